@@ -1,0 +1,145 @@
+"""How does what was said become an answer that is kept? Accept, think, commit.
+
+What was said is in the log before anything else happens. All that a turn decides (reply, notes,
+receipt) is written in one transaction; nothing is shown that is not written.
+"""
+
+from dataclasses import dataclass
+
+from oldfriend.app.wiring import House
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import ReceiptId, TurnId, new_id
+from oldfriend.domain.messages import Message, Spoken
+from oldfriend.domain.people import Chat, Person
+from oldfriend.memory.log import Place, list_recent, write_message
+from oldfriend.memory.notes import learn_note
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    ensure_identity,
+    ensure_owner,
+    ensure_person,
+    get_person_by_id,
+    mark_introduced,
+    set_language,
+)
+from oldfriend.memory.receipts import Receipt, write_receipt
+from oldfriend.memory.sessions import session_at
+from oldfriend.turn.outcome import Outcome, Utterance
+from oldfriend.turn.pipeline import run_turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Who is talking, and where: an open line between a person and the companion."""
+
+    person: Person
+    chat: Chat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A reply as it was kept."""
+
+    said: Message
+    reply: Message
+    receipt: Receipt
+
+
+async def open_line(house: House, *, person: str | None, channel: str) -> Line:
+    """The line of a person (None: the owner) on a channel; made if new."""
+    now, zone = house.clock(), house.settings.zone
+    async with house.db.writing() as tx:
+        if person is None:
+            someone = await ensure_owner(tx, now=now, zone=zone)
+        else:
+            await ensure_owner(tx, now=now, zone=zone)
+            someone = await ensure_person(tx, person, now=now, zone=zone)
+        companion = await ensure_companion(tx, now=now)
+        chat = await ensure_chat(
+            tx, someone, companion, channel=channel, address=someone.name, title=channel, now=now
+        )
+        await ensure_identity(tx, someone.id, channel=chat.channel, address=someone.name, now=now)
+    return Line(person=someone, chat=chat)
+
+
+async def answer(
+    house: House, line: Line, text: str, *, at: Micros | None = None, zone: str | None = None
+) -> Answer:
+    """Answer one thing that a person said. Raises InvalidInput for an empty or endless text."""
+    if not text.strip():
+        raise InvalidInput("There is nothing in that message. Write something.")
+    said = await accept(house, line, text, at=at, zone=zone)
+    outcome = await run_turn(said, house.looking)
+    return await commit(house, line, said, outcome)
+
+
+async def accept(
+    house: House, line: Line, text: str, *, at: Micros | None, zone: str | None
+) -> Utterance:
+    """Write down what was said, before anything that can fail."""
+    now = house.clock()
+    turn = TurnId(new_id(now))
+    async with house.db.writing() as tx:
+        person = await get_person_by_id(tx, line.person.id)
+        companion = await ensure_companion(tx, now=now)
+        earlier = await list_recent(tx, person.id, line.chat.id, limit=1)
+        spoken = Spoken(
+            role="person", speaker=person.name, text=text, at=now if at is None else at,
+            zone=zone or person.zone, trust="person",
+        )  # fmt: skip
+        place = Place(
+            chat=line.chat, session=await session_at(tx, line.chat, spoken.at), turn=turn,
+            language=person.language or house.settings.language or "en",
+        )  # fmt: skip
+        message = await write_message(tx, place, spoken, now=now)
+    assert message is not None  # it has no external id that could be known
+    return Utterance(
+        message=message, person=person, companion=companion,
+        locale_language=house.settings.language, first_in_chat=not earlier,
+    )  # fmt: skip
+
+
+async def commit(house: House, line: Line, said: Utterance, outcome: Outcome) -> Answer:
+    """Write everything that the turn decided, at once."""
+    now = house.clock()
+    async with house.db.writing() as tx:
+        reply = await write_reply(tx, line, said, outcome, now=now)
+        receipt = receipt_of(said, reply, outcome, now=now)
+        await write_receipt(tx, receipt)
+        for note in outcome.notes:
+            await learn_note(tx, note.text, source=said.message, author=note.author, now=now)
+        if outcome.language and outcome.language != said.person.language:
+            await set_language(tx, said.person.id, outcome.language)
+        if outcome.reply.introduces:
+            await mark_introduced(tx, said.companion.id, now=now)
+    return Answer(said=said.message, reply=reply, receipt=receipt)
+
+
+async def write_reply(
+    tx: Transaction, line: Line, said: Utterance, outcome: Outcome, *, now: Micros
+) -> Message:
+    """Write the reply beside what it answers; its quotes are not found in place of the words."""
+    place = Place(
+        chat=line.chat, session=said.message.session, turn=said.message.turn,
+        language=outcome.reply.language,
+    )  # fmt: skip
+    spoken = Spoken(
+        role="companion", speaker=said.companion.name, text=outcome.reply.text,
+        at=said.message.at, zone=said.message.zone, trust="companion",
+    )  # fmt: skip
+    reply = await write_message(tx, place, spoken, now=now, findable=False)
+    assert reply is not None
+    return reply
+
+
+def receipt_of(said: Utterance, reply: Message, outcome: Outcome, *, now: Micros) -> Receipt:
+    """The receipt of a reply."""
+    assert said.message.turn is not None
+    return Receipt(
+        id=ReceiptId(new_id(now)), person=said.person.id, turn=said.message.turn,
+        asked=said.message.id, replied=reply.id, made_at=now, details=outcome.reply.details,
+        only_asks=outcome.reply.only_asks, items=outcome.reply.items,
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+"""What has the person chosen? Read once, here: environment, then defaults.
+
+What a command line says comes on top (see ``cli``). Nothing secret is kept.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_data_path
+from tzlocal import get_localzone_name
+
+from oldfriend.domain.errors import InvalidInput
+
+DATABASE_FILE = "oldfriend.db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where things are, and what may be assumed of the person."""
+
+    data: Path  # the folder for everything Oldfriend keeps
+    database: str  # where the memory is: sqlite:///PATH
+    zone: str  # IANA name of the machine's time zone
+    language: str | None  # of the machine's locale
+
+
+def read_settings(
+    environment: Mapping[str, str] = os.environ,
+    *,
+    data: str | None = None,
+    database: str | None = None,
+) -> Settings:
+    """Settings from what was given on the command line, else OLDFRIEND_… variables, else defaults."""
+    folder = data or environment.get("OLDFRIEND_DATA") or str(user_data_path("oldfriend"))
+    path = Path(folder).expanduser().absolute()
+    return Settings(
+        data=path,
+        database=database
+        or environment.get("OLDFRIEND_DATABASE")
+        or f"sqlite:///{path / DATABASE_FILE}",
+        zone=get_localzone_name() or "UTC",
+        language=locale_language(environment),
+    )
+
+
+def locale_language(environment: Mapping[str, str]) -> str | None:
+    """The language of the locale, such as "es" for es_ES.UTF-8."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = environment.get(name, "")
+        if value and value not in {"C", "POSIX"} and not value.startswith("C."):
+            return value[:2].lower()
+    return None
+
+
+def sqlite_path(url: str) -> Path:
+    """The file that sqlite:///PATH names; relative to the current folder. Raises InvalidInput."""
+    scheme, separator, rest = url.partition(":///")
+    if scheme != "sqlite" or not separator or not rest:
+        raise InvalidInput(
+            f"{url!r} does not name a database. Use sqlite:///PATH, "
+            "such as sqlite:////home/me/oldfriend.db"
+        )
+    return Path(rest).expanduser().absolute()

@@ -1,0 +1,150 @@
+"""How are hits and receipts shown, to people as text and to programs as JSON values?"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.ids import MemoryId, MessageId
+from oldfriend.domain.memories import Memory
+from oldfriend.domain.messages import Message
+from oldfriend.memory.changes import get_memory
+from oldfriend.memory.log import get_message
+from oldfriend.memory.receipts import Receipt, ReceiptItem
+from oldfriend.memory.search import Reason
+from oldfriend.turn.explaining import reasons_in_words
+
+JsonValue: TypeAlias = "str | int | float | bool | None | list[JsonValue] | dict[str, JsonValue]"
+
+LONGEST_LINE = 160
+INTENTS = {
+    "question": "You asked something, so I searched everything that you and others said.",
+    "statement": "You told me something, so I looked whether it goes with something from before.",
+    "about_me": "You asked what I know about you, so I read out your notes.",
+    "remember": "You asked me to remember something, so I noted your exact words.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A receipt with everything that it points to."""
+
+    receipt: Receipt
+    asked: Message
+    reply: Message
+    stood_on: tuple[tuple[ReceiptItem, Message | Memory], ...]
+
+
+async def explained(tx: Transaction, receipt: Receipt) -> Explained:
+    """Look up what a receipt points to."""
+    person = receipt.person
+    return Explained(
+        receipt=receipt,
+        asked=await get_message(tx, person, receipt.asked),
+        reply=await get_message(tx, person, receipt.replied),
+        stood_on=tuple([
+            (
+                item,
+                await get_message(tx, person, MessageId(item.object), version=item.version)
+                if item.kind == "message"
+                else await get_memory(tx, person, MemoryId(item.object)),
+            )
+            for item in receipt.items
+        ]),
+    )  # fmt: skip
+
+
+def moment(message: Message) -> str:
+    """When a message was said, by the clocks where it was said, as ISO 8601."""
+    return from_micros(message.at, message.zone).isoformat(timespec="seconds")
+
+
+def hit_as_json(message: Message, score: float, why: tuple[Reason, ...]) -> dict[str, JsonValue]:
+    """A found message for a program."""
+    return {
+        "message": message.id,
+        "external_id": message.external_id,
+        "session": message.session_name,
+        "channel": message.channel,
+        "speaker": message.speaker,
+        "role": message.role,
+        "at": moment(message),
+        "text": message.text,
+        "score": round(score, 4),
+        "why": list[JsonValue](reasons_in_words(why)),
+    }
+
+
+def receipt_as_json(explained: Explained) -> dict[str, JsonValue]:
+    """A receipt for a program: what was used first, then what was only considered."""
+    receipt = explained.receipt
+    items: list[JsonValue] = [item_as_json(item, thing) for item, thing in explained.stood_on]
+    return {
+        "id": receipt.id,
+        "turn": receipt.turn,
+        "asked": explained.asked.text,
+        "reply": explained.reply.text,
+        **receipt.details,
+        "evidence": [each for each, item in zip(items, receipt.items, strict=True) if item.used],
+        "considered": [
+            each for each, item in zip(items, receipt.items, strict=True) if not item.used
+        ],
+    }
+
+
+def item_as_json(item: ReceiptItem, thing: Message | Memory) -> JsonValue:
+    """One thing that a reply stood on, for a program."""
+    if isinstance(thing, Message):
+        return {"kind": "message", **hit_as_json(thing, item.score, item.why)}
+    return {"kind": "memory", "memory": thing.id, "text": thing.text}
+
+
+def receipt_as_text(explained: Explained) -> str:
+    """A receipt as an explanation to read."""
+    receipt = explained.receipt
+    intent = INTENTS.get(str(receipt.details.get("intent")), "It needed nothing from memory.")
+    used = [pair for pair in explained.stood_on if pair[0].used]
+    left = [pair for pair in explained.stood_on if not pair[0].used]
+    lines = [
+        f"You said ({moment(explained.asked)}, {explained.asked.channel}):",
+        f"    {one_line(explained.asked.text)}",
+        "I replied:",
+        *(f"    {line}" for line in explained.reply.text.splitlines()),
+        "",
+        intent,
+    ]
+    if used:
+        lines += ["", "My reply stands on:", *(line for pair in used for line in item_lines(*pair))]
+    if left:
+        lines += ["", "Also considered, and left out:", *(
+            line for pair in left for line in item_lines(*pair)
+        )]  # fmt: skip
+    return "\n".join([*lines, "", confidence(receipt)]).rstrip()
+
+
+def item_lines(item: ReceiptItem, thing: Message | Memory) -> list[str]:
+    """One thing that a reply stood on, to read."""
+    if not isinstance(thing, Message):
+        return [f"  • your note: {one_line(thing.text)}"]
+    head = f"  • {thing.speaker}, {moment(thing)}, {thing.channel}: {one_line(thing.text)}"
+    because = ", ".join(reasons_in_words(item.why))
+    return [head, f"      because {because} (score {item.score:.2f})"] if because else [head]
+
+
+def confidence(receipt: Receipt) -> str:
+    """How sure the search was, in words."""
+    answerable = receipt.details.get("answerable")
+    if not isinstance(answerable, float):
+        return ""
+    degraded = (
+        " I searched by words alone; my sense for meaning wasn't working."
+        if receipt.details.get("degraded")
+        else ""
+    )
+    return f"How likely it seemed that this answers you: {answerable:.0%}.{degraded}"
+
+
+def one_line(text: str) -> str:
+    """A text on one line, cut where it is long."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LONGEST_LINE else f"{flat[: LONGEST_LINE - 1]}…"

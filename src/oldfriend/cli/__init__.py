@@ -1,0 +1,1 @@
+"""Start here: every command of ``oldfriend``."""

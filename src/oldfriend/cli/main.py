@@ -1,0 +1,146 @@
+"""Which commands are there, and what do they take? Each is carried out in its own module.
+
+A command's module is imported only when it is called, so that none pays for another.
+Exit codes: 0 done, 1 could not, 2 wrong usage.
+"""
+
+import argparse
+import asyncio
+import importlib
+import sys
+from collections.abc import Sequence
+
+from oldfriend import __version__
+from oldfriend.domain.errors import InvalidInput, OldfriendError
+
+DONE, COULD_NOT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command line; the exit code."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    command = importlib.import_module(f"oldfriend.cli.{options.module}")
+    speak_utf8()
+    try:
+        return int(asyncio.run(command.run(options)))
+    except InvalidInput as error:
+        print(f"oldfriend: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    except OldfriendError as error:
+        print(f"oldfriend: {error}", file=sys.stderr)
+        return COULD_NOT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; so do we
+        return COULD_NOT
+
+
+def speak_utf8() -> None:
+    """Print any text on any terminal; what it cannot show is escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="oldfriend", parents=[where_options()],
+        description="A companion that you run yourself and that remembers like an old friend.",
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"oldfriend {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_talking(commands)
+    add_looking(commands)
+    add_moving(commands)
+    add_keeping(commands)
+    return parser
+
+
+def where_options() -> argparse.ArgumentParser:
+    """Options that every command takes, before or after its name."""
+    options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    options.add_argument(
+        "--data", metavar="DIR", help="folder for everything Oldfriend keeps (OLDFRIEND_DATA)"
+    )
+    options.add_argument(
+        "--database", metavar="URL", help="where the memory is: sqlite:///PATH (OLDFRIEND_DATABASE)"
+    )
+    options.add_argument(
+        "--person", metavar="NAME", help="whose memory this is about (default: the owner)"
+    )
+    return options
+
+
+Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_command(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:
+    """A command, its module, and one sentence about it."""
+    parser = commands.add_parser(
+        name, parents=[where_options()], help=text, description=f"{text[0].upper()}{text[1:]}."
+    )
+    parser.set_defaults(module=module)
+    return parser
+
+
+def add_talking(commands: Commands) -> None:
+    """The commands for talking to the companion."""
+    chat = add_command(commands, "chat", "chat", "talk to your companion in the terminal")
+    chat.add_argument("--channel", metavar="NAME", default="terminal", help="where you are talking")
+    say = add_command(commands, "say", "say", "say one thing and print the reply")
+    say.add_argument("text", metavar="TEXT", help="what to say; - reads it from standard input")
+    say.add_argument("--channel", metavar="NAME", default="terminal", help="where you are talking")
+    say.add_argument("--at", metavar="ISO", help="when it was said, if not now: 2024-05-03T18:30")
+    say.add_argument("--json", action="store_true", help='print {"reply", "turn", "receipt"}')
+
+
+def add_looking(commands: Commands) -> None:
+    """The commands for looking into the memory."""
+    recall = add_command(commands, "recall", "recall", "find the messages that answer a question")
+    recall.add_argument("query", metavar="QUERY")
+    recall.add_argument("-k", type=positive, default=10, metavar="N", help="how many (default 10)")
+    recall.add_argument("--json", action="store_true", help="print a list of hits as JSON")
+    why = add_command(commands, "why", "why", "explain what a reply stood on")
+    why.add_argument(
+        "reply", nargs="?", metavar="REPLY", help="id of the reply or turn (default: the last)"
+    )
+    why.add_argument("--json", action="store_true", help="print the receipt as JSON")
+
+
+def add_moving(commands: Commands) -> None:
+    """The commands for bringing memories in and taking them out."""
+    bring = add_command(
+        commands, "import", "bringing", "bring in chats: WhatsApp, Telegram, ChatGPT, Claude, text"
+    )
+    bring.add_argument(
+        "what", nargs="+", metavar="FILE",
+        help="a file to import; or: undo BATCH, to take an import out again; or: list",
+    )  # fmt: skip
+    bring.add_argument("--me", metavar="NAME", help="which speaker in the file you are")
+    bring.add_argument("--zone", metavar="ZONE", help="time zone of times without one")
+    bring.add_argument("--dry-run", action="store_true", help="only check the file and count")
+    export = add_command(commands, "export", "taking", "write everything that is kept to a file")
+    export.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="where to (default: standard output)"
+    )
+
+
+def add_keeping(commands: Commands) -> None:
+    """The commands for keeping the house in order."""
+    add_command(commands, "doctor", "doctor", "check that everything is sound")
+    add_command(commands, "migrate", "migrate", "bring the database up to this version")
+    bench = add_command(commands, "bench", "bench", "measure finding, speed and weight")
+    bench.add_argument("--json", metavar="FILE", help="also write the results to a file")
+    bench.add_argument("--only", metavar="NAME", action="append", help="only these measurements")
+    bench.add_argument("--quick", action="store_true", help="smaller sizes, rougher numbers")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 up, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

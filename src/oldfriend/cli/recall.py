@@ -1,0 +1,54 @@
+"""oldfriend recall: the messages that answer a question."""
+
+import argparse
+import json
+
+from oldfriend.app.showing import hit_as_json, moment
+from oldfriend.app.wiring import House
+from oldfriend.cli.opening import opened, person_named
+from oldfriend.domain.language import detect_language
+from oldfriend.domain.people import Person
+from oldfriend.memory.people import get_person
+from oldfriend.turn.explaining import reasons_in_words
+from oldfriend.turn.recall import Cue, Recalled, Recollection, recall
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Find, and print."""
+    async with opened(options, create=False) as house:
+        async with house.db.reading() as tx:
+            person = await get_person(tx, person_named(options))
+        recollection = await found_for(house, person, options.query, limit=options.k)
+    if options.json:
+        hits = [hit_as_json(e.message, e.hit.score, e.hit.why) for e in recollection.found]
+        print(json.dumps(hits, ensure_ascii=False))
+    else:
+        print_hits(recollection)
+    return 0
+
+
+async def found_for(house: House, person: Person, query: str, *, limit: int) -> Recollection:
+    """What a person's memory holds on a query."""
+    language = detect_language(query, fallback=person.language or house.settings.language or "en")
+    cue = Cue(text=query, language=language, at=house.clock())
+    return await recall(house.looking, person, cue, limit=limit)
+
+
+def print_hits(recollection: Recollection) -> None:
+    """The hits to read, with a word of doubt where none may answer."""
+    if not recollection.found:
+        print("Nothing found.")
+        return
+    if not recollection.is_good_enough:
+        print("Nothing here seems to answer that. The nearest are:\n")
+    for number, each in enumerate(recollection.found, start=1):
+        print_hit(number, each)
+
+
+def print_hit(number: int, each: Recalled) -> None:
+    """One hit: what it says, when and where, and why it was found."""
+    message = each.message
+    text = " ".join(message.text.split())
+    print(f"{number:2d}. {message.speaker}: {text}")
+    because = ", ".join(reasons_in_words(each.hit.why))
+    print(f"    {moment(message)} · {message.channel} · {each.hit.score:.2f} · {because}")

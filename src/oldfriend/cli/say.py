@@ -1,0 +1,37 @@
+"""oldfriend say: one thing said, one reply printed."""
+
+import argparse
+import json
+import sys
+
+from oldfriend.app.answering import Answer, answer, open_line
+from oldfriend.app.embedding import embed_missing
+from oldfriend.app.showing import explained, receipt_as_json
+from oldfriend.app.wiring import House
+from oldfriend.cli.opening import opened, person_named
+from oldfriend.domain.clock import parse_moment
+
+LEFT_OVER = 256
+"""How many messages without a vector one call makes up for, after it has replied."""
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Say it, print the reply, then make up for vectors that are missing."""
+    text = sys.stdin.read() if options.text == "-" else options.text
+    async with opened(options, create=True) as house:
+        line = await open_line(house, person=person_named(options), channel=options.channel)
+        at, zone = parse_moment(options.at, line.person.zone) if options.at else (None, None)
+        given = await answer(house, line, text, at=at, zone=zone)
+        print(await as_json(house, given) if options.json else given.reply.text, flush=True)
+        await embed_missing(house, line.person.id, most=LEFT_OVER)
+    return 0
+
+
+async def as_json(house: House, given: Answer) -> str:
+    """The reply for a program."""
+    async with house.db.reading() as tx:
+        receipt = receipt_as_json(await explained(tx, given.receipt))
+    return json.dumps(
+        {"reply": given.reply.text, "turn": given.receipt.turn, "receipt": receipt},
+        ensure_ascii=False,
+    )

@@ -1,0 +1,1 @@
+"""How do bytes reach the disk?"""

@@ -1,0 +1,1 @@
+"""How does one file on this machine keep everything, for several processes at once?"""

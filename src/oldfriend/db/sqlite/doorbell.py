@@ -1,0 +1,105 @@
+"""How do processes that share a database file tell each other that something was written?
+
+Each process binds a datagram socket in a folder beside the file; whoever commits sends one byte
+to every socket there. A bell can be missed (a full buffer, a system without Unix sockets), so
+listeners also look at ``PRAGMA data_version`` now and then; the bell only makes it prompt.
+"""
+
+import asyncio
+import hashlib
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+LOOK_ANYWAY_S = 5.0
+LONGEST_ADDRESS = 100  # a Unix socket's path fits 104 to 108 bytes
+RING = b"!"
+
+
+class Doorbell:
+    """This process's bell, and the way to ring everybody else's."""
+
+    def __init__(self, database: Path) -> None:
+        """Name the folder of bells for a database; nothing is made yet."""
+        self._folder = bells_of(database)
+        self._own: Path | None = None
+        self._socket: socket.socket | None = None
+
+    def ring(self) -> None:
+        """Wake the other processes; never waits and never fails."""
+        if not hasattr(socket, "AF_UNIX") or not self._folder.is_dir():
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bell:
+            bell.setblocking(False)
+            for address in self._folder.iterdir():
+                if address != self._own:
+                    ring_at(bell, address)
+
+    async def wait(self) -> None:
+        """Return when somebody rings, or after a while in any case."""
+        if not self._listening():
+            await asyncio.sleep(LOOK_ANYWAY_S)
+            return
+        try:
+            async with asyncio.timeout(LOOK_ANYWAY_S):
+                await self._rung()
+        except TimeoutError:
+            return
+
+    def close(self) -> None:
+        """Take the bell down."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        if self._own is not None:
+            self._own.unlink(missing_ok=True)
+            self._own = None
+
+    def _listening(self) -> bool:
+        if self._socket is None and hasattr(socket, "AF_UNIX"):
+            self._socket, self._own = bind_in(self._folder)
+        return self._socket is not None
+
+    async def _rung(self) -> None:
+        assert self._socket is not None
+        loop = asyncio.get_running_loop()
+        await loop.sock_recv(self._socket, 16)
+        while True:  # many rings are one
+            try:
+                self._socket.recv(16)
+            except BlockingIOError:
+                return
+
+
+def bells_of(database: Path) -> Path:
+    """The folder of bells: beside the database, or elsewhere if that path is too long."""
+    beside = database.with_name(database.name + ".bells")
+    if len(os.fsencode(beside)) + 20 <= LONGEST_ADDRESS:
+        return beside
+    key = hashlib.sha256(os.fsencode(database.resolve())).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"oldfriend-{os.getuid()}-{key}"
+
+
+def bind_in(folder: Path) -> tuple[socket.socket | None, Path | None]:
+    """A listening bell in the folder, or nothing where the file system has no sockets."""
+    address = folder / f"{os.getpid()}-{os.urandom(3).hex()}"
+    bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        bell.bind(os.fspath(address))
+    except OSError:
+        bell.close()
+        return None, None
+    bell.setblocking(False)
+    return bell, address
+
+
+def ring_at(bell: socket.socket, address: Path) -> None:
+    """Ring one bell; sweep it away if nobody is behind it any more."""
+    try:
+        bell.sendto(RING, os.fspath(address))
+    except ConnectionRefusedError:
+        address.unlink(missing_ok=True)
+    except OSError:
+        return  # full, or just taken down: its owner looks anyway

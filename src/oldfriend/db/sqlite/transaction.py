@@ -1,0 +1,89 @@
+"""How does one transaction run on a SQLite connection?
+
+Statements run in place, on the event loop: they take microseconds, and a hop to a thread and
+back costs several times that (PERF.md). Only waiting for the write lock gives way to others.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import apsw
+
+from oldfriend.db.database import Row, SqlValue
+from oldfriend.db.sqlite.connection import our_errors
+from oldfriend.domain.errors import StoreBusy
+
+LOCK_WAIT_S = 30.0
+FIRST_PAUSE_S = 0.001
+LONGEST_PAUSE_S = 0.05
+
+
+class SqliteTransaction:
+    """A transaction that is open on one connection."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        """Take a connection on which BEGIN has run."""
+        self._connection = connection
+        self._path = path
+
+    async def rows(self, sql: str, /, **values: SqlValue) -> list[Row]:
+        """All rows of a query."""
+        with our_errors(self._path):
+            return self._connection.execute(sql, values).fetchall()
+
+    async def row(self, sql: str, /, **values: SqlValue) -> Row | None:
+        """The first row of a query, or None."""
+        with our_errors(self._path):
+            return self._connection.execute(sql, values).fetchone()
+
+    async def run(self, sql: str, /, **values: SqlValue) -> int:
+        """Execute a statement; how many rows it touched."""
+        with our_errors(self._path):
+            self._connection.execute(sql, values)
+            return self._connection.changes()
+
+    async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
+        """Execute a statement once for each set of values."""
+        with our_errors(self._path):
+            self._connection.executemany(sql, each)
+
+
+@asynccontextmanager
+async def transaction_on(
+    connection: apsw.Connection, path: Path, *, writing: bool
+) -> AsyncIterator[SqliteTransaction]:
+    """Begin; commit when the block ends well, else roll back."""
+    if writing:
+        await begin_writing(connection, path)
+    else:
+        with our_errors(path):
+            connection.execute("BEGIN")
+    try:
+        yield SqliteTransaction(connection, path)
+        with our_errors(path):
+            connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            with our_errors(path):
+                connection.execute("ROLLBACK")
+
+
+async def begin_writing(connection: apsw.Connection, path: Path) -> None:
+    """Take the write lock, waiting for other processes without holding up this one."""
+    deadline = time.monotonic() + LOCK_WAIT_S
+    pause = FIRST_PAUSE_S
+    while True:
+        try:
+            with our_errors(path):
+                connection.execute("BEGIN IMMEDIATE")
+        except StoreBusy:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))
+            pause = min(pause * 2, LONGEST_PAUSE_S)
+        else:
+            return

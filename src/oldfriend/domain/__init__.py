@@ -1,0 +1,1 @@
+"""What are the things we talk about?"""

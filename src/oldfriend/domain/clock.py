@@ -1,0 +1,82 @@
+"""What time is it? The only clock; everything else is told the time.
+
+Moments are UTC microseconds since 1970 (``Micros``) in the database and between modules, and
+aware datetimes at the border. A zone is an IANA name ("Europe/Madrid") or an offset ("+02:00").
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+from oldfriend.domain.errors import InvalidInput
+
+Micros = int
+Clock = Callable[[], Micros]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+DAY = 24 * 60 * MINUTE
+
+
+def system_clock() -> Micros:
+    """Now, by the machine."""
+    return to_micros(datetime.now(UTC))
+
+
+def to_micros(moment: datetime) -> Micros:
+    """An aware datetime as UTC microseconds; exact."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def from_micros(at: Micros, zone: str = "UTC") -> datetime:
+    """UTC microseconds as a datetime in a zone."""
+    return (EPOCH + timedelta(microseconds=at)).astimezone(zone_named(zone))
+
+
+def zone_named(zone: str) -> tzinfo:
+    """The zone for an IANA name or an offset such as "+02:00"; raises InvalidInput."""
+    if zone in {"UTC", "Z", ""}:
+        return UTC
+    try:
+        if zone[0] in "+-":
+            offset = datetime.strptime(zone, "%z").utcoffset()
+            return timezone(offset or timedelta())
+        return ZoneInfo(zone)
+    except (ValueError, OSError, KeyError) as error:
+        raise InvalidInput(
+            f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset such as +02:00."
+        ) from error
+
+
+def parse_moment(text: str, zone: str) -> tuple[Micros, str]:
+    """An ISO 8601 time as (µs, zone); a time without offset is taken in the given zone.
+
+    Raises InvalidInput.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InvalidInput(
+            f"{text!r} is not a time. Use ISO 8601, such as 2024-05-03T18:30."
+        ) from error
+    return place_in_zone(moment, zone)
+
+
+def place_in_zone(moment: datetime, zone: str) -> tuple[Micros, str]:
+    """A datetime as (µs, zone): its own offset where it has one, else the given zone's."""
+    try:
+        if moment.tzinfo is None:
+            return to_micros(moment.replace(tzinfo=zone_named(zone))), zone
+        return to_micros(moment), offset_name(moment)
+    except OverflowError as error:
+        raise InvalidInput(f"{moment.isoformat()} lies outside the years 1 to 9999.") from error
+
+
+def offset_name(moment: datetime) -> str:
+    """The offset of an aware datetime as "+02:00", or "UTC" for zero; to the minute."""
+    minutes = round((moment.utcoffset() or timedelta()).total_seconds() / 60)
+    if minutes == 0:
+        return "UTC"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02d}:{rest:02d}"

@@ -1,0 +1,78 @@
+"""What can go wrong, in one tree. Each error names a condition and says what to do about it.
+
+OldfriendError
+├── StoreError               the database cannot do what was asked
+│   ├── StoreNotFound        there is nothing at that place yet
+│   ├── StoreUnusable        it cannot be opened, read or written (folder, disk, rights)
+│   ├── StoreFull            the disk is full; nothing of the attempt was kept
+│   ├── StoreBusy            another process held the write lock for too long
+│   ├── StoreDamaged         the file is not sound, or not ours
+│   └── SchemaTooNew         a newer Oldfriend wrote it; this one must not
+├── StaleDecision            what a decision rested on has changed; decide again
+├── NotFound                 no such person, reply, import …
+├── ImportRefused            the file cannot be imported; says which line, and what was expected
+├── InvalidInput             what was passed in cannot be right
+└── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
+"""
+
+
+class OldfriendError(Exception):
+    """Everything that Oldfriend raises on purpose."""
+
+
+class StoreError(OldfriendError):
+    """The database cannot do what was asked."""
+
+
+class StoreNotFound(StoreError):
+    """There is no database at that place yet."""
+
+
+class StoreUnusable(StoreError):
+    """The database cannot be opened, read or written."""
+
+
+class StoreFull(StoreError):
+    """The disk is full; nothing of the attempt was kept."""
+
+
+class StoreBusy(StoreError):
+    """Another process held the write lock for too long; try again."""
+
+
+class StoreDamaged(StoreError):
+    """The file is not a sound Oldfriend database."""
+
+
+class SchemaTooNew(StoreError):
+    """A newer version of Oldfriend wrote this database; this one must not touch it."""
+
+
+class StaleDecision(OldfriendError):
+    """What a decision rested on has changed meanwhile; it must be made again."""
+
+
+class NotFound(OldfriendError):
+    """What was asked for by name or id does not exist."""
+
+
+class ImportRefused(OldfriendError):
+    """A file cannot be imported as it is; nothing of it was written."""
+
+    def __init__(
+        self, message: str, *, line: int | None = None, expected: str | None = None
+    ) -> None:
+        """Keep the facts: the line in the file (from 1), and what should have stood there."""
+        where = f"line {line}: " if line is not None else ""
+        wanted = f" Expected {expected}." if expected else ""
+        super().__init__(f"{where}{message}{wanted}")
+        self.line = line
+        self.expected = expected
+
+
+class InvalidInput(OldfriendError):
+    """What was passed in cannot be right; nothing was written."""
+
+
+class EmbeddingFailed(OldfriendError):
+    """A text could not be turned into a vector; recall goes on with words alone."""

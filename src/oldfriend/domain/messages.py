@@ -1,0 +1,70 @@
+"""What was said? A message as it is written down, and as it stands in the log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
+from oldfriend.domain.trust import Role, TrustClass
+
+MAX_TEXT = 1_000_000
+"""Characters in one message; far above any channel's own limit (ACCEPTANCE SEC1)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """Something somebody said, before it has a place in the log."""
+
+    role: Role
+    speaker: str
+    text: str
+    at: Micros
+    zone: str = "UTC"
+    trust: TrustClass
+    external_id: str | None = None
+    details: Mapping[str, str] = field(default_factory=dict)  # reply_to, forwarded_from, media
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One version of one message, as it stands in the log. Only an edit adds a version."""
+
+    id: MessageId
+    version: int
+    seq: int  # order of writing, per person; each version has its own
+    person: PersonId
+    chat: ChatId
+    session: SessionId
+    session_name: str  # the id it came with, else our own
+    channel: str
+    role: Role
+    author: str
+    speaker: str
+    trust: TrustClass
+    text: str
+    at: Micros
+    zone: str
+    language: str
+    tokens: int
+    turn: TurnId | None
+    external_id: str | None
+    batch: BatchId | None
+    details: Mapping[str, str]
+
+
+def estimate_tokens(text: str) -> int:
+    """How many tokens a model would count, roughly: a quarter of the characters.
+
+    CJK characters count one each. Never asks the network.
+    """
+    wide = sum(1 for c in text if c >= "\u2e80") if not text.isascii() else 0
+    return (len(text) - wide + 3) // 4 + wide
+
+
+def storable(text: str) -> str:
+    """The same text with what no database can hold (half characters, NUL) shown as U+FFFD."""
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,1 @@
+"""How do we reach this particular model? One module for each."""

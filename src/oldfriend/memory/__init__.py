@@ -1,0 +1,1 @@
+"""What is known, and how is it found?"""

@@ -1,0 +1,257 @@
+"""What was said? The append-only log of every message, verbatim, by all sides.
+
+Knows nothing of vectors, beliefs or replies.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oldfriend.db.database import Row, SqlValue, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import (
+    BatchId,
+    ChatId,
+    MessageId,
+    PersonId,
+    SessionId,
+    TurnId,
+    new_id,
+)
+from oldfriend.domain.language import detect_language
+from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, estimate_tokens, storable
+from oldfriend.domain.people import Chat
+from oldfriend.memory.search.imprint import imprint_of
+
+COLUMNS = """m.id, m.version, m.seq, m.person, m.chat, m.session, c.channel, m.role, m.author,
+    m.speaker, m.trust, m.text, m.said_at, m.zone, m.language, m.tokens, m.turn, m.external_id,
+    m.batch, m.details, s.external_id"""
+
+TABLES = "message m JOIN chat c ON c.id = m.chat JOIN session s ON s.id = m.session"
+
+INSERT = """INSERT INTO message (id, version, person, seq, chat, session, role, author, speaker,
+      trust, text, said_at, zone, language, tokens, turn, external_id, batch, details, imprint,
+      written_at)
+    VALUES (:id, :version, :person, :seq, :chat, :session, :role, :author, :speaker,
+      :trust, :text, :said_at, :zone, :language, :tokens, :turn, :external_id, :batch, :details,
+      :imprint, :now)
+    ON CONFLICT (chat, external_id) WHERE external_id IS NOT NULL AND version = 1 DO NOTHING"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where words are written down: a session of a chat, and what brought them."""
+
+    chat: Chat
+    session: SessionId
+    turn: TurnId | None = None
+    batch: BatchId | None = None
+    language: str = "en"  # when the words themselves do not tell
+
+
+async def write_message(
+    tx: Transaction, place: Place, spoken: Spoken, *, now: Micros, findable: bool = True
+) -> Message | None:
+    """Write one message; None if its external id is in the chat already."""
+    written = await write_messages(tx, place, [spoken], now=now, findable=findable)
+    return written[0]
+
+
+async def write_messages(
+    tx: Transaction, place: Place, spoken: Sequence[Spoken], *, now: Micros, findable: bool = True
+) -> list[Message | None]:
+    """Write messages in order; None for each whose external id is in the chat already.
+
+    What is not findable is kept word for word but never found by search (the companion's own
+    quotes). Raises InvalidInput for a text that is too long.
+    """
+    last_seq = await take_seqs(tx, place.chat.person, len(spoken))
+    written: list[Message | None] = []
+    for seq, said in enumerate(spoken, start=last_seq - len(spoken) + 1):
+        message = message_of(place, said, seq=seq, now=now)
+        added = await tx.run(INSERT, **row_of(message, now=now, findable=findable))
+        written.append(message if added else None)
+    return written
+
+
+async def edit_message(
+    tx: Transaction, person: PersonId, message: MessageId, text: str, *, now: Micros
+) -> Message:
+    """Add a version with a new text; the earlier one stays. Raises NotFound, InvalidInput."""
+    earlier = await get_message(tx, person, message)
+    clean = checked_text(text)
+    language = detect_language(clean, fallback=earlier.language)
+    seq = await take_seqs(tx, person, 1)
+    await tx.run(
+        """UPDATE message SET replaced_at = :now
+           WHERE id = :id AND person = :person AND replaced_at IS NULL""",
+        now=now, id=message, person=person,
+    )  # fmt: skip
+    await tx.run(
+        """INSERT INTO message (id, version, person, seq, chat, session, role, author, speaker,
+             trust, text, said_at, zone, language, tokens, turn, external_id, batch, details,
+             imprint, written_at)
+           SELECT id, version + 1, person, :seq, chat, session, role, author, speaker, trust,
+             :text, said_at, zone, :language, :tokens, turn, external_id, batch, details,
+             :imprint, :now
+           FROM message WHERE id = :id AND person = :person AND version = :version""",
+        seq=seq, text=clean, language=language, tokens=estimate_tokens(clean), now=now,
+        imprint=imprint_of(clean, language=language), id=message, person=person,
+        version=earlier.version,
+    )  # fmt: skip
+    return await get_message(tx, person, message)
+
+
+async def take_seqs(tx: Transaction, person: PersonId, count: int) -> int:
+    """Reserve places in the person's order of writing; the last of them. Locks the person."""
+    row = await tx.row(
+        "UPDATE person SET last_seq = last_seq + :count WHERE id = :person RETURNING last_seq",
+        count=count,
+        person=person,
+    )
+    if row is None:
+        raise NotFound(f"There is no person {person}.")
+    return int(row[0])
+
+
+async def get_message(
+    tx: Transaction, person: PersonId, message: MessageId, *, version: int | None = None
+) -> Message:
+    """One message as it reads now, or in an earlier version. Raises NotFound."""
+    row = await tx.row(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.id = :id AND m.person = :person AND (m.version = :version
+             OR (:version IS NULL AND m.replaced_at IS NULL))""",
+        id=message, person=person, version=version,
+    )  # fmt: skip
+    if row is None:
+        raise NotFound(f"There is no message {message}.")
+    return message_from(row)
+
+
+async def find_by_external_id(
+    tx: Transaction, person: PersonId, chat: ChatId, external_id: str
+) -> Message | None:
+    """The message that a channel or program knows by this id, as it reads now."""
+    row = await tx.row(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.id = (SELECT id FROM message WHERE chat = :chat AND person = :person
+             AND external_id = :external_id AND version = 1) AND m.replaced_at IS NULL""",
+        chat=chat, person=person, external_id=external_id,
+    )  # fmt: skip
+    return None if row is None else message_from(row)
+
+
+async def list_by_seq(tx: Transaction, person: PersonId, seqs: Sequence[int]) -> list[Message]:
+    """The message versions at these places in the order of writing, as asked; gone ones left out."""
+    found: list[Message] = []
+    for seq in seqs:
+        row = await tx.row(
+            f"""SELECT {COLUMNS} FROM {TABLES}
+               WHERE m.person = :person AND m.seq = :seq""",
+            person=person,
+            seq=int(seq),
+        )
+        if row is not None:
+            found.append(message_from(row))
+    return found
+
+
+async def list_recent(
+    tx: Transaction, person: PersonId, chat: ChatId, *, limit: int
+) -> list[Message]:
+    """The newest messages of a chat, oldest of them first (ACCEPTANCE C17)."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
+           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+        person=person, chat=chat, limit=limit,
+    )  # fmt: skip
+    return [message_from(row) for row in reversed(rows)]
+
+
+async def list_messages(
+    tx: Transaction, person: PersonId, *, since: Micros | None = None,
+    until: Micros | None = None, limit: int = 100,
+) -> list[Message]:  # fmt: skip
+    """The newest messages of a person in a span of time, on all channels, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.replaced_at IS NULL
+           AND (:since IS NULL OR m.said_at >= :since) AND (:until IS NULL OR m.said_at < :until)
+           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+        person=person, since=since, until=until, limit=limit,
+    )  # fmt: skip
+    return [message_from(row) for row in reversed(rows)]
+
+
+async def count_messages(tx: Transaction, person: PersonId) -> int:
+    """How many messages of a person are kept."""
+    row = await tx.row(
+        "SELECT count(*) FROM message WHERE person = :person AND replaced_at IS NULL",
+        person=person,
+    )
+    return 0 if row is None else int(row[0])
+
+
+async def find_own_name(tx: Transaction, person: PersonId) -> str | None:
+    """The name under which the person's own words stand lately, if they said any."""
+    row = await tx.row(
+        """SELECT speaker FROM (SELECT speaker, role FROM message WHERE person = :person
+             ORDER BY seq DESC LIMIT 500) AS late WHERE role = 'person' LIMIT 1""",
+        person=person,
+    )
+    return None if row is None else str(row[0])
+
+
+def message_of(place: Place, said: Spoken, *, seq: int, now: Micros) -> Message:
+    """A spoken thing as the first version of a message."""
+    text = checked_text(said.text)
+    chat = place.chat
+    authors = {"person": chat.person, "companion": chat.companion}
+    speaker = storable(said.speaker)
+    return Message(
+        id=MessageId(new_id(now)), version=1, seq=seq, person=chat.person, chat=chat.id,
+        session=place.session, channel=chat.channel, role=said.role,
+        author=authors.get(said.role, speaker), speaker=speaker, trust=said.trust, text=text,
+        at=said.at, zone=said.zone, language=detect_language(text, fallback=place.language),
+        tokens=estimate_tokens(text), turn=place.turn,
+        external_id=None if said.external_id is None else storable(said.external_id),
+        batch=place.batch, details=said.details, session_name=place.session,
+    )  # fmt: skip
+
+
+def checked_text(text: str) -> str:
+    """A text as it can be stored. Raises InvalidInput when it is too long."""
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(
+            f"A message of {len(text):,} characters is too long; {MAX_TEXT:,} fit. Split it."
+        )
+    return storable(text)
+
+
+def row_of(message: Message, *, now: Micros, findable: bool) -> dict[str, SqlValue]:
+    """The values of a message's row."""
+    imprint = imprint_of(message.text, language=message.language) if findable else b""
+    details = json.dumps(dict(message.details), ensure_ascii=False) if message.details else None
+    return {
+        "id": message.id, "version": message.version, "person": message.person,
+        "seq": message.seq, "chat": message.chat, "session": message.session,
+        "role": message.role, "author": message.author, "speaker": message.speaker,
+        "trust": message.trust, "text": message.text, "said_at": message.at,
+        "zone": message.zone, "language": message.language, "tokens": message.tokens,
+        "turn": message.turn, "external_id": message.external_id, "batch": message.batch,
+        "details": details, "imprint": imprint, "now": now,
+    }  # fmt: skip
+
+
+def message_from(row: Row) -> Message:
+    """A message from the columns in COLUMNS."""
+    return Message(
+        id=MessageId(row[0]), version=row[1], seq=row[2], person=PersonId(row[3]),
+        chat=ChatId(row[4]), session=SessionId(row[5]), channel=row[6], role=row[7],
+        author=row[8], speaker=row[9], trust=row[10], text=row[11], at=row[12], zone=row[13],
+        language=row[14], tokens=row[15], turn=row[16], external_id=row[17], batch=row[18],
+        details=json.loads(row[19]) if row[19] else {}, session_name=row[20] or row[5],
+    )  # fmt: skip

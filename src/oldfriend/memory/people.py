@@ -1,0 +1,184 @@
+"""Who is talking to whom, and where? Persons, identities, the companion, chats.
+
+Knows nothing of what they say.
+"""
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import ChatId, CompanionId, PersonId, new_id
+from oldfriend.domain.messages import storable
+from oldfriend.domain.people import Chat, Companion, Person
+
+OWNER_NAME = "me"
+"""What the owner is called until they say otherwise."""
+COMPANION_NAME = "Oldfriend"
+LONGEST_NAME = 200
+
+
+async def ensure_owner(tx: Transaction, *, now: Micros, zone: str) -> Person:
+    """The person whose install this is; made on the first call."""
+    row = await tx.row("SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1")
+    if row is not None:
+        return person_from(row)
+    return await add_person(tx, OWNER_NAME, is_owner=True, now=now, zone=zone)
+
+
+async def ensure_person(tx: Transaction, name: str, *, now: Micros, zone: str) -> Person:
+    """The person of that name; made if new. Raises InvalidInput for an unusable name."""
+    clean = checked_name(name)
+    return await find_person(tx, clean) or await add_person(
+        tx, clean, is_owner=False, now=now, zone=zone
+    )
+
+
+async def find_person(tx: Transaction, name: str) -> Person | None:
+    """The person of that name, if there is one."""
+    row = await tx.row(
+        "SELECT id, name, is_owner, language, zone FROM person WHERE name = :name", name=name
+    )
+    return None if row is None else person_from(row)
+
+
+async def get_person(tx: Transaction, name: str | None) -> Person:
+    """The person of that name, or the owner for None. Raises NotFound, naming who is known."""
+    if name is None:
+        row = await tx.row(
+            "SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1"
+        )
+        if row is None:
+            raise NotFound("Nobody has talked here yet. Begin with: oldfriend chat")
+        return person_from(row)
+    person = await find_person(tx, name)
+    if person is None:
+        known = ", ".join(p.name for p in await list_people(tx)) or "nobody yet"
+        raise NotFound(f"Nobody here is called {name!r}. Known: {known}.")
+    return person
+
+
+async def get_person_by_id(tx: Transaction, person: PersonId) -> Person:
+    """The person as they are now. Raises NotFound."""
+    row = await tx.row(
+        "SELECT id, name, is_owner, language, zone FROM person WHERE id = :person", person=person
+    )
+    if row is None:
+        raise NotFound(f"There is no person {person}.")
+    return person_from(row)
+
+
+async def list_people(tx: Transaction) -> list[Person]:
+    """Everybody with a memory here, the owner first."""
+    rows = await tx.rows(
+        "SELECT id, name, is_owner, language, zone FROM person ORDER BY is_owner DESC, name"
+    )
+    return [person_from(row) for row in rows]
+
+
+async def add_person(
+    tx: Transaction, name: str, *, is_owner: bool, now: Micros, zone: str
+) -> Person:
+    """A new person. The name must be free."""
+    person = Person(
+        id=PersonId(new_id(now)), name=name, is_owner=is_owner, language=None, zone=zone
+    )
+    await tx.run(
+        """INSERT INTO person (id, name, is_owner, language, zone, created_at)
+           VALUES (:id, :name, :is_owner, NULL, :zone, :now)""",
+        id=person.id, name=name, is_owner=int(is_owner), zone=zone, now=now,
+    )  # fmt: skip
+    return person
+
+
+async def set_language(tx: Transaction, person: PersonId, language: str) -> None:
+    """Note which language the person last spoke."""
+    await tx.run(
+        "UPDATE person SET language = :language WHERE id = :person",
+        language=language,
+        person=person,
+    )
+
+
+async def ensure_identity(
+    tx: Transaction, person: PersonId, *, channel: str, address: str, now: Micros
+) -> None:
+    """Note that this address on this channel is this person."""
+    await tx.run(
+        """INSERT INTO identity (channel, address, person, created_at)
+           VALUES (:channel, :address, :person, :now) ON CONFLICT (channel, address) DO NOTHING""",
+        channel=channel, address=address, person=person, now=now,
+    )  # fmt: skip
+
+
+async def ensure_companion(tx: Transaction, *, now: Micros) -> Companion:
+    """The companion of this install; made on the first call."""
+    row = await tx.row(
+        "SELECT id, name, introduced_at FROM companion WHERE name = :name", name=COMPANION_NAME
+    )
+    if row is not None:
+        return Companion(id=CompanionId(row[0]), name=row[1], introduced_at=row[2])
+    companion = Companion(id=CompanionId(new_id(now)), name=COMPANION_NAME, introduced_at=None)
+    await tx.run(
+        "INSERT INTO companion (id, name, created_at) VALUES (:id, :name, :now)",
+        id=companion.id, name=companion.name, now=now,
+    )  # fmt: skip
+    return companion
+
+
+async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micros) -> None:
+    """Note that the companion has said what it is; it does so once per install."""
+    await tx.run(
+        "UPDATE companion SET introduced_at = :now WHERE id = :id AND introduced_at IS NULL",
+        now=now,
+        id=companion,
+    )
+
+
+async def ensure_chat(
+    tx: Transaction, person: Person, companion: Companion, *, channel: str, address: str,
+    title: str, now: Micros,
+) -> Chat:  # fmt: skip
+    """The person's chat at an address on a channel; made if new."""
+    values = {"person": person.id, "companion": companion.id, "address": storable(address)}
+    channel = checked_name(channel)
+    row = await tx.row(
+        """SELECT id, person, companion, channel, address, title FROM chat WHERE person = :person
+           AND companion = :companion AND channel = :channel AND address = :address""",
+        channel=channel,
+        **values,
+    )
+    if row is not None:
+        return chat_from(row)
+    chat_id, title = new_id(now), storable(title)
+    await tx.run(
+        """INSERT INTO chat (id, person, companion, channel, address, title, created_at)
+           VALUES (:id, :person, :companion, :channel, :address, :title, :now)""",
+        id=chat_id, channel=channel, title=title, now=now, **values,
+    )  # fmt: skip
+    return chat_from((chat_id, person.id, companion.id, channel, values["address"], title))
+
+
+def checked_name(name: str) -> str:
+    """A name of a person or channel as it is stored. Raises InvalidInput."""
+    clean = " ".join(storable(name).split())
+    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
+        raise InvalidInput(
+            f"{name[:50]!r} cannot be a name. Use 1 to {LONGEST_NAME} visible characters."
+        )
+    return clean
+
+
+def person_from(row: Row) -> Person:
+    """A person from (id, name, is_owner, language, zone)."""
+    person_id, name, is_owner, language, zone = row
+    return Person(
+        id=PersonId(person_id), name=name, is_owner=bool(is_owner), language=language, zone=zone
+    )
+
+
+def chat_from(row: Row) -> Chat:
+    """A chat from (id, person, companion, channel, address, title)."""
+    chat_id, person, companion, channel, address, title = row
+    return Chat(
+        id=ChatId(chat_id), person=PersonId(person), companion=CompanionId(companion),
+        channel=channel, address=address, title=title,
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""Why was a reply given? What each reply stood on, kept for whoever asks."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import MessageId, PersonId, ReceiptId, TurnId
+from oldfriend.memory.search import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptItem:
+    """One message version or memory that was considered for a reply."""
+
+    kind: Literal["message", "memory"]
+    object: str
+    version: int
+    used: bool  # whether the reply quotes it
+    score: float
+    why: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a reply stood on."""
+
+    id: ReceiptId
+    person: PersonId
+    turn: TurnId
+    asked: MessageId
+    replied: MessageId
+    made_at: Micros
+    only_asks: bool  # what was said tells nothing that could be found later
+    details: Mapping[str, str | float | bool | None]  # intent, language, rule, answerable, degraded
+    items: tuple[ReceiptItem, ...]
+
+
+async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
+    """Keep a receipt, in the transaction that keeps its reply."""
+    await tx.run(
+        """INSERT INTO receipt (id, person, turn, asked, replied, made_at, only_asks, details)
+           VALUES (:id, :person, :turn, :asked, :replied, :made_at, :only_asks,
+             :details)""",
+        id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked,
+        replied=receipt.replied, made_at=receipt.made_at, only_asks=int(receipt.only_asks),
+        details=json.dumps(dict(receipt.details), ensure_ascii=False),
+    )  # fmt: skip
+    await tx.run_many(
+        """INSERT INTO receipt_item (receipt, ordinal, person, kind, object, version, used,
+             score, why)
+           VALUES (:receipt, :ordinal, :person, :kind, :object, :version, :used, :score, :why)""",
+        (
+            {
+                "receipt": receipt.id, "ordinal": ordinal, "person": receipt.person,
+                "kind": item.kind, "object": item.object, "version": item.version,
+                "used": int(item.used), "score": float(item.score), "why": reasons_to_json(item.why),
+            }
+            for ordinal, item in enumerate(receipt.items)
+        ),
+    )  # fmt: skip
+
+
+async def find_receipt(
+    tx: Transaction, person: PersonId, reply: str | None = None
+) -> Receipt | None:
+    """The receipt of a reply, by the id of the reply, turn or receipt; None: of the last one."""
+    row = await tx.row(
+        """SELECT id, person, turn, asked, replied, made_at, only_asks, details FROM receipt
+           WHERE person = :person
+           AND (:reply IS NULL OR replied = :reply OR turn = :reply OR id = :reply)
+           ORDER BY made_at DESC, id DESC LIMIT 1""",
+        person=person,
+        reply=reply,
+    )
+    if row is None:
+        return None
+    items = await tx.rows(
+        """SELECT kind, object, version, used, score, why FROM receipt_item
+           WHERE person = :person AND receipt = :receipt ORDER BY ordinal""",
+        person=person,
+        receipt=row[0],
+    )
+    return receipt_from(row, items)
+
+
+async def list_only_asked(tx: Transaction, person: PersonId) -> list[int]:
+    """The seqs of what was said to the companion without telling it anything.
+
+    Asking the same again must not find the question itself.
+    """
+    rows = await tx.rows(
+        """SELECT m.seq FROM receipt r JOIN message m ON m.id = r.asked AND m.person = r.person
+           WHERE r.person = :person AND r.only_asks = 1""",
+        person=person,
+    )
+    return [int(row[0]) for row in rows]
+
+
+def receipt_from(row: Row, items: list[Row]) -> Receipt:
+    """A receipt from its row and its items' rows."""
+    receipt_id, person, turn, asked, replied, made_at, only_asks, details = row
+    return Receipt(
+        id=ReceiptId(receipt_id), person=PersonId(person), turn=TurnId(turn),
+        asked=MessageId(asked), replied=MessageId(replied), made_at=made_at, only_asks=bool(only_asks),
+        details=json.loads(details),
+        items=tuple(
+            ReceiptItem(
+                kind=kind, object=object_id, version=version, used=bool(used), score=score,
+                why=reasons_from_json(why),
+            )
+            for kind, object_id, version, used, score, why in items
+        ),
+    )  # fmt: skip
+
+
+def reasons_to_json(reasons: tuple[Reason, ...]) -> str:
+    """Reasons as they are stored."""
+    return json.dumps([asdict(reason) for reason in reasons], ensure_ascii=False)
+
+
+def reasons_from_json(text: str) -> tuple[Reason, ...]:
+    """Reasons as they were stored."""
+    return tuple(
+        Reason(
+            cause=each["cause"], words=tuple(each["words"]), name=each["name"],
+            strength=each["strength"],
+        )
+        for each in json.loads(text)
+    )  # fmt: skip

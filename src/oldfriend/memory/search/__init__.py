@@ -1,0 +1,16 @@
+"""Which messages of a person's history answer this? Pure arithmetic over imprints and vectors.
+
+Knows no database, no model and no clock: rows, vectors and times are given.
+"""
+
+from oldfriend.memory.search.diversify import diversify
+from oldfriend.memory.search.finding import search
+from oldfriend.memory.search.imprint import imprint_of, is_current_imprint
+from oldfriend.memory.search.index import PersonIndex
+from oldfriend.memory.search.values import Cause, Found, Hit, IndexRow, Question, Reason
+from oldfriend.memory.search.vectors import text_to_embed, vectors_from
+
+__all__ = [
+    "Cause", "Found", "Hit", "IndexRow", "PersonIndex", "Question", "Reason", "diversify",
+    "imprint_of", "is_current_imprint", "search", "text_to_embed", "vectors_from",
+]  # fmt: skip

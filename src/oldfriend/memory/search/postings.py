@@ -1,0 +1,51 @@
+"""In which messages does a term stand, and how often? Sorted arrays over a stretch of messages."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oldfriend.memory.search.values import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Postings:
+    """For each term the messages that hold it, ascending, with their counts."""
+
+    terms: NDArray[np.uint32]  # ascending
+    starts: NDArray[np.int64]  # one more than terms
+    messages: Ints
+    counts: Floats
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return sum(
+            part.nbytes for part in (self.terms, self.starts, self.messages, self.counts)
+        )
+
+    def holding(self, term: int) -> tuple[Ints, Floats]:
+        """The messages that hold a term, and how often."""
+        at = int(np.searchsorted(self.terms, np.uint32(term)))
+        if at == len(self.terms) or self.terms[at] != term:
+            return self.messages[:0], self.counts[:0]
+        stretch = slice(self.starts[at], self.starts[at + 1])
+        return self.messages[stretch], self.counts[stretch]
+
+
+def postings_of(stream: NDArray[np.uint32], lengths: NDArray[np.int64], first: int) -> Postings:
+    """Postings of messages numbered from `first`, whose terms stand one after the other."""
+    messages = np.repeat(np.arange(first, first + len(lengths), dtype=np.uint64), lengths)
+    # One number holds term and message, so that one sort groups both.
+    pairs = np.sort(stream.astype(np.uint64) << np.uint64(32) | messages)
+    first_of_pair = np.flatnonzero(np.diff(pairs, prepend=~pairs[:1]))
+    counts = np.diff(first_of_pair, append=len(pairs)).astype(np.float32)
+    pairs = pairs[first_of_pair]
+    terms = (pairs >> np.uint64(32)).astype(np.uint32)
+    starts = np.flatnonzero(np.diff(terms, prepend=~terms[:1]))
+    return Postings(
+        terms=terms[starts],
+        starts=np.append(starts, len(terms)),
+        messages=(pairs & np.uint64(0xFFFF_FFFF)).astype(np.int32),
+        counts=counts,
+    )

@@ -1,0 +1,86 @@
+"""What goes into a search and what comes out? Plain values."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+
+Role = Literal["person", "companion", "other"]
+
+
+class IndexRow(NamedTuple):
+    """What the index knows of one message; a database row in this order will do as well."""
+
+    seq: int
+    chat: str
+    session: str
+    said_at: int
+    speaker: str
+    role: str
+    language: str
+    imprint: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Question:
+    """What somebody wants to know."""
+
+    text: str
+    language: str
+    vector: Floats | None = None
+    asked_at: int | None = None  # µs since 1970, UTC
+    zone_offset_s: int = 0  # where the asker's day begins
+    owner: str | None = None  # the speaker name under which the person's own messages stand
+    exclude: frozenset[int] = frozenset()
+
+
+Cause = Literal[
+    "words",  # these words of the question stand in the message
+    "words_near",  # … in the messages just before or after it
+    "meaning",  # close in meaning
+    "said_by",  # said by the one who is asked about
+    "own_words",  # the question says "I", and the person said it
+    "mentions",  # speaks of the one who is asked about
+    "date",  # said when the question asks about
+    "session",  # its conversation matches as a whole
+    "answers",  # follows a message that asks the same
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One cause for which a message was found, with what it rests on."""
+
+    cause: Cause
+    words: tuple[str, ...] = ()  # as they stand in the question
+    name: str | None = None  # who is meant, for said_by and mentions
+    strength: float = 0.0  # 0…1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A message that was found; `score` runs from 0 to 1."""
+
+    seq: int
+    score: float
+    why: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The best messages, best first, and how likely it is that any of them answers."""
+
+    hits: tuple[Hit, ...]
+    answerable: float  # probability, 0…1
+
+    @property
+    def is_good_enough(self) -> bool:
+        """Is it more honest to answer from these hits than to say that nothing is known?"""
+        return bool(self.hits) and self.answerable >= GOOD_ENOUGH
+
+
+GOOD_ENOUGH = 0.5

@@ -1,0 +1,85 @@
+"""When does a stretch of talk begin and end? At most one session of a chat is open.
+
+A session is a matter of one chat; memory never asks for it.
+"""
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import BatchId, SessionId, new_id
+from oldfriend.domain.people import SESSION_IDLE, Chat, CloseTrigger
+
+
+async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
+    """The session that something said in a chat at a moment belongs to.
+
+    The open one goes on unless the pause was too long; then it is closed and a new one opened.
+    The caller holds the person's row, so that two writers cannot both open one.
+    """
+    row = await tx.row(
+        """SELECT s.id, s.opened_at, (SELECT max(m.said_at) FROM message m
+             WHERE m.chat = s.chat AND m.session = s.id AND m.said_at >= s.opened_at)
+           FROM session s WHERE s.chat = :chat AND s.person = :person AND s.status = 'open'""",
+        chat=chat.id,
+        person=chat.person,
+    )
+    if row is None:
+        return await open_session(tx, chat, at)
+    session, opened_at, last_said_at = SessionId(row[0]), row[1], row[2]
+    last = opened_at if last_said_at is None else last_said_at
+    if abs(at - last) <= SESSION_IDLE:
+        return session
+    await close_session(tx, chat, session, at=last, trigger="idle")
+    return await open_session(tx, chat, at)
+
+
+async def open_session(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
+    """A new open session of a chat that has none open."""
+    session = SessionId(new_id(at))
+    await tx.run(
+        """INSERT INTO session (id, person, companion, chat, status, opened_at)
+           VALUES (:id, :person, :companion, :chat, 'open', :at)""",
+        id=session, person=chat.person, companion=chat.companion, chat=chat.id, at=at,
+    )  # fmt: skip
+    return session
+
+
+async def close_session(
+    tx: Transaction, chat: Chat, session: SessionId, *, at: Micros, trigger: CloseTrigger
+) -> bool:
+    """Close a session; whether it was open."""
+    touched = await tx.run(
+        """UPDATE session SET status = 'closed', closed_at = :at, close_trigger = :trigger
+           WHERE id = :session AND person = :person AND status = 'open'""",
+        at=at, trigger=trigger, session=session, person=chat.person,
+    )  # fmt: skip
+    return touched == 1
+
+
+async def ensure_closed_session(
+    tx: Transaction, chat: Chat, *, external_id: str, opened_at: Micros, closed_at: Micros,
+    batch: BatchId | None,
+) -> SessionId:  # fmt: skip
+    """A session that came with imported or added messages, under the name it had there.
+
+    A known one grows to cover the given times.
+    """
+    await tx.run(
+        """INSERT INTO session (id, person, companion, chat, status, opened_at, closed_at,
+             close_trigger, external_id, batch)
+           VALUES (:id, :person, :companion, :chat, 'closed', :opened_at, :closed_at,
+             'imported', :external_id, :batch)
+           ON CONFLICT (chat, external_id) WHERE external_id IS NOT NULL DO UPDATE SET
+             opened_at = CASE WHEN excluded.opened_at < session.opened_at
+                              THEN excluded.opened_at ELSE session.opened_at END,
+             closed_at = CASE WHEN excluded.closed_at > session.closed_at
+                              THEN excluded.closed_at ELSE session.closed_at END""",
+        id=new_id(opened_at), person=chat.person, companion=chat.companion, chat=chat.id,
+        opened_at=opened_at, closed_at=closed_at, external_id=external_id, batch=batch,
+    )  # fmt: skip
+    row = await tx.row(
+        """SELECT id FROM session WHERE chat = :chat AND person = :person
+           AND external_id = :external_id""",
+        chat=chat.id, person=chat.person, external_id=external_id,
+    )  # fmt: skip
+    assert row is not None
+    return SessionId(row[0])

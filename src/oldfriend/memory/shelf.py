@@ -1,0 +1,166 @@
+"""Whose history stands ready to be searched? Indexes in memory, in step with the database.
+
+Bounded in bytes; the person who was asked about least recently goes first. What other processes
+wrote is noticed by counters on the person's row, so that an index is never older than the
+transaction that asks for it.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.search import PersonIndex, imprint_of, is_current_imprint, vectors_from
+
+SHELF_BYTES = 512 * 1024 * 1024
+"""About 300,000 messages with their vectors (1.7 kB each)."""
+ROWS_AT_ONCE = 10_000
+
+
+@dataclass(slots=True)
+class Volume:
+    """One person's index, and how far it has read."""
+
+    index: PersonIndex
+    last_seq: int
+    rewritten: int
+    embedded: int
+    without_vector: set[int]
+
+
+class Shelf:
+    """The indexes that are kept ready."""
+
+    def __init__(self, model: str | None, *, limit_bytes: int = SHELF_BYTES) -> None:
+        """Hold indexes with the vectors of one embedding model, or of none."""
+        self.model = model
+        self._limit_bytes = limit_bytes
+        self._volumes: OrderedDict[PersonId, Volume] = OrderedDict()
+
+    async def index_of(self, tx: Transaction, person: PersonId) -> PersonIndex:
+        """The person's index as of this transaction."""
+        volume = await self._current_volume(tx, person)
+        self._volumes[person] = volume
+        self._volumes.move_to_end(person)
+        while self.nbytes > self._limit_bytes and len(self._volumes) > 1:
+            self._volumes.popitem(last=False)
+        return volume.index
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the indexes take."""
+        return sum(volume.index.nbytes for volume in self._volumes.values())
+
+    async def _current_volume(self, tx: Transaction, person: PersonId) -> Volume:
+        row = await tx.row(
+            "SELECT last_seq, rewritten, embedded FROM person WHERE id = :person", person=person
+        )
+        last_seq, rewritten, embedded = row or (0, 0, 0)
+        volume = self._volumes.get(person)
+        if volume is None or volume.rewritten != rewritten:
+            return await self._read_all(tx, person, Volume(
+                index=PersonIndex.build([]), last_seq=last_seq, rewritten=rewritten,
+                embedded=embedded, without_vector=set(),
+            ))  # fmt: skip
+        if volume.last_seq != last_seq:
+            await self._read_new(tx, person, volume)
+            volume.last_seq = last_seq
+        if volume.embedded != embedded:
+            await self._read_late_vectors(tx, person, volume)
+            volume.embedded = embedded
+        return volume
+
+    async def _read_all(self, tx: Transaction, person: PersonId, volume: Volume) -> Volume:
+        rows = await findable_rows(tx, person, after=0)
+        seqs = [row[0] for row in rows]
+        vectors, missing = await self._vectors_of(tx, person, seqs)
+        volume.index = PersonIndex.build(rows, vectors)
+        volume.without_vector = missing
+        return volume
+
+    async def _read_new(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
+        replaced = await replaced_seqs(tx, person, after=volume.last_seq)
+        if replaced:
+            volume.index.remove(replaced)
+            volume.without_vector.difference_update(replaced)
+        rows = await findable_rows(tx, person, after=volume.last_seq)
+        vectors, missing = await self._vectors_of(tx, person, [row[0] for row in rows])
+        volume.index.extend(rows, vectors)
+        volume.without_vector |= missing
+
+    async def _read_late_vectors(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
+        seqs = sorted(volume.without_vector)
+        vectors, missing = await self._vectors_of(tx, person, seqs)
+        if vectors is not None and len(missing) < len(seqs):
+            there = [place for place, seq in enumerate(seqs) if seq not in missing]
+            volume.index.set_vectors([seqs[place] for place in there], vectors[there])
+            volume.without_vector = missing
+
+    async def _vectors_of(
+        self, tx: Transaction, person: PersonId, seqs: Sequence[int]
+    ) -> tuple[NDArray[np.float32] | None, set[int]]:
+        """A row for each seq (ascending), zeros where there is none, and which have none."""
+        if self.model is None or not seqs:
+            return None, set()
+        parts: list[NDArray[np.float32]] = []
+        missing: set[int] = set()
+        for start in range(0, len(seqs), ROWS_AT_ONCE):
+            some = seqs[start : start + ROWS_AT_ONCE]
+            stored = await stored_vectors(tx, person, self.model, some[0], some[-1])
+            missing.update(seq for seq in some if seq not in stored)
+            parts.append(vectors_from([stored.get(seq) for seq in some]))
+        return np.concatenate(parts), missing
+
+
+async def findable_rows(tx: Transaction, person: PersonId, *, after: int) -> list[Row]:
+    """What the index needs of each findable message version written after a seq, in order."""
+    rows = await tx.rows(
+        """SELECT seq, chat, session, said_at, speaker, role, language, imprint
+           FROM message WHERE person = :person AND seq > :after AND replaced_at IS NULL
+           AND length(imprint) > 0 ORDER BY seq""",
+        person=person,
+        after=after,
+    )
+    outdated = [place for place, row in enumerate(rows) if not is_current_imprint(row[7])]
+    for place in outdated:
+        rows[place] = await with_new_imprint(tx, person, rows[place])
+    return rows
+
+
+async def with_new_imprint(tx: Transaction, person: PersonId, row: Row) -> Row:
+    """The row with an imprint made anew, as this version makes it."""
+    text = await tx.row(
+        "SELECT text FROM message WHERE person = :person AND seq = :seq", person=person, seq=row[0]
+    )
+    assert text is not None
+    return (*row[:7], imprint_of(text[0], language=row[6]))
+
+
+async def replaced_seqs(tx: Transaction, person: PersonId, *, after: int) -> list[int]:
+    """The versions up to a seq that versions written after it have replaced."""
+    rows = await tx.rows(
+        """SELECT earlier.seq FROM message later JOIN message earlier
+             ON earlier.id = later.id AND earlier.person = later.person
+             AND earlier.version < later.version
+           WHERE later.person = :person AND later.seq > :after AND later.version > 1
+           AND earlier.seq <= :after""",
+        person=person,
+        after=after,
+    )
+    return [int(row[0]) for row in rows]
+
+
+async def stored_vectors(
+    tx: Transaction, person: PersonId, model: str, first: int, last: int
+) -> dict[int, bytes]:
+    """The vectors of a stretch of the log, by seq."""
+    rows = await tx.rows(
+        """SELECT seq, bytes FROM message_vector
+           WHERE person = :person AND model = :model AND seq BETWEEN :first AND :last""",
+        person=person, model=model, first=first, last=last,
+    )  # fmt: skip
+    return dict(rows)

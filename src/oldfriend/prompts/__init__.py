@@ -1,0 +1,1 @@
+"""What do we say, to a model or in its place?"""

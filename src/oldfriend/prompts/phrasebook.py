@@ -1,0 +1,86 @@
+"""What does the offline companion understand and say, in each of its languages?
+
+Reads the phrase books beside it into values. Knows nothing of memory.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+SPOKEN = ("en", "es", "de", "fr", "zh")
+"""The languages that the offline companion speaks; the first is the last resort."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """How to recognise what is meant: whole messages, and expressions to search with."""
+
+    greeting: frozenset[str]
+    thanks: frozenset[str]
+    farewell: frozenset[str]
+    assent: frozenset[str]
+    remember: tuple[re.Pattern[str], ...]
+    remember_asked: tuple[re.Pattern[str], ...]
+    about_me: tuple[re.Pattern[str], ...]
+    about_you: tuple[re.Pattern[str], ...]
+    asking: tuple[re.Pattern[str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dates:
+    """How a date and a moment are written."""
+
+    date: str
+    moment: str
+    months: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrasebook:
+    """One language of the offline companion."""
+
+    language: str
+    understand: Understanding
+    say: Mapping[str, str]
+    time: Dates
+
+
+def spoken_language(*wishes: str | None) -> str:
+    """The first of these languages that the companion speaks; English if it speaks none."""
+    return next((wish for wish in wishes if wish in SPOKEN), SPOKEN[0])
+
+
+@cache
+def phrasebook(language: str) -> Phrasebook:
+    """The phrase book of one of the spoken languages."""
+    file = resources.files("oldfriend.prompts") / "offline" / f"{language}.toml"
+    book = tomllib.loads(file.read_text("utf-8"))
+    understand = book["understand"]
+    return Phrasebook(
+        language=language,
+        understand=Understanding(
+            greeting=frozenset(understand["greeting"]),
+            thanks=frozenset(understand["thanks"]),
+            farewell=frozenset(understand["farewell"]),
+            assent=frozenset(understand["assent"]),
+            remember=expressions(understand["remember"]),
+            remember_asked=expressions(understand["remember_asked"]),
+            about_me=expressions(understand["about_me"]),
+            about_you=expressions(understand["about_you"]),
+            asking=expressions(understand["asking"]),
+        ),
+        say=book["say"],
+        time=Dates(
+            date=book["time"]["date"],
+            moment=book["time"]["moment"],
+            months=tuple(book["time"]["months"]),
+        ),
+    )
+
+
+def expressions(sources: list[str]) -> tuple[re.Pattern[str], ...]:
+    """Compiled, for any letter case and across lines."""
+    return tuple(re.compile(source, re.IGNORECASE | re.DOTALL) for source in sources)

@@ -1,0 +1,1 @@
+"""How does data come in and go out?"""

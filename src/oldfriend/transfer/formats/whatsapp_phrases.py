@@ -1,0 +1,110 @@
+"""What in an export did WhatsApp write, and not a person? Its phrases, in many languages.
+
+Covers English, Spanish, German, French, Italian, Portuguese, Dutch and Chinese, and of media
+and attachments, whose form is the same everywhere, other languages too.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+MARK: Final = "\u200e"  # the iPhone puts it before what WhatsApp wrote
+LONGEST_NAME: Final = 100
+
+_MARKS: Final = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_OMITTED_WORDS: Final = (
+    r"omitted|omitid[oa]s?|weggelassen|ausgelassen|ausgeschlossen|absent[e]?s?|omise?s?|retirée?s?"
+    r"|manquante?s?|omess[oaie]|esclus[oaie]|non inclus[oaie]|ocultad[oa]s?|ocult[oa]s?"
+    r"|não revelado|weggelaten|省略|忽略|略去|忽略|未包含|生략|생략|제외|пропущен\w*|без медиафайлов"
+    r"|pominięt\w*|含まれていません"
+)
+_OMITTED: Final = re.compile(
+    rf"<[^<>\n]{{0,60}}(?:{_OMITTED_WORDS})[^<>\n]{{0,30}}>"  # <Media omitted>
+    rf"|(?:\w[\w-]*\s?){{1,3}}?\s(?:{_OMITTED_WORDS})\.?"  # image omitted
+    rf"|\w{{1,8}}已?(?:省略|忽略|略去)|(?:已?(?:省略|忽略|略去))\w{{1,8}}",
+    re.I,
+)
+_OMITTED_AT_END: Final = re.compile(rf"(?:{_OMITTED_WORDS})\.?$", re.I)
+_FILE: Final = r"[^\n<>:/\\|?*]{1,200}\.[A-Za-z0-9]{2,5}"
+_ATTACHED: Final = re.compile(
+    rf"(?P<before>{_FILE}) \([^()\n]{{4,30}}\)(?=\n|$)"  # IMG-1.jpg (file attached)
+    rf"|<[^<>:：\n]{{2,25}}\s?[:：]\s?(?P<within>{_FILE})>"  # <attached: 1-PHOTO.jpg>
+)
+_EDITED: Final = re.compile(
+    r"\s*\u200e?<[^<>\n]{0,40}(?:edited|edit[oóa]|editad[oa]|bearbeitet|modifiée?|modificat[oa]|bewerkt"
+    r"|编辑|編輯|編集|изменено)[^<>\n]{0,20}>\s*$",
+    re.I,
+)
+_DELETED: Final = re.compile(
+    r"(?:this message was deleted(?: by admin .*)?|you deleted this message(?: as admin)?"
+    r"|(?:se eliminó|eliminaste) este mensaje|este mensaje fue eliminado"
+    r"|(?:esta )?mensagem (?:foi )?(?:apagada|eliminada)"
+    r"|(?:você )?(?:apagou|eliminou) (?:esta|essa) mensagem"
+    r"|diese nachricht wurde gelöscht|du hast diese nachricht gelöscht"
+    r"|ce message a été supprimé|vous avez supprimé ce message|tu as supprimé ce message"
+    r"|questo messaggio è stato eliminato|hai eliminato questo messaggio"
+    r"|dit bericht (?:is|werd) verwijderd|(?:je|u) hebt dit bericht verwijderd|u heeft dit bericht verwijderd"
+    r"|(?:此|这条|該|这則)?(?:消息|訊息|讯息)已(?:被)?(?:删除|刪除)"
+    r"|[你您]已?(?:删除|刪除)了?(?:此|这条|這則)?(?:消息|訊息|讯息))[.。]?",
+    re.I,
+)
+_NOTICE: Final = re.compile(
+    r"end-to-end|extremo a extremo|ende-zu-ende|bout en bout|ponta a ponta|端到端|端對端"
+    r"|created (?:this )?group|(?:added|removed|left$|left the group)|joined (?:using|from|via)"
+    r"|changed (?:the|this|their|to)|security code|is a contact|blocked this contact|disappearing"
+    r"|(?:creó|creaste) (?:el|este) grupo|añadi(?:ó|ste)|agreg(?:ó|aste)|salió del grupo|se unió|eliminó a"
+    r"|cambi(?:ó|aste)|código de seguridad"
+    r"|gruppe .*erstellt|hinzugefügt|hat die gruppe verlassen|entfernt$|geändert|sicherheitsnummer"
+    r"|a créé|avez créé|a ajouté|avez ajouté|a quitté|a rejoint|a changé|a modifié l|code de sécurité"
+    r"|ha creato|hai creato|ha aggiunto|hai aggiunto|ha abbandonato|ha cambiato|codice di sicurezza"
+    r"|criou (?:o|este) grupo|adicionou|saiu(?: do grupo)?$|entrou usando|mudou|alterou|código de segurança"
+    r"|heeft .*(?:groep|toegevoegd|gewijzigd|verlaten|verwijderd)|beveiligingscode"
+    r"|missed (?:voice|video|group)|(?:voice|video) call|llamada|anruf|appel (?:vocal|vidéo|manqué)|chiamata"
+    r"|(?:ligação|chamada) de|oproep"
+    r"|创建了?|建立了?|添加了?|加入了?|退出了?|离开了?|離開|更改了?|变更|變更|安全码|安全碼|通话|通話",
+    re.I,
+)  # fmt: skip
+_NAMING: Final = re.compile(
+    r"\b(?:changed|created|cambi(?:ó|aste)|cre(?:ó|aste)|geändert|erstellt|a changé|a modifié|a créé"
+    r"|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft)\b.*[\"“”«»„'‘’]|[改建].*[\"“「]",
+    re.I,
+)
+_OWN_NAME: Final = re.compile(r"^~\s?")
+
+
+def split_speaker(rest: str) -> tuple[str, str] | None:
+    """The speaker and the text after a head; None where WhatsApp itself speaks."""
+    name, colon, text = rest.partition(":")
+    if not colon or (text and not text[0].isspace()) or len(name) > LONGEST_NAME:
+        return None
+    if _NAMING.search(name):
+        return None
+    speaker = _OWN_NAME.sub("", _MARKS.sub("", name).strip())
+    return (speaker, text[1:]) if speaker else None
+
+
+def is_notice(text: str) -> bool:
+    """Whether a text after a speaker's name is still WhatsApp's own: deleted, joined, a call."""
+    plain = text.replace(MARK, "").strip()
+    if _DELETED.fullmatch(plain):
+        return True
+    return text.lstrip(" ").startswith(MARK) and "\n" not in plain and bool(_NOTICE.search(plain))
+
+
+def without_edit_mark(text: str) -> tuple[str, bool]:
+    """The text itself, and whether it was marked as edited."""
+    plain = _EDITED.sub("", text)
+    return plain, plain != text
+
+
+def media_in(text: str) -> Mapping[str, str]:
+    """What was sent beside or instead of words: the file's name, or that it was left out."""
+    plain = text.replace(MARK, "").strip()
+    attached = _ATTACHED.search(plain)
+    if attached is not None and (attached["within"] or attached.start() == 0):
+        return {"media": (attached["before"] or attached["within"]).strip()}
+    first_line = plain.partition("\n")[0]
+    marked = text.lstrip(" ").startswith(MARK) and _OMITTED_AT_END.search(first_line)
+    if marked or (len(first_line) <= 100 and _OMITTED.fullmatch(first_line)):
+        return {"media": "omitted"}
+    return {}

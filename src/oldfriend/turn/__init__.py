@@ -1,0 +1,1 @@
+"""How does one reply come to be?"""

@@ -1,0 +1,51 @@
+"""What goes into a turn and what comes out of it? Values only.
+
+A turn decides; the shell that runs it writes what it decided, in one transaction.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Companion, Person
+from oldfriend.memory.receipts import ReceiptItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """What was said to the companion; it stands in the log already."""
+
+    message: Message
+    person: Person
+    companion: Companion
+    locale_language: str | None
+    first_in_chat: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteDecision:
+    """A note to be kept: the exact words, and the rule that found them."""
+
+    text: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What is said back, and what it stands on."""
+
+    text: str
+    language: str
+    items: tuple[ReceiptItem, ...] = ()
+    details: Mapping[str, str | float | bool | None]
+    only_asks: bool  # what was said tells nothing that could be found later
+    introduces: bool = False  # says, once per install, what the companion is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Everything that a turn decided."""
+
+    reply: Reply
+    notes: tuple[NoteDecision, ...]
+    language: str | None  # what the person speaks, where this message told

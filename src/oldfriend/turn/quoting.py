@@ -1,0 +1,65 @@
+"""How are somebody's exact words shown, with who said them, when and where?"""
+
+import re
+from collections.abc import Iterable
+
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.messages import Message
+from oldfriend.prompts.phrasebook import Phrasebook
+
+LONGEST_QUOTE = 280
+"""Characters of one quote; longer words are cut at the sentence that matters."""
+
+BREAK = re.compile("(?<=[.!?\u3002\uff01\uff1f\u2026])\\s*|\\n+")
+
+
+def quoted(message: Message, book: Phrasebook, *, words: Iterable[str] = ()) -> str:
+    """A sentence that quotes a message: who, when, where, and the words around those given."""
+    key = {"person": "you_said", "outside": "outside_said"}.get(message.trust, "other_said")
+    return book.say[key].format(
+        when=moment_in(book, message.at, message.zone),
+        where=message.channel,
+        who=message.speaker or message.channel,
+        quote=excerpt(message.text, words),
+    )
+
+
+def moment_in(book: Phrasebook, at: Micros, zone: str) -> str:
+    """A moment as the book's language writes it, by the clocks of a zone."""
+    local = from_micros(at, zone)
+    date = book.time.date.format(
+        day=local.day, number=local.month, month=book.time.months[local.month - 1], year=local.year
+    )
+    return book.time.moment.format(date=date, hour=local.hour, minute=local.minute)
+
+
+def excerpt(text: str, words: Iterable[str]) -> str:
+    """The text, or of a long one the stretch of whole sentences that holds most of the words.
+
+    Everything in it stands so in the text; "…" marks what was left out.
+    """
+    flat = " ".join(text.split())
+    if len(flat) <= LONGEST_QUOTE:
+        return flat
+    sentences = [sentence for part in BREAK.split(text) if (sentence := " ".join(part.split()))]
+    wanted = [word.casefold() for word in words]
+    held = [sum(word in sentence.casefold() for word in wanted) for sentence in sentences]
+    first = held.index(max(held))
+    last = first + 1
+    while last < len(sentences) and len(" ".join(sentences[first : last + 1])) <= LONGEST_QUOTE:
+        last += 1
+    chosen = cut(" ".join(sentences[first:last]), wanted)
+    before = "… " if first > 0 and not chosen.startswith("…") else ""
+    after = " …" if last < len(sentences) and not chosen.endswith("…") else ""
+    return f"{before}{chosen}{after}"
+
+
+def cut(sentence: str, wanted: list[str]) -> str:
+    """A sentence that is too long, cut around the first wanted word."""
+    if len(sentence) <= LONGEST_QUOTE:
+        return sentence
+    folded = sentence.casefold()
+    places = [place for word in wanted if (place := folded.find(word)) >= 0]
+    start = max(0, min(places, default=0) - LONGEST_QUOTE // 3)
+    piece = sentence[start : start + LONGEST_QUOTE].strip()
+    return f"{'… ' if start else ''}{piece} …"

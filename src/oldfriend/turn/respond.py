@@ -1,0 +1,160 @@
+"""What is said back? The offline companion: exact words from memory, and honesty without them.
+
+It never makes anything up: besides its own few sentences it only quotes. Writes nothing.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from oldfriend.memory.notes import same_words
+from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
+from oldfriend.turn.outcome import Reply, Utterance
+from oldfriend.turn.perceive import RULES, Perception
+from oldfriend.turn.quoting import moment_in, quoted
+from oldfriend.turn.recall import Known, Recalled, Recollection
+
+MOST_QUOTES = 3
+WORTH_ADDING = 0.5
+"""A further quote needs this share of the best one's score."""
+CLOSE_ENOUGH = 0.8
+"""How sure a memory must be to be brought up unasked."""
+
+
+def respond(
+    said: Utterance, perception: Perception, recollection: Recollection, known: Known
+) -> Reply:
+    """The reply to one message."""
+    book = phrasebook(perception.language)
+    text, used = worded(said, perception, recollection, known, book)
+    introduces = said.companion.introduced_at is None
+    parts = [book.say["offline"]] if introduces else []
+    parts.append(text)
+    if recollection.degraded and perception.intent == "question":
+        parts.append(book.say["degraded"])
+    return Reply(
+        text="\n\n".join(parts),
+        language=perception.language,
+        items=(*items_of_messages(recollection, used), *items_of_notes(perception, known)),
+        details={
+            "intent": perception.intent,
+            "language": perception.language,
+            "author": RULES,
+            "answerable": round(recollection.answerable, 3) if perception.looks_back else None,
+            "degraded": recollection.degraded,
+        },
+        only_asks=perception.only_asks,
+        introduces=introduces,
+    )
+
+
+def worded(
+    said: Utterance,
+    perception: Perception,
+    recollection: Recollection,
+    known: Known,
+    book: Phrasebook,
+) -> tuple[str, Sequence[Recalled]]:
+    """The words of the reply, and the memories that they quote."""
+    match perception.intent:
+        case "question":
+            return answer(recollection, book)
+        case "statement":
+            return acknowledgement(recollection, book)
+        case "remember":
+            return noted(perception.note or "", known, book), ()
+        case "about_me":
+            return all_notes(known, book), ()
+        case "about_you":
+            return book.say["about_you"].format(name=said.companion.name), ()
+        case "greeting" if not said.first_in_chat:
+            return book.say["greeting_again"], ()
+        case _:
+            return book.say[perception.intent], ()
+
+
+def answer(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
+    """The best words there are, or that there are none."""
+    if not recollection.is_good_enough or not recollection.found:
+        return book.say["nothing_found"], ()
+    best = recollection.found[0].hit.score
+    used = [each for each in recollection.found if each.hit.score >= WORTH_ADDING * best]
+    used = without_repeats(used)[:MOST_QUOTES]
+    first, *others = [quote_of(each, book) for each in used]
+    if not others:
+        return first, used
+    listed = "\n".join(f"• {line}" for line in others)
+    return f"{first}\n\n{book.say['also']}\n{listed}", used
+
+
+def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
+    """A short word of thanks, with a related memory if one is really close."""
+    if recollection.found and recollection.answerable >= CLOSE_ENOUGH:
+        related = recollection.found[0]
+        if any(reason.cause == "meaning" for reason in related.hit.why):
+            return book.say["related"].format(quoted=quote_of(related, book)), [related]
+    return book.say["acknowledgement"], ()
+
+
+def noted(note: str, known: Known, book: Phrasebook) -> str:
+    """The confirmation of a note; the shell sends it only once the note is kept."""
+    again = any(same_words(kept.memory.text) == same_words(note) for kept in known.notes)
+    return book.say["noted_again" if again else "noted"].format(note=note)
+
+
+def all_notes(known: Known, book: Phrasebook) -> str:
+    """The notes, each with the day it was asked for."""
+    if not known.notes:
+        return book.say["no_notes"]
+    lines = [
+        book.say["note_line"].format(
+            note=kept.memory.text, when=moment_in(book, kept.evidence.said_at, kept.evidence.zone)
+        )
+        for kept in known.notes
+    ]
+    rest = book.say["also_words"].format(count=known.messages)
+    return "\n".join([book.say["notes"], *lines, "", rest])
+
+
+def without_repeats(recalled: Sequence[Recalled]) -> list[Recalled]:
+    """The same, each wording once."""
+    first = {" ".join(each.message.text.casefold().split()): each for each in reversed(recalled)}
+    return [each for each in recalled if each in first.values()]
+
+
+def quote_of(recalled: Recalled, book: Phrasebook) -> str:
+    """A recalled message as a sentence that quotes it."""
+    words = [word for reason in recalled.hit.why for word in reason.words]
+    return quoted(recalled.message, book, words=words)
+
+
+def items_of_messages(
+    recollection: Recollection, used: Sequence[Recalled]
+) -> tuple[ReceiptItem, ...]:
+    """What the receipt says of the messages that came to mind."""
+    return tuple(
+        ReceiptItem(
+            kind="message", object=each.message.id, version=each.message.version,
+            used=each in used, score=each.hit.score, why=each.hit.why,
+        )
+        for each in recollection.found
+    )  # fmt: skip
+
+
+def items_of_notes(perception: Perception, known: Known) -> tuple[ReceiptItem, ...]:
+    """What the receipt says of the notes that were listed, and of the words behind them."""
+    if perception.intent != "about_me":
+        return ()
+    return tuple(
+        item
+        for kept in known.notes
+        for item in (
+            listed_item("memory", kept.memory.id, 1),
+            listed_item("message", kept.evidence.message, kept.evidence.version),
+        )
+    )
+
+
+def listed_item(kind: Literal["message", "memory"], object_id: str, version: int) -> ReceiptItem:
+    """Something that was named because it was asked for, not because it was searched."""
+    return ReceiptItem(kind=kind, object=object_id, version=version, used=True, score=1.0, why=())
