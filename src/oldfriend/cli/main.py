@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from oldfriend import __version__
 from oldfriend.domain.errors import InvalidInput, OldfriendError
@@ -74,7 +75,7 @@ def where_options() -> argparse.ArgumentParser:
     return options
 
 
-Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_command(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:

@@ -17,11 +17,11 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """The name and revision that mark its vectors; only equal names can be compared."""
+        """Its name and revision: vectors can be compared only under the same one."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers make one vector."""
+        """How many numbers make a vector."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row of length 1 for each text, in order; raise EmbeddingFailed if that cannot be."""
+        """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""

@@ -171,6 +171,21 @@ async def list_recent(
     return [message_from(row) for row in reversed(rows)]
 
 
+async def list_written_since(
+    tx: Transaction, person: PersonId, chat: ChatId, *, after: int
+) -> list[Message]:
+    """What was written into a chat after a seq, in the order of writing."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.seq > :after AND m.chat = :chat
+           AND m.replaced_at IS NULL ORDER BY m.seq""",
+        person=person,
+        after=after,
+        chat=chat,
+    )
+    return [message_from(row) for row in rows]
+
+
 async def list_messages(
     tx: Transaction, person: PersonId, *, since: Micros | None = None,
     until: Micros | None = None, limit: int = 100,

@@ -1,6 +1,6 @@
 """How is all-MiniLM-L6-v2 run inside this process?
 
-The int8 graph comes with the package (`scripts/build_minilm.py` made it) and needs no network.
+The graph comes with the package, made by `scripts/build_minilm.py`; no network is needed.
 This module does not know what the texts are, nor where the vectors go.
 """
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 SHIPPED = Path(__file__).parents[1] / "minilm"
-LONGEST_INPUT = 256  # pieces of one text; the model was made for no more
-BATCH_PIECES = 160  # pieces run at once, padding included; more leaves the processor's cache
+LONGEST_INPUT = 256  # pieces of one text; the model was trained on no longer ones
+BATCH_PIECES = 160  # pieces in one run, padding included; more fall out of the processor's cache
 
 
 class MiniLM:
-    """The default embedder; it is loaded when first asked, which takes about a tenth of a second."""
+    """The default embedder; it loads when first asked, in about a tenth of a second."""
 
     model = "all-MiniLM-L6-v2/int8-1"
     dimension = 384
 
     def __init__(self, folder: Path = SHIPPED, *, threads: int = 1) -> None:
-        """Remember where the graph is and how many processors one run may use."""
+        """Remember where the model is, and how many processors a run may use."""
         self._folder = folder
         self._threads = threads
         self._loading = Lock()
         self._loaded: _Loaded | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row of length 1 for each text, in order; raise EmbeddingFailed if that cannot be."""
-        loaded = await asyncio.to_thread(self._load)
-        inputs = await asyncio.to_thread(loaded.read, texts)
+        """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
+        model = self._loaded or await asyncio.to_thread(self._load)
+        inputs = await asyncio.to_thread(model.read, texts)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for batch in _batches(inputs):
-            vectors[batch] = await asyncio.to_thread(loaded.run, [inputs[i] for i in batch])
+            vectors[batch] = await asyncio.to_thread(model.run, [inputs[i] for i in batch])
         return vectors
 
     def _load(self) -> "_Loaded":
@@ -56,9 +56,10 @@ class MiniLM:
 
 class _Loaded:
     def __init__(self, folder: Path, threads: int) -> None:
-        files = _checked_files(folder)
-        self._wordpiece = WordPiece(files["vocab.txt"].decode().splitlines())
-        self._session = _session(files["model.onnx"], threads)
+        _check(folder)
+        vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8")
+        self._wordpiece = WordPiece(vocabulary.splitlines())
+        self._session = _session(folder / "model.onnx", threads)
 
     def read(self, texts: Sequence[str]) -> list[list[int]]:
         return [self._wordpiece.ids(text, limit=LONGEST_INPUT) for text in texts]
@@ -69,6 +70,7 @@ class _Loaded:
         for row, pieces in enumerate(inputs):
             ids[row, : len(pieces)] = pieces
             mask[row, : len(pieces)] = 1
+        vectors: Vectors
         (vectors,) = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
         return vectors
 
@@ -85,25 +87,28 @@ def _batches(inputs: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _checked_files(folder: Path) -> dict[str, bytes]:
-    """The model's files, if they are the ones that its list of checksums names."""
+def _check(folder: Path) -> None:
+    """Raise EmbeddingFailed unless the files are those whose checksums were shipped."""
     try:
-        listed = [line.split() for line in (folder / "SHA256SUMS").read_text().splitlines()]
-        files = {name: (folder / name).read_bytes() for _, name in listed}
-    except OSError as error:
-        raise EmbeddingFailed(f"The embedding model in {folder} cannot be read: {error}") from error
-    for checksum, name in listed:
-        if hashlib.sha256(files[name]).hexdigest() != checksum:
-            raise EmbeddingFailed(f"{folder / name} is damaged; install Oldfriend again.")
-    return files
+        for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+            checksum, name = line.split()
+            with (folder / name).open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
+                    raise EmbeddingFailed(f"{folder / name} is damaged: install Oldfriend anew.")
+    except (OSError, ValueError) as error:
+        raise EmbeddingFailed(f"The model in {folder} cannot be read: {error}") from error
 
 
-def _session(graph: bytes, threads: int) -> "InferenceSession":
-    """Importing the runtime costs as much as loading the model, so it waits until somebody embeds."""
-    import onnxruntime
+def _session(graph: Path, threads: int) -> "InferenceSession":
+    """Open the graph; the runtime is imported here because most commands never embed."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise EmbeddingFailed(f"onnxruntime does not work on this machine: {error}") from error
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors; a machine without a GPU is not worth a warning
+    options.log_severity_level = 3  # errors: a machine without a graphics card is not worth a line
+    # The next level would fuse Add and LayerNormalization into an operator three times as slow.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -1,7 +1,7 @@
 """Which pieces of its vocabulary does an uncased BERT model see in a text?
 
-The same ids as the `tokenizers` library gives, without that dependency, and for any string at all; only that
-"[SEP]" and the like, typed by somebody, are text here and never control the model.
+The same ids as the `tokenizers` library gives, without that dependency and for any string at all;
+except that "[SEP]" and the like, typed by somebody, stay text and never steer the model.
 It knows nothing of the model that reads the ids.
 """
 
@@ -12,7 +12,7 @@ from itertools import islice
 
 LONGEST_WORD = 100  # BERT reads a longer word as unknown
 LONGEST_TEXT = 32_768  # characters that are looked at: far more than any model's limit of pieces
-REMOVED = frozenset({"Cc", "Cf", "Co", "Cs"})  # an unassigned character may be a newer emoji and stays
+REMOVED = frozenset({"Cc", "Cf", "Co", "Cs"})  # not Cn: the unassigned may be a newer emoji
 CHINESE = (
     range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00), range(0x20000, 0x2A6E0),
     range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0), range(0x2F800, 0x2FA20),
@@ -51,7 +51,7 @@ class WordPiece:
         return (self._unknown,) if self._unknown in ids else ids
 
     def _longest_piece(self, word: str, start: int) -> tuple[int, int]:
-        """Where the longest piece from `start` ends, and its id; if none fits, the word is unknown to its end."""
+        """Return where the longest piece from `start` ends, and its id; to the end if unknown."""
         mark = "##" if start else ""
         for end in range(min(len(word), start + self._longest), start, -1):
             number = self._id_of.get(mark + word[start:end])
@@ -69,7 +69,7 @@ class _Reading(dict[int, str]):
 
 
 def _reading(char: str) -> str:
-    """Lower case without accents; blanks are one space, control characters nothing, some stand alone."""
+    """Lower case without accents; controls vanish, Chinese and punctuation stand alone."""
     if char in "\t\n\r":
         return " "
     if unicodedata.category(char) in REMOVED or char == "\ufffd":

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from oldfriend.domain.clock import EPOCH
 from oldfriend.domain.errors import ImportRefused
+from oldfriend.transfer.formats.json_values import text_in
 
 FARTHEST_OFFSET = timedelta(hours=15)
 ISO_TIME = "an ISO 8601 time such as 2024-05-03T18:30:00+02:00"
@@ -12,25 +13,24 @@ ISO_TIME = "an ISO 8601 time such as 2024-05-03T18:30:00+02:00"
 def moment_of_epoch(value: object, *, line: int, what: str) -> datetime:
     """Seconds since 1970, as a number or digits. Raises ImportRefused."""
     try:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError(what)
-        return EPOCH + timedelta(seconds=float(value))
+        return EPOCH + timedelta(seconds=float(text_in(value)))
     except (ValueError, OverflowError) as error:
         raise ImportRefused(
-            f"{what} is {str(value)[:40]!r}.", line=line, expected="seconds since 1970"
+            f"{what} is {shown(value)}.", line=line, expected="seconds since 1970"
         ) from error
 
 
 def moment_of_iso(value: object, *, line: int, what: str) -> datetime:
     """An ISO 8601 time, with its offset if it has one. Raises ImportRefused."""
     try:
-        if not isinstance(value, str):
-            raise TypeError(what)
-        return datetime.fromisoformat(value.strip())
-    except (ValueError, TypeError) as error:
-        raise ImportRefused(
-            f"{what} is {str(value)[:40]!r}.", line=line, expected=ISO_TIME
-        ) from error
+        return datetime.fromisoformat(text_in(value).strip())
+    except ValueError as error:
+        raise ImportRefused(f"{what} is {shown(value)}.", line=line, expected=ISO_TIME) from error
+
+
+def shown(value: object) -> str:
+    """A value as a message about it shows it."""
+    return "missing" if value is None else repr(str(value)[:40])
 
 
 def placed_by_clock(moment: datetime, clock: datetime) -> datetime:

@@ -21,7 +21,9 @@ from oldfriend.domain.messages import MAX_TEXT
 GLIMPSED_BYTES = 65_536
 CHUNK_BYTES = 1 << 20
 MOST_MEMBERS = 10_000
-READABLE_SUFFIXES = frozenset({".txt", ".text", ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".csv"})
+READABLE_SUFFIXES = frozenset(
+    {".txt", ".text", ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".csv"}
+)
 
 _UNREADABLE = (
     OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -159,7 +161,9 @@ def lines_of(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
                 number += 1
                 if len(line) > MAX_TEXT:
                     raise ImportRefused(
-                        "this line is too long.", line=number, expected=f"at most {MAX_TEXT:,} characters"
+                        "this line is too long.",
+                        line=number,
+                        expected=f"at most {MAX_TEXT:,} characters",
                     )
                 yield number, line.removesuffix("\n")
         except UnicodeError as error:

@@ -27,9 +27,7 @@ from oldfriend.transfer.formats.whatsapp_phrases import (
 EXPECTED: Final = 'a date, a time and a name, such as "31/12/2023, 21:05 - Ana: hello"'
 _FILE_NAME: Final = re.compile(r"^_chat\.txt$|whatsapp", re.I)
 _TITLE: Final = re.compile(
-    r"^(?:.*whatsapp[\s-]*(?:chat|聊天)?|chat (?:de|do|di) whatsapp|与|與)\s*"
-    r"(?:with|con|mit|avec|com|met|-|–|与|與)?\s+(?P<name>.+)$",
-    re.I,
+    r".*whatsapp[\s-]*(?:chat)?\s*(?:with|con|mit|avec|com|met|-|–)?\s+(?P<name>.+)", re.I
 )
 _COPY: Final = re.compile(r"\s*\(\d+\)$")
 
@@ -114,14 +112,15 @@ def drafts(
                     "it is kept as part of the message before it."
                 )
         elif head is not None:
-            raise ImportRefused("there is no such day.", line=number, expected=f"a date, {order.name}")
+            raise ImportRefused(
+                "there is no such day.", line=number, expected=f"a date, {order.name}"
+            )
     if draft is not None:
         yield draft
 
 
 def message_of(draft: Draft, title: str, ids: DerivedIds) -> ParsedMessage:
     """A draft as a message: somebody's, or WhatsApp's own."""
-    draft.lines = draft.lines if len(draft.lines) == 1 else [*draft.lines]
     whole = "\n".join(draft.lines).rstrip()
     said = split_speaker(whole)
     if said is None or is_notice(said[1]):
@@ -144,7 +143,7 @@ def title_of(source: Source) -> str:
     """With whom the chat is, from the name that WhatsApp gave the file."""
     name = source.path.name if source.name.lower() == "_chat.txt" else source.name
     stem = _COPY.sub("", PurePath(name).stem)
-    named = _TITLE.match(stem)
+    named = _TITLE.fullmatch(stem)
     return named["name"].strip() if named else stem
 
 

@@ -59,7 +59,9 @@ class Trial:
 class DateTrials:
     """All orders tried on a file, head by head."""
 
-    trials: tuple[Trial, ...] = field(default_factory=lambda: tuple(Trial(order) for order in ORDERS))
+    trials: tuple[Trial, ...] = field(
+        default_factory=lambda: tuple(Trial(order) for order in ORDERS)
+    )
     dotted: bool = False
     american: bool = False
 
@@ -93,7 +95,9 @@ def date_of(head: Head, order: DateOrder) -> date | None:
     year = head.numbers[order.year]
     try:
         return date(
-            year + CENTURY if year < 100 else year, head.numbers[order.month], head.numbers[order.day]
+            year + CENTURY if year < 100 else year,
+            head.numbers[order.month],
+            head.numbers[order.day],
         )
     except ValueError:
         return None

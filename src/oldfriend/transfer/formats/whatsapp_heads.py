@@ -10,21 +10,31 @@ from typing import Final, Literal
 
 Style = Literal["dash", "bracket"]  # Android, iPhone
 
-_MORNING: Final = r"a\.?\s?m\.?|上午|凌晨|清晨|早上|早晨|午前|오전|ص|vorm\.|π\.?\s?μ\.?|ق\.ظ\.?|पूर्वाह्न|öö|sa|de\."
-_EVENING: Final = r"p\.?\s?m\.?|下午|晚上|中午|傍晚|夜晚|午後|오후|م|nachm\.|μ\.?\s?μ\.?|ب\.ظ\.?|अपराह्न|ös|ch|du\."
+_MORNING: Final = (
+    r"a\.?\s?m\.?|上午|凌晨|清晨|早上|早晨|午前|오전|ص|vorm\.|π\.?\s?μ\.?"
+    r"|ق\.ظ\.?|पूर्वाह्न|öö|sa|de\."
+)
+_EVENING: Final = (
+    r"p\.?\s?m\.?|下午|晚上|中午|傍晚|夜晚|午後|오후|م|nachm\.|μ\.?\s?μ\.?"
+    r"|ب\.ظ\.?|अपराह्न|ös|ch|du\."
+)
 _MARKS: Final = r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]*"
 _PERIOD: Final = rf"(?:(?P<{{0}}_am>{_MORNING})|(?P<{{0}}_pm>{_EVENING}))"
 _BETWEEN: Final = rf"{_MARKS}\s?[./\-年月]\s?{_MARKS}"
-_DATE: Final = rf"(?P<first>\d{{1,4}}){_BETWEEN}(?P<second>\d{{1,2}}){_BETWEEN}(?P<third>\d{{1,4}}){_MARKS}[.日]?"
+_DATE: Final = (
+    rf"(?P<first>\d{{1,4}}){_BETWEEN}(?P<second>\d{{1,2}}){_BETWEEN}(?P<third>\d{{1,4}})"
+    rf"{_MARKS}[.日]?"
+)
 _GAP: Final = rf"{_MARKS}[,،、]?{_MARKS}\s+(?:(?:à|at|um|om|a las|às|alle|kl\.?)\s+)?"
 _TIME: Final = (
     rf"(?:{_PERIOD.format('before')}\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
     rf"(?:[:.](?P<sec>\d{{2}}))?(?:{_MARKS}\s?{_PERIOD.format('after')})?(?:\s?Uhr)?"
 )
+_WHEN: Final = rf"(?P<written>{_DATE}{_GAP}{_TIME}){_MARKS}"
 _HEADS: Final[dict[Style, re.Pattern[str]]] = {
-    "dash": re.compile(rf"{_MARKS}(?P<written>{_DATE}{_GAP}{_TIME}){_MARKS}\s[-–]\s(?P<rest>.*)", re.I | re.S),
-    "bracket": re.compile(rf"{_MARKS}\[{_MARKS}(?P<written>{_DATE}{_GAP}{_TIME}){_MARKS}\]\s(?P<rest>.*)", re.I | re.S),
-}  # fmt: skip
+    "dash": re.compile(rf"{_MARKS}{_WHEN}\s[-–]\s(?P<rest>.*)", re.I | re.S),
+    "bracket": re.compile(rf"{_MARKS}\[{_MARKS}{_WHEN}\]\s(?P<rest>.*)", re.I | re.S),
+}
 _NOISE: Final = re.compile(r"[\s\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
 _UNPADDED_AMERICAN: Final = re.compile(r"[1-9]\d?/[1-9]\d?/\d{2,4}, [1-9]\d?:\d\d(:\d\d)?\s[AP]M")
 

@@ -10,29 +10,34 @@ from typing import Final
 
 MARK: Final = "\u200e"  # the iPhone puts it before what WhatsApp wrote
 LONGEST_NAME: Final = 100
+LONGEST_NOTICE: Final = 500
+LONGEST_MARK: Final = 120
 
 _MARKS: Final = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _OMITTED_WORDS: Final = (
-    r"omitted|omitid[oa]s?|weggelassen|ausgelassen|ausgeschlossen|absent[e]?s?|omise?s?|retirée?s?"
-    r"|manquante?s?|omess[oaie]|esclus[oaie]|non inclus[oaie]|ocultad[oa]s?|ocult[oa]s?"
-    r"|não revelado|weggelaten|省略|忽略|略去|忽略|未包含|生략|생략|제외|пропущен\w*|без медиафайлов"
-    r"|pominięt\w*|含まれていません"
+    r"omitted|omitid[oa]s?|weggelassen|ausgelassen|ausgeschlossen|absente?s?|omise?s?"
+    r"|retirée?s?|manquante?s?|omess[oaie]|esclus[oaie]|non inclus[oaie]|ocultad[oa]s?"
+    r"|ocult[oa]s?|não revelad[oa]|weggelaten|省略|忽略|略去|未包含|생략|제외"
+    r"|пропущен\w*|без медиафайлов|pominięt\w*|含まれていません"
+)
+_MEDIA_WORDS: Final = (
+    r"image|imagen|imagem|immagine|bild|afbeelding|photo|foto|v[ií]d[eé]o|[aá]udio|sticker"
+    r"|autocollant|figurinha|gif|document[oe]?|dokument|图像|图片|圖片|視訊|视频|影片|音频|音訊"
+    r"|语音|語音訊息|贴图|貼圖|文件|檔案|文档"
 )
 _OMITTED: Final = re.compile(
     rf"<[^<>\n]{{0,60}}(?:{_OMITTED_WORDS})[^<>\n]{{0,30}}>"  # <Media omitted>
-    rf"|(?:\w[\w-]*\s?){{1,3}}?\s(?:{_OMITTED_WORDS})\.?"  # image omitted
-    rf"|\w{{1,8}}已?(?:省略|忽略|略去)|(?:已?(?:省略|忽略|略去))\w{{1,8}}",
+    rf"|(?:{_MEDIA_WORDS})(?:\s|已)?(?:{_OMITTED_WORDS})\.?"  # image omitted
+    rf"|(?:忽略|省略|略去)(?:{_MEDIA_WORDS})",
     re.I,
 )
 _OMITTED_AT_END: Final = re.compile(rf"(?:{_OMITTED_WORDS})\.?$", re.I)
-_FILE: Final = r"[^\n<>:/\\|?*]{1,200}\.[A-Za-z0-9]{2,5}"
-_ATTACHED: Final = re.compile(
-    rf"(?P<before>{_FILE}) \([^()\n]{{4,30}}\)(?=\n|$)"  # IMG-1.jpg (file attached)
-    rf"|<[^<>:：\n]{{2,25}}\s?[:：]\s?(?P<within>{_FILE})>"  # <attached: 1-PHOTO.jpg>
-)
+_FILE: Final = r"(?P<file>[^\n<>:/\\|?*]{1,200}\.[A-Za-z0-9]{2,5})"
+_ATTACHED_FIRST: Final = re.compile(rf"{_FILE} \([^()\n]{{4,30}}\)(?=\n|$)")  # (file attached)
+_ATTACHED: Final = re.compile(rf"<[^<>:：\n]{{2,25}}\s?[:：]\s?{_FILE}>")  # <attached: …>
 _EDITED: Final = re.compile(
-    r"\s*\u200e?<[^<>\n]{0,40}(?:edited|edit[oóa]|editad[oa]|bearbeitet|modifiée?|modificat[oa]|bewerkt"
-    r"|编辑|編輯|編集|изменено)[^<>\n]{0,20}>\s*$",
+    r"\u200e?<[^<>\n]{0,40}(?:edited|edit[oóa]|editad[oa]|bearbeitet|modifiée?|modificat[oa]"
+    r"|bewerkt|编辑|編輯|編集|изменено)[^<>\n]{0,20}>\s*$",
     re.I,
 )
 _DELETED: Final = re.compile(
@@ -41,9 +46,9 @@ _DELETED: Final = re.compile(
     r"|(?:esta )?mensagem (?:foi )?(?:apagada|eliminada)"
     r"|(?:você )?(?:apagou|eliminou) (?:esta|essa) mensagem"
     r"|diese nachricht wurde gelöscht|du hast diese nachricht gelöscht"
-    r"|ce message a été supprimé|vous avez supprimé ce message|tu as supprimé ce message"
+    r"|ce message a été supprimé|(?:vous avez|tu as) supprimé ce message"
     r"|questo messaggio è stato eliminato|hai eliminato questo messaggio"
-    r"|dit bericht (?:is|werd) verwijderd|(?:je|u) hebt dit bericht verwijderd|u heeft dit bericht verwijderd"
+    r"|dit bericht (?:is|werd) verwijderd|(?:je|u) (?:hebt|heeft) dit bericht verwijderd"
     r"|(?:此|这条|該|这則)?(?:消息|訊息|讯息)已(?:被)?(?:删除|刪除)"
     r"|[你您]已?(?:删除|刪除)了?(?:此|这条|這則)?(?:消息|訊息|讯息))[.。]?",
     re.I,
@@ -51,22 +56,27 @@ _DELETED: Final = re.compile(
 _NOTICE: Final = re.compile(
     r"end-to-end|extremo a extremo|ende-zu-ende|bout en bout|ponta a ponta|端到端|端對端"
     r"|created (?:this )?group|(?:added|removed|left$|left the group)|joined (?:using|from|via)"
-    r"|changed (?:the|this|their|to)|security code|is a contact|blocked this contact|disappearing"
-    r"|(?:creó|creaste) (?:el|este) grupo|añadi(?:ó|ste)|agreg(?:ó|aste)|salió del grupo|se unió|eliminó a"
-    r"|cambi(?:ó|aste)|código de seguridad"
-    r"|gruppe .*erstellt|hinzugefügt|hat die gruppe verlassen|entfernt$|geändert|sicherheitsnummer"
-    r"|a créé|avez créé|a ajouté|avez ajouté|a quitté|a rejoint|a changé|a modifié l|code de sécurité"
-    r"|ha creato|hai creato|ha aggiunto|hai aggiunto|ha abbandonato|ha cambiato|codice di sicurezza"
-    r"|criou (?:o|este) grupo|adicionou|saiu(?: do grupo)?$|entrou usando|mudou|alterou|código de segurança"
-    r"|heeft .*(?:groep|toegevoegd|gewijzigd|verlaten|verwijderd)|beveiligingscode"
-    r"|missed (?:voice|video|group)|(?:voice|video) call|llamada|anruf|appel (?:vocal|vidéo|manqué)|chiamata"
-    r"|(?:ligação|chamada) de|oproep"
-    r"|创建了?|建立了?|添加了?|加入了?|退出了?|离开了?|離開|更改了?|变更|變更|安全码|安全碼|通话|通話",
+    r"|changed (?:the|this|their|to)|security code|is a contact|blocked this contact"
+    r"|disappearing|missed (?:voice|video|group)|(?:voice|video) call"
+    r"|(?:creó|creaste) (?:el|este) grupo|añadi(?:ó|ste)|agreg(?:ó|aste)|salió del grupo"
+    r"|se unió|eliminó a|cambi(?:ó|aste)|código de seguridad|llamada"
+    r"|gruppe .*erstellt|hinzugefügt|hat die gruppe verlassen|entfernt$|geändert"
+    r"|sicherheitsnummer|anruf"
+    r"|a créé|avez créé|a ajouté|avez ajouté|a quitté|a rejoint|a changé|a modifié l"
+    r"|code de sécurité|appel (?:vocal|vidéo|manqué)"
+    r"|ha creato|hai creato|ha aggiunto|hai aggiunto|ha abbandonato|ha cambiato"
+    r"|codice di sicurezza|chiamata"
+    r"|criou (?:o|este) grupo|adicionou|saiu(?: do grupo)?$|entrou usando|mudou|alterou"
+    r"|código de segurança|(?:ligação|chamada) de"
+    r"|heeft .*(?:groep|toegevoegd|gewijzigd|verlaten|verwijderd)|beveiligingscode|oproep"
+    r"|创建了?|建立了?|添加了?|加入了?|退出了?|离开了?|離開|更改了?|变更|變更|安全码|安全碼"
+    r"|通话|通話",
     re.I,
-)  # fmt: skip
+)
 _NAMING: Final = re.compile(
-    r"\b(?:changed|created|cambi(?:ó|aste)|cre(?:ó|aste)|geändert|erstellt|a changé|a modifié|a créé"
-    r"|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft)\b.*[\"“”«»„'‘’]|[改建].*[\"“「]",
+    r"\b(?:changed|created|cambi(?:ó|aste)|cre(?:ó|aste)|geändert|erstellt|a changé|a modifié"
+    r"|a créé|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft)\b"
+    r".*[\"“”«»„'‘’]|[改建].*[\"“「]",
     re.I,
 )
 _OWN_NAME: Final = re.compile(r"^~\s?")
@@ -77,7 +87,7 @@ def split_speaker(rest: str) -> tuple[str, str] | None:
     name, colon, text = rest.partition(":")
     if not colon or (text and not text[0].isspace()) or len(name) > LONGEST_NAME:
         return None
-    if _NAMING.search(name):
+    if "\n" in name or _NAMING.search(name):
         return None
     speaker = _OWN_NAME.sub("", _MARKS.sub("", name).strip())
     return (speaker, text[1:]) if speaker else None
@@ -85,6 +95,8 @@ def split_speaker(rest: str) -> tuple[str, str] | None:
 
 def is_notice(text: str) -> bool:
     """Whether a text after a speaker's name is still WhatsApp's own: deleted, joined, a call."""
+    if len(text) > LONGEST_NOTICE:
+        return False
     plain = text.replace(MARK, "").strip()
     if _DELETED.fullmatch(plain):
         return True
@@ -93,16 +105,16 @@ def is_notice(text: str) -> bool:
 
 def without_edit_mark(text: str) -> tuple[str, bool]:
     """The text itself, and whether it was marked as edited."""
-    plain = _EDITED.sub("", text)
-    return plain, plain != text
+    mark = _EDITED.search(text, max(0, len(text) - LONGEST_MARK))
+    return (text, False) if mark is None else (text[: mark.start()].rstrip(), True)
 
 
 def media_in(text: str) -> Mapping[str, str]:
     """What was sent beside or instead of words: the file's name, or that it was left out."""
     plain = text.replace(MARK, "").strip()
-    attached = _ATTACHED.search(plain)
-    if attached is not None and (attached["within"] or attached.start() == 0):
-        return {"media": (attached["before"] or attached["within"]).strip()}
+    attached = _ATTACHED_FIRST.match(plain) or _ATTACHED.search(plain)
+    if attached is not None:
+        return {"media": attached["file"].strip()}
     first_line = plain.partition("\n")[0]
     marked = text.lstrip(" ").startswith(MARK) and _OMITTED_AT_END.search(first_line)
     if marked or (len(first_line) <= 100 and _OMITTED.fullmatch(first_line)):

@@ -1,0 +1,63 @@
+# make run: talk to it. make test: run all tests. Each sets up what it needs first.
+PYTHON ?= python3
+BIN := .venv/bin
+UV = $(shell command -v uv 2>/dev/null || echo $(CURDIR)/.uv/bin/uv)
+export UV_LINK_MODE ?= copy
+export UV_SYSTEM_CERTS ?= 1
+
+.PHONY: setup run test test-full check bench lock model clean
+
+run: .venv/.run
+	@$(BIN)/oldfriend chat
+
+setup: .venv/.dev
+
+test: .venv/.dev
+	$(BIN)/python -m pytest
+
+test-full: .venv/.dev
+	OLDFRIEND_TEST_SIZE=full $(BIN)/python -m pytest
+
+check: .venv/.dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+bench: .venv/.dev
+	$(BIN)/oldfriend bench --json bench.json
+
+# Write the locked requirements anew from the ranges in pyproject.toml.
+lock: .uv/ready
+	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
+		pyproject.toml -o requirements/run.txt
+	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
+		pyproject.toml --group dev -o requirements/dev.txt
+
+# Build the embedding model anew from the original weights (it is in the repository already).
+model: .venv/.dev
+	$(BIN)/python scripts/build_minilm.py
+
+clean:
+	rm -rf .venv .uv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+.uv/ready:
+	@mkdir -p .uv
+	@command -v uv >/dev/null 2>&1 || $(PYTHON) -m venv .uv
+	@command -v uv >/dev/null 2>&1 || .uv/bin/python -m pip install -q --disable-pip-version-check "uv>=0.9,<1"
+	@touch $@
+
+.venv/bin/python: .uv/ready
+	@test -x $@ || $(UV) venv -q --python $(PYTHON) .venv
+
+# Exactly what the lock says, and this checkout on top of it.
+.venv/.run: requirements/run.txt pyproject.toml .venv/bin/python
+	@test -f .venv/.dev || $(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/run.txt
+	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+.venv/.dev: requirements/dev.txt pyproject.toml .venv/bin/python
+	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
+	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@touch .venv/.run $@

@@ -1,0 +1,1 @@
+"""Is it getting better?"""
