@@ -24,6 +24,8 @@ class Settings:
     database: str  # where the memory is: sqlite:///PATH
     zone: str  # IANA name of the machine's time zone
     language: str | None  # of the machine's locale
+    bench_data: Path | None = None  # conversations for the benchmark that may not be shipped
+    bench_float_model: Path | None = None  # the float graph to compare the embedder with
 
 
 def read_settings(
@@ -32,7 +34,7 @@ def read_settings(
     data: str | None = None,
     database: str | None = None,
 ) -> Settings:
-    """Settings from what was given on the command line, else OLDFRIEND_… variables, else defaults."""
+    """What was given on the command line, else OLDFRIEND_… variables, else defaults."""
     folder = data or environment.get("OLDFRIEND_DATA") or str(user_data_path("oldfriend"))
     path = Path(folder).expanduser().absolute()
     return Settings(
@@ -42,7 +44,20 @@ def read_settings(
         or f"sqlite:///{path / DATABASE_FILE}",
         zone=get_localzone_name() or "UTC",
         language=locale_language(environment),
+        bench_data=path_or_none(environment.get("OLDFRIEND_BENCH_DATA")),
+        bench_float_model=path_or_none(environment.get("OLDFRIEND_BENCH_FLOAT_MODEL")),
     )
+
+
+def path_or_none(text: str | None) -> Path | None:
+    """The path that a variable names, where it is set and not empty."""
+    return Path(text).expanduser().absolute() if text else None
+
+
+def one_thread_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment for a process whose arithmetic is to be measured on one thread."""
+    libraries = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM")
+    return {**environment, **{f"{library}_NUM_THREADS": "1" for library in libraries}}
 
 
 def locale_language(environment: Mapping[str, str]) -> str | None:

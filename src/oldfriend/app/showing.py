@@ -14,7 +14,7 @@ from oldfriend.memory.receipts import Receipt, ReceiptItem
 from oldfriend.memory.search import Reason
 from oldfriend.turn.explaining import reasons_in_words
 
-JsonValue: TypeAlias = "str | int | float | bool | None | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 
 LONGEST_LINE = 160
 INTENTS = {

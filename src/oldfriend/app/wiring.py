@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from oldfriend.app.settings import Settings, sqlite_path
 from oldfriend.db.database import Database
@@ -21,6 +22,7 @@ class House:
     shelf: Shelf
     clock: Clock
     settings: Settings
+    backup_made: Path | None = None  # of the database as it was before it was migrated just now
 
     @property
     def looking(self) -> Looking:
@@ -43,7 +45,12 @@ async def open_house(
     embedder = MiniLM()
     try:
         yield House(
-            db=db, embedder=embedder, shelf=Shelf(embedder.model), clock=clock, settings=settings
+            db=db,
+            embedder=embedder,
+            shelf=Shelf(embedder.model),
+            clock=clock,
+            settings=settings,
+            backup_made=db.backup_made,
         )
     finally:
         await db.close()

@@ -9,7 +9,7 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, Protocol
 
 from oldfriend import __version__
 from oldfriend.domain.errors import InvalidInput, OldfriendError
@@ -75,7 +75,12 @@ def where_options() -> argparse.ArgumentParser:
     return options
 
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+class Commands(Protocol):
+    """What argparse gives back for adding commands to."""
+
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
+        """A parser for one command."""
+        ...
 
 
 def add_command(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:

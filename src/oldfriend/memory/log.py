@@ -144,7 +144,7 @@ async def find_by_external_id(
 
 
 async def list_by_seq(tx: Transaction, person: PersonId, seqs: Sequence[int]) -> list[Message]:
-    """The message versions at these places in the order of writing, as asked; gone ones left out."""
+    """The message versions at these places in the log, as asked; gone ones left out."""
     found: list[Message] = []
     for seq in seqs:
         row = await tx.row(

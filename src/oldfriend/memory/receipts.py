@@ -56,7 +56,8 @@ async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
             {
                 "receipt": receipt.id, "ordinal": ordinal, "person": receipt.person,
                 "kind": item.kind, "object": item.object, "version": item.version,
-                "used": int(item.used), "score": float(item.score), "why": reasons_to_json(item.why),
+                "used": int(item.used), "score": float(item.score),
+                "why": reasons_to_json(item.why),
             }
             for ordinal, item in enumerate(receipt.items)
         ),
@@ -104,7 +105,8 @@ def receipt_from(row: Row, items: list[Row]) -> Receipt:
     receipt_id, person, turn, asked, replied, made_at, only_asks, details = row
     return Receipt(
         id=ReceiptId(receipt_id), person=PersonId(person), turn=TurnId(turn),
-        asked=MessageId(asked), replied=MessageId(replied), made_at=made_at, only_asks=bool(only_asks),
+        asked=MessageId(asked), replied=MessageId(replied), made_at=made_at,
+        only_asks=bool(only_asks),
         details=json.loads(details),
         items=tuple(
             ReceiptItem(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
+from oldfriend.memory.search import vectors_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,3 +68,20 @@ async def count_findable(tx: Transaction, person: PersonId, model: str) -> tuple
     )
     assert row is not None
     return int(row[0]), int(row[1])
+
+
+async def vectors_of(
+    tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
+) -> NDArray[np.float32]:
+    """The vectors of a few message versions, as asked; a row of zeros where one is missing."""
+    stored: list[bytes | None] = []
+    for seq in seqs:
+        row = await tx.row(
+            """SELECT bytes FROM message_vector
+               WHERE person = :person AND model = :model AND seq = :seq""",
+            person=person,
+            model=model,
+            seq=int(seq),
+        )
+        stored.append(None if row is None else row[0])
+    return vectors_from(stored)

@@ -117,10 +117,11 @@ async def vector_of(embedder: Embedder | None, text: str) -> Vectors | None:
     if embedder is None:
         return None
     try:
-        vectors = await embedder.embed([text])
+        vectors: Vectors = await embedder.embed([text])
     except EmbeddingFailed:
         return None
-    return vectors[0]
+    first: Vectors = vectors[0]
+    return first
 
 
 def offset_at(at: Micros, zone: str) -> int:

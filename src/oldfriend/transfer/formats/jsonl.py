@@ -39,8 +39,8 @@ class Told:
     """What was seen of a file so far: unknown fields, and a print of each id and its message."""
 
     unknown: set[str] = field(default_factory=set)
-    ids: array[int] = field(default_factory=lambda: array("q"))
-    messages: array[int] = field(default_factory=lambda: array("q"))
+    ids: "array[int]" = field(default_factory=lambda: array("q"))
+    messages: "array[int]" = field(default_factory=lambda: array("q"))
 
     def see(self, fields: Fields, message: ParsedMessage) -> None:
         """Note one more message that has an id of its own."""
@@ -53,7 +53,7 @@ class Told:
         return distinct_in(self.ids) != distinct_in(self.messages)
 
 
-def distinct_in(prints: array[int]) -> int:
+def distinct_in(prints: "array[int]") -> int:
     """How many different numbers there are."""
     return len(np.unique(np.frombuffer(prints, np.int64)))
 
@@ -136,7 +136,7 @@ def message_of(fields: Fields, line: int, source: Source, ids: DerivedIds) -> Pa
     return ParsedMessage(
         line=line, chat=source.name, chat_title=PurePath(source.name).stem,
         session=name_in(fields, "session", line) or None, speaker=speaker, role=role, text=text,
-        external_id=name_in(fields, "id", line)
+        at=at, external_id=name_in(fields, "id", line)
         or ids.next(moment=at.isoformat(), speaker=speaker, text=text),
     )  # fmt: skip
 

@@ -77,6 +77,8 @@ class DateTrials:
         by_dates = {trial.order.name: (trial.impossible, trial.backward) for trial in self.trials}
         best = min(by_dates.values())
         left = [trial for trial in self.trials if by_dates[trial.order.name] == best]
+        if len(left) > 1:  # nobody writes 31/12/23 for a day in 2031
+            left = [trial for trial in left if trial.order != YEAR_FIRST]
         if len(left) == 1:
             return left[0].order, True
         if self.dotted != self.american:

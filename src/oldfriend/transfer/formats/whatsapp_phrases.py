@@ -75,7 +75,7 @@ _NOTICE: Final = re.compile(
 )
 _NAMING: Final = re.compile(
     r"\b(?:changed|created|cambi(?:ó|aste)|cre(?:ó|aste)|geändert|erstellt|a changé|a modifié"
-    r"|a créé|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft)\b"
+    r"|a créé|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft|hat de[nr]|hat die)\b"
     r".*[\"“”«»„'‘’]|[改建].*[\"“「]",
     re.I,
 )

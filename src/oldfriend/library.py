@@ -1,0 +1,328 @@
+"""How does another program use the memory? ``from oldfriend import Memory``.
+
+    with Memory.open("sqlite:///notes.db") as memory:
+        memory.add([{"speaker": "me", "text": "My cat is called Miso."}])
+        hits = memory.recall("What is my cat called?")
+
+``async with`` gives the same methods to await. It is the same store, search and log that the
+companion uses; no network, no key.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, TypeVar
+
+from oldfriend.app.answering import Line, open_line
+from oldfriend.app.embedding import embed_missing
+from oldfriend.app.settings import read_settings
+from oldfriend.app.wiring import House, open_house
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import from_micros, parse_moment, place_in_zone
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.language import detect_language
+from oldfriend.domain.messages import Message, Spoken
+from oldfriend.domain.people import Person
+from oldfriend.domain.trust import TRUST_OF_ROLE, Role
+from oldfriend.memory.log import (
+    Place,
+    edit_message,
+    find_by_external_id,
+    list_messages,
+    write_message,
+)
+from oldfriend.memory.sessions import ensure_closed_session, session_at
+from oldfriend.turn.context import assemble
+from oldfriend.turn.explaining import reasons_in_words
+from oldfriend.turn.recall import Cue, Recalled, recall
+
+Given = Mapping[str, Any] | object
+"""A message to add: a mapping or an object with the fields of our JSONL (see ``Memory.add``)."""
+
+AT_ONCE = 1000
+SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A message in the memory, as a program sees it."""
+
+    id: str
+    external_id: str | None  # the id that it was added with
+    session: str
+    channel: str
+    speaker: str
+    role: str
+    at: datetime  # aware, in the zone where it was said
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Words):
+    """A message that answers a query; ``score`` runs from 0 to 1."""
+
+    score: float
+    why: tuple[str, ...]  # in plain words, the strongest cause first
+
+
+class Memory:
+    """One person's memory, open. Made by ``Memory.open``; every method is awaited."""
+
+    def __init__(self, house: House, line: Line) -> None:
+        """Internal: use ``open``."""
+        self._house = house
+        self._line = line
+
+    @staticmethod
+    def open(
+        url: str | None = None, *, person: str | None = None, channel: str = "library"
+    ) -> "Opening":
+        """Open or make a memory: ``sqlite:///PATH``; None for the companion's own.
+
+        ``person`` is whose memory it is (None: the owner); people never see each other's. Use
+        the result with ``with`` or ``async with``. Raises StoreError, InvalidInput.
+        """
+        return Opening(url, person=person, channel=channel)
+
+    async def add(self, messages: Iterable[Given]) -> int:
+        """Keep messages; how many were new.
+
+        Each is a mapping or an object with ``text`` and, as far as known, ``speaker``, ``role``
+        ("person", "companion", "other"), ``at`` (ISO 8601 or datetime; now if missing), ``id``
+        and ``session``. Without a role, who bears the person's name, or none, is the person; all
+        others are others. A known ``id`` with the same text is left alone; with another text it
+        becomes a new version. The words are safe, and found, before their vectors are made.
+        Raises InvalidInput, naming the message; nothing is kept then.
+        """
+        now, zone = self._house.clock(), self._line.person.zone
+        spoken = [
+            spoken_from(given, number, self._line.person, now=now, zone=zone)
+            for number, given in enumerate(messages)
+        ]
+        added = 0
+        for start in range(0, len(spoken), AT_ONCE):
+            async with self._house.db.writing() as tx:
+                for session, said in spoken[start : start + AT_ONCE]:
+                    added += await self._keep(tx, session, said, now=now)
+        await embed_missing(self._house, self._line.person.id)
+        return added
+
+    async def recall(self, query: str, limit: int = 10) -> list[Hit]:
+        """The messages that answer a query best, best first."""
+        if limit < 1:
+            raise InvalidInput(f"limit is {limit}; ask for at least 1.")
+        found = await recall(self._house.looking, self._line.person, self._cue(query), limit=limit)
+        return [hit_from(recalled) for recalled in found.found]
+
+    async def context(self, query: str, budget: int = 2000) -> str:
+        """What the memory holds on a query, for a model's prompt, in at most so many tokens."""
+        return await assemble(
+            self._house.looking, self._line.person, self._cue(query), budget=budget
+        )
+
+    async def messages(
+        self, *, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+    ) -> list[Words]:
+        """The newest messages in a span of time (``until`` not included), oldest first."""
+        zone = self._line.person.zone
+        async with self._house.db.reading() as tx:
+            found = await list_messages(
+                tx,
+                self._line.person.id,
+                since=None if since is None else place_in_zone(since, zone)[0],
+                until=None if until is None else place_in_zone(until, zone)[0],
+                limit=limit,
+            )
+        return [Words(**fields_of(message)) for message in found]
+
+    def _cue(self, query: str) -> Cue:
+        fallback = self._line.person.language or self._house.settings.language or "en"
+        language = detect_language(query, fallback=fallback)
+        return Cue(text=query, language=language, at=self._house.clock())
+
+    async def _keep(self, tx: Transaction, session: str | None, said: Spoken, *, now: int) -> int:
+        chat = self._line.chat
+        if session is None:
+            where = await session_at(tx, chat, said.at)
+        else:
+            where = await ensure_closed_session(
+                tx, chat, external_id=session, opened_at=said.at, closed_at=said.at, batch=None
+            )
+        place = Place(chat=chat, session=where, language=self._line.person.language or "en")
+        if await write_message(tx, place, said, now=now) is not None:
+            return 1
+        assert said.external_id is not None  # only a known id is refused
+        known = await find_by_external_id(tx, chat.person, chat.id, said.external_id)
+        if known is not None and known.text != said.text:
+            await edit_message(tx, chat.person, known.id, said.text, now=now)
+        return 0
+
+
+class MemorySync:
+    """One person's memory, open, for programs that do not await. See ``Memory``."""
+
+    def __init__(self, memory: Memory, loop: asyncio.AbstractEventLoop) -> None:
+        """Internal: use ``Memory.open``."""
+        self._memory = memory
+        self._loop = loop
+
+    def add(self, messages: Iterable[Given]) -> int:
+        """Keep messages; how many were new. See ``Memory.add``."""
+        return self._wait(self._memory.add(messages))
+
+    def recall(self, query: str, limit: int = 10) -> list[Hit]:
+        """The messages that answer a query best, best first."""
+        return self._wait(self._memory.recall(query, limit))
+
+    def context(self, query: str, budget: int = 2000) -> str:
+        """What the memory holds on a query, for a model's prompt."""
+        return self._wait(self._memory.context(query, budget))
+
+    def messages(
+        self, *, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+    ) -> list[Words]:
+        """The newest messages in a span of time, oldest first."""
+        return self._wait(self._memory.messages(since=since, until=until, limit=limit))
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+class Opening:
+    """A memory about to be opened, with ``with`` or ``async with``."""
+
+    def __init__(self, url: str | None, *, person: str | None, channel: str) -> None:
+        """Remember what to open; nothing happens yet."""
+        self._url = url
+        self._person = person
+        self._channel = channel
+        self._stack = AsyncExitStack()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    async def __aenter__(self) -> Memory:
+        """Open it for a program that awaits."""
+        settings = read_settings(database=self._url)
+        house = await self._stack.enter_async_context(open_house(settings))
+        line = await open_line(house, person=self._person, channel=self._channel)
+        return Memory(house, line)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        await self._stack.aclose()
+
+    def __enter__(self) -> MemorySync:
+        """Open it for a program that does not await; a thread of its own does."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        try:
+            memory = asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result()
+        except BaseException:
+            self._stop()
+            raise
+        return MemorySync(memory, self._loop)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        assert self._loop is not None
+        asyncio.run_coroutine_threadsafe(self._stack.aclose(), self._loop).result()
+        self._stop()
+
+    def _stop(self) -> None:
+        assert self._loop is not None
+        assert self._thread is not None
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def spoken_from(
+    given: Given, number: int, person: Person, *, now: int, zone: str
+) -> tuple[str | None, Spoken]:
+    """A given message with its session. Raises InvalidInput, naming the message."""
+    text = field_of(given, "text")
+    if not isinstance(text, str):
+        raise InvalidInput(f'Message {number} has no text. Give it a field "text" that is a str.')
+    speaker = text_of(given, "speaker", number)
+    role = role_of(given, speaker, number, person)
+    at, own_zone = moment_of(given, number, now=now, zone=zone)
+    spoken = Spoken(
+        role=role, speaker=speaker or (person.name if role == "person" else role), text=text,
+        at=at, zone=own_zone, trust=TRUST_OF_ROLE[role],
+        external_id=text_of(given, "id", number) or None,
+    )  # fmt: skip
+    return text_of(given, "session", number) or None, spoken
+
+
+def field_of(given: Given, name: str) -> object:
+    """A field of a mapping or an object; None where it is missing."""
+    return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+
+
+def text_of(given: Given, name: str, number: int) -> str:
+    """A name or id as text; empty where it is missing. Raises InvalidInput."""
+    value = field_of(given, name)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InvalidInput(f"Message {number} has a {name!r} that is neither str nor int.")
+    return str(value)
+
+
+def role_of(given: Given, speaker: str, number: int, person: Person) -> Role:
+    """The role that is given, else by whose name it is. Raises InvalidInput."""
+    role = text_of(given, "role", number)
+    if not role:
+        is_own = not speaker or speaker.casefold() == person.name.casefold()
+        return "person" if is_own else "other"
+    if role not in SPOKEN_ROLES:
+        raise InvalidInput(
+            f"Message {number} has the role {role!r}. Use person, companion or other."
+        )
+    return SPOKEN_ROLES[role]
+
+
+def moment_of(given: Given, number: int, *, now: int, zone: str) -> tuple[int, str]:
+    """When a given message was said, and in which zone. Raises InvalidInput."""
+    at = field_of(given, "at")
+    if at is None:
+        return now, zone
+    if isinstance(at, datetime):
+        return place_in_zone(at, zone)
+    if not isinstance(at, str):
+        raise InvalidInput(f'Message {number} has an "at" that is neither datetime nor ISO text.')
+    return parse_moment(at, zone)
+
+
+def fields_of(message: Message) -> dict[str, Any]:
+    """The fields of Words for a message."""
+    return {
+        "id": message.id, "external_id": message.external_id, "session": message.session_name,
+        "channel": message.channel, "speaker": message.speaker, "role": message.role,
+        "at": from_micros(message.at, message.zone), "text": message.text,
+    }  # fmt: skip
+
+
+def hit_from(recalled: Recalled) -> Hit:
+    """A recalled message as a program sees it."""
+    return Hit(
+        **fields_of(recalled.message),
+        score=recalled.hit.score,
+        why=tuple(reasons_in_words(recalled.hit.why)),
+    )

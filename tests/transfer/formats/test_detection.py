@@ -1,0 +1,128 @@
+"""What a file is, and what is said about one that is nothing we know."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oldfriend.domain.errors import ImportRefused
+from oldfriend.transfer.formats.detection import FORMATS, find_format
+
+LINE = '{"speaker": "Ana", "at": "2024-05-03", "text": "hi"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a.txt", "31/12/23, 21:05 - Ana: hi", "whatsapp"),
+        ("a.txt", "dear diary", "notes"),
+        ("a.md", "# 31/12/23", "notes"),
+        ("a.csv", "a,b\n1,2", "table"),
+        ("a.jsonl", "broken", "jsonl"),
+        ("a.txt", LINE, "jsonl"),
+        ("a.json", '\ufeff{"messages": [], "type": "personal_chat"}', "telegram"),
+        ("a.json", '{"chats": {"list": []}}', "telegram"),
+        ("a.json", '[{"uuid": "x", "chat_messages": []}]', "claude"),
+        ("a.json", '[{"title": "x", "mapping": {}}]', "chatgpt"),
+    ],
+)
+def test_a_file_is_known_by_what_stands_in_it(write, name, content, found):
+    assert find_format(write(name, content)).format.name == found
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.pdf", b"%PDF-1.4\x00\x01"),
+        ("a.json", b'{"what": "is this?"}'),
+        ("a.txt", b""),
+        ("a.txt", b"a\x00b"),
+        ("a.html", b"<html>"),
+    ],
+)
+def test_what_is_unknown_is_refused_with_what_could_be_read(write, name, content):
+    with pytest.raises(ImportRefused) as refused:
+        find_format(write(name, content))
+
+    assert all(known.title in str(refused.value) for known in FORMATS)
+
+
+def test_a_folder_and_a_missing_file_are_refused(tmp_path):
+    with pytest.raises(ImportRefused, match="is a folder"):
+        find_format(tmp_path)
+    with pytest.raises(ImportRefused, match="There is no file"):
+        find_format(tmp_path / "none.txt")
+
+
+def test_the_chat_in_a_zip_is_found_beside_its_media(write_zip):
+    path = write_zip(
+        "WhatsApp Chat - Ana.zip",
+        {"_chat.txt": "[31/12/23, 21:05:00] Ana: hi", "1.jpg": b"\xff\xd8", "notes.txt": "a list"},
+    )
+    messages = list(find_format(path).messages([].append))
+
+    assert [(m.chat_title, m.text) for m in messages] == [("Ana", "hi")]
+
+
+def test_a_damaged_zip_is_refused(write_zip):
+    path = write_zip("a.zip", {"_chat.txt": "[31/12/23, 21:05:00] Ana: " + "hi " * 1000})
+    whole = path.read_bytes()
+    path.write_bytes(whole[:60] + b"XXXX" + whole[64:])
+    with pytest.raises(ImportRefused, match="cannot be read"):
+        list(find_format(path).messages([].append))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(
+        st.sampled_from(
+            ["id", "text", "at", "messages", "type", "mapping", "current_node", "chat_messages",
+             "uuid", "sender", "created_at", "content", "parts", "author", "role", "message",
+             "parent", "date", "date_unixtime", "from", "chats", "list", "speaker", "session"]
+        ), inner,
+    ),
+    max_leaves=40,
+)  # fmt: skip
+HEADS = st.sampled_from(
+    ["31/12/23, 21:05 - ", "[1/2/23, 9:05:00 PM] ", "2023/12/31 下午9:05 - ", "Ana: ", "\n", "\u200e"]
+)
+CHAT_LIKE = st.lists(HEADS | st.text(), max_size=20).map(lambda parts: "".join(parts).encode("utf-8", "replace"))
+JSON_LIKE = JSON.map(lambda value: json.dumps(value).encode())
+CSV_LIKE = st.text('a,;"\n\r\t', max_size=60).map(str.encode)
+
+
+def read_or_refuse(path) -> None:
+    try:
+        for message in find_format(path).messages([].append):
+            message.text.encode()
+            message.speaker.encode()
+    except ImportRefused as refused:
+        str(refused).encode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize(
+    "name", ["a.txt", "_chat.txt", "a.json", "a.jsonl", "a.md", "a.csv", "a.zip", "a"]
+)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(content=st.binary() | CHAT_LIKE | JSON_LIKE | CSV_LIKE)
+def test_any_bytes_are_read_or_refused(write, name, content):
+    """No file in the world makes a reader fail in another way."""
+    read_or_refuse(write(name, content))
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(content=st.binary() | CHAT_LIKE | JSON_LIKE | CSV_LIKE)
+def test_every_reader_reads_or_refuses_any_bytes(write, known, content):
+    from oldfriend.transfer.formats.source import Source
+
+    path = write("a.md", content)
+    try:
+        list(known.read(Source(path=path), [].append))
+    except ImportRefused:
+        return

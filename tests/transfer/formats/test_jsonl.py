@@ -1,0 +1,82 @@
+"""Oldfriend's own format for messages."""
+
+import json
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from oldfriend.domain.errors import ImportRefused
+
+FULL = {
+    "id": 5, "session": 2, "speaker": "Ana", "role": "person", "at": "2024-05-03T18:30:00+02:00",
+    "text": "hello",
+}  # fmt: skip
+
+
+def test_every_field_arrives(read):
+    told = read("talk.jsonl", json.dumps(FULL))[0]
+
+    assert (told.external_id, told.session, told.speaker, told.role) == ("5", "2", "Ana", "person")
+    assert told.at == datetime(2024, 5, 3, 18, 30, tzinfo=timezone(timedelta(hours=2)))
+    assert (told.text, told.chat, told.chat_title) == ("hello", "talk.jsonl", "talk")
+
+
+def test_what_may_be_missing_may_be_missing(read):
+    told = read("talk.jsonl", '\n{"speaker": "Ben", "at": "2024-05-03T18:30", "text": ""}\n')[0]
+
+    assert (told.session, told.role, told.line) == (None, None, 2)
+    assert told.at == datetime(2024, 5, 3, 18, 30)
+    assert told.external_id
+
+
+def test_unknown_fields_are_left_out_and_mentioned_once(read):
+    notes: list[str] = []
+    lines = "\n".join(json.dumps(FULL | {"id": n, "mood": 1}) for n in range(3))
+
+    assert len(read("talk.jsonl", lines, notes)) == 3
+    assert len(notes) == 1
+    assert "'mood'" in notes[0]
+
+
+def test_a_list_of_messages_is_read_too(read):
+    assert len(read("talk.json", [FULL, FULL | {"id": 6}])) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("{", "a message such as"),
+        ("[" * 100_000, "a message such as"),
+        ("5", "a message such as"),
+        (json.dumps(FULL | {"text": None}), "a text of at most"),
+        (json.dumps(FULL | {"at": "today"}), "ISO 8601"),
+        (json.dumps(FULL | {"at": None}), "ISO 8601"),
+        (json.dumps(FULL | {"role": "boss"}), "person, companion or other"),
+        (json.dumps(FULL | {"role": ["person"]}), "person, companion or other"),
+        (json.dumps(FULL | {"role": "other", "speaker": ""}), '"speaker"'),
+        (json.dumps(FULL | {"id": [1]}), "a text or a number"),
+    ],
+)
+def test_a_bad_line_is_named_with_what_was_expected(read, line, expected):
+    with pytest.raises(ImportRefused) as refused:
+        read("talk.jsonl", f"{json.dumps(FULL)}\n{line}\n")
+
+    assert refused.value.line == 2
+    assert expected in str(refused.value)
+
+
+def test_an_id_given_to_two_messages_is_refused(read):
+    """One of the two would be lost."""
+    lines = [json.dumps(FULL | {"id": n % 3, "text": str(n)}) for n in range(4)]
+    with pytest.raises(ImportRefused, match=r"^line 4: the id '0' is also that of line 1"):
+        read("talk.jsonl", "\n".join(lines))
+
+
+def test_the_same_line_twice_is_one_message(read):
+    told = read("talk.jsonl", f"{json.dumps(FULL)}\n" * 2)
+
+    assert len({m.external_id for m in told}) == 1
+
+
+def test_half_characters_become_storable(read):
+    assert read("talk.jsonl", json.dumps(FULL | {"text": "a\ud800\x00"}))[0].text == "a\ufffd\ufffd"
