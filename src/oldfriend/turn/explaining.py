@@ -2,7 +2,6 @@
 
 from oldfriend.memory.search import Cause, Reason
 
-
 PHRASES: dict[Cause, str] = {
     "words": "it holds {words}",
     "words_near": "the messages around it hold {words}",

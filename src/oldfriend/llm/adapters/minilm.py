@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "minilm"
 LONGEST_INPUT = 256  # pieces of one text; the model was trained on no longer ones
+AT_ONCE = 128  # texts in one visit to a thread: whoever cancels waits for it
 BATCH_PIECES = 256  # pieces in one run, padding included; more gain nothing
 
 
@@ -41,24 +42,18 @@ class MiniLM:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
-        inputs = await asyncio.to_thread(self._read, texts)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for batch in _batches(inputs):
-            vectors[batch] = await asyncio.to_thread(self._run, [inputs[i] for i in batch])
+        for start in range(0, len(texts), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            vectors[some] = await asyncio.to_thread(self._embed, texts[some])
         return vectors
 
-    def _read(self, texts: Sequence[str]) -> list[list[int]]:
-        wordpiece = self._load().wordpiece
-        return [wordpiece.ids(text, limit=LONGEST_INPUT) for text in texts]
-
-    def _run(self, inputs: Sequence[Sequence[int]]) -> Vectors:
-        ids = np.zeros((len(inputs), max(map(len, inputs))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, pieces in enumerate(inputs):
-            ids[row, : len(pieces)] = pieces
-            mask[row, : len(pieces)] = 1
-        feed = {"input_ids": ids, "attention_mask": mask}
-        vectors: Vectors = self._load().session.run(["embedding"], feed)[0]
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        model = self._load()
+        inputs = [model.wordpiece.ids(text, limit=LONGEST_INPUT) for text in texts]
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for batch in _batches(inputs):
+            vectors[batch] = _run(model.session, [inputs[i] for i in batch])
         return vectors
 
     def _load(self) -> "_Loaded":
@@ -79,6 +74,16 @@ def _load(folder: Path, threads: int) -> _Loaded:
     vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
     session = _session(folder / "model.onnx", threads)
     return _Loaded(wordpiece=WordPiece(vocabulary), session=session)
+
+
+def _run(session: "InferenceSession", inputs: Sequence[Sequence[int]]) -> Vectors:
+    ids = np.zeros((len(inputs), max(map(len, inputs))), dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for row, pieces in enumerate(inputs):
+        ids[row, : len(pieces)] = pieces
+        mask[row, : len(pieces)] = 1
+    vectors: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+    return vectors
 
 
 def _batches(inputs: Sequence[Sequence[int]]) -> Iterator[list[int]]:

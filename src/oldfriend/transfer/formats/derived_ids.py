@@ -4,7 +4,7 @@ By who said what when. What was said twice in the same moment is told apart by i
 """
 
 import hashlib
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 
 REMEMBERED_MOMENTS = 5_000
 """An hour with its seconds fits: clocks go back by one, and moments come again."""
@@ -15,20 +15,20 @@ class DerivedIds:
 
     def __init__(self) -> None:
         """Nothing was said yet."""
-        self._said: OrderedDict[str, Counter[bytes]] = OrderedDict()
+        self._said: OrderedDict[str, dict[bytes, int]] = OrderedDict()
 
     def next(self, *, moment: str, speaker: str, text: str) -> str:
         """The id of the next message; the same in every export that holds it."""
         words = "\0".join((moment, speaker, text)).encode("utf-8", "surrogatepass")
         key = hashlib.blake2b(words, digest_size=12).digest()
         count = self._at(moment)
-        count[key] += 1
-        return f"{key.hex()}-{count[key]}"
+        ordinal = count[key] = count.get(key, 0) + 1
+        return f"{key.hex()}-{ordinal}"
 
-    def _at(self, moment: str) -> Counter[bytes]:
+    def _at(self, moment: str) -> dict[bytes, int]:
         count = self._said.get(moment)
         if count is None:
-            count = self._said[moment] = Counter()
+            count = self._said[moment] = {}
             if len(self._said) > REMEMBERED_MOMENTS:
                 self._said.popitem(last=False)
         return count

@@ -135,7 +135,7 @@ def message_of(draft: Draft, title: str, ids: DerivedIds) -> ParsedMessage:
     return ParsedMessage(
         line=draft.line, chat=title, chat_title=title, speaker=speaker,
         role="system" if is_system else None, text=plain, at=draft.at, details=details,
-        external_id=ids.next(moment=draft.head.written, speaker=speaker, text=plain),
+        external_id=ids.next(moment=draft.head.moment(), speaker=speaker, text=plain),
     )  # fmt: skip
 
 

@@ -64,11 +64,15 @@ class DateTrials:
     )
     dotted: bool = False
     american: bool = False
+    last: tuple[int, int, int] | None = None
 
     def see(self, head: Head) -> None:
-        """Take one more head into account."""
-        self.dotted |= head.dotted
-        self.american |= head.american
+        """Take one more head into account; only a new date tells more."""
+        if head.numbers == self.last:
+            return
+        self.last = head.numbers
+        self.dotted |= head.is_dotted()
+        self.american |= head.is_american()
         for trial in self.trials:
             trial.see(head)
 

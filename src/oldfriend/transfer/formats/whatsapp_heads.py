@@ -44,15 +44,25 @@ class Head:
     """What opens a message, before anybody knows which number is the day."""
 
     style: Style
-    written: str  # as in the file, without blanks and invisible marks
+    written: str  # as in the file
     numbers: tuple[int, int, int]
     four_digits: int | None  # which of the numbers is written with four
-    dotted: bool
-    american: bool
     hour: int
     minute: int
     second: int
     rest: str  # the speaker and what they said, or what the system said
+
+    def moment(self) -> str:
+        """The time as written, without blanks and invisible marks."""
+        return _NOISE.sub("", self.written)
+
+    def is_dotted(self) -> bool:
+        """Whether the date is written with dots, as in Germany."""
+        return "." in self.written[:6]
+
+    def is_american(self) -> bool:
+        """Whether the whole is written as only American phones do."""
+        return _UNPADDED_AMERICAN.fullmatch(self.written) is not None
 
 
 def find_head(line: str, style: Style | None) -> Head | None:
@@ -73,14 +83,12 @@ def head_from(match: re.Match[str] | None, style: Style) -> Head | None:
     minute, second = int(match["minute"]), int(match["sec"] or 0)
     if hour is None or minute > 59 or second > 59:
         return None
-    digits = (match["first"], match["second"], match["third"])
+    first, second_number, third = match["first"], match["second"], match["third"]
     return Head(
-        style=style, written=_NOISE.sub("", match["written"]),
-        numbers=(int(digits[0]), int(digits[1]), int(digits[2])),
-        four_digits=next((place for place, text in enumerate(digits) if len(text) == 4), None),
-        dotted="." in match["written"].partition(match["second"])[0],
-        american=_UNPADDED_AMERICAN.fullmatch(match["written"]) is not None,
-        hour=hour, minute=minute, second=second, rest=match["rest"],
+        style=style, written=match["written"], rest=match["rest"],
+        numbers=(int(first), int(second_number), int(third)),
+        four_digits=0 if len(first) == 4 else 2 if len(third) == 4 else None,
+        hour=hour, minute=minute, second=second,
     )  # fmt: skip
 
 
