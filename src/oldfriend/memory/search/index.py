@@ -112,20 +112,29 @@ class PersonIndex:
             + sum(block.nbytes for block in self.blocks)
         )
 
-    @property
-    def understood(self) -> Floats:
-        """1 where a message has a vector that means something: MiniLM does not know CJK."""
-        mute = [language in CJK_LANGUAGES for language in self.numbering.languages.known]
-        return np.where(np.array(mute, np.bool_)[self.columns.language], 0, self.has_vector).astype(np.float32)
+    def neighbour(
+        self, values: NDArray[np.generic], at: Ints, none: float | None = None
+    ) -> NDArray[np.generic]:
+        """`values` at these positions; `none`, or "no neighbour", where there is no position."""
+        absent = at == len(self)
+        found = values[np.where(absent, 0, at)]
+        found[absent] = len(self) if none is None else none
+        return found
 
-    def length_damping(self, saturation: float, share: float) -> tuple[Floats, Floats]:
-        """BM25's length norm of each message, and of each with its neighbours."""
-        length = np.append(self.columns.length, 0).astype(np.float32)
-        own = length / max(float(length[:-1].mean()), 1e-6)
-        around = length.copy()
-        around[:-1] += length[self.previous] + length[self.following]
-        around /= max(float(around[:-1].mean()), 1e-6)
-        return saturation * (1 - share + share * own), saturation * (1 - share + share * around)
+    def vectors_at(self, at: Ints) -> Floats:
+        """Vectors at these positions; zeros where there is no position."""
+        absent = at == len(self)
+        found: Floats = self.vectors[np.where(absent, 0, at)]
+        found[absent] = 0
+        return found
+
+    def terms_of(self, positions: Ints) -> tuple[Longs, Longs, Terms]:
+        """All terms of these messages: at which of the positions, at which place, which term."""
+        length = self.columns.length[positions]
+        ends = np.cumsum(length)
+        message = np.repeat(np.arange(len(positions)), length)
+        place = np.arange(len(message)) - np.repeat(ends - length, length)
+        return message, place, self.stream[self.starts[positions][message] + place]
 
     def positions_mask(self, seqs: Collection[int]) -> NDArray[np.bool_]:
         """Which positions hold these messages."""

@@ -1,0 +1,129 @@
+"""What do people talk about while we measure? Histories of any length, made up under a seed.
+
+Synthetic: the sentences of the English conversations that ship, recombined. A message keeps the
+length and speaker of a real one; words that are rare there are numbered, in as many variants as
+a vocabulary that grows with the square root of the text would have. Knows no database.
+"""
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from oldfriend.domain.clock import DAY, MINUTE, Micros
+from oldfriend.domain.messages import Spoken
+from oldfriend.domain.trust import TRUST_OF_ROLE, Role
+from oldfriend.llm.embedding import Vectors
+
+SOURCES = ("assistant_en", "companion_en", "family_group_en", "friends_en")
+FIRST_DAY: Micros = 1_577_872_800_000_000  # 2020-01-01 10:00 UTC
+SESSION_LENGTH = 25  # messages
+RARE = 2  # a word that stands so often in all sources, or less, is rare
+WORD = re.compile(r"[A-Za-z]{3,}")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A message of a shipped conversation."""
+
+    speaker: str
+    role: Role
+    sentences: tuple[str, ...]
+
+
+def sessions(count: int, *, seed: int) -> Iterator[list[Spoken]]:
+    """So many messages in sessions, one session a day."""
+    rng = random.Random(seed)
+    variants = round((count / len(remarks())) ** 0.5)
+    for day, start in enumerate(range(0, count, SESSION_LENGTH)):
+        first = FIRST_DAY + day * DAY
+        yield [
+            made_up(rng, at=first + number * MINUTE, variants=variants)
+            for number in range(min(SESSION_LENGTH, count - start))
+        ]
+
+
+def made_up(rng: random.Random, *, at: Micros, variants: int) -> Spoken:
+    """A message with the speaker and the number of sentences of a real one."""
+    remark = rng.choice(remarks())
+    drawn = [numbered(rng.choice(all_sentences()), rng, variants) for _ in remark.sentences]
+    return Spoken(
+        role=remark.role,
+        speaker=remark.speaker,
+        text=" ".join(drawn),
+        at=at,
+        trust=TRUST_OF_ROLE[remark.role],
+    )
+
+
+def numbered(sentence: str, rng: random.Random, variants: int) -> str:
+    """The sentence with its rare words in one of their variants; the first has no number."""
+    number = rng.randrange(variants) if variants > 1 else 0
+    if number == 0:
+        return sentence
+    rare = rare_words()
+    return WORD.sub(
+        lambda found: f"{found[0]}{number}" if found[0].lower() in rare else found[0], sentence
+    )
+
+
+def questions(count: int) -> list[str]:
+    """The first questions of each source in turn; always the same."""
+    asked = [
+        str(line["question"]) for name in SOURCES for line in lines_of(f"{name}.questions.jsonl")
+    ]
+    random.Random(0).shuffle(asked)
+    return asked[:count]
+
+
+def random_vectors(count: int, *, seed: int, dimension: int) -> Vectors:
+    """Directions without meaning; arithmetic takes the same time over them."""
+    vectors = np.random.default_rng(seed).standard_normal((count, dimension), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+@cache
+def remarks() -> tuple[Remark, ...]:
+    """The messages of the sources."""
+    return tuple(
+        Remark(
+            speaker=str(line["speaker"]),
+            role=role_named(str(line["role"])),
+            sentences=tuple(SENTENCE_END.split(str(line["text"]))),
+        )
+        for name in SOURCES
+        for line in lines_of(f"{name}.jsonl")
+    )
+
+
+@cache
+def all_sentences() -> tuple[str, ...]:
+    """The sentences of the sources."""
+    return tuple(sentence for remark in remarks() for sentence in remark.sentences)
+
+
+@cache
+def rare_words() -> frozenset[str]:
+    """The words that stand once or twice in all the sources."""
+    seen = Counter(word.lower() for sentence in all_sentences() for word in WORD.findall(sentence))
+    return frozenset(word for word, count in seen.items() if count <= RARE)
+
+
+def role_named(name: str) -> Role:
+    """The role of that name."""
+    return next(role for role in TRUST_OF_ROLE if role == name)
+
+
+def lines_of(name: str) -> list[dict[str, object]]:
+    """The lines of a shipped file."""
+    folder = resources.files("oldfriend.evals") / "conversations"
+    text = (folder / name).read_text(encoding="utf-8")
+    return [dict(json.loads(line)) for line in text.splitlines()]

@@ -1,0 +1,86 @@
+"""Where do we measure? In stores of our own, filled through the same code that keeps real words."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from oldfriend.app.answering import Line, open_line
+from oldfriend.app.settings import DATABASE_FILE, Settings
+from oldfriend.app.wiring import House, open_house
+from oldfriend.db.database import Transaction
+from oldfriend.domain.messages import Spoken
+from oldfriend.evals.corpus import SESSION_LENGTH, random_vectors, sessions
+from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.memory.log import Place, write_messages
+from oldfriend.memory.sessions import ensure_closed_session
+from oldfriend.memory.vectors import save_vectors
+
+CHANNEL = "terminal"
+SESSIONS_AT_ONCE = 40
+
+
+class KnownVectors:
+    """An embedder that has embedded everything before, so that asking it costs nothing."""
+
+    def __init__(self, like: Embedder, vectors: Mapping[str, Vectors]) -> None:
+        """Stand in for an embedder, with the vectors of the texts that will be asked about."""
+        self.model = like.model
+        self.dimension = like.dimension
+        self._vectors = vectors
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors that are known."""
+        return np.stack([self._vectors[text] for text in texts])
+
+
+def settings_in(folder: Path) -> Settings:
+    """Settings for a store in a folder, the same on every machine."""
+    return Settings(
+        data=folder, database=f"sqlite:///{folder / DATABASE_FILE}", zone="UTC", language="en"
+    )
+
+
+@asynccontextmanager
+async def temporary_house() -> AsyncIterator[House]:
+    """An empty house that is gone afterwards."""
+    with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
+        async with open_house(settings_in(Path(folder))) as house:
+            yield house
+
+
+async def line_with_history(
+    house: House, count: int, *, seed: int, person: str | None = None
+) -> Line:
+    """A person with so many messages behind them, each with a vector."""
+    line = await open_line(house, person=person, channel=CHANNEL)
+    vectors = random_vectors(count, seed=seed, dimension=house.embedder.dimension)
+    numbered = enumerate(sessions(count, seed=seed))
+    while some := list(islice(numbered, SESSIONS_AT_ONCE)):
+        first = some[0][0] * SESSION_LENGTH
+        async with house.db.writing() as tx:
+            seqs = await write_sessions(tx, line, some)
+            await save_vectors(
+                tx, line.person.id, house.embedder.model, seqs, vectors[first : first + len(seqs)]
+            )
+    return line
+
+
+async def write_sessions(
+    tx: Transaction, line: Line, numbered: Iterable[tuple[int, list[Spoken]]]
+) -> list[int]:
+    """Write sessions that are over; the places of their messages."""
+    seqs: list[int] = []
+    for number, spoken in numbered:
+        opened_at, closed_at = spoken[0].at, spoken[-1].at
+        session = await ensure_closed_session(
+            tx, line.chat, external_id=f"day {number}", opened_at=opened_at, closed_at=closed_at,
+            batch=None,
+        )  # fmt: skip
+        place = Place(chat=line.chat, session=session)
+        written = await write_messages(tx, place, spoken, now=closed_at)
+        seqs += [message.seq for message in written if message is not None]
+    return seqs

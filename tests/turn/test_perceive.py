@@ -1,0 +1,158 @@
+"""What the person wants is understood in each language the companion speaks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.domain.ids import ChatId, CompanionId, MessageId, PersonId, SessionId
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Companion, Person
+from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.perceive import Perception, perceive
+
+
+def said(text: str, *, language: str | None = None, locale: str | None = None) -> Utterance:
+    """Something said by somebody who last spoke a language, on a machine with a locale."""
+    person = Person(id=PersonId("p"), name="me", is_owner=True, language=language, zone="UTC")
+    message = Message(
+        id=MessageId("m"), version=1, seq=1, person=person.id, chat=ChatId("c"),
+        session=SessionId("s"), session_name="s", channel="terminal", role="person", author="p",
+        speaker="me", trust="person", text=text, at=0, zone="UTC", language="en", tokens=1,
+        turn=None, external_id=None, batch=None, details={},
+    )  # fmt: skip
+    companion = Companion(id=CompanionId("o"), name="Oldfriend", introduced_at=None)
+    return Utterance(
+        message=message, person=person, companion=companion, locale_language=locale,
+        first_in_chat=True,
+    )  # fmt: skip
+
+
+def understood(text: str, **known: str) -> Perception:
+    """What is understood of a text."""
+    return perceive(said(text, **known))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "intent"),
+    [
+        ("Hi", "en", "greeting"),
+        ("good morning, Oldfriend!", "en", "greeting"),
+        ("hey oldfriend", "en", "greeting"),
+        ("Hola", "es", "greeting"),
+        ("¡Buenos días!", "es", "greeting"),
+        ("Guten Morgen", "de", "greeting"),
+        ("Grüß dich!", "de", "greeting"),
+        ("Bonjour", "fr", "greeting"),
+        ("你好！", "zh", "greeting"),
+        ("早上好", "zh", "greeting"),
+        ("thanks!", "en", "thanks"),
+        ("muchas gracias", "es", "thanks"),
+        ("Danke schön", "de", "thanks"),
+        ("merci beaucoup", "fr", "thanks"),
+        ("谢谢你", "zh", "thanks"),
+        ("good night", "en", "farewell"),
+        ("hasta mañana", "es", "farewell"),
+        ("Tschüss", "de", "farewell"),
+        ("à bientôt", "fr", "farewell"),
+        ("晚安", "zh", "farewell"),
+        ("What do you know about me?", "en", "about_me"),
+        ("so what do you remember about me", "en", "about_me"),
+        ("¿Qué sabes de mí?", "es", "about_me"),
+        ("Was weißt du über mich?", "de", "about_me"),
+        ("Que sais-tu de moi ?", "fr", "about_me"),
+        ("Qu'est-ce que tu sais sur moi ?", "fr", "about_me"),
+        ("你知道我什么？", "zh", "about_me"),
+        ("你都记得我的哪些事", "zh", "about_me"),
+        ("Who are you?", "en", "about_you"),
+        ("are you human?", "en", "about_you"),
+        ("¿Eres humano?", "es", "about_you"),
+        ("Bist du ein Mensch?", "de", "about_you"),
+        ("Tu es un robot ?", "fr", "about_you"),
+        ("你是谁？", "zh", "about_you"),
+        ("What is my cat called?", "en", "question"),
+        ("where did ana move to", "en", "question"),
+        ("do you remember my cat", "en", "question"),
+        ("remember when we went to Porto?", "en", "question"),
+        ("¿Cómo se llama mi gato?", "es", "question"),
+        ("cuándo es el cumpleaños de Ana", "es", "question"),
+        ("Wie heißt meine Katze?", "de", "question"),
+        ("wann war ich in Porto", "de", "question"),
+        ("Comment s'appelle mon chat ?", "fr", "question"),
+        ("où est-ce que j'ai mis les clés", "fr", "question"),
+        ("你还记得我的猫吗", "zh", "question"),
+        ("我的猫叫什么", "zh", "question"),
+        ("My cat is called Miso.", "en", "statement"),
+        ("When I was young, we had a dog.", "en", "statement"),
+        ("What a day it was today.", "en", "statement"),
+        ("Mi gato se llama Miso y tiene miedo de los truenos.", "es", "statement"),
+        ("Meine Katze heißt Miso und sie hat Angst vor dem Gewitter.", "de", "statement"),
+        ("Mon chat s'appelle Miso et il a peur de l'orage.", "fr", "statement"),
+        ("我养了只白猫，叫小黑。", "zh", "statement"),
+    ],
+)
+def test_an_intent_is_understood_in_every_language(text: str, language: str, intent: str) -> None:
+    """The same wishes are understood, and answered in the language they came in."""
+    perception = understood(text)
+
+    assert (perception.intent, perception.language) == (intent, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("remember that my locker code is 4411", "my locker code is 4411"),
+        ("Please remember: the spare key is under the blue pot.", "the spare key is under the blue pot."),
+        ("Don't forget that Ana is allergic to nuts", "Ana is allergic to nuts"),
+        ("Can you remember that my bike is a Kona?", "my bike is a Kona"),
+        ("Recuerda que mi vuelo sale a las 7", "mi vuelo sale a las 7"),
+        ("por favor, anota que debo 20 euros a Luis", "debo 20 euros a Luis"),
+        ("Merk dir, dass mein Spind die Nummer 12 hat", "mein Spind die Nummer 12 hat"),
+        ("Souviens-toi que ma sœur habite à Lyon", "ma sœur habite à Lyon"),
+        ("n'oublie pas que j'ai rendez-vous mardi", "j'ai rendez-vous mardi"),
+        ("记住我的车位是12号", "我的车位是12号"),
+        ("请记住：妈妈的生日是五月三号", "妈妈的生日是五月三号"),
+    ],
+)  # fmt: skip
+def test_a_note_is_the_exact_words(text: str, note: str) -> None:
+    """What is noted stands letter for letter in what was said."""
+    perception = understood(text)
+
+    assert (perception.intent, perception.note) == ("remember", note)
+    assert note in text
+
+
+@pytest.mark.parametrize(
+    "text", ["Do you remember that?", "你记得吗", "¿Recuerdas a Ana?", "remember me?"]
+)
+def test_asking_whether_it_remembers_is_no_note(text: str) -> None:
+    """Only a request makes a note."""
+    assert understood(text).note is None
+
+
+def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
+    """What is told beside a question can be found later; a bare question cannot."""
+    assert understood("Where are my keys?").only_asks
+    assert understood("Hi").only_asks
+    assert not understood("I adopted a cat called Miso. Do you like cats?").only_asks
+    assert not understood("remember that I like tea").only_asks
+
+
+def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
+    """A word that tells nothing is answered in the last language, else the locale's, else English."""
+    assert understood("Bruno 4711", language="de", locale="fr").language == "de"
+    assert understood("Bruno 4711", locale="fr").language == "fr"
+    assert understood("Bruno 4711").language == "en"
+    assert understood("Bruno 4711", language="ru", locale="es").language == "es"
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_understood_as_something(text: str) -> None:
+    """No text makes it stumble, and a note is never anything but the person's own words."""
+    perception = understood(text)
+
+    assert perception.note is None or perception.note in text
+
+
+def test_a_very_long_text_is_taken_as_something_told() -> None:
+    """A pasted page is no command, and is looked at in no time."""
+    assert understood("remember that " + "word " * 200_000).intent == "statement"
