@@ -4,6 +4,8 @@ BIN := .venv/bin
 UV = $(shell command -v uv 2>/dev/null || echo $(CURDIR)/.uv/bin/uv)
 export UV_LINK_MODE ?= copy
 export UV_SYSTEM_CERTS ?= 1
+# Without bytecode every start would compile numpy anew where Python may not write it itself.
+export UV_COMPILE_BYTECODE ?= 1
 
 .PHONY: setup run test test-full check bench lock model clean
 
@@ -55,9 +57,11 @@ clean:
 .venv/.run: requirements/run.txt pyproject.toml .venv/bin/python
 	@test -f .venv/.dev || $(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/run.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 .venv/.dev: requirements/dev.txt pyproject.toml .venv/bin/python
 	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@$(BIN)/python -m compileall -q src
 	@touch .venv/.run $@

@@ -9,6 +9,7 @@ companion uses; no network, no key.
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
@@ -23,7 +24,7 @@ from oldfriend.app.settings import read_settings
 from oldfriend.app.wiring import House, open_house
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros, parse_moment, place_in_zone
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Person
@@ -46,6 +47,7 @@ Given = Mapping[str, Any] | object
 AT_ONCE = 1000
 SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
 T = TypeVar("T")
+logger = logging.getLogger("oldfriend")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +111,7 @@ class Memory:
             async with self._house.db.writing() as tx:
                 for session, said in spoken[start : start + AT_ONCE]:
                     added += await self._keep(tx, session, said, now=now)
-        await embed_missing(self._house, self._line.person.id)
+        await self._make_up_for_vectors()
         return added
 
     async def recall(self, query: str, limit: int = 10) -> list[Hit]:
@@ -139,6 +141,12 @@ class Memory:
                 limit=limit,
             )
         return [Words(**fields_of(message)) for message in found]
+
+    async def _make_up_for_vectors(self) -> None:
+        try:
+            await embed_missing(self._house, self._line.person.id)
+        except EmbeddingFailed as error:  # the words are kept, and found by words
+            logger.warning("Searching by words for now: %s", error)
 
     def _cue(self, query: str) -> Cue:
         fallback = self._line.person.language or self._house.settings.language or "en"

@@ -1,8 +1,9 @@
 """How does everything fit together? The one module that names concrete engines and models."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from oldfriend.app.settings import Settings, sqlite_path
@@ -54,3 +55,12 @@ async def open_house(
         )
     finally:
         await db.close()
+
+
+def reading_of_minilm() -> Callable[[str], Sequence[int]]:
+    """How the local model reads a text, for running other graphs of it beside ours."""
+    from oldfriend.llm.adapters.minilm import LONGEST_INPUT, SHIPPED
+    from oldfriend.llm.adapters.wordpiece import WordPiece
+
+    vocabulary = (SHIPPED / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    return partial(WordPiece(vocabulary).ids, limit=LONGEST_INPUT)

@@ -127,7 +127,7 @@ async def converse(talk: Conversation, lines: AsyncIterator[str]) -> None:
     async for text in lines:
         if not await talk.hear(text):
             break
-    await embed_missing(talk.house, talk.line.person.id)
+    await catch_up(talk.house, talk.line)
 
 
 async def piped_lines() -> AsyncIterator[str]:

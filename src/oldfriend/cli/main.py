@@ -9,7 +9,7 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from oldfriend import __version__
 from oldfriend.domain.errors import InvalidInput, OldfriendError
@@ -78,7 +78,7 @@ def where_options() -> argparse.ArgumentParser:
 class Commands(Protocol):
     """What argparse gives back for adding commands to."""
 
-    def add_parser(self, name: str, **options: object) -> argparse.ArgumentParser:
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - as argparse has it
         """A parser for one command."""
         ...
 

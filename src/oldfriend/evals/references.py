@@ -4,7 +4,7 @@ The only SQL outside the floors that own it: it must not go through what it is c
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import apsw
@@ -85,8 +85,9 @@ class BareInsert:
 class FloatGraph:
     """onnxruntime with the original weights, as it comes, on one thread."""
 
-    def __init__(self, file: Path) -> None:
-        """Load the graph that `scripts/build_minilm.py --fp32` writes."""
+    def __init__(self, file: Path, read: Callable[[str], Sequence[int]]) -> None:
+        """Load the graph that `scripts/build_minilm.py --fp32` writes; `read` finds the pieces."""
+        self._read = read
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3  # errors
@@ -94,9 +95,9 @@ class FloatGraph:
             file, options, providers=["CPUExecutionProvider"]
         )
 
-    async def embed(self, ids: Sequence[int]) -> Vectors:
-        """The vector of one text, given as the ids of its pieces."""
-        row = np.array([ids], dtype=np.int64)
+    async def embed(self, text: str) -> Vectors:
+        """The vector of one text."""
+        row = np.array([self._read(text)], dtype=np.int64)
         feed = {"input_ids": row, "attention_mask": np.ones_like(row)}
         vectors: Vectors = self._session.run(["embedding"], feed)[0]
         return vectors[0]

@@ -31,6 +31,7 @@ class Receipt:
     person: PersonId
     turn: TurnId
     asked: MessageId
+    asked_seq: int  # the version of it that was answered
     replied: MessageId
     made_at: Micros
     only_asks: bool  # what was said tells nothing that could be found later
@@ -41,10 +42,10 @@ class Receipt:
 async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
     """Keep a receipt, in the transaction that keeps its reply."""
     await tx.run(
-        """INSERT INTO receipt (id, person, turn, asked, replied, made_at, only_asks, details)
-           VALUES (:id, :person, :turn, :asked, :replied, :made_at, :only_asks,
+        """INSERT INTO receipt (id, person, turn, asked, asked_seq, replied, made_at, only_asks, details)
+           VALUES (:id, :person, :turn, :asked, :asked_seq, :replied, :made_at, :only_asks,
              :details)""",
-        id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked,
+        id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked, asked_seq=receipt.asked_seq,
         replied=receipt.replied, made_at=receipt.made_at, only_asks=int(receipt.only_asks),
         details=json.dumps(dict(receipt.details), ensure_ascii=False),
     )  # fmt: skip
@@ -69,7 +70,7 @@ async def find_receipt(
 ) -> Receipt | None:
     """The receipt of a reply, by the id of the reply, turn or receipt; None: of the last one."""
     row = await tx.row(
-        """SELECT id, person, turn, asked, replied, made_at, only_asks, details FROM receipt
+        """SELECT id, person, turn, asked, asked_seq, replied, made_at, only_asks, details FROM receipt
            WHERE person = :person
            AND (:reply IS NULL OR replied = :reply OR turn = :reply OR id = :reply)
            ORDER BY made_at DESC, id DESC LIMIT 1""",
@@ -93,19 +94,17 @@ async def list_only_asked(tx: Transaction, person: PersonId) -> list[int]:
     Asking the same again must not find the question itself.
     """
     rows = await tx.rows(
-        """SELECT m.seq FROM receipt r JOIN message m ON m.id = r.asked AND m.person = r.person
-           WHERE r.person = :person AND r.only_asks = 1""",
-        person=person,
+        "SELECT asked_seq FROM receipt WHERE person = :person AND only_asks = 1", person=person
     )
     return [int(row[0]) for row in rows]
 
 
 def receipt_from(row: Row, items: list[Row]) -> Receipt:
     """A receipt from its row and its items' rows."""
-    receipt_id, person, turn, asked, replied, made_at, only_asks, details = row
+    receipt_id, person, turn, asked, asked_seq, replied, made_at, only_asks, details = row
     return Receipt(
         id=ReceiptId(receipt_id), person=PersonId(person), turn=TurnId(turn),
-        asked=MessageId(asked), replied=MessageId(replied), made_at=made_at,
+        asked=MessageId(asked), asked_seq=asked_seq, replied=MessageId(replied), made_at=made_at,
         only_asks=bool(only_asks),
         details=json.loads(details),
         items=tuple(

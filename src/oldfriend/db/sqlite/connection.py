@@ -41,8 +41,8 @@ def open_connection(path: Path, *, create: bool) -> apsw.Connection:
     with our_errors(path):
         connection = apsw.Connection(str(path), flags=flags, statementcachesize=STATEMENTS_KEPT)
         try:
-            path.chmod(0o600)  # by name: opening and closing it would drop SQLite's locks
             refuse_strangers(connection, path)
+            path.chmod(0o600)  # by name: opening and closing it would drop SQLite's locks
             connection.execute(PRAGMAS)
         except BaseException:
             connection.close()

@@ -62,46 +62,52 @@ def migrate(
         refuse_newer(found, known, path)
         if found == known:
             return None
-        backup = back_up(connection, path, found) if found else None
         connection.set_busy_timeout(MIGRATION_WAIT_MS)
-        apply_missing(connection, migrations, path)
+        backup = apply_missing(connection, migrations, path)
         connection.set_busy_timeout(0)
     return backup
 
 
 def apply_missing(
     connection: apsw.Connection, migrations: tuple[Migration, ...], path: Path
-) -> None:
-    """Apply the steps that are missing, all in one transaction, under the write lock."""
+) -> Path | None:
+    """Back the file up and apply the missing steps, all under one write lock; the backup made."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = schema_version(connection)  # another process may have been quicker
         refuse_newer(found, migrations[-1].version, path)
-        for migration in migrations:
-            if migration.version > found:
-                connection.execute(migration.sql)
-                connection.pragma("user_version", migration.version)
+        missing = [migration for migration in migrations if migration.version > found]
+        backup = back_up(path, found) if found and missing else None
+        for migration in missing:
+            connection.execute(migration.sql)
+            connection.pragma("user_version", migration.version)
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+    return backup
 
 
-def back_up(connection: apsw.Connection, path: Path, version: int) -> Path:
-    """Copy the whole database beside itself and check the copy. Raises StoreDamaged."""
+def back_up(path: Path, version: int) -> Path:
+    """Copy the whole database beside itself and check the copy. Raises StoreDamaged.
+
+    Reads through a connection of its own: SQLite copies nothing out of one that is writing.
+    """
     target = path.with_name(f"{path.name}.before-{version + 1}")
     partial = target.with_name(target.name + ".partial")
     for leftover in (partial, partial.with_name(partial.name + "-journal")):
         leftover.unlink(missing_ok=True)
+    source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     copy = apsw.Connection(str(partial))
     try:
         partial.chmod(0o600)
-        with copy.backup("main", connection, "main") as backup:
+        with copy.backup("main", source, "main") as backup:
             backup.step(-1)
         verdict = copy.pragma("integrity_check")
     finally:
         copy.close()
+        source.close()
     if verdict != "ok":
         raise StoreDamaged(
             f"{path} was not changed: its backup did not pass the check ({verdict})."

@@ -1,6 +1,7 @@
 """What does a question ask for? Its telling words, who is meant, when, and which kind of answer."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
@@ -61,6 +62,7 @@ class QueryWord:
 
     surface: str
     terms: tuple[int, ...]
+    guessed: bool = False  # stands nowhere as written; these are its nearest spellings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class Asked:
     spans: tuple[Span, ...]
 
 
-def take_apart(question: Question, languages: tuple[str, ...]) -> Asked:
+def take_apart(question: Question, languages: Sequence[str]) -> Asked:
     """What a question asks for; its words are stemmed as messages in `languages` are."""
     lowered = question.text[:2000].lower()
     surfaces = list(dict.fromkeys(words_in(question.text[:2000])))

@@ -47,6 +47,29 @@ class Evidence:
     meant: Meant
     scanned: Scan
     near: Candidates
+    date_inside: Floats
+    date_close: Floats  # how well each candidate's moment fits the dates in the question
+    session_mass: Floats  # which share of all that matches lies in the candidate's session
+
+
+def weigh_up(
+    index: PersonIndex, asked: Asked, meant: Meant, scanned: Scan, near: Candidates
+) -> Evidence:
+    """Put together what is known of the candidates."""
+    matching = scanned.matching[near.rows]
+    likely = np.exp(matching - matching.max(initial=0))
+    mass = np.bincount(near.sessions, likely, near.session_count)
+    inside, close = date_fit(index.columns.said_at[near.rows], asked.spans)
+    return Evidence(
+        index=index,
+        asked=asked,
+        meant=meant,
+        scanned=scanned,
+        near=near,
+        date_inside=inside,
+        date_close=close,
+        session_mass=(mass[near.sessions] / max(float(mass.sum()), _TINY)).astype(np.float32),
+    )
 
 
 def features_of(evidence: Evidence) -> tuple[tuple[str, ...], Floats]:
@@ -158,9 +181,7 @@ def _session(given: Evidence) -> Iterator[Feature]:
     best = max(float(matching.max(initial=0)), _TINY)
     yield "matching", matching / best
     yield "session_best", _most(given, matching)[near.sessions] / best
-    likely = np.exp(matching - best)
-    mass = np.bincount(near.sessions, likely, near.session_count)
-    yield "session_mass", mass[near.sessions] / max(float(mass.sum()), _TINY)
+    yield "session_mass", given.session_mass
     words = np.bincount(near.sessions, scanned.lexical[near.rows], near.session_count)
     yield "session_words", words[near.sessions] / max(float(words.max(initial=0)), _TINY)
     covered = np.zeros((near.session_count, len(scanned.idf)), np.bool_)
@@ -205,10 +226,9 @@ def _people(given: Evidence) -> Iterator[Feature]:
 
 def _dates(given: Evidence) -> Iterator[Feature]:
     said_at = given.index.columns.said_at
-    inside, close = date_fit(said_at[given.near.rows], given.asked.spans)
-    yield "date_inside", inside
-    yield "date_close", close
-    yield "date_missed", (1 - close) * bool(given.asked.spans)
+    yield "date_inside", given.date_inside
+    yield "date_close", given.date_close
+    yield "date_missed", (1 - given.date_close) * bool(given.asked.spans)
     first, last = given.index.first_at, given.index.last_at
     when = (said_at[given.near.rows] - first) / max(last - first, 1)
     yield "late_when_latest", when * bool(given.asked.wanted & Wanted.LATEST)

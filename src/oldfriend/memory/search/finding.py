@@ -1,41 +1,68 @@
-"""Which messages answer a question? (first version: sum of standardised scores)"""
+"""Which messages answer a question? Scan all, look closer at some hundred, weigh, judge."""
 
 import numpy as np
 
-from oldfriend.domain.language import CJK_LANGUAGES
+from oldfriend.memory.search.asking import take_apart
+from oldfriend.memory.search.candidates import choose, look_closer
+from oldfriend.memory.search.correcting import corrected
+from oldfriend.memory.search.features import Evidence, features_of, weigh_up
 from oldfriend.memory.search.index import PersonIndex
-from oldfriend.memory.search.values import Found, Hit, Question, Reason
-from oldfriend.memory.search.words import is_stop_word, term_of, words_in
+from oldfriend.memory.search.judgement import judged_by
+from oldfriend.memory.search.people import who_is_meant
+from oldfriend.memory.search.reasons import reasons_for
+from oldfriend.memory.search.scan import scan
+from oldfriend.memory.search.values import Floats, Found, Hit, Question
+from oldfriend.memory.search.weights import Weights, learned_weights
+
+NOTHING = Found(hits=(), answerable=0.0)
 
 
 def search(index: PersonIndex, question: Question, k: int) -> Found:
     """The k messages that best answer a question, best first."""
-    if not len(index):
-        return Found(hits=(), answerable=0.0)
-    words = list(dict.fromkeys(words_in(question.text)))
-    words = [w for w in words if not is_stop_word(w, question.language)] or words
-    n = len(index)
-    length = index.columns.length / max(index.columns.length.mean(), 1)
-    score = np.zeros(n, dtype=np.float32)
-    possible = 1e-9
-    for word in words:
-        messages, counts = index.holding([term_of(word, question.language)])
-        idf = np.log(1 + (n - len(messages) + 0.5) / (len(messages) + 0.5))
-        score[messages] += idf * counts * 2.2 / (counts + 1.2 * (0.25 + 0.75 * length[messages]))
-        possible += 2.2 * idf
-    share = score / possible
-    total = (score - score.mean()) / (score.std() + 1e-9)
-    if question.vector is not None and question.language not in CJK_LANGUAGES and index.has_vector.any():
-        cosine = index.vectors @ question.vector
-        total += (cosine - cosine.mean()) / (cosine.std() + 1e-9)
-    total[index.positions_mask(question.exclude)] = -np.inf
-    total[index.columns.length == 0] = -np.inf
-    best = np.argsort(-total, kind="stable")[:k]
-    best = best[np.isfinite(total[best])]
+    evidence = gather(index, question)
+    if evidence is None or k < 1:
+        return NOTHING
+    weights = learned_weights()
+    _, features = features_of(evidence)
+    scores = features @ weights.fusion
     return Found(
-        hits=tuple(
-            Hit(seq=int(index.columns.seq[b]), score=float(1 / (1 + np.exp(-total[b] / 2))), why=(Reason(cause="words", words=tuple(words)),))
-            for b in best
+        hits=_best_hits(evidence, scores, weights, k),
+        answerable=_sigmoid(
+            float(judged_by(evidence, scores) @ weights.judgement) + weights.judgement_shift
         ),
-        answerable=float(min(1.0, share[best[0]] * 1.5)) if len(best) else 0.0,
     )
+
+
+def gather(index: PersonIndex, question: Question) -> Evidence | None:
+    """All that speaks for or against the candidates; None when there are none."""
+    asked = take_apart(question, index.numbering.languages.known)
+    if not len(index) or not (asked.words or asked.spans):
+        return None
+    asked = corrected(asked, index)
+    meant = who_is_meant(index, asked, question.owner)
+    scanned = scan(index, question, asked)
+    rows = choose(index, question, scanned)
+    if not len(rows):
+        return None
+    near = look_closer(index, rows, asked, meant.name_terms)
+    return weigh_up(index, asked, meant, scanned, near)
+
+
+def _best_hits(
+    evidence: Evidence, scores: Floats, weights: Weights, k: int
+) -> tuple[Hit, ...]:
+    rows = evidence.near.rows
+    seqs = evidence.index.columns.seq[rows]
+    best = np.lexsort((seqs, -scores))[:k]
+    return tuple(
+        Hit(
+            seq=int(seqs[at]),
+            score=_sigmoid(weights.hit_scale * float(scores[at]) + weights.hit_shift),
+            why=reasons_for(evidence, int(at)),
+        )
+        for at in best
+    )
+
+
+def _sigmoid(value: float) -> float:
+    return float(1 / (1 + np.exp(-np.clip(value, -30, 30))))

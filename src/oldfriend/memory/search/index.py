@@ -19,14 +19,18 @@ from oldfriend.memory.search.values import Floats, Ints
 _SMALL_TAIL: Final = 1024
 _TAIL_SHARE: Final = 16
 _SPARE_VECTORS: Final = 256
+# BM25: how soon a repeated word stops counting, and how much a long message is held against it.
+SATURATION: Final = 1.2
+_LENGTH_SHARE: Final = 0.6
 
 
 class PersonIndex:
     """One person's messages, ready to be searched."""
 
     __slots__ = (
-        "_main_count", "_vector_room", "blocks", "columns", "following", "has_vector",
-        "numbering", "previous", "starts", "stream",
+        "_main_count", "_vector_room", "blocks", "columns", "damping", "damping_around",
+        "first_at", "following", "has_companion", "last_at", "mean_log_length", "numbering",
+        "previous", "starts", "stream", "understood",
     )  # fmt: skip
 
     def __init__(self, columns: Columns, stream: Terms, numbering: Numbering) -> None:
@@ -38,7 +42,12 @@ class PersonIndex:
         self.blocks: list[Postings]
         self.previous: Ints  # the message before in the same session; len(self) where none is
         self.following: Ints
-        self.has_vector: NDArray[np.bool_]
+        self.understood: Floats  # 1 where there is a vector, and one that means something
+        self.damping: Floats  # BM25's length norm of each message
+        self.damping_around: Floats  # … of each with its neighbours
+        self.has_companion = False
+        self.first_at = self.last_at = 0
+        self.mean_log_length = 0.0
         self._vector_room: Floats
         self._main_count = 0
         self._lay_out()
@@ -67,12 +76,12 @@ class PersonIndex:
         self.stream = np.concatenate([self.stream, stream])
         self._append_vectors(vectors, before)
         if len(self) - self._main_count > max(_SMALL_TAIL, self._main_count // _TAIL_SHARE):
-            self._main_count = len(self)
             self._lay_out()
-            return
-        self.starts = _starts(self.columns.length)
-        self.blocks[1:] = [self._postings_between(self._main_count, len(self))]
-        self._relink(before, np.unique(columns.session))
+        else:
+            self.starts = _starts(self.columns.length)
+            self.blocks[1:] = [self._postings_between(self._main_count, len(self))]
+            self._relink(before, np.unique(columns.session))
+        self._take_stock()
 
     def remove(self, seqs: Collection[int]) -> None:
         """Take messages out, as if they had never been there."""
@@ -155,6 +164,17 @@ class PersonIndex:
         distinct, at = np.unique(messages, return_inverse=True)
         return distinct, np.bincount(at, counts, len(distinct)).astype(np.float32)
 
+    def knows(self, terms: Collection[int]) -> bool:
+        """Does any of these terms stand anywhere?"""
+        return any(len(block.holding(term)[0]) for term in terms for block in self.blocks)
+
+    def known_among(self, terms: Terms) -> list[int]:
+        """Those of these terms that stand somewhere, the most frequent first."""
+        known = [block.frequencies(terms) for block in self.blocks]
+        frequency = np.sum(known, axis=0)
+        order = np.lexsort((terms, -frequency))
+        return [int(terms[at]) for at in order if frequency[at]]
+
     def _lay_out(self) -> None:
         self._main_count = len(self)
         self.starts = _starts(self.columns.length)
@@ -192,7 +212,7 @@ class PersonIndex:
         if vectors is None:
             vectors = np.zeros((len(self), 0), dtype=np.float32)
         self._vector_room = np.ascontiguousarray(vectors, dtype=np.float32)
-        self.has_vector = _is_there(self._vector_room)
+        self._take_stock()
 
     def _append_vectors(self, vectors: Floats | None, before: int) -> None:
         added = len(self) - before
@@ -204,12 +224,32 @@ class PersonIndex:
             room[:before, : self._vector_room.shape[1]] = self._vector_room[:before]
             self._vector_room = room
         self._vector_room[before : len(self), : vectors.shape[1]] = vectors
-        self.has_vector = np.concatenate([self.has_vector, _is_there(vectors)])
+
+    def _take_stock(self) -> None:
+        """Reckon once what every search needs of all messages."""
+        columns = self.columns
+        mute = [language in CJK_LANGUAGES for language in self.numbering.languages.known]
+        is_mute = np.array([*mute, False], np.bool_)[columns.language]
+        self.understood = (_is_there(self.vectors) & ~is_mute).astype(np.float32)
+        length = np.append(columns.length, 0).astype(np.float32)
+        around = length.copy()
+        around[:-1] += length[self.previous] + length[self.following]
+        self.damping, self.damping_around = _damping(length), _damping(around)
+        self.has_companion = bool(columns.is_companion.any())
+        if len(self):
+            self.first_at, self.last_at = int(columns.said_at.min()), int(columns.said_at.max())
+            self.mean_log_length = float(np.log1p(columns.characters, dtype=np.float32).mean())
 
 
 def _is_there(vectors: Floats) -> NDArray[np.bool_]:
     # No embedding has a zero in all of its first eight dimensions.
     return vectors[:, :8].any(axis=1)
+
+
+def _damping(length: Floats) -> Floats:
+    mean = max(float(length[:-1].mean()) if len(length) > 1 else 0.0, 1.0)
+    damping: Floats = SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE / mean * length)
+    return damping
 
 
 def _starts(length: Longs) -> Longs:

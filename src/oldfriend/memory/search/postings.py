@@ -32,6 +32,14 @@ class Postings:
         stretch = slice(self.starts[at], self.starts[at + 1])
         return self.messages[stretch], self.counts[stretch]
 
+    def frequencies(self, terms: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """In how many messages each of these terms stands."""
+        if not len(self.terms):
+            return np.zeros(len(terms), np.int64)
+        at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
+        held = self.starts[at + 1] - self.starts[at]
+        return np.where(self.terms[at] == terms, held, 0)
+
 
 def postings_of(stream: NDArray[np.uint32], lengths: NDArray[np.int64], first: int) -> Postings:
     """Postings of messages numbered from `first`, whose terms stand one after the other."""

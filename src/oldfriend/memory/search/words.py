@@ -9,9 +9,9 @@ import unicodedata
 import zlib
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
-import snowballstemmer
+import Stemmer
 
 from oldfriend.domain.stop_words import STOP_WORDS
 
@@ -32,10 +32,6 @@ _STEMMERS: Final = {
     "en": "english", "es": "spanish", "pt": "portuguese", "fr": "french",
     "de": "german", "it": "italian", "nl": "dutch", "ru": "russian",
 }  # fmt: skip
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802  (snowballstemmer's own name)
 
 
 def words_in(text: str) -> list[str]:
@@ -63,10 +59,11 @@ def _grams(run: str) -> list[str]:
 @lru_cache(maxsize=_KEPT_WORDS)
 def term_of(word: str, language: str) -> int:
     """The number of a word's stem; words with the same stem share it."""
-    return zlib.crc32(_stem_of(word, language).encode("utf-8", "surrogatepass"))
+    return zlib.crc32(stem_of(word, language).encode("utf-8", "surrogatepass"))
 
 
-def _stem_of(word: str, language: str) -> str:
+def stem_of(word: str, language: str) -> str:
+    """The part of a word that its forms share, without accents."""
     if len(word) > _LONGEST_WORD:
         return word[:_LONGEST_WORD]
     stem = word if word.isdecimal() else _stemmer(language)(word)
@@ -80,8 +77,8 @@ def _stemmer(language: str) -> Callable[[str], str]:
     name = _STEMMERS.get(language)
     if name is None:
         return str
-    stemmer: _Stemmer = snowballstemmer.stemmer(name)
-    return stemmer.stemWord
+    stem: Callable[[str], str] = Stemmer.Stemmer(name, 0).stemWord  # its results are kept here
+    return stem
 
 
 def is_stop_word(word: str, language: str) -> bool:

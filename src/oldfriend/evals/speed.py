@@ -1,0 +1,193 @@
+"""How fast does it find, write and answer? Beside the plainest code for the same, in one process.
+
+F is an FTS5 query and a matrix-vector product over the same messages (``references``). Texts are
+made up and vectors are random (``corpus``): right for speed, worthless for quality.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from oldfriend.app.answering import Line, accept, answer
+from oldfriend.app.settings import sqlite_path
+from oldfriend.app.wiring import House
+from oldfriend.db.database import SqlValue
+from oldfriend.domain.messages import Spoken
+from oldfriend.domain.people import Person
+from oldfriend.evals.corpus import FIRST_DAY, questions, random_vectors, sessions
+from oldfriend.evals.measuring import Act, Measure, at_least, at_most, medians_ms
+from oldfriend.evals.references import BareInsert, PlainSearch, any_word_of
+from oldfriend.evals.stores import KnownVectors, line_with_history, temporary_house
+from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.log import Place, message_of, row_of
+from oldfriend.memory.sessions import session_at
+from oldfriend.turn.recall import Cue, Recollection, recall
+
+ASKED = 200
+FOUND = 20
+ADDED = 500
+CACHE_WARMING = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A house with one person's history, the questions, and the plain search over the same."""
+
+    house: House
+    line: Line
+    plain: PlainSearch
+    vectors: Mapping[str, Vectors]  # of the questions
+
+    def beside_plain(self, act: Callable[[str], Awaitable[object]]) -> list[tuple[Act, ...]]:
+        """For each question F, and an act that is to be compared with it."""
+        return [
+            (partial(self.plain.find, any_word_of(text), vector), partial(act, text))
+            for text, vector in self.vectors.items()
+        ]
+
+
+async def measure_recall(*, quick: bool) -> list[Measure]:
+    """Finding in one person's history, at two sizes."""
+    sizes = (1_000, 10_000) if quick else (10_000, 100_000)
+    return [await recall_among(size) for size in sizes]
+
+
+async def recall_among(size: int) -> Measure:
+    """Finding among so many messages."""
+    async with setting(size) as here:
+        turns = here.beside_plain(partial(ask, here.house, here.line.person))
+        await medians_ms(turns[:CACHE_WARMING])
+        reference, value = await medians_ms(turns)
+    return Measure(
+        name=f"recall among {size:,} messages", value=value, unit="ms", reference=reference,
+        target=at_most(3), note="reference: F",
+    )  # fmt: skip
+
+
+async def measure_turn(*, quick: bool) -> list[Measure]:
+    """A whole turn, from what was said to the answer that is kept."""
+    size = 1_000 if quick else 10_000
+    async with setting(size) as here:
+        turns = here.beside_plain(partial(answer, here.house, here.line))
+        await medians_ms(turns[:CACHE_WARMING])
+        reference, value = await medians_ms(turns)
+    return [
+        Measure(
+            name=f"a turn among {size:,} messages", value=value, unit="ms", reference=reference,
+            target=at_most(8), note="beside embedding; reference: F",
+        )
+    ]  # fmt: skip
+
+
+@asynccontextmanager
+async def setting(size: int) -> AsyncIterator[Setting]:
+    """One person with a history, twice: in our store, and in the plain one."""
+    vectors = vectors_of_questions()
+    texts = (spoken.text for session in sessions(size, seed=1) for spoken in session)
+    with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
+        async with temporary_house() as house:
+            line = await line_with_history(house, size, seed=1)
+            matrix = random_vectors(size, seed=1, dimension=house.embedder.dimension)
+            with closing(PlainSearch(Path(folder) / "plain.db", texts, matrix)) as plain:
+                known = replace(house, embedder=KnownVectors(house.embedder, vectors))
+                yield Setting(house=known, line=line, plain=plain, vectors=vectors)
+
+
+def vectors_of_questions() -> dict[str, Vectors]:
+    """The fixed questions, each with a direction to look in."""
+    texts = questions(ASKED)
+    return dict(zip(texts, random_vectors(len(texts), seed=0, dimension=384), strict=True))
+
+
+async def ask(house: House, person: Person, text: str) -> Recollection:
+    """What comes to a person's mind at a question."""
+    cue = Cue(text=text, language="en", at=FIRST_DAY)
+    return await recall(house.looking, person, cue, limit=FOUND)
+
+
+async def measure_crowd(*, quick: bool) -> list[Measure]:
+    """Finding for one of many people in one store, beside finding for somebody alone."""
+    people, size = (50, 200) if quick else (1_000, 1_000)
+    async with temporary_house() as alone, temporary_house() as crowd:
+        vectors = vectors_of_questions()
+        single = await line_with_history(alone, size, seed=0)
+        lines = [
+            await line_with_history(crowd, size, seed=number, person=f"person {number}")
+            for number in range(people)
+        ]
+        one, many = (
+            replace(house, embedder=KnownVectors(house.embedder, vectors))
+            for house in (alone, crowd)
+        )
+        warm = [line.person for line in lines[: people // 5]]
+        for person in warm:
+            await ask(many, person, questions(1)[0])
+        same = await count_same(one, single.person, many, warm[0])
+        reference, value = await medians_ms(
+            (partial(ask, one, single.person, text), partial(ask, many, person, text))
+            for text, person in zip(vectors, warm * ASKED, strict=False)
+        )
+    name = f"recall for one of {people:,} people × {size:,}"
+    return [
+        Measure(
+            name=name, value=value, unit="ms", reference=reference, target=at_most(1.5),
+            note=f"reference: alone; {len(warm)} people are asked in turn, all warm",
+        ),
+        Measure(
+            name="the same scores alone and among others", value=same, unit="questions",
+            reference=float(len(vectors)), target=at_least(1),
+        ),
+    ]  # fmt: skip
+
+
+async def count_same(one: House, alone: Person, many: House, among: Person) -> int:
+    """For how many questions the same messages get the same scores in both houses."""
+    same = 0
+    for text in questions(ASKED):
+        here, there = await ask(one, alone, text), await ask(many, among, text)
+        same += [(e.hit.seq, e.hit.score) for e in here.found] == [
+            (e.hit.seq, e.hit.score) for e in there.found
+        ]
+    return same
+
+
+async def measure_adding(*, quick: bool) -> list[Measure]:
+    """Writing down what somebody said, beside inserting the same row and nothing else."""
+    size = 1_000 if quick else 10_000
+    said = [spoken for session in sessions(ADDED, seed=2) for spoken in session]
+    async with temporary_house() as house, temporary_house() as twin:
+        line, other = [await line_with_history(each, size, seed=1) for each in (house, twin)]
+        rows = await bare_rows(twin, other, said, after=size)
+        await twin.db.close()
+        with closing(BareInsert(sqlite_path(twin.settings.database))) as bare:
+            turns = [
+                (
+                    partial(bare.add, row),
+                    partial(accept, house, line, spoken.text, at=None, zone=None),
+                )
+                for row, spoken in zip(rows, said, strict=True)
+            ]
+            await medians_ms(turns[:CACHE_WARMING])
+            reference, value = await medians_ms(turns[CACHE_WARMING:])
+    return [
+        Measure(
+            name="adding a message", value=value, unit="ms", reference=reference,
+            target=at_most(2), note="reference: the same row, inserted and committed",
+        )
+    ]  # fmt: skip
+
+
+async def bare_rows(
+    house: House, line: Line, said: list[Spoken], *, after: int
+) -> list[dict[str, SqlValue]]:
+    """The rows that these words would make in the log."""
+    now = house.clock()
+    async with house.db.writing() as tx:
+        place = Place(chat=line.chat, session=await session_at(tx, line.chat, now))
+    return [
+        row_of(message_of(place, replace(spoken, at=now), seq=seq, now=now), now=now, findable=True)
+        for seq, spoken in enumerate(said, start=after + 1)
+    ]

@@ -1,0 +1,197 @@
+"""Which imports were there, how far did they come, and how is one undone?
+
+Knows nothing of files: only their names and prints.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import BatchId, PersonId, new_id
+
+BatchStatus = Literal["running", "done", "undone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One import of one file."""
+
+    id: BatchId
+    person: PersonId
+    number: int
+    file: str
+    format: str
+    status: BatchStatus
+    position: int  # messages of the file that were dealt with
+    added: int
+    known: int
+    started_at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What an undo took away."""
+
+    messages: int
+    sessions: int
+    chats: int
+
+
+async def begin_batch(
+    tx: Transaction, person: PersonId, *, file: str, format_name: str, sha256: str, now: Micros
+) -> Batch:
+    """A new batch, or the one of the same file that was not finished."""
+    row = await tx.row(
+        """SELECT number FROM import_batch WHERE person = :person AND sha256 = :sha256
+           AND status = 'running' ORDER BY number DESC LIMIT 1""",
+        person=person,
+        sha256=sha256,
+    )
+    if row is not None:
+        return await get_batch(tx, person, int(row[0]))
+    newest = await tx.row(
+        "SELECT coalesce(max(number), 0) FROM import_batch WHERE person = :person", person=person
+    )
+    number = 1 + (int(newest[0]) if newest is not None else 0)
+    await tx.run(
+        """INSERT INTO import_batch (id, person, number, file, format, sha256, status, position,
+             added, known, started_at)
+           VALUES (:id, :person, :number, :file, :format, :sha256, 'running', 0, 0, 0, :now)""",
+        id=new_id(now), person=person, number=number, file=file, format=format_name,
+        sha256=sha256, now=now,
+    )  # fmt: skip
+    return await get_batch(tx, person, number)
+
+
+async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
+    """The import of that number. Raises NotFound."""
+    row = await tx.row(
+        """SELECT id, person, number, file, format, status, position, added, known, started_at
+           FROM import_batch WHERE person = :person AND number = :number""",
+        person=person,
+        number=number,
+    )
+    if row is None:
+        raise NotFound(f"There is no import {number}.")
+    return Batch(
+        id=BatchId(row[0]), person=PersonId(row[1]), number=row[2], file=row[3], format=row[4],
+        status=row[5], position=row[6], added=row[7], known=row[8], started_at=row[9],
+    )  # fmt: skip
+
+
+async def list_batches(tx: Transaction, person: PersonId) -> list[Batch]:
+    """The person's imports, the first one first."""
+    rows = await tx.rows(
+        "SELECT number FROM import_batch WHERE person = :person ORDER BY number", person=person
+    )
+    return [await get_batch(tx, person, int(row[0])) for row in rows]
+
+
+async def advance_batch(tx: Transaction, batch: Batch, *, added: int, known: int) -> None:
+    """Note that some more messages of the file were dealt with. Raises NotFound.
+
+    In the transaction that wrote them. A batch that was undone or finished meanwhile stops here.
+    """
+    touched = await tx.run(
+        """UPDATE import_batch SET position = position + :added + :known,
+             added = added + :added, known = known + :known
+           WHERE id = :id AND person = :person AND status = 'running' AND position = :position""",
+        added=added, known=known, id=batch.id, person=batch.person, position=batch.position,
+    )  # fmt: skip
+    if touched != 1:
+        raise NotFound(
+            f"Import {batch.number} was undone, or goes on in another process. Start it again."
+        )
+
+
+async def finish_batch(tx: Transaction, batch: Batch, *, now: Micros) -> None:
+    """Note that the whole file is in; a batch that brought nothing leaves no trace."""
+    await tx.run(
+        """DELETE FROM import_batch WHERE id = :id AND person = :person AND added = 0
+           AND NOT EXISTS (SELECT 1 FROM message WHERE batch = :id AND person = :person)""",
+        id=batch.id,
+        person=batch.person,
+    )
+    await tx.run(
+        """UPDATE import_batch SET status = 'done', ended_at = :now
+           WHERE id = :id AND person = :person AND status = 'running'""",
+        now=now, id=batch.id, person=batch.person,
+    )  # fmt: skip
+
+
+async def undo_batch(tx: Transaction, person: PersonId, number: int, *, now: Micros) -> Undone:
+    """Take away what an import brought, and the sessions and chats it leaves empty.
+
+    What it changed in messages that were there before reads as it did. Raises NotFound.
+    """
+    batch = await get_batch(tx, person, number)
+    if batch.status == "undone":
+        raise NotFound(f"Import {number} was undone already.")
+    chats = await tx.rows(
+        "SELECT DISTINCT chat FROM message WHERE batch = :batch AND person = :person",
+        batch=batch.id,
+        person=person,
+    )
+    messages = await remove_messages(tx, batch)
+    sessions = await remove_empty_sessions(tx, person)
+    emptied = sum([await remove_empty_chat(tx, person, str(chat)) for (chat,) in chats])
+    await tx.run(
+        "UPDATE import_batch SET status = 'undone', ended_at = :now WHERE id = :batch",
+        now=now,
+        batch=batch.id,
+    )
+    await tx.run("UPDATE person SET rewritten = rewritten + 1 WHERE id = :person", person=person)
+    return Undone(messages=messages, sessions=sessions, chats=emptied)
+
+
+async def remove_messages(tx: Transaction, batch: Batch) -> int:
+    """Take away a batch's messages in all versions, and its versions of other messages."""
+    values = {"batch": batch.id, "person": batch.person}
+    going = """SELECT seq FROM message WHERE person = :person AND (batch = :batch OR id IN
+        (SELECT id FROM message WHERE batch = :batch AND person = :person AND version = 1))"""
+    row = await tx.row(
+        """SELECT count(*) FROM message WHERE batch = :batch AND person = :person
+           AND version = 1""",
+        **values,
+    )
+    edited = await tx.rows(
+        """SELECT id FROM message WHERE batch = :batch AND person = :person AND version > 1
+           AND replaced_at IS NULL""",
+        **values,
+    )
+    await tx.run(
+        f"DELETE FROM message_vector WHERE person = :person AND seq IN ({going})", **values
+    )
+    await tx.run(f"DELETE FROM message WHERE person = :person AND seq IN ({going})", **values)
+    for (message,) in edited:
+        await tx.run(
+            """UPDATE message SET replaced_at = NULL WHERE id = :id AND person = :person
+               AND version = (SELECT max(version) FROM message WHERE id = :id)""",
+            id=message,
+            person=batch.person,
+        )
+    return int(row[0]) if row is not None else 0
+
+
+async def remove_empty_sessions(tx: Transaction, person: PersonId) -> int:
+    """Take away imported sessions in which nothing is said any more."""
+    return await tx.run(
+        """DELETE FROM session WHERE person = :person AND close_trigger = 'imported'
+           AND NOT EXISTS (SELECT 1 FROM message m WHERE m.chat = session.chat
+             AND m.said_at BETWEEN session.opened_at AND session.closed_at
+             AND m.session = session.id)""",
+        person=person,
+    )
+
+
+async def remove_empty_chat(tx: Transaction, person: PersonId, chat: str) -> int:
+    """Take away a chat that has no session any more; how many that were."""
+    return await tx.run(
+        """DELETE FROM chat WHERE id = :chat AND person = :person
+           AND NOT EXISTS (SELECT 1 FROM session s WHERE s.chat = :chat)
+           AND NOT EXISTS (SELECT 1 FROM message m WHERE m.chat = :chat)""",
+        chat=chat,
+        person=person,
+    )

@@ -1,0 +1,78 @@
+"""Why was this message found? The causes that weighed most, in words a person can check."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from oldfriend.memory.search.features import Evidence
+from oldfriend.memory.search.signs import Sign
+from oldfriend.memory.search.values import Cause, Reason
+
+_CLEARLY_CLOSE: Final = 1.5  # standard deviations above this person's mean
+_VERY_CLOSE: Final = 4.0
+_DATE_FITS: Final = 0.5
+_SESSION_STANDS_OUT: Final = 0.35
+_SAID_LESS: Final = 0.5
+
+
+def reasons_for(given: Evidence, at: int) -> tuple[Reason, ...]:
+    """The causes of one candidate, strongest first."""
+    causes = [*_words(given, at), *_meaning(given, at), *_people(given, at), *_setting(given, at)]
+    return tuple(sorted(causes, key=lambda reason: -reason.strength))
+
+
+def _words(given: Evidence, at: int) -> Iterator[Reason]:
+    near, idf = given.near, given.scanned.idf
+    total = max(float(idf.sum()), 1e-6)
+    surfaces = [word.surface for word in given.asked.words]
+    beside = near.around[at] & ~near.here[at]
+    for cause, held, weight in (("words", near.here[at], 1.0), ("words_near", beside, _SAID_LESS)):
+        words = tuple(word for word, holds in zip(surfaces, held, strict=True) if holds)
+        if words:
+            yield Reason(
+                cause="words" if cause == "words" else "words_near",
+                words=words,
+                strength=weight * float(held @ idf) / total,
+            )
+    if _answers(given, at):
+        yield Reason(cause="answers", strength=_SAID_LESS)
+
+
+def _answers(given: Evidence, at: int) -> bool:
+    """The message before asks, with words of the question."""
+    index, near = given.index, given.near
+    before = int(near.before[at])
+    if before == len(index):
+        return False
+    asks = int(index.columns.signs[before]) & int(Sign.QUESTION)
+    led_only = near.led[at] & ~near.here[at]
+    return bool(asks) and bool(led_only.any())
+
+
+def _meaning(given: Evidence, at: int) -> Iterator[Reason]:
+    close = float(given.scanned.meaning[given.near.rows[at]])
+    if close >= _CLEARLY_CLOSE:
+        yield Reason(cause="meaning", strength=min(close / _VERY_CLOSE, 1.0))
+
+
+def _people(given: Evidence, at: int) -> Iterator[Reason]:
+    index, meant = given.index, given.meant
+    speaker = int(index.columns.speaker[given.near.rows[at]])
+    names = index.numbering.speakers.known
+    if speaker in meant.named:
+        yield Reason(cause="said_by", name=names[speaker], strength=0.3)
+    elif given.near.mentions[at]:
+        yield Reason(cause="mentions", name=names[meant.named[0]], strength=0.2)
+    if meant.is_owner and speaker == meant.owner:
+        yield Reason(cause="own_words", name=names[speaker], strength=0.3)
+
+
+def _setting(given: Evidence, at: int) -> Iterator[Reason]:
+    fit = float(given.date_close[at])
+    if fit >= _DATE_FITS:
+        yield Reason(cause="date", strength=0.6 * fit)
+    share = float(given.session_mass[at])
+    if share >= _SESSION_STANDS_OUT:
+        yield Reason(cause="session", strength=0.4 * share)
+
+
+__all__ = ["Cause", "reasons_for"]

@@ -1,0 +1,1 @@
+"""Is what was said and answered kept as one?"""

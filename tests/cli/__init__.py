@@ -1,0 +1,1 @@
+"""Does the command line do what it says?"""

@@ -1,0 +1,1 @@
+"""Do bytes reach the disk, and come back?"""

@@ -1,0 +1,1 @@
+"""Is everything kept, found again, and nobody else's?"""
