@@ -42,11 +42,12 @@ class Receipt:
 async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
     """Keep a receipt, in the transaction that keeps its reply."""
     await tx.run(
-        """INSERT INTO receipt (id, person, turn, asked, asked_seq, replied, made_at, only_asks, details)
+        """INSERT INTO receipt (id, person, turn, asked, asked_seq, replied, made_at, only_asks,
+             details)
            VALUES (:id, :person, :turn, :asked, :asked_seq, :replied, :made_at, :only_asks,
              :details)""",
-        id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked, asked_seq=receipt.asked_seq,
-        replied=receipt.replied, made_at=receipt.made_at, only_asks=int(receipt.only_asks),
+        id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked,
+        asked_seq=receipt.asked_seq, replied=receipt.replied, made_at=receipt.made_at, only_asks=int(receipt.only_asks),
         details=json.dumps(dict(receipt.details), ensure_ascii=False),
     )  # fmt: skip
     await tx.run_many(

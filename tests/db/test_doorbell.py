@@ -1,0 +1,163 @@
+"""A process that waits is woken when another one writes."""
+
+import asyncio
+import os
+import socket
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from oldfriend.db.sqlite import doorbell
+from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.db.sqlite.doorbell import bells_of
+from tests.processes import kill, line_of, python, until
+
+LISTENER = """
+import asyncio, sys
+from pathlib import Path
+from oldfriend.db.sqlite.database import open_sqlite
+
+async def listen():
+    db = open_sqlite(Path(sys.argv[1]))
+    waiting = asyncio.ensure_future(db.wait_for_others())
+    await asyncio.sleep(0.1)
+    print("listening", flush=True)
+    await waiting
+    async with db.reading() as tx:
+        print(*await tx.row("SELECT name FROM companion"), flush=True)
+    await db.close()
+
+asyncio.run(listen())
+"""
+
+
+async def write(db: SqliteDatabase, name: str) -> None:
+    """Commit something."""
+    async with db.writing() as tx:
+        await tx.run("DELETE FROM companion")
+        await tx.run("INSERT INTO companion (id, name, created_at) VALUES (:id, :id, 0)", id=name)
+
+
+async def test_a_waiting_process_learns_within_a_moment_what_another_wrote(
+    db: SqliteDatabase,
+) -> None:
+    """Well before the look that it takes every five seconds anyway."""
+    with python(LISTENER, db.path) as other:
+        assert line_of(other.stdout) == "listening"
+        began = time.monotonic()
+        await write(db, "Ada")
+
+        assert line_of(other.stdout) == "Ada"
+        assert time.monotonic() - began < 2
+
+
+async def test_what_was_written_before_anybody_waited_is_not_missed(db: SqliteDatabase) -> None:
+    """The bell rang at an empty house; the version of the data tells all the same."""
+    other = open_sqlite(db.path)
+    await write(other, "Ada")
+    async with asyncio.timeout(1):
+        await db.wait_for_others()
+    await other.close()
+
+
+async def test_what_is_written_while_the_bell_is_put_up_is_not_missed(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listener looks once more after its bell hangs, not five seconds later."""
+    other = open_sqlite(db.path)
+    put_up = doorbell.bind_in
+
+    def put_up_too_late(folder: Path) -> tuple[socket.socket | None, Path | None]:
+        asyncio.get_running_loop().create_task(write(other, "Ada")).add_done_callback(print)
+        with open_sqlite_writer(other) as connection:
+            connection.execute("UPDATE companion SET created_at = 7")
+        return put_up(folder)
+
+    monkeypatch.setattr(doorbell, "bind_in", put_up_too_late)
+    async with asyncio.timeout(1):
+        await db.wait_for_others()
+    await other.close()
+
+
+async def test_own_writes_wake_nobody_here(db: SqliteDatabase) -> None:
+    """Waiting is for others."""
+    await write(db, "Ada")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await db.wait_for_others()
+
+
+async def test_without_sockets_a_look_now_and_then_is_enough(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bell only makes it prompt."""
+    monkeypatch.setattr(doorbell, "bind_in", lambda folder: (None, None))
+    monkeypatch.setattr(doorbell, "LOOK_ANYWAY_S", 0.05)
+    other = open_sqlite(db.path)
+    async with asyncio.timeout(2), asyncio.TaskGroup() as tasks:
+        tasks.create_task(db.wait_for_others())
+        await asyncio.sleep(0.02)
+        await write(other, "Ada")
+    await other.close()
+
+
+async def test_a_bell_whose_owner_was_killed_is_swept_away(db: SqliteDatabase) -> None:
+    """Dead bells do not pile up beside the database."""
+    with python(LISTENER, db.path) as other:
+        assert line_of(other.stdout) == "listening"
+        kill(other)
+    assert len(list(bells_of(db.path).iterdir())) == 1
+
+    await write(db, "Ada")
+
+    assert list(bells_of(db.path).iterdir()) == []
+
+
+async def test_a_bell_is_taken_down_on_closing(tmp_path: Path) -> None:
+    """And its folder is nobody else's business."""
+    database = open_sqlite(tmp_path / "a.db")
+    async with asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(database.wait_for_others())
+        await asyncio.sleep(0.02)
+        assert len(list(bells_of(database.path).iterdir())) == 1
+        assert bells_of(database.path).stat().st_mode & 0o777 == 0o700
+        waiting.cancel()
+    await database.close()
+
+    assert list(bells_of(database.path).iterdir()) == []
+
+
+async def test_in_a_folder_too_deep_for_a_socket_the_bells_hang_elsewhere(tmp_path: Path) -> None:
+    """A socket's path is short; a person's folders may not be."""
+    deep = tmp_path / ("deep" * 20) / ("deeper" * 20)
+    database = open_sqlite(deep / "a.db")
+    bells = bells_of(database.path)
+    assert bells.parent == Path(tempfile.gettempdir())
+    assert len(os.fsencode(bells)) + 20 <= doorbell.LONGEST_ADDRESS
+
+    with python(LISTENER, database.path) as other:
+        assert line_of(other.stdout) == "listening"
+        assert len(list(bells.iterdir())) == 1
+        await write(database, "Ada")
+        assert line_of(other.stdout) == "Ada"
+    until(lambda: not list(bells.iterdir()))
+    bells.rmdir()
+    await database.close()
+
+
+async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written stays written, and nobody is told otherwise."""
+    bells_of(db.path).mkdir()
+
+    def refuse(self: Path) -> list[Path]:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    await write(db, "Ada")
+
+    async with db.reading() as tx:
+        assert await tx.row("SELECT name FROM companion") == ("Ada",)

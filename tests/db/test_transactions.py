@@ -1,0 +1,234 @@
+"""A transaction is one view of the data, and is kept as a whole or not at all."""
+
+import asyncio
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from oldfriend.db.database import Database, Transaction
+from oldfriend.db.sqlite import transaction
+from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.domain.errors import StoreBusy, StoreDamaged, StoreError
+from tests.processes import line_of, python
+
+HOLDER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.readline()
+connection.execute("UPDATE companion SET created_at = created_at + 1000")
+connection.execute("COMMIT")
+print("let go", flush=True)
+sys.stdin.readline()
+"""
+
+
+async def add(tx: Transaction, name: str) -> None:
+    """Write one row."""
+    await tx.run(
+        "INSERT INTO companion (id, name, created_at) VALUES (:id, :id, 0) ON CONFLICT DO NOTHING",
+        id=name,
+    )
+
+
+async def names(db: Database) -> list[str]:
+    """The rows that are there."""
+    async with db.reading() as tx:
+        return [row[0] for row in await tx.rows("SELECT name FROM companion ORDER BY name")]
+
+
+async def test_an_error_leaves_nothing_of_its_transaction(db: Database) -> None:
+    """Also what had been written before the error goes."""
+    with pytest.raises(ZeroDivisionError):
+        async with db.writing() as tx:
+            await add(tx, "half done")
+            _ = 1 / 0
+
+    assert await names(db) == []
+
+
+async def test_a_cancelled_writer_leaves_nothing_and_lets_go_of_the_lock(db: Database) -> None:
+    """The next one writes as if it had never been."""
+
+    async def write_slowly() -> None:
+        async with db.writing() as tx:
+            await add(tx, "cancelled")
+            await asyncio.sleep(60)
+
+    async with asyncio.TaskGroup() as tasks:
+        slow = tasks.create_task(write_slowly())
+        await asyncio.sleep(0.01)
+        slow.cancel()
+    async with db.writing() as tx:
+        await add(tx, "next")
+
+    assert await names(db) == ["next"]
+
+
+async def test_a_statement_that_breaks_a_rule_of_the_schema_is_our_error(db: Database) -> None:
+    """Callers know one tree of errors, not each engine's."""
+    with pytest.raises(StoreError, match="NOT NULL"):
+        async with db.writing() as tx:
+            await tx.run("INSERT INTO companion (id) VALUES ('x')")
+
+    assert await names(db) == []
+
+
+async def test_a_reader_sees_one_moment_however_long_it_reads(db: Database) -> None:
+    """What is committed meanwhile belongs to the next reading."""
+    async with db.writing() as tx:
+        await add(tx, "a")
+    async with db.reading() as reader:
+        before = await reader.rows("SELECT name FROM companion")
+        async with db.writing() as tx:
+            await add(tx, "b")
+        after = await reader.rows("SELECT name FROM companion")
+
+    assert before == after == [("a",)]
+    assert await names(db) == ["a", "b"]
+
+
+async def test_writers_in_one_process_take_turns(db: Database) -> None:
+    """None loses what another counted."""
+    async with db.writing() as tx:
+        await add(tx, "counter")
+
+    async def count() -> None:
+        async with db.writing() as tx:
+            (number,) = await tx.row("SELECT created_at FROM companion") or (0,)
+            await asyncio.sleep(0)
+            await tx.run("UPDATE companion SET created_at = :next", next=number + 1)
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(20):
+            tasks.create_task(count())
+
+    async with db.reading() as tx:
+        assert await tx.row("SELECT created_at FROM companion") == (20,)
+
+
+async def test_many_readers_are_served_with_few_connections(db: SqliteDatabase) -> None:
+    """With the writer there are at most four (ACCEPTANCE R1)."""
+    most = 0
+
+    async def read() -> None:
+        nonlocal most
+        async with db.reading() as tx:
+            await tx.rows("SELECT 1")
+            most = max(most, 3 - db._read_turns._value)
+            await asyncio.sleep(0.001)
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(12):
+            tasks.create_task(read())
+
+    assert most == len(db._idle) == 3
+
+
+async def test_run_says_how_many_rows_it_touched(db: Database) -> None:
+    """Whoever writes can tell new from known."""
+    async with db.writing() as tx:
+        sql = "INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0) ON CONFLICT DO NOTHING"
+
+        assert await tx.run(sql) == 1
+        assert await tx.run(sql) == 0
+        assert await tx.run("UPDATE companion SET created_at = 1") == 1
+
+
+async def test_a_writer_waits_for_the_lock_of_another_process_without_holding_up_its_own(
+    db: SqliteDatabase,
+) -> None:
+    """Readers go on beside it, and it writes as soon as it may."""
+    async with db.writing() as tx:
+        await add(tx, "a")
+    with python(HOLDER, db.path) as other:
+        assert line_of(other.stdout) == "held"
+
+        async def write() -> None:
+            async with db.writing() as tx:
+                await tx.run("UPDATE companion SET created_at = created_at + 1")
+
+        async with asyncio.TaskGroup() as tasks:
+            writer = tasks.create_task(write())
+            for _ in range(20):
+                assert await names(db) == ["a"]
+                await asyncio.sleep(0.005)
+            assert not writer.done()
+            other.stdin.write(b"go\n")
+            other.stdin.flush()
+
+    async with db.reading() as tx:
+        assert await tx.row("SELECT created_at FROM companion") == (1001,)
+
+
+async def test_a_lock_that_is_never_let_go_is_an_error_that_says_so(
+    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing hangs for ever; trying again later works."""
+    monkeypatch.setattr(transaction, "LOCK_WAIT_S", 0.05)
+    with python(HOLDER, db.path) as other:
+        assert line_of(other.stdout) == "held"
+        began = time.monotonic()
+        with pytest.raises(StoreBusy, match="Try again"):
+            async with db.writing() as tx:
+                await add(tx, "too early")
+
+        assert time.monotonic() - began < 2
+        other.stdin.write(b"go\n")
+        other.stdin.flush()
+        assert line_of(other.stdout) == "let go"
+        async with db.writing() as tx:
+            await add(tx, "later")
+    assert await names(db) == ["later"]
+
+
+async def test_the_connection_is_set_up_for_safety(db: SqliteDatabase) -> None:
+    """WAL, full syncing, foreign keys, and deleted rows are wiped (ACCEPTANCE R1)."""
+    async with db.reading() as tx:
+        pragmas = [
+            (await tx.row(f"PRAGMA {name}") or ("",))[0]
+            for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
+        ]
+
+    assert pragmas == ["wal", 2, 1, 1]
+
+
+async def test_an_untouched_database_is_sound(db: Database) -> None:
+    """check() has nothing to say."""
+    assert await db.check() == []
+
+
+async def test_a_row_that_points_nowhere_is_reported(db: SqliteDatabase) -> None:
+    """Another program may have deleted what it should not have."""
+    with sqlite3.connect(db.path) as stranger:
+        stranger.execute(
+            "INSERT INTO identity (channel, address, person, created_at) VALUES ('a', 'b', 'c', 0)"
+        )
+    stranger.close()
+
+    assert await db.check() == ["a row of identity points to a missing row of person"]
+
+
+async def test_torn_pages_are_found_and_named(tmp_path: Path) -> None:
+    """A disk that lies is noticed, by check() or by the first statement that meets it."""
+    path = tmp_path / "a.db"
+    database = open_sqlite(path)
+    async with database.writing() as tx:
+        for number in range(2000):
+            await add(tx, f"name {number:06d}")
+    await database.close()
+    content = bytearray(path.read_bytes())
+    content[-20_000:-10_000] = bytes(10_000)
+    path.write_bytes(content)
+
+    with pytest.raises(StoreDamaged, match="not a sound database"):
+        damaged = open_sqlite(path)
+        try:
+            found = await damaged.check()
+        finally:
+            await damaged.close()
+        assert found
+        raise StoreDamaged(f"{path} is not a sound database ({found[0]}).")
