@@ -3,8 +3,10 @@
 import asyncio
 import os
 import socket
+import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from oldfriend.db.sqlite import doorbell
 from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
 from oldfriend.db.sqlite.doorbell import bells_of
-from tests.processes import kill, line_of, python, until
+from tests.processes import kill, line_of, python
 
 LISTENER = """
 import asyncio, sys
@@ -66,19 +68,16 @@ async def test_what_is_written_while_the_bell_is_put_up_is_not_missed(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A listener looks once more after its bell hangs, not five seconds later."""
-    other = open_sqlite(db.path)
     put_up = doorbell.bind_in
 
-    def put_up_too_late(folder: Path) -> tuple[socket.socket | None, Path | None]:
-        asyncio.get_running_loop().create_task(write(other, "Ada")).add_done_callback(print)
-        with open_sqlite_writer(other) as connection:
-            connection.execute("UPDATE companion SET created_at = 7")
+    def put_up_late(folder: Path) -> tuple[socket.socket | None, Path | None]:
+        with closing(sqlite3.connect(db.path)) as other, other:
+            other.execute("INSERT INTO companion (id, name, created_at) VALUES ('a', 'Ada', 0)")
         return put_up(folder)
 
-    monkeypatch.setattr(doorbell, "bind_in", put_up_too_late)
+    monkeypatch.setattr(doorbell, "bind_in", put_up_late)
     async with asyncio.timeout(1):
         await db.wait_for_others()
-    await other.close()
 
 
 async def test_own_writes_wake_nobody_here(db: SqliteDatabase) -> None:
@@ -142,7 +141,7 @@ async def test_in_a_folder_too_deep_for_a_socket_the_bells_hang_elsewhere(tmp_pa
         assert len(list(bells.iterdir())) == 1
         await write(database, "Ada")
         assert line_of(other.stdout) == "Ada"
-    until(lambda: not list(bells.iterdir()))
+        assert other.wait(20) == 0
     bells.rmdir()
     await database.close()
 

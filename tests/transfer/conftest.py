@@ -2,16 +2,72 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from oldfriend.db.database import Row
+from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.domain.people import Companion, Person
+from oldfriend.memory.batches import Undone
+from oldfriend.memory.people import ensure_companion, ensure_person
 from oldfriend.transfer.formats.detection import find_format
 from oldfriend.transfer.formats.parsed import ParsedMessage
+from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
+from oldfriend.transfer.inspecting import Preview, inspect
+
+NOW = 1_760_000_000_000_000
 
 Content = str | bytes | list[object] | dict[str, object]
 Write = Callable[[str, Content], Path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """An install, and what the tests do with it."""
+
+    db: SqliteDatabase
+    person: Person
+    companion: Companion
+
+    def inspect(self, path: Path, *, me: str | None = None) -> Preview:
+        """What a file would bring."""
+        return inspect(path, me=me, person=self.person.name, zone=self.person.zone)
+
+    async def bring_in(
+        self,
+        path: Path,
+        *,
+        me: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Brought:
+        """Import a file."""
+        return await bring_in(
+            self.db,
+            self.inspect(path, me=me),
+            person=self.person,
+            companion=self.companion,
+            clock=lambda: NOW,
+            progress=progress,
+        )
+
+    async def undo(self, number: int) -> Undone:
+        """Undo an import."""
+        return await undo(self.db, self.person, number, now=NOW)
+
+    async def rows(self, sql: str) -> list[Row]:
+        """Look into the store."""
+        async with self.db.reading() as tx:
+            return await tx.rows(sql)
+
+    async def texts(self) -> list[str]:
+        """Everything that is known to have been said, in the order of its times."""
+        rows = await self.rows(
+            "SELECT text FROM message WHERE replaced_at IS NULL ORDER BY said_at, seq"
+        )
+        return [str(row[0]) for row in rows]
 
 
 def as_bytes(content: Content) -> bytes:
@@ -56,3 +112,14 @@ def read(write: Write) -> Callable[..., list[ParsedMessage]]:
         return list(export.messages([].append if notes is None else notes.append))
 
     return read
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """An install with its owner, Ana, in Lisbon."""
+    db = open_sqlite(tmp_path / "store" / "oldfriend.db")
+    async with db.writing() as tx:
+        person = await ensure_person(tx, "Ana", now=NOW, zone="Europe/Lisbon")
+        companion = await ensure_companion(tx, now=NOW)
+    yield House(db=db, person=person, companion=companion)
+    await db.close()

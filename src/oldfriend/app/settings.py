@@ -54,10 +54,13 @@ def path_or_none(text: str | None) -> Path | None:
     return Path(text).expanduser().absolute() if text else None
 
 
-def one_thread_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment for a process whose arithmetic is to be measured on one thread."""
-    libraries = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM")
-    return {**environment, **{f"{library}_NUM_THREADS": "1" for library in libraries}}
+def limit_to_one_thread() -> None:
+    """Let arithmetic in this process and its children use one processor.
+
+    Libraries look at this once, when they are imported.
+    """
+    for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
 def locale_language(environment: Mapping[str, str]) -> str | None:

@@ -3,16 +3,20 @@
 import argparse
 from contextlib import AbstractAsyncContextManager
 
-from oldfriend.app.settings import read_settings
+from oldfriend.app.settings import Settings, read_settings
 from oldfriend.app.wiring import House, open_house
+
+
+def settings_from(options: argparse.Namespace) -> Settings:
+    """The settings, with what was typed on top."""
+    return read_settings(
+        data=getattr(options, "data", None), database=getattr(options, "database", None)
+    )
 
 
 def opened(options: argparse.Namespace, *, create: bool) -> AbstractAsyncContextManager[House]:
     """The house that the options name. Without ``create`` it must be there already."""
-    settings = read_settings(
-        data=getattr(options, "data", None), database=getattr(options, "database", None)
-    )
-    return open_house(settings, create=create)
+    return open_house(settings_from(options), create=create)
 
 
 def person_named(options: argparse.Namespace) -> str | None:

@@ -5,23 +5,21 @@ length and speaker of a real one; words that are rare there are numbered, in as 
 a vocabulary that grows with the square root of the text would have. Knows no database.
 """
 
-import json
 import random
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import numpy as np
 
 from oldfriend.domain.clock import DAY, MINUTE, Micros
 from oldfriend.domain.messages import Spoken
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
+from oldfriend.evals.material import Conversation, own_conversations
 from oldfriend.llm.embedding import Vectors
 
-SOURCES = ("assistant_en", "companion_en", "family_group_en", "friends_en")
 FIRST_DAY: Micros = 1_577_872_800_000_000  # 2020-01-01 10:00 UTC
 SESSION_LENGTH = 25  # messages
 RARE = 2  # a word that stands so often in all sources, or less, is rare
@@ -75,10 +73,8 @@ def numbered(sentence: str, rng: random.Random, variants: int) -> str:
 
 
 def questions(count: int) -> list[str]:
-    """The first questions of each source in turn; always the same."""
-    asked = [
-        str(line["question"]) for name in SOURCES for line in lines_of(f"{name}.questions.jsonl")
-    ]
+    """Questions that were asked of the sources; always the same."""
+    asked = [query.text for source in sources() for query in source.queries]
     random.Random(0).shuffle(asked)
     return asked[:count]
 
@@ -91,16 +87,22 @@ def random_vectors(count: int, *, seed: int, dimension: int) -> Vectors:
 
 
 @cache
+def sources() -> tuple[Conversation, ...]:
+    """The English conversations that ship."""
+    return tuple(given for given in own_conversations() if given.language == "en")
+
+
+@cache
 def remarks() -> tuple[Remark, ...]:
     """The messages of the sources."""
     return tuple(
         Remark(
-            speaker=str(line["speaker"]),
-            role=role_named(str(line["role"])),
-            sentences=tuple(SENTENCE_END.split(str(line["text"]))),
+            speaker=line.speaker,
+            role=next(role for role in TRUST_OF_ROLE if role == line.role),
+            sentences=tuple(SENTENCE_END.split(line.text)),
         )
-        for name in SOURCES
-        for line in lines_of(f"{name}.jsonl")
+        for source in sources()
+        for line in source.lines
     )
 
 
@@ -115,15 +117,3 @@ def rare_words() -> frozenset[str]:
     """The words that stand once or twice in all the sources."""
     seen = Counter(word.lower() for sentence in all_sentences() for word in WORD.findall(sentence))
     return frozenset(word for word, count in seen.items() if count <= RARE)
-
-
-def role_named(name: str) -> Role:
-    """The role of that name."""
-    return next(role for role in TRUST_OF_ROLE if role == name)
-
-
-def lines_of(name: str) -> list[dict[str, object]]:
-    """The lines of a shipped file."""
-    folder = resources.files("oldfriend.evals") / "conversations"
-    text = (folder / name).read_text(encoding="utf-8")
-    return [dict(json.loads(line)) for line in text.splitlines()]

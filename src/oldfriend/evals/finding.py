@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from oldfriend.evals.learning import Lesson, learn_fusion, learn_probability
+from oldfriend.evals.learning import Doubles, Lesson, learn_fusion, learn_probability
 from oldfriend.evals.material import LOCOMO, Conversation, Query
 from oldfriend.memory.search import IndexRow, PersonIndex, Question, imprint_of, text_to_embed
 from oldfriend.memory.search.features import Evidence, features_of
 from oldfriend.memory.search.finding import gather
 from oldfriend.memory.search.judgement import judged_by
-from oldfriend.memory.search.values import Floats
+from oldfriend.memory.search.values import Floats, Ints
 
 Embed: TypeAlias = Callable[[Sequence[str]], Floats]
 
@@ -64,8 +65,8 @@ class Case:
     home: str  # where it comes from
     kind: str
     query: Query
-    answers: np.ndarray  # of each candidate
-    sessions: np.ndarray
+    answers: Doubles  # 1 for each candidate that answers
+    sessions: Ints
     evidence_count: int
     evidence_sessions: frozenset[int]
     features: Floats
@@ -128,9 +129,7 @@ def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> l
                 cases += _case(home, home, indexes[home.name], query, embed)
             elif others:
                 host = others[number % len(others)]
-                asked = replace(
-                    query, text=_renamed(query.text, home, host), evidence=frozenset()
-                )
+                asked = replace(query, text=_renamed(query.text, home, host), evidence=frozenset())
                 cases += _case(host, home, indexes[host.name], asked, embed)
     return cases
 
@@ -141,9 +140,7 @@ def locomo_left_out(cases: Sequence[Case]) -> Recall:
     scores: dict[int, Floats] = {}
     for name in dict.fromkeys(case.conversation for case in locomo):
         fusion = learn_fusion([case.lesson for case in locomo if case.conversation != name])
-        scores |= {
-            id(case): case.features @ fusion for case in locomo if case.conversation == name
-        }
+        scores |= {id(case): case.features @ fusion for case in locomo if case.conversation == name}
     return recall_of(locomo, [scores[id(case)] for case in locomo])
 
 
@@ -166,7 +163,7 @@ def kinds_left_out(cases: Sequence[Case]) -> list[LeftOut]:
 def abstention(
     cases: Sequence[Case], without_answer: Sequence[Case], *, threshold: float
 ) -> Abstention:
-    """How well "nothing good enough" is told, each conversation left out of what it is judged by."""
+    """How well "nothing good enough" is told, each conversation left out in its turn."""
     everything = [*cases, *without_answer]
     truth = np.array([bool(case.evidence_count) for case in everything])
     judged = np.zeros(len(everything))
@@ -179,7 +176,7 @@ def abstention(
         at_home = np.array([case.home == name for case in everything])
         judged[at_home] = 1 / (1 + np.exp(-(table[at_home] @ weights + shift)))
     locomo = np.array([case.kind == LOCOMO for case in everything])
-    own_none = np.array([not case.query.evidence and case.home == case.conversation and not case.evidence_count for case in everything])
+    own_none = np.array([case.home == case.conversation for case in everything]) & ~truth
     return Abstention(
         wrong_conversation=area_under_curve(judged[locomo], truth[locomo]),
         no_answer_in_own=area_under_curve(
@@ -210,7 +207,7 @@ def recall_of(cases: Sequence[Case], scores: Sequence[Floats]) -> Recall:
     )
 
 
-def area_under_curve(judged: np.ndarray, truth: np.ndarray) -> float:
+def area_under_curve(judged: Doubles, truth: NDArray[np.bool_]) -> float:
     """How often a true case is judged above a false one; ties count half."""
     values, at = np.unique(judged, return_inverse=True)
     false = np.bincount(at, ~truth, len(values))

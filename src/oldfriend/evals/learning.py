@@ -6,13 +6,17 @@ is who comes first); the judgement tells questions that have an answer from thos
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oldfriend.memory.search.judgement import JUDGED_BY
 from oldfriend.memory.search.values import Floats
 from oldfriend.memory.search.weights import Weights
+
+Doubles: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
 
 _RIDGE: Final = 60.0
 _JUDGEMENT_RIDGE: Final = 3.0
@@ -25,12 +29,12 @@ class Lesson:
     """A question's candidates: their features, and which of them answer it."""
 
     features: Floats
-    answers: np.ndarray
+    answers: Doubles
     weight: float = 1.0
 
 
 def learn_fusion(lessons: Sequence[Lesson], ridge: float = _RIDGE) -> Floats:
-    """Weights under which the answers come first, by Newton's method; the ridge holds them small."""
+    """Weights under which the answers come first, by Newton's method."""
     lessons = [lesson for lesson in lessons if lesson.answers.any()]
     table = np.concatenate([lesson.features for lesson in lessons])
     spread = table.std(axis=0) + 1e-6
@@ -38,30 +42,69 @@ def learn_fusion(lessons: Sequence[Lesson], ridge: float = _RIDGE) -> Floats:
     sizes = np.array([len(lesson.answers) for lesson in lessons])
     starts = np.cumsum(sizes) - sizes
     target = np.concatenate([lesson.answers / lesson.answers.sum() for lesson in lessons])
-    counts = np.repeat(np.array([lesson.weight for lesson in lessons]), sizes)
+    lists = _Lists(
+        table=table,
+        starts=starts,
+        sizes=sizes,
+        target=target,
+        counts=np.repeat(np.array([lesson.weight for lesson in lessons]), sizes),
+        ridge=ridge,
+    )
     weights = np.zeros(table.shape[1])
+    loss = lists.loss(weights)
     for _ in range(_STEPS):
-        likely = _softmax(table @ weights.astype(np.float32), starts, sizes)
-        slope = table.T @ (counts * (likely - target)) + ridge * weights
-        weighted = table * (counts * likely)[:, None].astype(np.float32)
-        means = np.add.reduceat(table * likely[:, None].astype(np.float32), starts)
-        bend = table.T @ weighted - means.T @ (means * counts[starts][:, None])
-        bend = bend.astype(np.float64) + ridge * np.eye(len(weights))
-        step = np.linalg.solve(bend, slope)
-        weights -= step
-        if np.abs(step).max() < _ENOUGH:
+        step = lists.newton_step(weights)
+        # A full step may overshoot where the softmax is flat.
+        while (shorter := lists.loss(weights - step)) > loss and np.abs(step).max() > _ENOUGH:
+            step /= 2
+        weights, gained, loss = weights - step, loss - shorter, shorter
+        if gained < _ENOUGH * abs(loss):
             break
-    return (weights / spread).astype(np.float32)
+    scaled: Floats = (weights / spread).astype(np.float32)
+    return scaled
 
 
-def _softmax(scores: Floats, starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    lifted = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
-    shares: np.ndarray = lifted / np.repeat(np.add.reduceat(lifted, starts), sizes)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Lists:
+    """All lessons one below the other, standardised."""
+
+    table: Floats
+    starts: Whole
+    sizes: Whole
+    target: Doubles
+    counts: Doubles
+    ridge: float
+
+    def loss(self, weights: Doubles) -> float:
+        likely = self._likely(weights)
+        missed = -(self.counts * self.target * np.log(likely + 1e-30)).sum()
+        return float(missed + self.ridge * (weights @ weights) / 2)
+
+    def newton_step(self, weights: Doubles) -> Doubles:
+        likely = self._likely(weights)
+        slope = self.table.T @ (self.counts * (likely - self.target)).astype(np.float32)
+        weighted = self.table * likely[:, None].astype(np.float32)
+        means = np.add.reduceat(weighted, self.starts)
+        weighted *= self.counts[:, None].astype(np.float32)
+        bend = self.table.T @ weighted
+        bend -= means.T @ (means * self.counts[self.starts][:, None].astype(np.float32))
+        held = self.ridge * np.eye(len(weights))
+        step: Doubles = np.linalg.solve(bend + held, slope + self.ridge * weights)
+        return step
+
+    def _likely(self, weights: Doubles) -> Doubles:
+        return _softmax(self.table @ weights.astype(np.float32), self.starts, self.sizes)
+
+
+def _softmax(scores: Floats, starts: Whole, sizes: Whole) -> Doubles:
+    below_best = scores - np.repeat(np.maximum.reduceat(scores, starts), sizes)
+    lifted: Doubles = np.exp(below_best.astype(np.float64))
+    shares: Doubles = lifted / np.repeat(np.add.reduceat(lifted, starts), sizes)
     return shares
 
 
 def learn_probability(
-    table: Floats, is_true: np.ndarray, ridge: float = _JUDGEMENT_RIDGE
+    table: Floats, is_true: Doubles, ridge: float = _JUDGEMENT_RIDGE
 ) -> tuple[Floats, float]:
     """Logistic weights and shift for "is it true?"."""
     mean, spread = table.mean(axis=0), table.std(axis=0) + 1e-6
@@ -82,8 +125,11 @@ def learn_probability(
 
 
 def put_together(
-    names: tuple[str, ...], fusion: Floats, lessons: Sequence[Lesson],
-    judged: Floats, has_answer: np.ndarray,
+    names: tuple[str, ...],
+    fusion: Floats,
+    lessons: Sequence[Lesson],
+    judged: Floats,
+    has_answer: Doubles,
 ) -> Weights:
     """Everything that ships, from what was learned and the cases to judge."""
     scores = np.concatenate([lesson.features @ fusion for lesson in lessons])

@@ -142,9 +142,7 @@ def _query(
     text: str, evidence: Iterable[str], kind: str, language: str, lines: Iterable[_OwnLine]
 ) -> Query:
     known = {line["id"] for line in lines}
-    return Query(
-        text=text, evidence=frozenset(evidence) & known, kind=kind, language=language
-    )
+    return Query(text=text, evidence=frozenset(evidence) & known, kind=kind, language=language)
 
 
 def _locomo_conversation(conversation: _LocomoConversation) -> Conversation:

@@ -7,10 +7,20 @@ import gc
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Literal, TypeAlias
 
 Act: TypeAlias = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """How much is measured, and what there is to measure with."""
+
+    quick: bool  # smaller sizes, rougher numbers
+    locomo: Path | None  # conversations that may not be shipped
+    float_model: Path | None  # the float graph that the embedder is compared with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

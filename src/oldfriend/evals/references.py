@@ -99,6 +99,7 @@ class FloatGraph:
         """The vector of one text."""
         row = np.array([self._read(text)], dtype=np.int64)
         feed = {"input_ids": row, "attention_mask": np.ones_like(row)}
-        vectors: Vectors = self._session.run(["embedding"], feed)[0]
-        return vectors[0]
+        (vectors,) = self._session.run(["embedding"], feed)
+        vector: Vectors = vectors[0]
+        return vector
 

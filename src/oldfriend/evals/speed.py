@@ -11,18 +11,18 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from oldfriend.app.answering import Line, accept, answer
+from oldfriend.app.answering import Line, answer
 from oldfriend.app.settings import sqlite_path
 from oldfriend.app.wiring import House
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.messages import Spoken
 from oldfriend.domain.people import Person
 from oldfriend.evals.corpus import FIRST_DAY, questions, random_vectors, sessions
-from oldfriend.evals.measuring import Act, Measure, at_least, at_most, medians_ms
+from oldfriend.evals.measuring import Act, Measure, Scope, at_least, at_most, medians_ms
 from oldfriend.evals.references import BareInsert, PlainSearch, any_word_of
 from oldfriend.evals.stores import KnownVectors, line_with_history, temporary_house
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.log import Place, message_of, row_of
+from oldfriend.memory.log import Place, message_of, row_of, write_message
 from oldfriend.memory.sessions import session_at
 from oldfriend.turn.recall import Cue, Recollection, recall
 
@@ -49,9 +49,9 @@ class Setting:
         ]
 
 
-async def measure_recall(*, quick: bool) -> list[Measure]:
+async def measure_recall(scope: Scope) -> list[Measure]:
     """Finding in one person's history, at two sizes."""
-    sizes = (1_000, 10_000) if quick else (10_000, 100_000)
+    sizes = (1_000, 10_000) if scope.quick else (10_000, 100_000)
     return [await recall_among(size) for size in sizes]
 
 
@@ -67,9 +67,9 @@ async def recall_among(size: int) -> Measure:
     )  # fmt: skip
 
 
-async def measure_turn(*, quick: bool) -> list[Measure]:
+async def measure_turn(scope: Scope) -> list[Measure]:
     """A whole turn, from what was said to the answer that is kept."""
-    size = 1_000 if quick else 10_000
+    size = 1_000 if scope.quick else 10_000
     async with setting(size) as here:
         turns = here.beside_plain(partial(answer, here.house, here.line))
         await medians_ms(turns[:CACHE_WARMING])
@@ -108,9 +108,9 @@ async def ask(house: House, person: Person, text: str) -> Recollection:
     return await recall(house.looking, person, cue, limit=FOUND)
 
 
-async def measure_crowd(*, quick: bool) -> list[Measure]:
+async def measure_crowd(scope: Scope) -> list[Measure]:
     """Finding for one of many people in one store, beside finding for somebody alone."""
-    people, size = (50, 200) if quick else (1_000, 1_000)
+    people, size = (50, 200) if scope.quick else (1_000, 1_000)
     async with temporary_house() as alone, temporary_house() as crowd:
         vectors = vectors_of_questions()
         single = await line_with_history(alone, size, seed=0)
@@ -154,9 +154,9 @@ async def count_same(one: House, alone: Person, many: House, among: Person) -> i
     return same
 
 
-async def measure_adding(*, quick: bool) -> list[Measure]:
+async def measure_adding(scope: Scope) -> list[Measure]:
     """Writing down what somebody said, beside inserting the same row and nothing else."""
-    size = 1_000 if quick else 10_000
+    size = 1_000 if scope.quick else 10_000
     said = [spoken for session in sessions(ADDED, seed=2) for spoken in session]
     async with temporary_house() as house, temporary_house() as twin:
         line, other = [await line_with_history(each, size, seed=1) for each in (house, twin)]
@@ -164,10 +164,7 @@ async def measure_adding(*, quick: bool) -> list[Measure]:
         await twin.db.close()
         with closing(BareInsert(sqlite_path(twin.settings.database))) as bare:
             turns = [
-                (
-                    partial(bare.add, row),
-                    partial(accept, house, line, spoken.text, at=None, zone=None),
-                )
+                (partial(bare.add, row), partial(write_down, house, line, spoken))
                 for row, spoken in zip(rows, said, strict=True)
             ]
             await medians_ms(turns[:CACHE_WARMING])
@@ -178,6 +175,14 @@ async def measure_adding(*, quick: bool) -> list[Measure]:
             target=at_most(2), note="reference: the same row, inserted and committed",
         )
     ]  # fmt: skip
+
+
+async def write_down(house: House, line: Line, spoken: Spoken) -> None:
+    """Keep one message, in the session that is open."""
+    now = house.clock()
+    async with house.db.writing() as tx:
+        place = Place(chat=line.chat, session=await session_at(tx, line.chat, now))
+        await write_message(tx, place, replace(spoken, at=now), now=now)
 
 
 async def bare_rows(

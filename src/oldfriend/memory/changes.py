@@ -16,7 +16,7 @@ from oldfriend.domain.memories import CHANGE_VERSION, Cause, Change, ChangeOp, M
 async def decide(
     tx: Transaction, after: Memory, *, op: ChangeOp, causes: Iterable[Cause], author: str, base: int
 ) -> Change:
-    """Write a decision down and fold it into the views. Raises StaleDecision.
+    """Write a decision down and fold it into the views. Raises StaleDecision, NotFound.
 
     ``base`` is the object's newest change when this was decided, 0 for a new object.
     """
@@ -64,18 +64,21 @@ async def write_change(tx: Transaction, change: Change) -> None:
 
 
 async def write_view(tx: Transaction, change: Change) -> None:
-    """Make the view of one object what the change says."""
+    """Make the view of one object what the change says. Raises NotFound if it is another's."""
     after = change.after
-    await tx.run(
+    touched = await tx.run(
         """INSERT INTO memory (id, person, kind, text, language, learned_at, ended_at, change_seq)
            VALUES (:id, :person, :kind, :text, :language, :learned_at, :ended_at, :seq)
            ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, text = excluded.text,
              language = excluded.language, learned_at = excluded.learned_at,
-             ended_at = excluded.ended_at, change_seq = excluded.change_seq""",
+             ended_at = excluded.ended_at, change_seq = excluded.change_seq
+           WHERE memory.person = excluded.person""",
         id=after.id, person=after.person, kind=after.kind, text=after.text,
         language=after.language, learned_at=after.learned_at, ended_at=after.ended_at,
         seq=change.seq,
     )  # fmt: skip
+    if touched == 0:
+        raise NotFound(f"There is no memory {after.id}.")
 
 
 async def list_changes(tx: Transaction, person: PersonId) -> list[Change]:

@@ -3,12 +3,14 @@
 Knows nothing of files and formats.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, new_id
+from oldfriend.domain.messages import Message
 from oldfriend.domain.people import SESSION_IDLE, Chat
 from oldfriend.memory.people import chat_from
 
@@ -21,6 +23,7 @@ class KnownMessage:
 
     id: MessageId
     texts: frozenset[str]
+    edited: str  # when it was last edited, as the channel wrote it; empty if it does not say
 
 
 async def known_messages(
@@ -32,16 +35,21 @@ async def known_messages(
         names = {f"id{place}": value for place, value in enumerate(ids)}
         values: dict[str, SqlValue] = {"person": person, "chat": chat, **names}
         rows = await tx.rows(
-            f"""SELECT first.external_id, m.id, m.text FROM message first
+            f"""SELECT first.external_id, m.id, m.text, m.details FROM message first
                JOIN message m ON m.id = first.id
                WHERE first.person = :person AND first.chat = :chat AND first.version = 1
                AND first.external_id IN ({", ".join(f":{name}" for name in names)})""",
             **values,
         )
-        for external_id, message, text in rows:
+        for external_id, message, text, details in rows:
+            edited = str(json.loads(details).get("edited", "")) if details else ""
             earlier = found.get(external_id)
-            texts = earlier.texts if earlier is not None else frozenset()
-            found[external_id] = KnownMessage(id=MessageId(message), texts=texts | {text})
+            if earlier is not None:
+                edited = max(edited, earlier.edited)
+            found[external_id] = KnownMessage(
+                id=MessageId(message), edited=edited,
+                texts=frozenset({text}) | (earlier.texts if earlier is not None else frozenset()),
+            )  # fmt: skip
     return found
 
 
@@ -62,9 +70,7 @@ async def list_chats(tx: Transaction, person: PersonId, *, channel: str) -> list
     return [chat_from(row) for row in rows]
 
 
-async def span_of(
-    tx: Transaction, person: PersonId, chat: ChatId
-) -> tuple[Micros, Micros] | None:
+async def span_of(tx: Transaction, person: PersonId, chat: ChatId) -> tuple[Micros, Micros] | None:
     """When the first and the last thing was said in a chat; None if nothing was."""
     row = await tx.row(
         "SELECT min(said_at), max(said_at) FROM message WHERE chat = :chat AND person = :person",
@@ -79,13 +85,12 @@ async def ensure_session_around(
 ) -> SessionId:
     """The closed session of a chat that these times touch, grown over them; or a new one."""
     row = await tx.row(
-        """SELECT id FROM session WHERE chat = :chat AND person = :person AND status = 'closed'
-           AND external_id IS NULL AND opened_at <= :until AND closed_at >= :since
-           ORDER BY opened_at LIMIT 1""",
-        chat=chat.id, person=chat.person, since=opened_at - SESSION_IDLE,
-        until=closed_at + SESSION_IDLE,
+        """SELECT id, closed_at FROM session WHERE chat = :chat AND person = :person
+           AND close_trigger = 'imported' AND external_id IS NULL AND opened_at <= :until
+           ORDER BY opened_at DESC LIMIT 1""",
+        chat=chat.id, person=chat.person, until=closed_at + SESSION_IDLE,
     )  # fmt: skip
-    if row is None:
+    if row is None or row[1] < opened_at - SESSION_IDLE:
         session = SessionId(new_id(opened_at))
         await tx.run(
             """INSERT INTO session (id, person, companion, chat, status, opened_at, closed_at,
@@ -107,11 +112,12 @@ async def ensure_session_around(
 
 
 async def claim_version(
-    tx: Transaction, person: PersonId, message: MessageId, version: int, *, batch: BatchId
+    tx: Transaction, edited: Message, *, batch: BatchId, details: Mapping[str, str]
 ) -> None:
     """Note which import brought a new version of a message that was here before."""
     await tx.run(
-        """UPDATE message SET batch = :batch
+        """UPDATE message SET batch = :batch, details = :details
            WHERE id = :id AND person = :person AND version = :version""",
-        batch=batch, id=message, person=person, version=version,
+        batch=batch, id=edited.id, person=edited.person, version=edited.version,
+        details=json.dumps(dict(details), ensure_ascii=False) if details else None,
     )  # fmt: skip

@@ -61,7 +61,7 @@ class Shelf:
         )
         last_seq, rewritten, embedded = row or (0, 0, 0)
         volume = self._volumes.get(person)
-        if volume is None or volume.rewritten != rewritten:
+        if volume is None or volume.rewritten != rewritten or volume.last_seq > last_seq:
             return await self._read_all(tx, person, Volume(
                 index=PersonIndex.build([]), last_seq=last_seq, rewritten=rewritten,
                 embedded=embedded, without_vector=set(),

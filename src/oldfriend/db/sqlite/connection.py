@@ -43,7 +43,7 @@ def open_connection(path: Path, *, create: bool) -> apsw.Connection:
         try:
             refuse_strangers(connection, path)
             path.chmod(0o600)  # by name: opening and closing it would drop SQLite's locks
-            connection.execute(PRAGMAS)
+            connection.execute(PRAGMAS).fetchall()  # a statement left unread stops the rest
         except BaseException:
             connection.close()
             raise

@@ -68,6 +68,7 @@ class SqliteDatabase:
 
     async def wait_for_others(self) -> None:
         """Return once another process has written something new."""
+        self._doorbell.put_up()
         while (version := self._data_version()) == self._seen:
             await self._doorbell.wait()
         self._seen = version

@@ -28,17 +28,17 @@ class Doorbell:
 
     def ring(self) -> None:
         """Wake the other processes; never waits and never fails."""
-        if not hasattr(socket, "AF_UNIX") or not self._folder.is_dir():
+        others = [bell for bell in bells_in(self._folder) if bell != self._own]
+        if not others:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bell:
             bell.setblocking(False)
-            for address in self._folder.iterdir():
-                if address != self._own:
-                    ring_at(bell, address)
+            for address in others:
+                ring_at(bell, address)
 
     async def wait(self) -> None:
         """Return when somebody rings, or after a while in any case."""
-        if not self._listening():
+        if not self.put_up():
             await asyncio.sleep(LOOK_ANYWAY_S)
             return
         try:
@@ -46,6 +46,12 @@ class Doorbell:
                 await self._rung()
         except TimeoutError:
             return
+
+    def put_up(self) -> bool:
+        """Begin to listen, if that is possible here; whoever looks after this misses nothing."""
+        if self._socket is None and hasattr(socket, "AF_UNIX"):
+            self._socket, self._own = bind_in(self._folder)
+        return self._socket is not None
 
     def close(self) -> None:
         """Take the bell down."""
@@ -55,11 +61,6 @@ class Doorbell:
         if self._own is not None:
             self._own.unlink(missing_ok=True)
             self._own = None
-
-    def _listening(self) -> bool:
-        if self._socket is None and hasattr(socket, "AF_UNIX"):
-            self._socket, self._own = bind_in(self._folder)
-        return self._socket is not None
 
     async def _rung(self) -> None:
         assert self._socket is not None
@@ -79,6 +80,16 @@ def bells_of(database: Path) -> Path:
         return beside
     key = hashlib.sha256(os.fsencode(database.resolve())).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"oldfriend-{os.getuid()}-{key}"
+
+
+def bells_in(folder: Path) -> list[Path]:
+    """The bells that hang in a folder; none where it is missing or somebody else's."""
+    if not hasattr(socket, "AF_UNIX"):
+        return []
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def bind_in(folder: Path) -> tuple[socket.socket | None, Path | None]:

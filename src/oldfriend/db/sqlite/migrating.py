@@ -79,7 +79,7 @@ def apply_missing(
         missing = [migration for migration in migrations if migration.version > found]
         backup = back_up(path, found) if found and missing else None
         for migration in missing:
-            connection.execute(migration.sql)
+            connection.execute(migration.sql).fetchall()
             connection.pragma("user_version", migration.version)
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute("COMMIT")

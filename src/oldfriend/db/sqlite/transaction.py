@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from oldfriend.db.database import Row, SqlValue
-from oldfriend.db.sqlite.connection import our_errors
+from oldfriend.db.sqlite.connection import our_errors, store_error
 from oldfriend.domain.errors import StoreBusy
 
 LOCK_WAIT_S = 30.0
@@ -32,24 +32,32 @@ class SqliteTransaction:
 
     async def rows(self, sql: str, /, **values: SqlValue) -> list[Row]:
         """All rows of a query."""
-        with our_errors(self._path):
+        try:
             return self._connection.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise store_error(error, self._path) from error
 
     async def row(self, sql: str, /, **values: SqlValue) -> Row | None:
         """The first row of a query, or None."""
-        with our_errors(self._path):
+        try:
             return self._connection.execute(sql, values).fetchone()
+        except apsw.Error as error:
+            raise store_error(error, self._path) from error
 
     async def run(self, sql: str, /, **values: SqlValue) -> int:
         """Execute a statement; how many rows it touched."""
-        with our_errors(self._path):
+        try:
             self._connection.execute(sql, values)
             return self._connection.changes()
+        except apsw.Error as error:
+            raise store_error(error, self._path) from error
 
     async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
         """Execute a statement once for each set of values."""
-        with our_errors(self._path):
+        try:
             self._connection.executemany(sql, each)
+        except apsw.Error as error:
+            raise store_error(error, self._path) from error
 
 
 @asynccontextmanager

@@ -29,20 +29,32 @@ class Wanted(IntFlag):
 
 
 _WANTED: Final[dict[Wanted, str]] = {
-    Wanted.TIME: r"\bwhen\b|what (?:date|day|month|year|time)|which (?:day|month|year|week)|how long"
-    r"|cuándo|cuando fue|qué (?:día|fecha|año|mes)|quand|quel (?:jour|mois)|quelle (?:date|année)"
-    r"|\bwann\b|welche[mnrs]? (?:tag|monat|jahr|datum)|什么时候|哪天|哪年|几月|几号|何时|いつ|何月|何日",
-    Wanted.PLACE: r"\bwhere\b|which (?:city|country|place|town|state)|what (?:city|country|place|town)"
-    r"|dónde|adónde|\boù\b|\bwo\b|\bwohin\b|\bwoher\b|哪里|哪儿|在哪|どこ|quelle ville|qué ciudad",
-    Wanted.PERSON: r"\bwho(?:se|m)?\b|quién|quienes|\bqui\b|\bwer\b|\bwem\b|\bwen\b|谁|誰|だれ",
-    Wanted.NUMBER: r"how (?:many|much|old|often|big|far|tall|long)|cuánt|combien|wie ?viele?|wie (?:alt|oft|lange)"
+    Wanted.TIME: r"\bwhen\b|what (?:date|day|month|year|time)|which (?:day|month|year|week)"
+    r"|how long"
+    r"|cuándo|cuando fue|qué (?:día|fecha|año|mes)|quand"
+    r"|quel (?:jour|mois)|quelle (?:date|année)"
+    r"|\bwann\b|welche[mnrs]? (?:tag|monat|jahr|datum)|什么时候"
+    r"|哪天|哪年|几月|几号|何时|いつ|何月|何日",
+    Wanted.PLACE: r"\bwhere\b|which (?:city|country|place|town|state)"
+    r"|what (?:city|country|place|town)"
+    r"|dónde|adónde|\boù\b|\bwo\b|\bwohin\b|\bwoher\b|哪里|哪儿"
+    r"|在哪|どこ|quelle ville|qué ciudad",
+    Wanted.PERSON: r"\bwho(?:se|m)?\b|quién|quienes|\bqui\b|\bwer\b|\bwem\b"
+    r"|\bwen\b|谁|誰|だれ",
+    Wanted.NUMBER: r"how (?:many|much|old|often|big|far|tall|long)|cuánt|combien"
+    r"|wie ?viele?|wie (?:alt|oft|lange)"
     r"|多少|几|多大|多久|いくら|いくつ|何人|何匹",
-    Wanted.REASON: r"\bwhy\b|what (?:motivat|inspir|made)|how come|por qué|pourquoi|\bwarum\b|wieso|weshalb"
+    Wanted.REASON: r"\bwhy\b|what (?:motivat|inspir|made)|how come|por qué"
+    r"|pourquoi|\bwarum\b|wieso|weshalb"
     r"|为什么|怎么会|なぜ|どうして",
-    Wanted.LATEST: r"\blatest\b|\bmost recent|\brecently\b|\bcurrent|\bnow\b|\blast time\b|\bnewest\b|ahora"
-    r"|últim|maintenant|dernier|dernière|jetzt|zuletzt|neueste|aktuell|现在|最近|目前|最后|今は|最近|最新",
-    Wanted.EARLIEST: r"\bfirst\b|original|\bearliest\b|primer|premier|première|zuerst|erste|第一|最初|最早|初めて",
-    Wanted.LIST: r"what (?:are|\w+s)\b|which \w+s\b|quels|quelles|cuáles|welche\b|哪些|都有|list\b",
+    Wanted.LATEST: r"\blatest\b|\bmost recent|\brecently\b|\bcurrent|\bnow\b"
+    r"|\blast time\b|\bnewest\b|ahora"
+    r"|últim|maintenant|dernier|dernière|jetzt|zuletzt|neueste"
+    r"|aktuell|现在|最近|目前|最后|今は|最近|最新",
+    Wanted.EARLIEST: r"\bfirst\b|original|\bearliest\b|primer|premier|première"
+    r"|zuerst|erste|第一|最初|最早|初めて",
+    Wanted.LIST: r"what (?:are|\w+s)\b|which \w+s\b|quels|quelles|cuáles"
+    r"|welche\b|哪些|都有|list\b",
     Wanted.YES_NO: r"^(?:do|does|did|is|are|was|were|has|have|had|would|could|can|will)\b",
 }
 _WANTED_PATTERNS: Final = {wanted: re.compile(pattern) for wanted, pattern in _WANTED.items()}
@@ -50,9 +62,12 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|me|my|mine|myself|i'm|i've|yo|mi|mis|mío|mía|je|j|moi|mon|ma|mes|ich|mir|mich|meine?[mnrs]?)\b"
     r"|我(?!们)|[私僕俺](?!たち)|나|내|제"
 )
-_PLAIN_FIRST_PERSON_VERB = re.compile(r"\b(?:tengo|soy|estoy|fui|dije|hice|compré|quería|trabajo|vivo|gusta|conté)\b")
+_PLAIN_FIRST_PERSON_VERB = re.compile(
+    r"\b(?:tengo|soy|estoy|fui|dije|hice|compré|quería|trabajo|vivo|gusta|conté)\b"
+)
 _SECOND_PERSON = re.compile(
-    r"\b(?:you|your|yours|tú|tu|ti|usted|vous|toi|ton|ta|tes|votre|vos|du|dir|dich|deine?[mnrs]?)\b|[你您]|あなた|君"
+    r"\b(?:you|your|yours|tú|tu|ti|usted|vous|toi|ton|ta|tes|votre|vos|du|dir|dich|deine?[mnrs]?)\b"
+    r"|[你您]|あなた|君"
 )
 
 
@@ -99,7 +114,9 @@ def take_apart(question: Question, languages: Sequence[str]) -> Asked:
             _FIRST_PERSON.search(lowered) or _PLAIN_FIRST_PERSON_VERB.search(lowered)
         ),
         second_person=_SECOND_PERSON.search(lowered) is not None,
-        spans=spans_in(question.text, asked_at=question.asked_at, zone_offset_s=question.zone_offset_s),
+        spans=spans_in(
+            question.text, asked_at=question.asked_at, zone_offset_s=question.zone_offset_s
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.values import Floats, Ints, Question
 
-_MOST_CANDIDATES: Final = 256
+_MOST_CANDIDATES: Final = 400
 _NEAR: Final = 3  # terms apart, to count as standing together
 
 Bools = NDArray[np.bool_]

@@ -25,7 +25,8 @@ class Span:
 
 _MONTH_WORDS: Final = (
     "january jan enero ene janvier januar januari janeiro gennaio января январь январе",
-    "february feb febrero février fevrier februar februari fevereiro febbraio февраля февраль феврале",
+    "february feb febrero février fevrier februar februari fevereiro febbraio "
+    "февраля февраль феврале",
     "march mar marzo mars märz maerz maart março marco марта март марте",
     "april apr abril avril aprile апреля апрель апреле",
     "may mayo mai mei maio maggio мая май мае",
@@ -41,16 +42,19 @@ _MONTHS: Final = {
     word: month for month, words in enumerate(_MONTH_WORDS, 1) for word in words.split()
 }
 # Words that are months only beside a number or a preposition.
-_DOUBTFUL_MONTHS: Final = frozenset({"may", "march", "mar", "mai", "mars", "jan", "mei", "dec", "sep"})
+_DOUBTFUL_MONTHS: Final = frozenset(
+    {"may", "march", "mar", "mai", "mars", "jan", "mei", "dec", "sep"}
+)
+_MONTH_FOLLOWS: Final = frozenset(
+    {"in", "of", "de", "en", "im", "last", "on", "since", "by", "during", "this", "le", "am"}
+)
 _SEASON_WORDS: Final = {
     12: "winter invierno hiver inverno зимой 冬天 冬",
     3: "spring primavera printemps frühling frühjahr lente весной 春天 春",
     6: "summer verano été sommer verão estate zomer летом 夏天 夏",
     9: "autumn fall otoño automne herbst outono autunno herfst осенью 秋天 秋",
 }
-_SEASONS: Final = {
-    word: month for month, words in _SEASON_WORDS.items() for word in words.split()
-}
+_SEASONS: Final = {word: month for month, words in _SEASON_WORDS.items() for word in words.split()}
 _DAY_WORDS: Final = {
     "today": 0, "tonight": 0, "hoy": 0, "heute": 0, "今天": 0, "今日": 0, "hoje": 0, "oggi": 0,
     "yesterday": 1, "ayer": 1, "anoche": 1, "hier": 1, "gestern": 1, "昨天": 1, "昨日": 1,
@@ -65,10 +69,12 @@ _UNIT_WORDS: Final[dict[Grain, str]] = {
 }
 _UNITS: Final = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
 _LAST: Final = frozenset(
-    "last past previous pasado pasada pasados dernier dernière derniers letzte letzten letzter "
-    "letztes vergangene vergangenen vorige vorigen".split()
+    """last past previous pasado pasada pasados dernier dernière derniers letzte letzten letzter
+    letztes vergangene vergangenen vorige vorigen""".split()  # noqa: SIM905  (a list of words)
 )
-_THIS: Final = frozenset("this current este esta ce cette dieser diese dieses diesen diesem".split())
+_THIS: Final = frozenset(
+    "this current este esta ce cette dieser diese dieses diesen diesem".split()  # noqa: SIM905
+)
 _AGO: Final = frozenset({"ago", "hace", "vor", "atrás"})
 _COUNTS: Final = {
     word: number
@@ -78,7 +84,6 @@ _COUNTS: Final = {
          "six seis sechs", "seven siete sept sieben", "eight ocho huit acht"), 1)
     for word in words.split()
 }  # fmt: skip
-_DAYS_OF: Final[dict[Grain, int]] = {"day": 1, "week": 7, "month": 30, "season": 91, "year": 365}
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 _ISO = re.compile(r"\b((?:19|20)\d\d)-(\d{1,2})-(\d{1,2})\b")
@@ -86,7 +91,9 @@ _NUMERIC = re.compile(r"\b(\d{1,2})[./](\d{1,2})[./]((?:19|20)\d\d)\b")
 _HAN_DATE = re.compile(
     r"(?:((?:19|20)\d\d)年)?(?:(\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:(\d{1,2})[日号])?)?"
 )
-_HAN_WORD = re.compile(r"今天|今日|昨天|昨日|昨晚|前天|一昨日|上周|上星期|先週|上个月|上個月|先月|去年|今年|今月|这个月|本月")
+_HAN_WORD = re.compile(
+    r"今天|今日|昨天|昨日|昨晚|前天|一昨日|上周|上星期|先週|上个月|上個月|先月|去年|今年|今月|这个月|本月"
+)
 _HAN_NUMBERS: Final = {han: number for number, han in enumerate("一二三四五六七八九十", 1)} | {
     "十一": 11,
     "十二": 12,
@@ -116,7 +123,7 @@ def _numeric_spans(text: str) -> Iterator[Span]:
     for year, month, day in _ISO.findall(text):
         yield from _day(int(year), int(month), int(day))
     for first, second, year in _NUMERIC.findall(text):
-        day, month = (first, second) if int(second) <= 12 else (second, first)  # noqa: PLR2004
+        day, month = (first, second) if int(second) <= 12 else (second, first)
         yield from _day(int(year), int(month), int(day))
 
 
@@ -137,30 +144,36 @@ def _han_spans(text: str, today: date | None) -> Iterator[Span]:
 
 def _worded_spans(tokens: list[str], today: date | None) -> Iterator[Span]:
     for at, token in enumerate(tokens):
-        before = tokens[at - 1] if at else ""
-        after = tokens[at + 1] if at + 1 < len(tokens) else ""
-        if token in _DAY_WORDS and today:
-            yield _around(today - timedelta(days=_DAY_WORDS[token]))
-        elif token in _MONTHS:
+        if token in _MONTHS:
             yield from _month_span(tokens, at, today)
         elif token in _SEASONS:
             yield from _season_span(tokens, at, today)
-        elif token in _UNITS and today and (before in _LAST or after in _LAST):
-            yield _relative(today, _UNITS[token], 1)
-        elif token in _UNITS and today and (before in _THIS):
-            yield _relative(today, _UNITS[token], 0)
-        elif token in _UNITS and today and _AGO & set(tokens[max(0, at - 3) : at + 2]):
-            yield _relative(today, _UNITS[token], _COUNTS.get(before) or _small(before) or 1)
+        elif today and token in _DAY_WORDS:
+            yield _around(today - timedelta(days=_DAY_WORDS[token]))
+        elif today and token in _UNITS:
+            yield from _counted_span(tokens, at, today)
         elif _year(token) and not _is_dated(tokens, at):
             yield from _named(_year(token), 0, None, today)
 
 
+def _counted_span(tokens: list[str], at: int, today: date) -> Iterator[Span]:
+    unit = _UNITS[tokens[at]]
+    before = tokens[at - 1] if at else ""
+    after = tokens[at + 1] if at + 1 < len(tokens) else ""
+    if before in _LAST or after in _LAST:
+        yield _relative(today, unit, 1)
+    elif before in _THIS:
+        yield _relative(today, unit, 0)
+    elif _AGO & set(tokens[max(0, at - 3) : at + 2]):
+        yield _relative(today, unit, _COUNTS.get(before) or _small(before) or 1)
+
+
 def _month_span(tokens: list[str], at: int, today: date | None) -> Iterator[Span]:
     near = tokens[max(0, at - 3) : at + 4]
-    numbers = [number for word in near if (number := _small(word)) and number <= 31]  # noqa: PLR2004
+    numbers = [number for word in near if (number := _small(word)) and number <= 31]
     years = [year for word in near if (year := _year(word))]
     before = tokens[at - 1] if at else ""
-    led = before in {"in", "of", "de", "en", "im", "last", "on", "since", "by", "during", "this", "le", "am"}
+    led = before in _MONTH_FOLLOWS
     if tokens[at] in _DOUBTFUL_MONTHS and not (numbers or years or led):
         return
     year = years[0] if years else None
@@ -174,7 +187,9 @@ def _season_span(tokens: list[str], at: int, today: date | None) -> Iterator[Spa
     years = [year for word in tokens[at : at + 4] if (year := _year(word))]
     month = _SEASONS[tokens[at]]
     before = tokens[max(0, at - 2) : at + 2]
-    if tokens[at] in {"fall", "lente", "estate", "été"} and not (years or {"in", "last", "the"} & set(before)):
+    if tokens[at] in {"fall", "lente", "estate", "été"} and not (
+        years or {"in", "last", "the"} & set(before)
+    ):
         return
     any_year = not years and not (_LAST | _THIS) & set(before)
     year = years[0] if years else (today.year if today else 2000)
@@ -186,7 +201,7 @@ def _season_span(tokens: list[str], at: int, today: date | None) -> Iterator[Spa
 
 def _named(year: int | None, month: int, day: int | None, today: date | None) -> Iterator[Span]:
     shown = year or (today.year if today else 2000)
-    if not 1 <= shown < 9999 or not 0 <= month <= 12:  # noqa: PLR2004
+    if not 1 <= shown < 9999 or not 0 <= month <= 12:
         return
     if not month:
         yield Span(first=date(shown, 1, 1), end=date(shown + 1, 1, 1), grain="year")
@@ -227,11 +242,11 @@ def _relative(today: date, unit: Grain, back: int) -> Span:
 
 
 def _small(word: str) -> int | None:
-    return int(word) if word.isdecimal() and len(word) <= 2 else None  # noqa: PLR2004
+    return int(word) if word.isdecimal() and len(word) <= 2 else None
 
 
 def _year(word: str) -> int | None:
-    is_year = word.isdecimal() and len(word) == 4 and word[:2] in {"19", "20"}  # noqa: PLR2004
+    is_year = word.isdecimal() and len(word) == 4 and word[:2] in {"19", "20"}
     return int(word) if is_year else None
 
 

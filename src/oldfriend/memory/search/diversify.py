@@ -23,7 +23,7 @@ def diversify(
     chosen: list[int] = []
     while open_positions and len(chosen) < limit:
         rows = np.array(open_positions)
-        repeats = closeness[np.ix_(rows, chosen)].max(axis=1) if chosen else 0.0
+        repeats = closeness[rows][:, chosen].max(axis=1) if chosen else 0.0
         worth = _RELEVANCE_SHARE * relevance[rows] - (1 - _RELEVANCE_SHARE) * repeats
         chosen.append(open_positions.pop(int(np.argmax(worth))))
     return chosen

@@ -153,7 +153,8 @@ def _meaning_for_speaker(given: Evidence) -> Floats:
     spread = np.sqrt(np.bincount(speaker, np.square(meaning)) / heard - mean * mean) + _TINY
     own = speaker[given.near.rows]
     unusual = (meaning[given.near.rows] - mean[own]) / spread[own]
-    return (unusual * index.understood[given.near.rows]).astype(np.float32)
+    for_speaker: Floats = (unusual * index.understood[given.near.rows]).astype(np.float32)
+    return for_speaker
 
 
 def _coverage(given: Evidence) -> Iterator[Feature]:
@@ -169,9 +170,9 @@ def _coverage(given: Evidence) -> Iterator[Feature]:
     yield "covered_around", around
     yield "covered_around_alone", around * alone
     yield "rarest_word", (near.here * idf).max(axis=1, initial=0) / rarest
-    yield "any_word", near.here.any(axis=1)
+    yield "any_word", near.here.sum(axis=1) > 0
     yield "share_of_words", near.here.sum(axis=1) / words
-    yield "three_words", near.here.sum(axis=1) >= 3  # noqa: PLR2004
+    yield "three_words", near.here.sum(axis=1) >= 3
     yield "words_together", near.together / max(words - 1, 1)
 
 

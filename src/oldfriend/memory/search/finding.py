@@ -8,7 +8,7 @@ from oldfriend.memory.search.correcting import corrected
 from oldfriend.memory.search.features import Evidence, features_of, weigh_up
 from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.judgement import judged_by
-from oldfriend.memory.search.people import who_is_meant
+from oldfriend.memory.search.people import who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
 from oldfriend.memory.search.scan import scan
 from oldfriend.memory.search.values import Floats, Found, Hit, Question
@@ -40,6 +40,7 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
         return None
     asked = corrected(asked, index)
     meant = who_is_meant(index, asked, question.owner)
+    asked = without_names(asked, meant)
     scanned = scan(index, question, asked)
     rows = choose(index, question, scanned)
     if not len(rows):
@@ -48,9 +49,7 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
     return weigh_up(index, asked, meant, scanned, near)
 
 
-def _best_hits(
-    evidence: Evidence, scores: Floats, weights: Weights, k: int
-) -> tuple[Hit, ...]:
+def _best_hits(evidence: Evidence, scores: Floats, weights: Weights, k: int) -> tuple[Hit, ...]:
     rows = evidence.near.rows
     seqs = evidence.index.columns.seq[rows]
     best = np.lexsort((seqs, -scores))[:k]

@@ -5,7 +5,7 @@ from it does not know.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.memory.search.columns import Columns, Longs, Numbering, Row, Terms, read_rows
 from oldfriend.memory.search.postings import Postings, postings_of
 from oldfriend.memory.search.values import Floats, Ints
+
+_Number = TypeVar("_Number", bound=np.integer)
 
 # Appended messages keep postings of their own until they are worth one more sort.
 _SMALL_TAIL: Final = 1024
@@ -34,7 +36,7 @@ class PersonIndex:
     )  # fmt: skip
 
     def __init__(self, columns: Columns, stream: Terms, numbering: Numbering) -> None:
-        """Internal: use `build`."""
+        """Internal: use `build`; the columns are in the order of `_order`."""
         self.numbering = numbering
         self.columns = columns
         self.stream = stream
@@ -50,14 +52,14 @@ class PersonIndex:
         self.mean_log_length = 0.0
         self._vector_room: Floats
         self._main_count = 0
-        self._lay_out()
+        self._lay_out(np.arange(len(columns), dtype=np.int32))
 
     @classmethod
     def build(cls, rows: Sequence[Row], vectors: Floats | None = None) -> Self:
         """An index of these messages; the row of `vectors` is all zeros where one is missing."""
         numbering = Numbering()
         columns, stream = read_rows(rows, numbering)
-        order = np.lexsort((columns.seq, columns.said_at, columns.session))
+        order = _order(columns)
         if np.array_equal(order, np.arange(len(order))):
             index = cls(columns, stream, numbering)
         else:
@@ -76,7 +78,7 @@ class PersonIndex:
         self.stream = np.concatenate([self.stream, stream])
         self._append_vectors(vectors, before)
         if len(self) - self._main_count > max(_SMALL_TAIL, self._main_count // _TAIL_SHARE):
-            self._lay_out()
+            self._lay_out(_order(self.columns))
         else:
             self.starts = _starts(self.columns.length)
             self.blocks[1:] = [self._postings_between(self._main_count, len(self))]
@@ -91,7 +93,7 @@ class PersonIndex:
         vectors = self.vectors[kept]
         self.stream = _reordered(self.stream, self.columns.length, kept)
         self.columns = self.columns.taken(kept)
-        self._lay_out()
+        self._lay_out(_order(self.columns))
         self._set_vectors(vectors)
 
     def set_vectors(self, seqs: Sequence[int], vectors: Floats) -> None:
@@ -101,7 +103,7 @@ class PersonIndex:
         by_seq = np.argsort(self.columns.seq, kind="stable")
         places = by_seq[np.searchsorted(self.columns.seq, seqs, sorter=by_seq)]
         self._vector_room[places] = vectors
-        self.has_vector[places] = _is_there(vectors)
+        self._take_stock()
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -122,11 +124,11 @@ class PersonIndex:
         )
 
     def neighbour(
-        self, values: NDArray[np.generic], at: Ints, none: float | None = None
-    ) -> NDArray[np.generic]:
+        self, values: NDArray[_Number], at: Ints, none: int | None = None
+    ) -> NDArray[_Number]:
         """`values` at these positions; `none`, or "no neighbour", where there is no position."""
         absent = at == len(self)
-        found = values[np.where(absent, 0, at)]
+        found: NDArray[_Number] = values[np.where(absent, 0, at)]
         found[absent] = len(self) if none is None else none
         return found
 
@@ -175,15 +177,14 @@ class PersonIndex:
         order = np.lexsort((terms, -frequency))
         return [int(terms[at]) for at in order if frequency[at]]
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, order: Ints) -> None:
         self._main_count = len(self)
         self.starts = _starts(self.columns.length)
         self.blocks = [self._postings_between(0, len(self))]
         none = len(self)
         self.previous = np.full(none, none, dtype=np.int32)
         self.following = np.full(none, none, dtype=np.int32)
-        order = np.lexsort((self.columns.seq, self.columns.said_at, self.columns.session))
-        self._link(order.astype(np.int32))
+        self._link(order)
 
     def _postings_between(self, first: int, end: int) -> Postings:
         terms = self.stream[self.starts[first] : self.starts[end]]
@@ -199,7 +200,9 @@ class PersonIndex:
     def _relink(self, before: int, sessions: Ints) -> None:
         grown, none = len(self) - before, len(self)
         tail = np.full(grown, none, dtype=np.int32)
-        self.previous = np.concatenate([np.where(self.previous == before, none, self.previous), tail])
+        self.previous = np.concatenate(
+            [np.where(self.previous == before, none, self.previous), tail]
+        )
         self.following = np.concatenate(
             [np.where(self.following == before, none, self.following), tail]
         )
@@ -241,9 +244,16 @@ class PersonIndex:
             self.mean_log_length = float(np.log1p(columns.characters, dtype=np.float32).mean())
 
 
+def _order(columns: Columns) -> Ints:
+    """Messages of a session one after the other, as they were said."""
+    order = np.lexsort((columns.seq, columns.said_at, columns.session))
+    return order.astype(np.int32)
+
+
 def _is_there(vectors: Floats) -> NDArray[np.bool_]:
-    # No embedding has a zero in all of its first eight dimensions.
-    return vectors[:, :8].any(axis=1)
+    # No embedding begins with three zeros.
+    there: NDArray[np.bool_] = (vectors[:, :3] != 0).any(axis=1, keepdims=False)
+    return there
 
 
 def _damping(length: Floats) -> Floats:
@@ -261,4 +271,5 @@ def _reordered(stream: Terms, length: Longs, order: NDArray[np.integer]) -> Term
     starts, taken = _starts(length)[order], length[order]
     ends = np.cumsum(taken)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - taken, taken)
-    return stream[np.repeat(starts, taken) + within]
+    reordered: Terms = stream[np.repeat(starts, taken) + within]
+    return reordered

@@ -1,4 +1,4 @@
-"""Is any of what was found good enough? Judged on absolute signs, not on being the best of a bad lot.
+"""Is any of what was found good enough? Judged on absolute signs, not on being the best.
 
 Speakers' names are left out of the account: asked of the wrong conversation they match as well.
 """
@@ -6,6 +6,7 @@ Speakers' names are left out of the account: asked of the wrong conversation the
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oldfriend.memory.search.features import Evidence
 from oldfriend.memory.search.values import Floats
@@ -59,7 +60,7 @@ def _of_words(given: Evidence, best: int) -> dict[str, float]:
     }
 
 
-def _of_meaning(given: Evidence, order: np.ndarray) -> dict[str, float]:
+def _of_meaning(given: Evidence, order: NDArray[np.intp]) -> dict[str, float]:
     scanned = given.scanned
     cosine = scanned.cosine[given.near.rows]
     has_meaning = scanned.meaning_weight
@@ -73,10 +74,10 @@ def _of_meaning(given: Evidence, order: np.ndarray) -> dict[str, float]:
     }
 
 
-def _of_scores(scores: Floats, order: np.ndarray) -> dict[str, float]:
+def _of_scores(scores: Floats, order: NDArray[np.intp]) -> dict[str, float]:
     best = float(scores[order[0]])
     return {
         "best_score": best,
-        "lead_over_tenth": best - float(scores[order[: _LEAD][-1]]),
+        "lead_over_tenth": best - float(scores[order[:_LEAD][-1]]),
         "lead_over_all": -float(np.log(np.exp(scores - best).sum())),
     }

@@ -1,6 +1,6 @@
 """Whom is a question about? The speakers it names, and the person when it says "I"."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.memory.search.asking import Asked
@@ -45,10 +45,14 @@ def who_is_meant(index: PersonIndex, asked: Asked, owner: str | None) -> Meant:
     )
 
 
+def without_names(asked: Asked, meant: Meant) -> Asked:
+    """The question without the names of speakers: who speaks is weighed apart from the words."""
+    words = tuple(word for word in asked.words if word.surface not in meant.surfaces)
+    return replace(asked, words=words) if words else asked
+
+
 def _names(surface: str, word: str) -> bool:
     """Is it the name, or its beginning as friends shorten it ("Mel" for Melanie)?"""
     return surface == word or (
-        len(word) >= _SHORTENED
-        and len(surface) >= _SHORTEST_PET_NAME
-        and word.startswith(surface)
+        len(word) >= _SHORTENED and len(surface) >= _SHORTEST_PET_NAME and word.startswith(surface)
     )

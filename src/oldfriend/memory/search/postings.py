@@ -20,9 +20,7 @@ class Postings:
     @property
     def nbytes(self) -> int:
         """How much memory the arrays take."""
-        return sum(
-            part.nbytes for part in (self.terms, self.starts, self.messages, self.counts)
-        )
+        return sum(part.nbytes for part in (self.terms, self.starts, self.messages, self.counts))
 
     def holding(self, term: int) -> tuple[Ints, Floats]:
         """The messages that hold a term, and how often."""

@@ -64,9 +64,7 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
     )
 
 
-def _lexical(
-    index: PersonIndex, asked: Asked
-) -> tuple[Floats, Floats, Floats, tuple[bool, ...]]:
+def _lexical(index: PersonIndex, asked: Asked) -> tuple[Floats, Floats, Floats, tuple[bool, ...]]:
     count = len(index)
     none = count
     own = np.zeros(count + 1, np.float32)
@@ -103,7 +101,11 @@ def _meaning(index: PersonIndex, question: Question) -> tuple[Floats, Floats, fl
     cosine = np.zeros(count + 1, np.float32)
     meaning = np.zeros(count + 1, np.float32)
     vector = question.vector
-    if vector is None or question.language in CJK_LANGUAGES or index.vectors.shape[1] != len(vector):
+    if (
+        vector is None
+        or question.language in CJK_LANGUAGES
+        or index.vectors.shape[1] != len(vector)
+    ):
         return cosine, meaning, 0.0
     known = index.understood
     if not known.any():

@@ -92,8 +92,8 @@ def decoded(head: bytes) -> str | None:
     return None
 
 
-def encoding_note(export: Export, note: Note) -> None:
-    """Mention a text that is in no Unicode encoding."""
+def note_old_encodings(export: Export, note: Note) -> None:
+    """Mention texts that are in no Unicode encoding."""
     for source in export.sources:
-        if encoding_of(source) == "cp1252":
+        if source.suffix != ".json" and encoding_of(source) == "cp1252":
             note(f"{source.name} is not UTF-8; it is read as Windows-1252.")

@@ -151,20 +151,21 @@ def encoding_of(source: Source) -> str:
     return "utf-8"
 
 
-def lines_of(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
+def lines_of(
+    source: Source, encoding: str, *, longest: int = MAX_TEXT
+) -> Iterator[tuple[int, str]]:
     """The lines of a text with their numbers from 1, without their ends. Raises ImportRefused."""
     number = 0
     with refusing_unreadable(source.path), open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding)
         try:
-            while line := text.readline(MAX_TEXT + 1):
+            while line := text.readline(longest + 1):
                 number += 1
-                if len(line) > MAX_TEXT:
+                if len(line) > longest:
                     raise ImportRefused(
-                        "this line is too long.",
-                        line=number,
-                        expected=f"at most {MAX_TEXT:,} characters",
-                    )
+                        "this line is too long.", line=number,
+                        expected=f"at most {longest:,} characters",
+                    )  # fmt: skip
                 yield number, line.removesuffix("\n")
         except UnicodeError as error:
             raise ImportRefused(

@@ -73,10 +73,13 @@ def settle(source: Source, encoding: str, note: Note) -> tuple[Style, DateOrder]
     """How this file writes its heads, from all of them."""
     style: Style | None = None
     trials = DateTrials()
+    same_day = "\n"  # how a line begins that tells nothing new; at first none does
     for number, line in lines_of(source, encoding):
+        if line.startswith(same_day):
+            continue
         head = find_head(line, style)
         if head is not None:
-            style = head.style
+            style, same_day = head.style, head.opening
             trials.see(head)
         elif style is None and line.strip("\ufeff\u200e \t"):
             raise ImportRefused("no message begins here.", line=number, expected=EXPECTED)

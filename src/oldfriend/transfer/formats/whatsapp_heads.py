@@ -35,7 +35,7 @@ _HEADS: Final[dict[Style, re.Pattern[str]]] = {
     "dash": re.compile(rf"{_MARKS}{_WHEN}\s[-–]\s(?P<rest>.*)", re.I | re.S),
     "bracket": re.compile(rf"{_MARKS}\[{_MARKS}{_WHEN}\]\s(?P<rest>.*)", re.I | re.S),
 }
-_NOISE: Final = re.compile(r"[\s\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
+_NOISE: Final = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
 _UNPADDED_AMERICAN: Final = re.compile(r"[1-9]\d?/[1-9]\d?/\d{2,4}, [1-9]\d?:\d\d(:\d\d)?\s[AP]M")
 
 
@@ -45,6 +45,7 @@ class Head:
 
     style: Style
     written: str  # as in the file
+    opening: str  # how the line begins, with its date
     numbers: tuple[int, int, int]
     four_digits: int | None  # which of the numbers is written with four
     hour: int
@@ -54,7 +55,8 @@ class Head:
 
     def moment(self) -> str:
         """The time as written, without blanks and invisible marks."""
-        return _NOISE.sub("", self.written)
+        plain = "".join(self.written.split())
+        return plain if plain.isascii() else _NOISE.sub("", plain)
 
     def is_dotted(self) -> bool:
         """Whether the date is written with dots, as in Germany."""
@@ -86,6 +88,7 @@ def head_from(match: re.Match[str] | None, style: Style) -> Head | None:
     first, second_number, third = match["first"], match["second"], match["third"]
     return Head(
         style=style, written=match["written"], rest=match["rest"],
+        opening=match.string[: match.end("third") + 1],
         numbers=(int(first), int(second_number), int(third)),
         four_digits=0 if len(first) == 4 else 2 if len(third) == 4 else None,
         hour=hour, minute=minute, second=second,

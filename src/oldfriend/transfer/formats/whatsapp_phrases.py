@@ -37,7 +37,7 @@ _ATTACHED_FIRST: Final = re.compile(rf"{_FILE} \([^()\n]{{4,30}}\)(?=\n|$)")  # 
 _ATTACHED: Final = re.compile(rf"<[^<>:：\n]{{2,25}}\s?[:：]\s?{_FILE}>")  # <attached: …>
 _EDITED: Final = re.compile(
     r"\u200e?<[^<>\n]{0,40}(?:edited|edit[oóa]|editad[oa]|bearbeitet|modifiée?|modificat[oa]"
-    r"|bewerkt|编辑|編輯|編集|изменено)[^<>\n]{0,20}>\s*$",
+    r"|bewerkt|编辑|編輯|編集|изменено)[^<>\n]{0,20}>$",
     re.I,
 )
 _DELETED: Final = re.compile(
@@ -105,6 +105,8 @@ def is_notice(text: str) -> bool:
 
 def without_edit_mark(text: str) -> tuple[str, bool]:
     """The text itself, and whether it was marked as edited."""
+    if not text.endswith(">"):
+        return text, False
     mark = _EDITED.search(text, max(0, len(text) - LONGEST_MARK))
     return (text, False) if mark is None else (text[: mark.start()].rstrip(), True)
 
@@ -112,7 +114,9 @@ def without_edit_mark(text: str) -> tuple[str, bool]:
 def media_in(text: str) -> Mapping[str, str]:
     """What was sent beside or instead of words: the file's name, or that it was left out."""
     plain = text.replace(MARK, "").strip()
-    attached = _ATTACHED_FIRST.match(plain) or _ATTACHED.search(plain)
+    attached = _ATTACHED_FIRST.match(plain) if " (" in plain else None
+    if attached is None and "<" in plain:
+        attached = _ATTACHED.search(plain)
     if attached is not None:
         return {"media": attached["file"].strip()}
     first_line = plain.partition("\n")[0]

@@ -1,0 +1,42 @@
+"""oldfriend bench: finding, speed and weight, measured beside what they are compared with."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from oldfriend.app.settings import limit_to_one_thread
+from oldfriend.cli.opening import settings_from
+from oldfriend.domain.clock import system_clock
+from oldfriend.evals.catalogue import chosen, measured_apart
+from oldfriend.evals.measuring import Measure, Scope
+from oldfriend.evals.report import as_json, as_table
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Measure, print a table, and write JSON where it is wanted."""
+    settings = settings_from(options)
+    scope = Scope(
+        quick=options.quick, locomo=settings.bench_data, float_model=settings.bench_float_model
+    )
+    limit_to_one_thread()
+    measures = measured(chosen(options.only), scope)
+    print(as_table(measures))
+    if options.json:
+        report = as_json(measures, quick=options.quick, at=system_clock())
+        write(Path(options.json), report)
+    return 0
+
+
+def measured(names: Sequence[str], scope: Scope) -> list[Measure]:
+    """Take the measurements one after the other, saying which."""
+    measures: list[Measure] = []
+    for number, name in enumerate(names, start=1):
+        print(f"{number} of {len(names)}: {name} …", file=sys.stderr, flush=True)
+        measures += measured_apart(name, scope)
+    return measures
+
+
+def write(file: Path, report: str) -> None:
+    """Write the report."""
+    file.write_text(report + "\n", encoding="utf-8")

@@ -1,0 +1,227 @@
+"""oldfriend import: bring chats in, list what was brought, take an import out again."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from oldfriend.app.answering import open_line
+from oldfriend.app.embedding import embed_missing
+from oldfriend.app.wiring import House
+from oldfriend.cli.opening import opened, person_named, settings_from
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.people import Person
+from oldfriend.memory.batches import list_batches
+from oldfriend.memory.people import OWNER_NAME, ensure_companion, get_person
+from oldfriend.memory.vectors import count_findable
+from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
+from oldfriend.transfer.inspecting import Preview, inspect
+from oldfriend.transfer.restoring import is_our_export, restore
+
+MOST_SHOWN = 12
+
+
+async def run(options: argparse.Namespace) -> int:
+    """List, undo, or import one file after another."""
+    match options.what:
+        case ["list"]:
+            return await list_imports(options)
+        case ["undo", number] if number.isdecimal():
+            return await undo_import(options, int(number))
+        case ["undo", *_]:
+            raise InvalidInput("Which import? See the numbers with: oldfriend import list")
+        case files:
+            for file in files:
+                await import_file(options, Path(file).expanduser())
+            return 0
+
+
+async def import_file(options: argparse.Namespace, path: Path) -> None:
+    """Import one file: check all of it, write it, then make it findable by meaning."""
+    if is_our_export(path):
+        await restore_file(options, path)
+        return
+    if options.dry_run:
+        zone = options.zone or settings_from(options).zone
+        name = person_named(options) or OWNER_NAME
+        print(described(checked(path, me=options.me, person=name, zone=zone)))
+        print("Nothing was written.")
+        return
+    async with opened(options, create=True) as house:
+        line = await open_line(house, person=person_named(options), channel="terminal")
+        person = line.person
+        zone = options.zone or person.zone
+        preview = checked(path, me=options.me, person=person.name, zone=zone)
+        print(described(preview))
+        await bring(house, preview, person)
+        await embed_all(house, person.id)
+
+
+def checked(path: Path, *, me: str | None, person: str, zone: str) -> Preview:
+    """The whole file, checked; in a terminal it is asked who the person is if that is unclear."""
+    line = StatusLine()
+    preview = inspect(
+        path, me=me, person=person, zone=zone,
+        tick=lambda done: line.show(f"checked {done:,} messages"),
+    )  # fmt: skip
+    line.clear()
+    if preview.cast.is_clear or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return preview
+    chosen = ask_who(preview)
+    return inspect(path, me=chosen, person=person, zone=zone) if chosen else preview
+
+
+def ask_who(preview: Preview) -> str | None:
+    """Ask which speaker the person is; None for nobody."""
+    names = [speaker.name for speaker in preview.speakers if speaker.role != "companion"]
+    print("Which one is you?")
+    for number, name in enumerate(names[:MOST_SHOWN], start=1):
+        print(f"  {number}  {name}")
+    print("  0  nobody in this file")
+    while True:
+        typed = input("Number or name: ").strip()
+        if typed in {"", "0"}:
+            return None
+        if typed.isdecimal() and 1 <= int(typed) <= len(names):
+            return names[int(typed) - 1]
+        if typed.casefold() in {name.casefold() for name in names}:
+            return typed
+        print("That is none of them.")
+
+
+def described(preview: Preview) -> str:
+    """What the file holds, to read."""
+    first, last = preview.first.date(), preview.last.date()
+    lines = [
+        f"{preview.export.path.name}: {preview.export.format.title}",
+        f"  {preview.messages:,} messages in {preview.sessions:,} sessions, {first} to {last}",
+    ]
+    if len(preview.chats) > 1:
+        lines.append(f"  {len(preview.chats):,} chats")
+    for speaker in preview.speakers[:MOST_SHOWN]:
+        who = " (you)" if speaker.role == "person" else ""
+        lines.append(f"  {speaker.messages:>8,}  {speaker.name}{who}")
+    if len(preview.speakers) > MOST_SHOWN:
+        lines.append(f"            and {len(preview.speakers) - MOST_SHOWN:,} others")
+    if not preview.cast.is_clear:
+        lines.append("  Nobody in it is you. If somebody is, name them: --me NAME")
+    return "\n".join([*lines, *(f"  note: {notice}" for notice in preview.notices)])
+
+
+async def bring(house: House, preview: Preview, person: Person) -> None:
+    """Write what the file holds, and say what came of it."""
+    async with house.db.writing() as tx:
+        companion = await ensure_companion(tx, now=house.clock())
+    line = StatusLine()
+    brought = await bring_in(
+        house.db, preview, person=person, companion=companion, clock=house.clock,
+        progress=lambda progress: line.show(progress_line(progress)),
+    )  # fmt: skip
+    line.clear()
+    print(told(brought))
+
+
+def progress_line(progress: Progress) -> str:
+    """How far the writing is."""
+    return (
+        f"written {progress.done:,} of {progress.total:,} "
+        f"({progress.rate:,.0f} a second, {duration(progress.left_s)} left)"
+    )
+
+
+def told(brought: Brought) -> str:
+    """What an import brought, to read."""
+    parts = [f"{brought.added:,} messages are new"]
+    if brought.changed:
+        parts.append(f"{brought.changed:,} were edited since")
+    if brought.known:
+        parts.append(f"{brought.known:,} were here already")
+    text = ", ".join(parts) + "."
+    if brought.resumed_at:
+        text = f"Went on after message {brought.resumed_at:,}. {text}"
+    if brought.number is not None:
+        text += f" This was import {brought.number}; undo it with: oldfriend import undo {brought.number}"
+    return text
+
+
+async def embed_all(house: House, person: PersonId) -> None:
+    """Make everything findable by meaning; it is found by its words already."""
+    async with house.db.reading() as tx:
+        findable, embedded = await count_findable(tx, person, house.embedder.model)
+    total = findable - embedded
+    if not total:
+        return
+    line, began = StatusLine(), time.monotonic()
+
+    def show(done: int) -> None:
+        rate = done / max(time.monotonic() - began, 1e-9)
+        left = duration((total - done) / max(rate, 1e-9))
+        line.show(f"understood {done:,} of {total:,} ({rate:,.0f} a second, {left} left)")
+
+    done = await embed_missing(house, person, progress=show)
+    line.clear()
+    print(f"{done:,} messages can now be found by meaning, too.")
+
+
+async def list_imports(options: argparse.Namespace) -> int:
+    """Print what was imported."""
+    async with opened(options, create=False) as house, house.db.reading() as tx:
+        person = await get_person(tx, person_named(options))
+        batches = await list_batches(tx, person.id)
+    if not batches:
+        print("Nothing was imported yet.")
+    for batch in batches:
+        when = from_micros(batch.started_at, person.zone).strftime("%Y-%m-%d %H:%M")
+        print(f"{batch.number:4d}  {when}  {batch.added:>8,} new  {batch.status:<8} {batch.file}")
+    return 0
+
+
+async def undo_import(options: argparse.Namespace, number: int) -> int:
+    """Take an import out again."""
+    async with opened(options, create=False) as house:
+        async with house.db.reading() as tx:
+            person = await get_person(tx, person_named(options))
+        undone = await undo(house.db, person, number, now=house.clock())
+    print(f"Import {number} is undone: {undone.messages:,} messages were taken out.")
+    return 0
+
+
+async def restore_file(options: argparse.Namespace, path: Path) -> None:
+    """Bring a whole export of ours back into an empty store."""
+    async with opened(options, create=True) as house:
+        restored = await restore(house.db, path)
+        print(f"Restored {restored.rows:,} rows of {len(restored.people):,} people.")
+        for person in restored.people:
+            await embed_all(house, person)
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its largest units."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+class StatusLine:
+    """One line that is written over again and again; only in a terminal."""
+
+    def __init__(self) -> None:
+        """Nothing is shown yet."""
+        self._is_shown = False
+        self._write: Callable[[str], object] = sys.stderr.write
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the last."""
+        if sys.stderr.isatty():
+            self._write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+            self._is_shown = True
+
+    def clear(self) -> None:
+        """Leave an empty line behind."""
+        if self._is_shown:
+            self._write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,62 @@
+"""What can be measured? Each under a name, each in a fresh process."""
+
+import asyncio
+import multiprocessing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from types import MappingProxyType
+from typing import TypeAlias
+
+from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.evals.bulk import measure_import
+from oldfriend.evals.meaning import measure_embedding
+from oldfriend.evals.measuring import Measure, Scope, not_measured
+from oldfriend.evals.quality import measure_finding
+from oldfriend.evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
+from oldfriend.evals.weight import measure_chat, measure_install, measure_say, measure_start
+
+Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
+
+MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
+    "finding": measure_finding,
+    "recall": measure_recall,
+    "crowd": measure_crowd,
+    "adding": measure_adding,
+    "turn": measure_turn,
+    "embedding": measure_embedding,
+    "import": measure_import,
+    "start": measure_start,
+    "say": measure_say,
+    "chat": measure_chat,
+    "install": measure_install,
+})  # fmt: skip
+
+
+def chosen(only: Sequence[str] | None) -> list[str]:
+    """The names to measure, in the catalogue's order. Raises InvalidInput for an unknown one."""
+    unknown = [name for name in only or () if name not in MEASUREMENTS]
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]!r} cannot be measured. There are: {', '.join(MEASUREMENTS)}."
+        )
+    return [name for name in MEASUREMENTS if only is None or name in only]
+
+
+def measured_apart(name: str, scope: Scope) -> list[Measure]:
+    """Measure in a process that is free of the caches and the memory of what ran before."""
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=fresh) as apart:
+        return apart.submit(measure, name, scope).result()
+
+
+def measure(name: str, scope: Scope) -> list[Measure]:
+    """Take one measurement; a failure is told in its place."""
+    try:
+        return asyncio.run(measure_now(name, scope))
+    except OldfriendError as error:
+        return [not_measured(name, f"failed: {error}")]
+
+
+async def measure_now(name: str, scope: Scope) -> list[Measure]:
+    """Take one measurement."""
+    return await MEASUREMENTS[name](scope)

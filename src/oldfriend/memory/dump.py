@@ -1,0 +1,189 @@
+"""What is everything that is kept? All tables as rows of plain values, out and in again.
+
+The one place that lists every table and column. Left out is what can be made anew: vectors,
+and the imprint of a message, of which only remains whether it has one.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from oldfriend.db.database import SqlValue, Transaction
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.search.imprint import imprint_of
+
+Kind = Literal["text", "text?", "int", "int?", "real"]  # with "?" it may be empty
+Record = Mapping[str, SqlValue]
+
+ROWS_AT_ONCE: Final = 1000
+FINDABLE: Final = "findable"
+"""Stands for a message's imprint: whether search may find it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table: its columns, what orders its rows, and which column names the person."""
+
+    name: str
+    key: tuple[str, ...]
+    person: str | None
+    columns: Mapping[str, Kind]
+
+
+TABLES: Final = (
+    Table(
+        name="companion", key=("id",), person=None,
+        columns={"id": "text", "name": "text", "created_at": "int", "introduced_at": "int?"},
+    ),
+    Table(
+        name="person", key=("id",), person="id",
+        columns={
+            "id": "text", "name": "text", "is_owner": "int", "language": "text?",
+            "zone": "text", "created_at": "int", "last_seq": "int", "last_change": "int",
+            "rewritten": "int", "embedded": "int",
+        },
+    ),
+    Table(
+        name="identity", key=("channel", "address"), person="person",
+        columns={"channel": "text", "address": "text", "person": "text", "created_at": "int"},
+    ),
+    Table(
+        name="chat", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "companion": "text", "channel": "text",
+            "address": "text", "title": "text", "created_at": "int",
+        },
+    ),
+    Table(
+        name="session", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "companion": "text", "chat": "text",
+            "status": "text", "opened_at": "int", "closed_at": "int?", "close_trigger": "text?",
+            "external_id": "text?", "batch": "text?",
+        },
+    ),
+    Table(
+        name="message", key=("person", "seq"), person="person",
+        columns={
+            "id": "text", "version": "int", "person": "text", "seq": "int", "chat": "text",
+            "session": "text", "role": "text", "author": "text", "speaker": "text",
+            "trust": "text", "text": "text", "said_at": "int", "zone": "text",
+            "language": "text", "tokens": "int", "turn": "text?", "external_id": "text?",
+            "batch": "text?", "details": "text?", FINDABLE: "int", "written_at": "int",
+            "replaced_at": "int?",
+        },
+    ),
+    Table(
+        name="import_batch", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "number": "int", "file": "text", "format": "text",
+            "sha256": "text", "status": "text", "position": "int", "added": "int",
+            "known": "int", "started_at": "int", "ended_at": "int?",
+        },
+    ),
+    Table(
+        name="change", key=("person", "seq"), person="person",
+        columns={
+            "person": "text", "seq": "int", "object": "text", "kind": "text", "op": "text",
+            "v": "int", "learned_at": "int", "ended_at": "int?", "after": "text",
+            "cause": "text", "author": "text", "model_call": "text?", "base": "int",
+        },
+    ),
+    Table(
+        name="memory", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "kind": "text", "text": "text",
+            "language": "text", "learned_at": "int", "ended_at": "int?", "change_seq": "int",
+        },
+    ),
+    Table(
+        name="evidence", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "memory": "text", "message": "text",
+            "version": "int", "quote": "text", "author": "text", "trust": "text",
+            "signal": "text", "said_at": "int", "withdrawn_at": "int?",
+        },
+    ),
+    Table(
+        name="receipt", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "turn": "text", "asked": "text",
+            "asked_seq": "int", "replied": "text", "made_at": "int", "only_asks": "int",
+            "details": "text",
+        },
+    ),
+    Table(
+        name="receipt_item", key=("receipt", "ordinal"), person="person",
+        columns={
+            "receipt": "text", "ordinal": "int", "person": "text", "kind": "text",
+            "object": "text", "version": "int", "used": "int", "score": "real", "why": "text",
+        },
+    ),
+)  # fmt: skip
+"""Each after those that it points to."""
+
+ALWAYS_THERE: Final = frozenset({"companion", "person", "identity"})
+"""Made as soon as somebody opens a store; alone they hold nothing."""
+
+
+async def dump_rows(
+    tx: Transaction, table: Table, person: PersonId | None
+) -> AsyncIterator[Record]:
+    """All rows of a table, of one person or of everybody, in the order of its key."""
+    columns = ", ".join(
+        "length(imprint) > 0" if name == FINDABLE else f'"{name}"' for name in table.columns
+    )
+    key = ", ".join(table.key)
+    asked: dict[str, SqlValue] = {"limit": ROWS_AT_ONCE}
+    whose = ""
+    if person is not None and table.person is not None:
+        whose, asked["whose"] = f"AND {table.person} = :whose", person
+    after = "1 = 1"
+    while True:
+        rows = await tx.rows(
+            f"""SELECT {columns} FROM {table.name} WHERE {after} {whose}
+               ORDER BY {key} LIMIT :limit""",
+            **asked,
+        )
+        for row in rows:
+            yield dict(zip(table.columns, row, strict=True))
+        if len(rows) < ROWS_AT_ONCE:
+            return
+        last = dict(zip(table.columns, rows[-1], strict=True))
+        after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"
+        asked |= {f"after_{name}": last[name] for name in table.key}
+
+
+async def is_empty(tx: Transaction) -> bool:
+    """Whether nothing was ever said or brought in."""
+    for table in TABLES:
+        if table.name not in ALWAYS_THERE:
+            row = await tx.row(f"SELECT 1 FROM {table.name} LIMIT 1")
+            if row is not None:
+                return False
+    return True
+
+
+async def clear_the_way(tx: Transaction) -> None:
+    """Take away what an empty store holds, for the same of another."""
+    for table in reversed(TABLES):
+        if table.name in ALWAYS_THERE:
+            await tx.run(f"DELETE FROM {table.name}")
+
+
+async def restore_rows(tx: Transaction, table: Table, records: Sequence[Record]) -> None:
+    """Write rows as they were dumped."""
+    columns = [name if name != FINDABLE else "imprint" for name in table.columns]
+    await tx.run_many(
+        f"""INSERT INTO {table.name} ({", ".join(f'"{name}"' for name in columns)})
+           VALUES ({", ".join(f":{name}" for name in columns)})""",
+        [with_imprint(record) if FINDABLE in record else record for record in records],
+    )
+
+
+def with_imprint(record: Record) -> Record:
+    """A message's row with its imprint made anew."""
+    text, language = str(record["text"]), str(record["language"])
+    imprint = imprint_of(text, language=language) if record[FINDABLE] else b""
+    kept = {name: value for name, value in record.items() if name != FINDABLE}
+    return {**kept, "imprint": imprint}

@@ -1,0 +1,162 @@
+"""A file that cannot be used is a clear error, and nothing is lost."""
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.domain.errors import StoreFull, StoreNotFound, StoreUnusable
+from tests.processes import line_of, python
+
+
+def mode(path: Path) -> int:
+    """The rights on a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def add(db: SqliteDatabase, text: str) -> None:
+    """Write one row, however long."""
+    async with db.writing() as tx:
+        await tx.run(
+            "INSERT INTO companion (id, name, created_at) VALUES (:text, :text, 0)", text=text
+        )
+
+
+async def count(db: SqliteDatabase) -> int:
+    """How many rows are there."""
+    async with db.reading() as tx:
+        return int((await tx.row("SELECT count(*) FROM companion") or (0,))[0])
+
+
+async def test_everything_is_private_to_the_user(tmp_path: Path) -> None:
+    """The folder, the file, and what SQLite keeps beside it."""
+    before = os.umask(0)
+    try:
+        database = open_sqlite(tmp_path / "new" / "folder" / "a.db")
+        await add(database, "a secret")
+        files = list(database.path.parent.iterdir())
+
+        assert {mode(file) for file in files} == {0o600}
+        assert {file.name for file in files} >= {"a.db", "a.db-wal"}
+        assert mode(database.path.parent) == 0o700
+        await database.close()
+    finally:
+        os.umask(before)
+
+
+async def test_a_file_that_others_could_read_becomes_private(tmp_path: Path) -> None:
+    """A copy that was brought back with wide rights does not keep them."""
+    path = tmp_path / "a.db"
+    await open_sqlite(path).close()
+    path.chmod(0o644)
+
+    await open_sqlite(path).close()
+
+    assert mode(path) == 0o600
+
+
+def test_where_nothing_is_nothing_is_made(tmp_path: Path) -> None:
+    """Looking into a memory that is not there must not begin one."""
+    with pytest.raises(StoreNotFound, match="Talk first"):
+        open_sqlite(tmp_path / "none" / "a.db", create=False)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """And so is the way out."""
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(StoreUnusable, match=r"file.*--data DIR"):
+        open_sqlite(tmp_path / "file" / "a.db")
+
+
+def test_a_folder_in_place_of_the_file_is_an_error(tmp_path: Path) -> None:
+    """SQLite cannot open a folder, and says so in our words."""
+    with pytest.raises(StoreUnusable, match="Check the rights"):
+        open_sqlite(tmp_path)
+
+
+async def test_deleted_words_do_not_stay_in_the_file(db: SqliteDatabase) -> None:
+    """secure_delete wipes what is deleted."""
+    await add(db, "the word Kaiserschmarrn")
+    async with db.writing() as tx:
+        await tx.run("DELETE FROM companion")
+    async with db.reading() as tx:
+        await tx.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = db.path
+    await db.close()
+
+    assert b"Kaiserschmarrn" not in path.read_bytes()
+
+
+async def test_a_full_disk_is_a_clear_error_and_loses_nothing(db: SqliteDatabase) -> None:
+    """What was there before stays, what did not fit leaves no trace, and later there is room."""
+    await add(db, "before")
+    pages = db._writer.pragma("page_count")
+    db._writer.pragma("max_page_count", pages + 4)
+
+    with pytest.raises(StoreFull, match=r"full.*saved before is safe.*Free some space"):
+        await add(db, "x" * 200_000)
+
+    assert await count(db) == 1
+    assert await db.check() == []
+    db._writer.pragma("max_page_count", pages + 4000)
+    await add(db, "x" * 200_000)
+    assert await count(db) == 2
+
+
+# The interpreter and its modules may lie where nobody else can read them (/root), so everything
+# that is needed is imported before the rights are given up.
+WITHOUT_RIGHTS = """
+import asyncio, os, sys
+import apsw
+from pathlib import Path
+from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.db.sqlite.migrating import load_migrations
+from oldfriend.domain.errors import StoreError
+
+steps = load_migrations()
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    open_sqlite(Path(sys.argv[1]), migrations=steps)
+except StoreError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that anybody may look into; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights work otherwise there")
+async def test_a_read_only_folder_is_a_clear_error(public_folder: Path) -> None:
+    """As a user without root's powers meets it, with and without a database inside."""
+    existing = public_folder / "existing.db"
+    database = open_sqlite(existing)
+    await add(database, "before")
+    await database.close()
+    before = existing.read_bytes()
+    public_folder.chmod(0o555)
+    for path in (existing, public_folder / "new.db", public_folder / "deeper" / "a.db"):
+        with python(WITHOUT_RIGHTS, path) as process:
+            said = line_of(process.stdout)
+
+        assert said.startswith("StoreUnusable")
+        assert "--data DIR" in said
+    assert existing.read_bytes() == before
+    assert [file.name for file in public_folder.iterdir()] == ["existing.db"]

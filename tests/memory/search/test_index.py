@@ -1,0 +1,71 @@
+"""An index that grew is the index that was built."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oldfriend.memory.search import PersonIndex, search, vectors_from
+from oldfriend.memory.search.index import PersonIndex as Index
+from tests.memory.search.conversation import LINES, asking, rows
+
+QUESTIONS = ("What is the boat's name?", "vet", "Which bakery?", "Who is Mochi?")
+
+
+def some_vectors(count):
+    vectors = np.random.default_rng(1).normal(size=(count, 384)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def answers(index):
+    vector = some_vectors(1)[0]
+    return [search(index, asking(text, vector=vector), 5) for text in QUESTIONS]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations(range(len(LINES))), st.integers(0, len(LINES)))
+def test_extending_in_any_order_equals_building(order, at):
+    """Messages arrive late, and in the middle of sessions."""
+    given_rows, vectors = rows(), some_vectors(len(LINES))
+    mixed = [given_rows[number] for number in order]
+    grown = PersonIndex.build(mixed[:at], vectors[list(order[:at])])
+    for number in order[at:]:
+        grown.extend([given_rows[number]], vectors[number : number + 1])
+
+    assert answers(grown) == answers(PersonIndex.build(given_rows, vectors))
+
+
+def test_removing_equals_never_having_been():
+    """Forgetting leaves no trace in anybody's score."""
+    given_rows, vectors = rows(), some_vectors(len(LINES))
+    index = PersonIndex.build(given_rows, vectors)
+    index.remove({1, 6})
+
+    kept = [number for number in range(len(LINES)) if number not in {1, 6}]
+    without = PersonIndex.build([given_rows[number] for number in kept], vectors[kept])
+    assert answers(index) == answers(without)
+    assert len(index) == len(LINES) - 2
+
+
+def test_vectors_may_come_later_or_never():
+    """Words are findable at once."""
+    index = PersonIndex.build(rows()[:5])
+    index.extend(rows()[5:], some_vectors(5))
+
+    assert search(index, asking("bakery", vector=some_vectors(1)[0]), 1).hits[0].seq == 7
+
+
+def test_stored_vectors_are_read_with_gaps():
+    """Half precision on disk, zeros where none is stored."""
+    vector = some_vectors(1)[0]
+    read = vectors_from([vector.astype("<f2").tobytes(), None])
+
+    assert np.allclose(read[0], vector, atol=1e-3)
+    assert not read[1].any()
+
+
+def test_the_size_is_known():
+    """The cache is bounded in bytes."""
+    small, large = PersonIndex.build(rows()[:2]), PersonIndex.build(rows(), some_vectors(10))
+
+    assert 0 < small.nbytes < large.nbytes
+    assert isinstance(small, Index)

@@ -1,0 +1,197 @@
+"""Every word is kept as it was said."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oldfriend.domain.clock import MINUTE
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.messages import MAX_TEXT, Spoken
+from oldfriend.memory.log import (
+    Place,
+    count_messages,
+    edit_message,
+    find_by_external_id,
+    find_own_name,
+    get_message,
+    list_by_seq,
+    list_messages,
+    list_recent,
+    list_written_since,
+    write_messages,
+)
+from oldfriend.memory.sessions import session_at
+from tests.memory.conftest import Friend, Meet
+
+same_database = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@same_database
+@given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+async def test_any_text_comes_back_letter_by_letter(nora: Friend, text: str) -> None:
+    """Nothing is trimmed, normalised or escaped."""
+    written = await nora.says(text)
+    async with nora.db.reading() as tx:
+        kept = await get_message(tx, nora.person.id, written.id)
+
+    assert kept.text == text
+    assert replace(written, language=kept.language) == kept
+
+
+@same_database
+@given(text=st.text(st.characters(categories=["Cs", "Cc", "Lu"])), speaker=st.text(max_size=5))
+async def test_what_no_database_can_hold_is_shown_as_a_replacement(
+    nora: Friend, text: str, speaker: str
+) -> None:
+    """Half characters and NUL become U+FFFD; all around them stays."""
+    async with nora.db.writing() as tx:
+        place = Place(chat=nora.chat, session=await session_at(tx, nora.chat, nora.clock()))
+        spoken = Spoken(
+            role="person", speaker=speaker, text=text, at=nora.clock(), trust="person",
+            external_id=f"id {text!r} {speaker}",
+        )  # fmt: skip
+        await write_messages(tx, place, [spoken, spoken], now=nora.clock())
+        kept = (await list_recent(tx, nora.person.id, nora.chat.id, limit=1))[0]
+
+    expected = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert kept.text == expected.replace("\0", "\ufffd")
+    assert "\0" not in kept.speaker
+
+
+async def test_a_text_beyond_all_measure_is_refused_whole(nora: Friend) -> None:
+    """The longest that fits is kept; one character more is an error that says how long."""
+    assert (await nora.says("x" * MAX_TEXT)).text == "x" * MAX_TEXT
+    with pytest.raises(InvalidInput, match=r"1,000,001 characters.*Split it"):
+        await nora.says("x" * (MAX_TEXT + 1))
+
+    async with nora.db.reading() as tx:
+        assert await count_messages(tx, nora.person.id) == 1
+
+
+async def test_an_external_id_is_taken_once_in_a_chat(meet: Meet) -> None:
+    """Channels redeliver and exports overlap; the same id in another chat is another message."""
+    terminal, web = await meet("Nora"), await meet("Nora", channel="web")
+
+    assert await terminal.says("first", external_id="m1") is not None
+    assert await terminal.says("again", external_id="m1") is None
+    assert await web.says("elsewhere", external_id="m1") is not None
+    assert await terminal.says("no id") is not None
+    assert await terminal.says("no id") is not None
+    async with terminal.db.reading() as tx:
+        texts = [m.text for m in await list_messages(tx, terminal.person.id)]
+    assert texts == ["first", "elsewhere", "no id", "no id"]
+
+
+async def test_in_a_batch_only_the_new_are_written_and_each_is_answered_for(nora: Friend) -> None:
+    """Whoever imports can count what was new."""
+    await nora.says("here already", external_id="m2")
+    spoken = [
+        Spoken(role="person", speaker="Nora", text=f"text {i}", at=nora.clock(), trust="person",
+               external_id=f"m{i}")
+        for i in (1, 2, 3, 3)
+    ]  # fmt: skip
+    async with nora.db.writing() as tx:
+        place = Place(chat=nora.chat, session=await session_at(tx, nora.chat, nora.clock()))
+        written = await write_messages(tx, place, spoken, now=nora.clock())
+
+    assert [None if m is None else m.external_id for m in written] == ["m1", None, "m3", None]
+
+
+async def test_an_edit_adds_a_version_and_the_old_one_stays_readable(nora: Friend) -> None:
+    """Evidence names the version that it quotes."""
+    first = await nora.says("I was born in Porto", external_id="m1")
+    async with nora.db.writing() as tx:
+        second = await edit_message(
+            tx, nora.person.id, first.id, "I was born in Lisbon", now=nora.clock.tick(seconds=9)
+        )
+        third = await edit_message(tx, nora.person.id, first.id, "Nací en Lisboa", now=nora.clock())
+        versions = [
+            await get_message(tx, nora.person.id, first.id, version=number) for number in (1, 2, 3)
+        ]
+        current = await get_message(tx, nora.person.id, first.id)
+        known = await find_by_external_id(tx, nora.person.id, nora.chat.id, "m1")
+
+    assert [m.text for m in versions] == [
+        "I was born in Porto", "I was born in Lisbon", "Nací en Lisboa",
+    ]  # fmt: skip
+    assert (first, second, third) == tuple(versions)
+    assert current == known == third
+    assert first.seq < second.seq < third.seq
+    assert {m.at for m in versions} == {first.at}
+
+
+async def test_readers_see_the_newest_version_only_and_count_it_once(nora: Friend) -> None:
+    """An edited message does not appear twice."""
+    first = await nora.says("teh cat")
+    async with nora.db.writing() as tx:
+        await edit_message(tx, nora.person.id, first.id, "the cat", now=nora.clock())
+        person, chat = nora.person.id, nora.chat.id
+
+        assert [m.text for m in await list_recent(tx, person, chat, limit=9)] == ["the cat"]
+        assert [m.text for m in await list_messages(tx, person)] == ["the cat"]
+        assert [m.text for m in await list_written_since(tx, person, chat, after=0)] == ["the cat"]
+        assert await count_messages(tx, person) == 1
+        assert await nora.says_in(tx, "unrelated", external_id="m9") is not None
+
+
+async def test_the_recent_window_is_the_newest_in_the_order_of_talk(nora: Friend) -> None:
+    """Not the oldest; and what was said earlier but written later stands where it belongs."""
+    for number in range(10):
+        await nora.says(f"{number}")
+    await nora.says("8½", at=nora.clock() - 500_000)
+
+    async with nora.db.reading() as tx:
+        recent = await list_recent(tx, nora.person.id, nora.chat.id, limit=4)
+
+    assert [m.text for m in recent] == ["7", "8", "8½", "9"]
+
+
+async def test_a_span_of_time_crosses_channels_and_excludes_its_end(meet: Meet) -> None:
+    """What was told anywhere is one life."""
+    terminal, web = await meet("Nora"), await meet("Nora", channel="web")
+    begin = terminal.clock()
+    for number, place in enumerate([terminal, web, terminal, web]):
+        await place.says(f"{number}", at=begin + number * MINUTE)
+
+    async with terminal.db.reading() as tx:
+        found = await list_messages(
+            tx, terminal.person.id, since=begin + MINUTE, until=begin + 3 * MINUTE
+        )
+        newest = await list_messages(tx, terminal.person.id, limit=2)
+
+    assert [(m.text, m.channel) for m in found] == [("1", "web"), ("2", "terminal")]
+    assert [m.text for m in newest] == ["2", "3"]
+
+
+async def test_places_in_the_order_of_writing_are_found_again_and_gaps_left_out(
+    nora: Friend,
+) -> None:
+    """Search knows messages by their place."""
+    first, second = await nora.says("a"), await nora.says("b")
+    async with nora.db.reading() as tx:
+        found = await list_by_seq(tx, nora.person.id, [second.seq, 999, first.seq])
+
+    assert [m.text for m in found] == ["b", "a"]
+
+
+async def test_the_own_name_is_the_one_that_was_used_last(nora: Friend) -> None:
+    """An import may call the owner by another name."""
+    async with nora.db.reading() as tx:
+        assert await find_own_name(tx, nora.person.id) is None
+    await nora.says("hello")
+    await nora.says("hello you", role="companion")
+
+    async with nora.db.reading() as tx:
+        assert await find_own_name(tx, nora.person.id) == "Nora"
+
+
+async def test_an_unknown_message_is_not_found(nora: Friend) -> None:
+    """get_ raises."""
+    async with nora.db.reading() as tx:
+        with pytest.raises(NotFound):
+            await get_message(tx, nora.person.id, "no such message")
+    with pytest.raises(NotFound):
+        async with nora.db.writing() as tx:
+            await edit_message(tx, nora.person.id, "no such message", "new", now=0)

@@ -1,0 +1,94 @@
+"""A note stands on the person's own words, and is kept once."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.messages import Message
+from oldfriend.memory.changes import list_changes
+from oldfriend.memory.notes import learn_note, list_evidence, list_notes
+from tests.memory.conftest import Friend
+
+
+async def note(friend: Friend, message: Message, text: str) -> None:
+    """Keep a note of what a message says."""
+    async with friend.db.writing() as tx:
+        await learn_note(tx, text, source=message, author="rules/1", now=friend.clock())
+
+
+async def test_a_note_has_its_change_and_its_evidence(nora: Friend) -> None:
+    """What was decided, by whom, because of which words of which message."""
+    said = await nora.says("Please remember that I am allergic to walnuts.")
+    await note(nora, said, "I am allergic to walnuts.")
+
+    async with nora.db.reading() as tx:
+        (kept,) = await list_notes(tx, nora.person.id)
+        (change,) = await list_changes(tx, nora.person.id)
+        (evidence,) = (await list_evidence(tx, nora.person.id))[kept.id]
+    assert kept.text == evidence.quote == "I am allergic to walnuts."
+    assert (change.after, change.op, change.base, change.author) == (kept, "learned", 0, "rules/1")
+    assert [(cause.message, cause.version) for cause in change.causes] == [(said.id, 1)]
+    assert (evidence.message, evidence.version) == (said.id, 1)
+    assert (evidence.said_at, evidence.zone, evidence.trust) == (said.at, said.zone, "person")
+
+
+@pytest.mark.parametrize(
+    "again", ["my cat is called Miso", "My  cat is called miso!", "my cat is called Ｍｉｓｏ。"]
+)
+async def test_the_same_note_again_is_one_note_with_more_evidence(nora: Friend, again: str) -> None:
+    """Reinforcement is evidence, not another decision; case, width and spacing do not matter."""
+    for text in ("My cat is called Miso.", again):
+        await note(nora, await nora.says(f"Remember: {text}"), text)
+
+    async with nora.db.reading() as tx:
+        (kept,) = await list_notes(tx, nora.person.id)
+        evidence = (await list_evidence(tx, nora.person.id))[kept.id]
+        changes = await list_changes(tx, nora.person.id)
+    assert kept.text == "My cat is called Miso."
+    assert [each.quote for each in evidence] == ["My cat is called Miso.", again]
+    assert len(changes) == 1
+
+
+async def test_words_that_the_person_did_not_say_are_no_note(nora: Friend) -> None:
+    """A paraphrase would put words into their mouth."""
+    said = await nora.says("Remember that I like tea")
+    with pytest.raises(InvalidInput, match="own words"):
+        await note(nora, said, "I love tea")
+
+    async with nora.db.reading() as tx:
+        assert await list_notes(tx, nora.person.id) == []
+
+
+@pytest.mark.parametrize("trust", ["companion", "other", "outside"])
+async def test_the_words_of_others_are_no_evidence(nora: Friend, trust: str) -> None:
+    """Neither the companion's own, nor a friend's, nor what was fetched or forwarded."""
+    said = await nora.says("Remember that I like tea")
+    with pytest.raises(InvalidInput, match="own words"):
+        await note(nora, replace(said, trust=trust), "I like tea")
+
+
+async def test_a_note_keeps_the_version_that_it_quotes(nora: Friend) -> None:
+    """Evidence names it, whatever the message says later."""
+    from oldfriend.memory.log import edit_message, get_message
+
+    said = await nora.says("Remember that I like tea")
+    await note(nora, said, "I like tea")
+    async with nora.db.writing() as tx:
+        await edit_message(tx, nora.person.id, said.id, "never mind", now=nora.clock())
+        ((evidence,),) = (await list_evidence(tx, nora.person.id)).values()
+        quoted = await get_message(
+            tx, nora.person.id, evidence.message, version=evidence.version
+        )
+
+    assert evidence.quote in quoted.text
+
+
+async def test_notes_are_listed_in_the_order_in_which_they_were_made(nora: Friend) -> None:
+    """The oldest first, evidence too."""
+    texts = ["zebra", "apple", "mango"]
+    for text in texts:
+        await note(nora, await nora.says(f"note {text}"), text)
+
+    async with nora.db.reading() as tx:
+        assert [each.text for each in await list_notes(tx, nora.person.id)] == texts

@@ -1,0 +1,102 @@
+"""Who is who, and where they talk."""
+
+import pytest
+
+from oldfriend.db.database import Database
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    ensure_identity,
+    ensure_owner,
+    ensure_person,
+    get_person,
+    get_person_by_id,
+    list_people,
+    mark_introduced,
+    set_language,
+)
+
+
+async def test_the_owner_is_made_once_and_stands_first(db: Database) -> None:
+    """Whoever comes later does not become the owner."""
+    async with db.writing() as tx:
+        owner = await ensure_owner(tx, now=1, zone="UTC")
+        ada = await ensure_person(tx, "Ada", now=2, zone="Asia/Tokyo")
+
+        assert await ensure_owner(tx, now=3, zone="Europe/Lisbon") == owner
+        assert await ensure_person(tx, "Ada", now=4, zone="UTC") == ada
+        assert await get_person(tx, None) == owner
+        assert await list_people(tx) == [owner, ada]
+
+
+async def test_an_unknown_name_is_answered_with_the_known_ones(db: Database) -> None:
+    """A slip of the pen is seen at once."""
+    async with db.writing() as tx:
+        with pytest.raises(NotFound, match="Nobody has talked here yet"):
+            await get_person(tx, None)
+        with pytest.raises(NotFound, match="'Aad'.*nobody yet"):
+            await get_person(tx, "Aad")
+        await ensure_owner(tx, now=0, zone="UTC")
+        await ensure_person(tx, "Ada", now=0, zone="UTC")
+        with pytest.raises(NotFound, match="'Aad'.*Known: me, Ada"):
+            await get_person(tx, "Aad")
+        with pytest.raises(NotFound):
+            await get_person_by_id(tx, "no such id")
+
+
+async def test_spacing_does_not_make_another_person(db: Database) -> None:
+    """Names are kept without what surrounds them."""
+    async with db.writing() as tx:
+        ada = await ensure_person(tx, "  Ada \n Lovelace ", now=0, zone="UTC")
+
+        assert ada.name == "Ada Lovelace"
+        assert await ensure_person(tx, "Ada Lovelace", now=0, zone="UTC") == ada
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "bell\x07", "zero\u200bwidth"])
+async def test_a_name_that_cannot_be_seen_is_refused(db: Database, name: str) -> None:
+    """Two names that look alike would be two memories."""
+    with pytest.raises(InvalidInput, match="cannot be a name"):
+        async with db.writing() as tx:
+            await ensure_person(tx, name, now=0, zone="UTC")
+
+
+async def test_a_chat_is_a_person_a_channel_and_an_address(db: Database) -> None:
+    """The same address of another person, or on another channel, is another chat."""
+    async with db.writing() as tx:
+        companion = await ensure_companion(tx, now=0)
+        ada = await ensure_person(tx, "Ada", now=0, zone="UTC")
+        bob = await ensure_person(tx, "Bob", now=0, zone="UTC")
+        chats = [
+            await ensure_chat(tx, who, companion, channel=channel, address="a", title="", now=0)
+            for who in (ada, bob, ada)
+            for channel in ("web", "terminal")
+        ]
+
+    assert len({chat.id for chat in chats}) == 4
+    assert chats[:2] == chats[4:]
+
+
+async def test_the_companion_is_introduced_once(db: Database) -> None:
+    """The first moment is kept."""
+    async with db.writing() as tx:
+        companion = await ensure_companion(tx, now=0)
+        for now in (5, 9):
+            await mark_introduced(tx, companion.id, now=now)
+
+        assert (await ensure_companion(tx, now=0)).introduced_at == 5
+
+
+async def test_what_is_noted_about_a_person_is_read_back(db: Database) -> None:
+    """The language they spoke last; an address belongs to whom it was given first."""
+    async with db.writing() as tx:
+        ada = await ensure_person(tx, "Ada", now=0, zone="UTC")
+        bob = await ensure_person(tx, "Bob", now=0, zone="UTC")
+        await set_language(tx, ada.id, "fr")
+        for who in (ada, bob):
+            await ensure_identity(tx, who.id, channel="web", address="x", now=0)
+
+        assert (await get_person_by_id(tx, ada.id)).language == "fr"
+        assert (await get_person_by_id(tx, bob.id)).language is None
+        assert await tx.rows("SELECT person FROM identity") == [(ada.id,)]

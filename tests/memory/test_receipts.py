@@ -1,0 +1,80 @@
+"""What a reply stood on can be looked up later, whole."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.errors import StoreError
+from oldfriend.domain.ids import new_id
+from oldfriend.memory.receipts import (
+    Receipt,
+    ReceiptItem,
+    find_receipt,
+    list_only_asked,
+    write_receipt,
+)
+from oldfriend.memory.search import Reason
+from tests.memory.conftest import Friend
+
+WHY = (
+    Reason(cause="words", words=("cat", "猫"), strength=0.75),
+    Reason(cause="said_by", name="Tomás", strength=0.25),
+)
+
+
+async def receipt_for(friend: Friend, *, only_asks: bool = True) -> Receipt:
+    """A question and its reply, with what the reply stood on."""
+    asked = await friend.says("What is my cat called?")
+    replied = await friend.says("Miso", role="companion", findable=False)
+    return Receipt(
+        id=new_id(friend.clock()), person=friend.person.id, turn=new_id(friend.clock()),
+        asked=asked.id, asked_seq=asked.seq, replied=replied.id, made_at=friend.clock(),
+        only_asks=only_asks,
+        details={"intent": "question", "answerable": 0.875, "degraded": False, "rest": None},
+        items=(
+            ReceiptItem(kind="message", object=asked.id, version=1, used=True, score=0.5, why=WHY),
+            ReceiptItem(kind="memory", object="n1", version=1, used=False, score=0.25, why=()),
+        ),
+    )  # fmt: skip
+
+
+async def test_a_receipt_is_found_as_it_was_written_by_each_of_its_names(nora: Friend) -> None:
+    """By its own id, its turn, its reply; and the last one without any."""
+    receipt = await receipt_for(nora)
+    async with nora.db.writing() as tx:
+        await write_receipt(tx, receipt)
+        for name in (receipt.id, receipt.turn, receipt.replied, None):
+            assert await find_receipt(tx, nora.person.id, name) == receipt
+
+        assert await find_receipt(tx, nora.person.id, "no such reply") is None
+
+
+async def test_the_last_receipt_is_the_newest(nora: Friend) -> None:
+    """Asking why means the last answer."""
+    first, second = await receipt_for(nora), await receipt_for(nora)
+    async with nora.db.writing() as tx:
+        await write_receipt(tx, second)
+        await write_receipt(tx, first)
+
+        assert await find_receipt(tx, nora.person.id) == second
+
+
+async def test_a_turn_has_one_receipt(nora: Friend) -> None:
+    """A turn that runs again must not answer twice."""
+    receipt = await receipt_for(nora)
+    async with nora.db.writing() as tx:
+        await write_receipt(tx, receipt)
+    with pytest.raises(StoreError):
+        async with nora.db.writing() as tx:
+            await write_receipt(tx, replace(receipt, id=new_id(nora.clock())))
+
+
+async def test_only_what_tells_nothing_is_listed_as_only_asked(nora: Friend) -> None:
+    """A message that also tells something stays findable."""
+    asks = await receipt_for(nora, only_asks=True)
+    tells = await receipt_for(nora, only_asks=False)
+    async with nora.db.writing() as tx:
+        await write_receipt(tx, asks)
+        await write_receipt(tx, tells)
+
+        assert await list_only_asked(tx, nora.person.id) == [asks.asked_seq]

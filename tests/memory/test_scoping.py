@@ -1,0 +1,338 @@
+"""Nobody ever sees what belongs to somebody else: shown for every query there is.
+
+Every statement in ``oldfriend/memory`` is run for one person while another's rows lie between
+theirs. No result may hold anything of the other's, and every statement that touches a table with
+a ``person`` column must name the person it is for. A statement that the tour below never runs
+fails the last test: whoever adds a query adds it to the tour.
+"""
+
+import ast
+import importlib
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import oldfriend.memory
+from oldfriend.db.database import Row, SqlValue, Transaction
+from oldfriend.db.sqlite.database import SqliteDatabase
+from oldfriend.domain.errors import OldfriendError
+from oldfriend.domain.ids import new_id
+from oldfriend.memory import (
+    batches,
+    changes,
+    known,
+    log,
+    notes,
+    people,
+    receipts,
+    sessions,
+    vectors,
+)
+from oldfriend.memory.shelf import Shelf
+from tests.memory.conftest import Friend, Meet
+
+WITHOUT_A_PERSON = {
+    "ensure_owner": "finds out who the owner is",
+    "get_person": "finds out who the owner is",
+    "find_person": "finds out who bears a name",
+    "list_people": "lists who is here, for the owner of the machine; nothing that they said",
+    "add_person": "makes the person",
+    "undo_batch": "by the id of a batch that was just read for the person",
+}
+"""The functions whose statements may touch a person's table without ``:person``, and why."""
+
+OF_THE_PERSON = re.compile(r"\bperson = :person\b|\bid = :person\b|INSERT\b.*:person\b", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """A transaction that remembers each statement, for whom it was run, and what it gave back."""
+
+    tx: Transaction
+    person: str
+    seen: list[tuple[str, Mapping[str, SqlValue], list[Row]]] = field(default_factory=list)
+
+    async def rows(self, sql: str, /, **values: SqlValue) -> list[Row]:
+        """All rows of a query."""
+        found = await self.tx.rows(sql, **values)
+        self.seen.append((sql, values, found))
+        return found
+
+    async def row(self, sql: str, /, **values: SqlValue) -> Row | None:
+        """The first row of a query, or None."""
+        found = await self.tx.row(sql, **values)
+        self.seen.append((sql, values, [] if found is None else [found]))
+        return found
+
+    async def run(self, sql: str, /, **values: SqlValue) -> int:
+        """Execute a statement."""
+        self.seen.append((sql, values, []))
+        return await self.tx.run(sql, **values)
+
+    async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
+        """Execute a statement many times."""
+        kept = list(each)
+        self.seen += [(sql, values, []) for values in kept]
+        await self.tx.run_many(sql, kept)
+
+
+@asynccontextmanager
+async def recorded(friend: Friend) -> AsyncIterator[Recorder]:
+    """A writing transaction for one person, recorded."""
+    async with friend.db.writing() as tx:
+        yield Recorder(tx, friend.person.id)
+
+
+async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
+    """Everything that writes."""
+    said = await friend.says_in(tx, f"Remember: {secret}", external_id="same id for all")
+    if said is None:
+        found = await log.find_by_external_id(tx, friend.person.id, friend.chat.id, "same id for all")
+        assert found is not None
+        said = await log.edit_message(tx, friend.person.id, found.id, f"{secret} now", now=1)
+    await notes.learn_note(tx, secret, source=said, author="rules/1", now=friend.clock())
+    await receipts.write_receipt(
+        tx,
+        receipts.Receipt(
+            id=new_id(friend.clock()), person=friend.person.id, turn=new_id(friend.clock()),
+            asked=said.id, asked_seq=said.seq, replied=said.id, made_at=friend.clock(),
+            only_asks=True, details={},
+            items=(
+                receipts.ReceiptItem(
+                    kind="message", object=said.id, version=1, used=True, score=1.0, why=()
+                ),
+            ),
+        ),
+    )  # fmt: skip
+    embedding = np.full((1, 384), 0.05, dtype=np.float32)
+    await vectors.save_vectors(tx, friend.person.id, "m", [said.seq], embedding)
+    await people.set_language(tx, friend.person.id, "en")
+    await people.ensure_identity(tx, friend.person.id, channel="web", address=secret, now=0)
+
+
+async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
+    """Everything that an import does, once finished, once undone, once without anything new."""
+    at = friend.clock.tick(minutes=500)
+    for number in range(3):
+        batch = await batches.begin_batch(
+            tx, friend.person.id, file=secret, format_name="text", sha256=f"{at}{number}", now=at
+        )
+        again = await batches.begin_batch(
+            tx, friend.person.id, file=secret, format_name="text", sha256=f"{at}{number}", now=at
+        )
+        assert again == batch
+        session = await known.ensure_session_around(
+            tx, friend.chat, opened_at=at, closed_at=at + number, batch=batch.id
+        )
+        await sessions.ensure_closed_session(
+            tx, friend.chat, external_id=secret, opened_at=at, closed_at=at, batch=batch.id
+        )
+        if number < 2:
+            place = log.Place(chat=friend.chat, session=session, batch=batch.id)
+            spoken = log.Spoken(
+                role="person", speaker="x", text=secret, at=at, trust="person",
+                external_id=f"{at} {number}",
+            )  # fmt: skip
+            (message,) = await log.write_messages(tx, place, [spoken], now=at)
+            assert message is not None
+            edited = await log.edit_message(tx, friend.person.id, message.id, secret * 2, now=at)
+            await known.claim_version(tx, edited, batch=batch.id, details={})
+            await batches.advance_batch(tx, batch, added=1, known=0)
+        await batches.finish_batch(tx, batch, now=at)
+        if number == 1:
+            await batches.undo_batch(tx, friend.person.id, batch.number, now=at)
+
+
+async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> None:
+    """Everything that reads, also with the ids of somebody else."""
+    person, chats = friend.person.id, (friend.chat.id, others.chat.id)
+    async with others.db.reading() as reader:
+        of_others = [m.id for m in await log.list_messages(reader, others.person.id)]
+        his_notes = [memory.id for memory in await changes.list_view(reader, others.person.id)]
+    for chat in chats:
+        await log.find_by_external_id(tx, person, chat, "same id for all")
+        await log.list_recent(tx, person, chat, limit=50)
+        await log.list_written_since(tx, person, chat, after=0)
+        await known.known_messages(tx, person, chat, ["same id for all"])
+        await known.span_of(tx, person, chat)
+    for message in of_others:
+        with pytest.raises(OldfriendError):
+            await log.get_message(tx, person, message)
+        with pytest.raises(OldfriendError):
+            await log.edit_message(tx, person, message, "his now", now=0)
+        assert await receipts.find_receipt(tx, person, message) is None
+    for memory in his_notes:
+        with pytest.raises(OldfriendError):
+            await changes.get_memory(tx, person, memory)
+    await log.list_messages(tx, person)
+    await log.list_by_seq(tx, person, range(1, 60))
+    await log.count_messages(tx, person)
+    await log.find_own_name(tx, person)
+    await notes.list_notes(tx, person)
+    await notes.list_evidence(tx, person)
+    await changes.check_fold(tx, person)
+    await receipts.find_receipt(tx, person)
+    await receipts.list_only_asked(tx, person)
+    await vectors.list_unembedded(tx, person, "other model")
+    await vectors.count_findable(tx, person, "m")
+    await vectors.vectors_of(tx, person, "m", [1, 2, 3])
+    await batches.list_batches(tx, person)
+    await known.list_chats(tx, person, channel="terminal")
+    await people.get_person_by_id(tx, person)
+    await shelf.index_of(tx, person)
+
+
+async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
+    """What only happens now and then: the first start, a late vector, an outdated imprint."""
+    await people.ensure_owner(tx, now=0, zone="UTC")
+    await people.ensure_owner(tx, now=0, zone="UTC")
+    await people.get_person(tx, None)
+    await people.get_person(tx, friend.person.name)
+    await people.list_people(tx)
+    await people.ensure_person(tx, "Somebody new", now=0, zone="UTC")
+    await tx.tx.run("UPDATE companion SET name = id")
+    companion = await people.ensure_companion(tx, now=0)
+    await people.mark_introduced(tx, companion.id, now=0)
+    await people.ensure_chat(
+        tx, friend.person, companion, channel="new", address="", title="", now=0
+    )
+    await friend.says_in(tx, "before a long pause")
+    friend.clock.tick(minutes=60)
+    late = await friend.says_in(tx, "after it")
+    assert late is not None
+    await shelf.index_of(tx, friend.person.id)
+    embedding = np.full((1, 384), 0.05, dtype=np.float32)
+    await vectors.save_vectors(tx, friend.person.id, "m", [late.seq], embedding)
+    await shelf.index_of(tx, friend.person.id)
+    await tx.tx.run("UPDATE message SET imprint = zeroblob(12) WHERE length(imprint) > 0")
+    await Shelf("m").index_of(tx, friend.person.id)
+
+
+async def ids_of(db: SqliteDatabase, person: str) -> set[str]:
+    """Every id and every text in the rows of one person."""
+    found: set[str] = set()
+    async with db.reading() as tx:
+        for table in await tables_of_people(tx):
+            key = "id" if table == "person" else "person"
+            rows = await tx.rows(f"SELECT * FROM {table} WHERE {key} = :person", person=person)
+            found |= {cell for row in rows for cell in row if isinstance(cell, str)}
+    return found
+
+
+async def tables_of_people(tx: Transaction) -> list[str]:
+    """The tables whose rows belong to a person, and the one of the persons."""
+    rows = await tx.rows(
+        """SELECT DISTINCT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+           WHERE t.type = 'table' AND c.name = 'person'"""
+    )
+    return ["person", *(name for (name,) in rows)]
+
+
+def statements() -> list[tuple[str, str]]:
+    """All SQL in oldfriend/memory, each with the function or constant in which it stands."""
+    found: list[tuple[str, str]] = []
+    for path in sorted(Path(oldfriend.memory.__path__[0]).glob("*.py")):
+        module = vars(importlib.import_module(f"oldfriend.memory.{path.stem}"))
+        for part in ast.parse(path.read_text("utf-8")).body:
+            name = getattr(part, "name", path.stem)
+            found += [(name, sql) for sql in sql_in(part, module)]
+    return found
+
+
+IS_SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s")
+
+
+def sql_in(node: ast.AST, module: Mapping[str, object]) -> list[str]:
+    """The SQL below a node, with the module's constants filled in and variables as "…"."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    elif isinstance(node, ast.JoinedStr):
+        text = "".join(
+            str(part.value) if isinstance(part, ast.Constant)
+            else str(module.get(ast.unparse(part.value), "…"))
+            for part in node.values
+        )  # fmt: skip
+    else:
+        below = ast.iter_child_nodes(node)
+        return [sql for child in below for sql in sql_in(child, module)]
+    return [plain(text)] if IS_SQL.match(text) else []
+
+
+def plain(sql: str) -> str:
+    """A statement without its line breaks."""
+    return " ".join(sql.split())
+
+
+def names_the_person(sql: str, tables: Iterable[str]) -> bool:
+    """Whether a statement either touches nobody's table or says whose rows it means."""
+    touched = re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)", sql)
+    return not set(touched) & set(tables) or OF_THE_PERSON.search(sql) is not None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+@given(order=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=10))
+async def test_whatever_two_people_do_neither_sees_the_other(
+    meet: Meet, order: list[tuple[bool, bool]]
+) -> None:
+    """Their messages, notes, receipts, vectors and imports lie between each other's."""
+    friends = [await meet(new_id(0)), await meet(new_id(0))]
+    shelf = Shelf("m")
+    for which, imports in order:
+        friend = friends[which]
+        async with recorded(friend) as tx:
+            await (bring_in if imports else talk)(tx, friend, f"{friend.person.name}'s secret")
+    for friend, other in (friends, reversed(friends)):
+        async with recorded(friend) as tx:
+            await look(tx, friend, other, shelf)
+            tables = await tables_of_people(tx.tx)
+        foreign = await ids_of(friend.db, other.person.id) - await ids_of(
+            friend.db, friend.person.id
+        )
+
+        assert tx.seen
+        for sql, values, rows in tx.seen:
+            assert names_the_person(sql, tables), sql
+            assert values.get("person", friend.person.id) == friend.person.id
+            leaked = {cell for row in rows for cell in row if isinstance(cell, str)} & foreign
+            assert not leaked, (sql, leaked)
+
+
+async def test_every_statement_says_whose_rows_it_means(db: SqliteDatabase) -> None:
+    """Read from the source, also what no test would ever run."""
+    async with db.reading() as tx:
+        tables = await tables_of_people(tx)
+    nameless = {name for name, sql in statements() if not names_the_person(sql, tables)}
+
+    assert nameless == set(WITHOUT_A_PERSON)
+
+
+async def test_the_tour_leaves_no_statement_out(nora: Friend, omar: Friend) -> None:
+    """A new query is only safe once it is shown to be."""
+    shelf = Shelf("m")
+    run: set[str] = set()
+    for friend, other in ((nora, omar), (omar, nora)):
+        async with recorded(friend) as tx:
+            await talk(tx, friend, "secret")
+            await talk(tx, friend, "secret")
+            await bring_in(tx, friend, "secret")
+            await shelf.index_of(tx, friend.person.id)
+            await talk(tx, friend, "secret")
+        run |= {plain(sql) for sql, _, _ in tx.seen}
+        async with recorded(friend) as tx:
+            await look(tx, friend, other, shelf)
+            await rarely(tx, friend, shelf)
+        run |= {plain(sql) for sql, _, _ in tx.seen}
+
+    never = [
+        (name, sql)
+        for name, sql in statements()
+        if not any(re.search(re.escape(sql).replace("…", ".*"), each) for each in run)
+    ]
+    assert not never, never

@@ -1,0 +1,137 @@
+"""A stretch of talk ends with a long pause, and a chat has one at a time."""
+
+from oldfriend.domain.clock import MINUTE
+from oldfriend.domain.people import SESSION_IDLE
+from oldfriend.memory.sessions import close_session, ensure_closed_session, session_at
+from tests.memory.conftest import Friend, Meet
+from tests.processes import line_of, python
+
+TALKER = """
+import asyncio, sys
+from pathlib import Path
+from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.domain.messages import Spoken
+from oldfriend.domain.people import Chat
+from oldfriend.memory.log import Place, write_message
+from oldfriend.memory.sessions import session_at
+
+async def talk(path, person, companion, chat):
+    chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")
+    db = open_sqlite(Path(path))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(20):
+        at = number * 31 * 60_000_000
+        async with db.writing() as tx:
+            place = Place(chat=chat, session=await session_at(tx, chat, at))
+            spoken = Spoken(role="person", speaker="", text="x", at=at, trust="person")
+            await write_message(tx, place, spoken, now=at)
+    await db.close()
+    print("done", flush=True)
+
+asyncio.run(talk(*sys.argv[1:]))
+"""
+
+
+async def statuses(friend: Friend) -> list[str]:
+    """The sessions of a chat, as they began."""
+    async with friend.db.reading() as tx:
+        rows = await tx.rows(
+            "SELECT status FROM session WHERE chat = :chat ORDER BY opened_at", chat=friend.chat.id
+        )
+    return [row[0] for row in rows]
+
+
+async def test_talk_goes_on_in_one_session_until_a_pause_of_half_an_hour(nora: Friend) -> None:
+    """Half an hour counts from what was said last, not from the beginning."""
+    assert SESSION_IDLE == 30 * MINUTE
+    first = await nora.says("one")
+    nora.clock.tick(minutes=29)
+    second = await nora.says("two")
+    nora.clock.tick(minutes=29)
+    third = await nora.says("three")
+    nora.clock.tick(minutes=30)
+    fourth = await nora.says("four")
+
+    assert first.session == second.session == third.session != fourth.session
+    assert await statuses(nora) == ["closed", "open"]
+
+
+async def test_a_session_that_idled_is_closed_at_its_last_word(nora: Friend) -> None:
+    """Not at the moment at which somebody noticed."""
+    last = await nora.says("bye")
+    nora.clock.tick(minutes=500)
+    await nora.says("hello again")
+
+    async with nora.db.reading() as tx:
+        row = await tx.row(
+            "SELECT closed_at, close_trigger FROM session WHERE id = :id", id=last.session
+        )
+    assert row == (last.at, "idle")
+
+
+async def test_a_pause_without_a_word_counts_from_the_opening(nora: Friend) -> None:
+    """A session may be open before anything is said in it."""
+    async with nora.db.writing() as tx:
+        first = await session_at(tx, nora.chat, nora.clock())
+        again = await session_at(tx, nora.chat, nora.clock.tick(minutes=30))
+        later = await session_at(tx, nora.chat, nora.clock.tick(minutes=1))
+
+    assert first == again != later
+
+
+async def test_each_chat_has_its_own_session(meet: Meet) -> None:
+    """Talking on the web does not keep the terminal's session alive."""
+    terminal, web = await meet("Nora"), await meet("Nora", channel="web")
+
+    one, two = await terminal.says("here"), await web.says("there")
+
+    assert one.session != two.session
+    assert await statuses(terminal) == await statuses(web) == ["open"]
+
+
+async def test_closing_is_done_once(nora: Friend) -> None:
+    """The second to close learns that it was closed already."""
+    message = await nora.says("hello")
+    async with nora.db.writing() as tx:
+        closings = [
+            await close_session(
+                tx, nora.chat, message.session, at=nora.clock(), trigger="explicit"
+            )
+            for _ in range(2)
+        ]
+
+    assert closings == [True, False]
+    assert (await nora.says("next")).session != message.session
+
+
+async def test_a_given_session_keeps_its_name_and_grows(nora: Friend) -> None:
+    """An overlapping newer export adds to the session that is here; talk does not go into it."""
+    async with nora.db.writing() as tx:
+        ids = {
+            await ensure_closed_session(
+                tx, nora.chat, external_id="s1", opened_at=opened, closed_at=closed, batch=None
+            )
+            for opened, closed in [(500, 600), (400, 550), (510, 900)]
+        }
+        row = await tx.row("SELECT opened_at, closed_at, status FROM session")
+
+    assert len(ids) == 1
+    assert row == (400, 900, "closed")
+    assert (await nora.says("now")).session not in ids
+
+
+async def test_processes_that_race_never_have_two_sessions_open(nora: Friend) -> None:
+    """Each of their twenty stretches is one session."""
+    ids = (nora.person.id, nora.companion.id, nora.chat.id)
+    with python(TALKER, nora.db.path, *ids) as one, python(TALKER, nora.db.path, *ids) as two:
+        assert line_of(one.stdout) == line_of(two.stdout) == "ready"
+        for process in (one, two):
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+        assert line_of(one.stdout) == line_of(two.stdout) == "done"
+
+    kept = await statuses(nora)
+    assert kept.count("open") == 1
+    async with nora.db.reading() as tx:
+        assert await tx.row("SELECT count(*) FROM message") == (40,)

@@ -1,0 +1,188 @@
+"""The index in memory says what the database says, whoever wrote it, within its bytes."""
+
+import numpy as np
+import pytest
+
+from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.log import edit_message
+from oldfriend.memory.search import PersonIndex
+from oldfriend.memory.shelf import Shelf
+from oldfriend.memory.vectors import save_vectors
+from tests.memory.conftest import Friend, Meet
+from tests.processes import python
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.domain.messages import Spoken
+from oldfriend.domain.people import Chat
+from oldfriend.memory.log import Place, write_message
+
+async def write(path, person, companion, chat, session):
+    chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")
+    db = open_sqlite(Path(path))
+    spoken = Spoken(role="person", speaker="", text="from elsewhere", at=0, trust="person")
+    async with db.writing() as tx:
+        await write_message(tx, Place(chat=chat, session=session), spoken, now=0)
+    await db.close()
+
+asyncio.run(write(*sys.argv[1:]))
+"""
+
+
+def one_hot(place: int) -> np.ndarray:
+    """A vector that only looks like itself."""
+    vector = np.zeros((1, 384), dtype=np.float32)
+    vector[0, :8] = 0.01
+    vector[0, place] = 1
+    return vector
+
+
+async def index_of(friend: Friend, shelf: Shelf) -> PersonIndex:
+    """The person's index as of now."""
+    async with friend.db.reading() as tx:
+        return await shelf.index_of(tx, friend.person.id)
+
+
+async def seqs(friend: Friend, shelf: Shelf) -> list[int]:
+    """Which messages the index holds."""
+    return sorted((await index_of(friend, shelf)).columns.seq.tolist())
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    """An empty shelf for the vectors of one model."""
+    return Shelf("m")
+
+
+async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: Shelf) -> None:
+    """What search never finds is not: the companion's quotes, words without a letter."""
+    assert await seqs(nora, shelf) == []
+    first = await nora.says("one")
+    assert await seqs(nora, shelf) == [first.seq]
+    await nora.says("a quote", role="companion", findable=False)
+    await nora.says("…")
+    second = await nora.says("two")
+
+    assert await seqs(nora, shelf) == [first.seq, second.seq]
+
+
+async def test_what_another_connection_or_process_writes_is_there_too(
+    nora: Friend, shelf: Shelf
+) -> None:
+    """A cache is never older than the transaction that asks for it."""
+    first = await nora.says("one")
+    assert await seqs(nora, shelf) == [first.seq]
+
+    ids = (nora.person.id, nora.companion.id, nora.chat.id, first.session)
+    with python(WRITER, nora.db.path, *ids) as other:
+        assert other.wait(60) == 0
+
+    assert await seqs(nora, shelf) == [first.seq, first.seq + 1]
+
+
+async def test_an_edit_puts_the_new_words_in_the_place_of_the_old(
+    nora: Friend, shelf: Shelf
+) -> None:
+    """On a shelf that knew the old ones, and on one that did not."""
+    message, other = await nora.says("Porto"), await nora.says("rain")
+    await seqs(nora, shelf)
+    async with nora.db.writing() as tx:
+        edited = await edit_message(tx, nora.person.id, message.id, "Lisbon", now=0)
+        again = await edit_message(tx, nora.person.id, message.id, "Lisboa", now=0)
+
+    assert edited.seq < again.seq
+    assert await seqs(nora, shelf) == await seqs(nora, Shelf("m")) == [other.seq, again.seq]
+
+
+async def test_vectors_that_come_late_find_their_messages(nora: Friend, shelf: Shelf) -> None:
+    """In any order, one by one, as if they had been there from the start."""
+    messages = [await nora.says(text) for text in ("one", "two", "three")]
+    assert not (await index_of(nora, shelf)).vectors.any()
+    for place in (2, 0, 1):
+        async with nora.db.writing() as tx:
+            await save_vectors(tx, nora.person.id, "m", [messages[place].seq], one_hot(20 + place))
+        index = await index_of(nora, shelf)
+        there = np.flatnonzero(index.columns.seq == messages[place].seq)
+
+        assert index.vectors[there].argmax() == 20 + place
+    assert (await index_of(nora, shelf)).vectors.any(axis=1).all()
+
+
+async def test_vectors_of_another_model_are_not_compared(nora: Friend, shelf: Shelf) -> None:
+    """A cosine between two models means nothing."""
+    message = await nora.says("one")
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "another", [message.seq], one_hot(20))
+
+    assert not (await index_of(nora, shelf)).vectors.any()
+    assert not (await index_of(nora, Shelf(None))).vectors.any()
+
+
+async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: Shelf) -> None:
+    """Whoever removes rows raises the person's counter."""
+    first, second = await nora.says("one"), await nora.says("two")
+    await seqs(nora, shelf)
+    async with nora.db.writing() as tx:
+        await tx.run("DELETE FROM message WHERE id = :id", id=first.id)
+        await tx.run("UPDATE person SET rewritten = rewritten + 1")
+
+    assert await seqs(nora, shelf) == [second.seq]
+
+
+async def test_a_reader_of_an_older_moment_gets_that_moment(nora: Friend, shelf: Shelf) -> None:
+    """And leaves the shelf in order for whoever comes after."""
+    first = await nora.says("one")
+    other = open_sqlite(nora.db.path)
+    async with other.reading() as older:
+        await older.rows("SELECT 1 FROM person")
+        second = await nora.says("two")
+        assert await seqs(nora, shelf) == [first.seq, second.seq]
+        of_older = await shelf.index_of(older, nora.person.id)
+
+        assert of_older.columns.seq.tolist() == [first.seq]
+    await other.close()
+
+    assert await seqs(nora, shelf) == [first.seq, second.seq]
+
+
+async def test_each_person_has_a_volume_of_their_own(
+    nora: Friend, omar: Friend, shelf: Shelf
+) -> None:
+    """Whatever the order in which they talk and ask."""
+    hers = [(await nora.says("hers")).seq]
+    his = [(await omar.says(f"his {i}")).seq for i in range(3)]
+
+    assert await seqs(nora, shelf) == hers
+    assert await seqs(omar, shelf) == his
+    async with nora.db.reading() as tx:
+        assert len(await shelf.index_of(tx, PersonId("nobody"))) == 0
+
+
+async def test_when_there_is_no_room_who_was_asked_about_longest_ago_goes(meet: Meet) -> None:
+    """And comes back, unchanged, when asked about again."""
+    people = [await meet(name) for name in ("Ada", "Bob", "Cyd")]
+    for person in people:
+        for number in range(50):
+            await person.says(f"{person.person.name} says word{number}")
+    one = Shelf("m")
+    await index_of(people[0], one)
+    shelf = Shelf("m", limit_bytes=one.nbytes * 5 // 2)
+
+    for place in (0, 1, 0, 2):
+        await index_of(people[place], shelf)
+
+    ada, bob, cyd = (person.person.id for person in people)
+    assert list(shelf._volumes) == [ada, cyd]
+    assert shelf.nbytes <= one.nbytes * 5 // 2
+    assert len(await seqs(people[1], shelf)) == 50
+    assert list(shelf._volumes) == [cyd, bob]
+
+
+async def test_one_who_is_larger_than_the_shelf_is_served_all_the_same(nora: Friend) -> None:
+    """Alone."""
+    message = await nora.says("one")
+
+    assert await seqs(nora, Shelf("m", limit_bytes=1)) == [message.seq]

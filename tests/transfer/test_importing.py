@@ -1,0 +1,312 @@
+"""Exports become part of the memory: once, whole, and so that it can be undone."""
+
+import asyncio
+import json
+import multiprocessing
+import os
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.errors import ImportRefused, NotFound
+from oldfriend.memory.people import ensure_companion, ensure_person
+from oldfriend.transfer.importing import bring_in
+
+CHAT = (
+    "31/12/2023, 21:05 - Ana: shall we swim?\n"
+    "31/12/2023, 21:06 - Ben: yes\n"
+    "31/12/2023, 22:30 - Ben: where?\n"
+    "13/01/2024, 09:00 - Ana: the lake\n"
+)
+
+
+def jsonl(count, start=0):
+    lines = (
+        {
+            "id": f"m{n}", "speaker": ("Ana", "Ben")[n % 2], "text": f"message {n}",
+            "at": f"2024-01-{n // 1440 % 28 + 1:02d}T{n // 60 % 24:02d}:{n % 60:02d}:00",
+        }
+        for n in range(start, start + count)
+    )  # fmt: skip
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+async def test_messages_keep_their_times_speakers_and_roles(house, write):
+    brought = await house.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+
+    rows = await house.rows(
+        "SELECT speaker, role, trust, said_at, zone, author FROM message ORDER BY seq"
+    )
+    assert (brought.number, brought.added, brought.known) == (1, 4, 0)
+    assert rows[0][:3] == ("Ana", "person", "person")
+    assert rows[0][5] == house.person.id
+    assert rows[1][:3] == ("Ben", "other", "other")
+    assert from_micros(rows[0][3], rows[0][4]).isoformat() == "2023-12-31T21:05:00+00:00"
+    assert {row[4] for row in rows} == {"Europe/Lisbon"}
+
+
+async def test_pauses_make_the_sessions_and_they_are_closed(house, write):
+    await house.bring_in(write("chat.txt", CHAT))
+
+    rows = await house.rows("SELECT status, close_trigger, closed_at - opened_at FROM session")
+    assert sorted(rows) == [
+        ("closed", "imported", 0),
+        ("closed", "imported", 0),
+        ("closed", "imported", 60_000_000),
+    ]
+
+
+async def test_given_sessions_are_kept(house, write):
+    lines = [
+        {"id": n, "session": n // 2, "speaker": "Ana", "at": f"2024-01-0{n + 1}", "text": "x"}
+        for n in range(4)
+    ]
+    path = write("talk.jsonl", "\n".join(json.dumps(line) for line in lines))
+    await house.bring_in(path)
+
+    rows = await house.rows(
+        """SELECT s.external_id, count(*) FROM message m JOIN session s ON s.id = m.session
+           GROUP BY 1 ORDER BY 1"""
+    )
+    assert rows == [("0", 2), ("1", 2)]
+    assert house.inspect(path).sessions == 2
+
+
+async def test_importing_again_adds_nothing_and_leaves_no_trace(house, write):
+    path = write("chat.txt", CHAT)
+    await house.bring_in(path)
+    before = await house.rows("SELECT * FROM message")
+    again = await house.bring_in(path)
+
+    assert (again.number, again.added, again.known) == (None, 0, 4)
+    assert await house.rows("SELECT * FROM message") == before
+    assert await house.rows("SELECT number FROM import_batch") == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["WhatsApp Chat with Ben.txt", "WhatsApp Chat with Benny.txt"])
+async def test_a_newer_export_adds_what_is_new_also_under_another_name(house, write, name):
+    await house.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+    newer = await house.bring_in(write(name, f"{CHAT}13/01/2024, 09:20 - Ben: I come\n"))
+
+    assert (newer.added, newer.known) == (1, 4)
+    assert await house.rows("SELECT count(*) FROM chat") == [(1,)]
+    assert await house.rows("SELECT count(*) FROM session") == [(3,)]
+
+
+async def test_a_newer_export_that_begins_later_joins_the_chat(house, write):
+    """Phones export only the newest messages of a long chat."""
+    old = [f"{day:02d}/01/2024, 10:00 - Ana: day {day}\n" for day in range(1, 20)]
+    new = [f"{day:02d}/02/2024, 10:00 - Ana: day {day}\n" for day in range(1, 20)]
+    await house.bring_in(write("WhatsApp Chat with Ben.txt", "".join(old)))
+    newer = await house.bring_in(write("WhatsApp Chat with Eve.txt", "".join(old[-4:] + new)))
+
+    assert (newer.added, newer.known) == (19, 4)
+    assert await house.rows("SELECT count(*) FROM chat") == [(1,)]
+
+
+async def test_the_same_words_to_two_groups_in_the_same_minute_are_two_messages(house, write):
+    """A greeting sent to everybody must not be lost."""
+    greeting = "31/12/2023, 23:59 - Ana: Happy new year!\n"
+    await house.bring_in(write("Family.txt", f"{greeting}01/01/2024, 10:00 - Mum: you too\n"))
+    brought = await house.bring_in(write("Friends.txt", f"{greeting}01/01/2024, 11:00 - Ben: hey\n"))
+
+    assert (brought.added, brought.known) == (2, 0)
+    assert (await house.texts()).count("Happy new year!") == 2
+
+
+async def test_two_talks_with_the_same_ids_are_two_chats(house, write, tmp_path):
+    """Ids such as m1 come again in every file."""
+    (tmp_path / "other").mkdir()
+    await house.bring_in(write("talk.jsonl", jsonl(4)))
+    for name in ("other/talk.jsonl", "another.jsonl"):
+        brought = await house.bring_in(write(name, jsonl(4).replace("message", name)))
+        assert (brought.added, brought.known) == (4, 0)
+
+    assert await house.rows("SELECT count(*) FROM chat") == [(3,)]
+
+
+async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(house, write):
+    await house.bring_in(write("talk.jsonl", jsonl(5)))
+    newer = await house.bring_in(write("talk.jsonl", jsonl(5).replace("message 2", "edited 2")))
+
+    assert (newer.added, newer.known, newer.changed) == (0, 4, 1)
+    assert "edited 2" in await house.texts()
+
+    await house.undo(newer.number)
+    assert "message 2" in await house.texts()
+    assert await house.rows("SELECT count(*) FROM message") == [(5,)]
+
+
+async def test_an_older_export_does_not_bring_old_words_back(house, write):
+    def export(text, **fields):
+        message = {"id": 1, "type": "message", "date": "2024-01-01T10:00:00", "from": "Ben",
+                   "from_id": "user7", "text": text} | fields  # fmt: skip
+        return {"name": "Ben", "type": "personal_chat", "id": 7, "messages": [message]}
+
+    await house.bring_in(write("result.json", export("new", edited="2024-01-01T11:00:00")))
+    await house.bring_in(write("result.json", export("old")))
+    assert await house.texts() == ["new"]
+
+    await house.bring_in(write("result.json", export("newest", edited="2024-01-01T12:00:00")))
+    assert await house.texts() == ["newest"]
+
+
+async def test_undo_takes_away_everything_and_only_what_the_import_brought(house, write):
+    await house.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+    seqs = await house.rows("SELECT seq FROM message")
+    async with house.db.writing() as tx:
+        for (seq,) in seqs:
+            await tx.run(
+                "INSERT INTO message_vector VALUES (:person, 'm', :seq, x'00')",
+                person=house.person.id,
+                seq=seq,
+            )
+    await house.bring_in(write("talk.jsonl", jsonl(3)))
+    undone = await house.undo(1)
+
+    assert (undone.messages, undone.sessions, undone.chats) == (4, 3, 1)
+    assert len(await house.texts()) == 3
+    assert await house.rows("SELECT count(*) FROM message_vector") == [(0,)]
+    assert await house.rows("SELECT rewritten FROM person") == [(1,)]
+    with pytest.raises(NotFound, match="undone already"):
+        await house.undo(1)
+    with pytest.raises(NotFound):
+        await house.undo(9)
+
+    again = await house.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+    assert (again.number, again.added) == (3, 4)
+
+
+async def test_an_import_of_another_person_cannot_be_undone(house, write):
+    await house.bring_in(write("chat.txt", CHAT))
+    async with house.db.writing() as tx:
+        ben = await ensure_person(tx, "Ben", now=0, zone="UTC")
+
+    with pytest.raises(NotFound):
+        await replace(house, person=ben).undo(1)
+    brought = await replace(house, person=ben).bring_in(write("chat.txt", CHAT))
+    assert brought.added == 4
+
+
+async def test_an_interrupted_import_goes_on_where_it_stopped(house, write):
+    path = write("talk.jsonl", jsonl(2500))
+
+    def stop(progress):
+        if progress.done == 1000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await house.bring_in(path, progress=stop)
+    told = []
+    brought = await house.bring_in(path, progress=told.append)
+
+    assert (brought.number, brought.added, brought.resumed_at) == (1, 2500, 1000)
+    assert [p.done for p in told] == [2000, 2500]
+    assert len(await house.texts()) == 2500
+    assert await house.rows("SELECT status, position, added FROM import_batch") == [
+        ("done", 2500, 2500)
+    ]
+
+
+def import_in_a_process(store, path):
+    async def run():
+        db = open_sqlite(store)
+        async with db.writing() as tx:
+            person = await ensure_person(tx, "Ana", now=0, zone="UTC")
+            companion = await ensure_companion(tx, now=0)
+        from oldfriend.transfer.inspecting import inspect
+
+        preview = inspect(path, me="Ana", person="Ana", zone="UTC")
+        await bring_in(db, preview, person=person, companion=companion, clock=lambda: 0)
+
+    asyncio.run(run())
+
+
+async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(house, write):
+    path = write("talk.jsonl", jsonl(20_000))
+    killed = multiprocessing.get_context("spawn").Process(
+        target=import_in_a_process, args=(house.db.path, path)
+    )
+    killed.start()
+    deadline = time.monotonic() + 60
+    while not await house.rows("SELECT 1 FROM message LIMIT 1") and time.monotonic() < deadline:
+        await asyncio.sleep(0.02)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.join()
+    written = (await house.rows("SELECT count(*) FROM message"))[0][0]
+    brought = await house.bring_in(path)
+
+    assert 0 < written < 20_000
+    assert (brought.resumed_at, brought.added) == (written, 20_000)
+    rows = await house.rows("SELECT count(*), count(DISTINCT external_id) FROM message")
+    assert rows == [(20_000, 20_000)]
+    assert await house.db.check() == []
+
+
+def test_the_preview_tells_what_would_come(house, write):
+    preview = house.inspect(write("WhatsApp Chat with Ben.txt", CHAT))
+
+    assert (preview.messages, preview.sessions) == (4, 3)
+    assert [(s.name, s.role, s.messages) for s in preview.speakers] == [
+        ("Ana", "person", 2),
+        ("Ben", "other", 2),
+    ]
+    assert (preview.first.isoformat(), preview.last.isoformat()) == (
+        "2023-12-31T21:05:00+00:00",
+        "2024-01-13T09:00:00+00:00",
+    )
+    assert [chat.title for chat in preview.chats] == ["Ben"]
+
+
+@pytest.mark.parametrize("me", ["ben", "BEN "])
+def test_the_owner_can_be_named(house, write, me):
+    preview = house.inspect(write("chat.txt", CHAT), me=me)
+
+    assert preview.cast.me == {"Ben"}
+    assert preview.cast.is_clear
+    assert {s.name: s.role for s in preview.speakers} == {"Ben": "person", "Ana": "other"}
+
+
+def test_a_wrong_name_is_refused_with_those_there_are(house, write):
+    with pytest.raises(ImportRefused, match=r"called 'Eve'. Speakers: Ana, Ben."):
+        house.inspect(write("chat.txt", CHAT), me="Eve")
+
+
+def test_an_unclear_owner_is_nobody(house, write):
+    preview = house.inspect(write("chat.txt", CHAT.replace("Ana", "Anna")))
+
+    assert not preview.cast.is_clear
+    assert {s.role for s in preview.speakers} == {"other"}
+
+
+async def test_an_owner_without_a_name_in_the_file_has_their_own(house, write):
+    nodes = {
+        "a": {"parent": None, "message": {
+            "id": "a", "author": {"role": "user"}, "create_time": 1704056733,
+            "content": {"content_type": "text", "parts": ["hi"]}}},
+    }  # fmt: skip
+    path = write("c.json", [{"title": "t", "id": "c", "mapping": nodes, "current_node": "a"}])
+    assert house.inspect(path, me="Ana").cast.is_clear
+    await house.bring_in(path)
+
+    assert await house.rows("SELECT speaker, role, zone FROM message") == [
+        ("Ana", "person", "Europe/Lisbon")
+    ]
+
+
+def test_a_file_without_messages_is_refused(house, write):
+    with pytest.raises(ImportRefused, match="no message"):
+        house.inspect(write("result.json", {"name": "x", "type": "saved_messages", "messages": []}))
+
+
+async def test_a_broken_file_writes_nothing(house, write):
+    """The whole file is checked first."""
+    with pytest.raises(ImportRefused, match="line 3001"):
+        await house.bring_in(write("talk.jsonl", jsonl(3000) + "{broken\n"))
+
+    assert await house.rows("SELECT count(*) FROM message") == [(0,)]
+    assert await house.rows("SELECT count(*) FROM import_batch") == [(0,)]

@@ -1,0 +1,222 @@
+"""Everything leaves as lines, and comes back exactly as it was."""
+
+import json
+
+import pytest
+
+from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.domain.errors import ImportRefused
+from oldfriend.domain.messages import Spoken
+from oldfriend.memory.dump import FINDABLE, TABLES
+from oldfriend.memory.log import Place, edit_message, write_message
+from oldfriend.memory.people import ensure_chat, ensure_person
+from oldfriend.memory.sessions import session_at
+from oldfriend.transfer.exporting import export_lines
+from oldfriend.transfer.formats.detection import find_format
+from oldfriend.transfer.restoring import is_our_export, restore
+
+NOW = 1_760_000_000_000_000
+VECTORS = "message_vector"
+
+
+async def live_in(house, write):
+    """Some of everything: an import, a talk, an edit, words that are never found, a memory."""
+    path = write("WhatsApp Chat with Ben.txt", "31/12/23, 21:05 - Ana: hi\n31/12/23, 23:05 - B: 猫 😀")
+    await house.bring_in(path)
+    async with house.db.writing() as tx:
+        ben = await ensure_person(tx, "Ben", now=NOW, zone="UTC")
+        for person in (house.person, ben):
+            chat = await ensure_chat(
+                tx, person, house.companion, channel="terminal", address="", title="", now=NOW
+            )
+            place = Place(chat=chat, session=await session_at(tx, chat, NOW))
+            spoken = Spoken(
+                role="person", speaker="x", text='a "b"\n\u2028c', at=NOW, trust="person",
+                details={"reply_to": "1"},
+            )  # fmt: skip
+            message = await write_message(tx, place, spoken, now=NOW)
+            await write_message(tx, place, spoken, now=NOW, findable=False)
+            await edit_message(tx, person.id, message.id, "edited", now=NOW)
+            values = {"person": person.id, "id": f"r-{person.name}"}
+            await tx.run(
+                "INSERT INTO receipt VALUES (:id, :person, :id, 'a', 1, 'b', 5, 0, '{}')", **values
+            )
+            await tx.run(
+                """INSERT INTO receipt_item VALUES (:id, 1, :person, 'message', 'a', 1, 1,
+                   0.1, 'said')""",
+                **values,
+            )
+            await tx.run(
+                "INSERT INTO memory VALUES (:id, :person, 'note', 'swims', 'en', 5, NULL, 1)",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO change VALUES (:person, 1, 'x', 'note', 'learned', 1, 5, NULL,
+                   '{}', '[]', 'rule', NULL, 0)""",
+                person=person.id,
+            )
+            await tx.run(
+                """INSERT INTO evidence VALUES (:id, :person, 'x', 'a', 1, 'q', 'x', 'person',
+                   'explicit', 5, NULL)""",
+                **values,
+            )
+            await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
+            await tx.run("INSERT INTO message_vector VALUES (:person, 'm', 1, x'00')",
+                         person=person.id)  # fmt: skip
+
+
+async def everything_in(db):
+    async with db.reading() as tx:
+        names = await tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        return {
+            name: await tx.rows(f'SELECT * FROM "{name}" ORDER BY 1, 2, 3') for (name,) in names
+        }
+
+
+async def export_to(path, house, person=None):
+    lines = [line async for line in export_lines(house.db, person=person, now=NOW)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+async def empty(tmp_path):
+    db = open_sqlite(tmp_path / "other" / "oldfriend.db")
+    async with db.writing() as tx:
+        await ensure_person(tx, "me", now=NOW, zone="UTC")
+    yield db
+    await db.close()
+
+
+async def test_everything_comes_back_exactly_as_it_was(house, write, empty, tmp_path):
+    await live_in(house, write)
+    path = await export_to(tmp_path / "all.jsonl", house)
+    restored = await restore(empty, path)
+
+    before, after = await everything_in(house.db), await everything_in(empty)
+    assert before.pop(VECTORS)
+    assert after.pop(VECTORS) == []
+    assert all(before.values())
+    assert after == before
+    assert restored.rows == sum(len(rows) for rows in before.values())
+    assert set(restored.people) == {row[0] for row in before["person"]}
+
+
+async def test_one_person_leaves_without_the_others(house, write, empty, tmp_path):
+    await live_in(house, write)
+    path = await export_to(tmp_path / "one.jsonl", house, person=house.person.id)
+    assert "Ben" not in path.read_text().replace("Chat with Ben", "").replace('"title": "Ben"', "").replace('"address": "Ben"', "")
+    await restore(empty, path)
+
+    before, after = await everything_in(house.db), await everything_in(empty)
+    for table in TABLES:
+        if table.person is not None:
+            place = 0 if table.name == "person" else list(table.columns).index(table.person)
+            mine = [row for row in before[table.name] if row[place] == house.person.id]
+            assert after[table.name] == mine
+
+
+async def test_more_rows_than_are_read_at_once_come_back(house, write, empty, tmp_path):
+    lines = [f'{{"speaker": "A", "at": "2024-01-01", "text": "{n}"}}' for n in range(2500)]
+    await house.bring_in(write("talk.jsonl", "\n".join(lines)))
+    await restore(empty, await export_to(tmp_path / "all.jsonl", house))
+
+    assert (await everything_in(empty))["message"] == (await everything_in(house.db))["message"]
+
+
+async def test_the_list_of_tables_and_columns_is_complete(house):
+    """A column that a migration adds must not be lost by an export."""
+    async with house.db.reading() as tx:
+        found = {
+            name: {row[1] for row in await tx.rows(f"PRAGMA table_info({name})")}
+            for (name,) in await tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        }
+
+    found.pop(VECTORS)
+    listed = {table.name: set(table.columns) for table in TABLES}
+    listed["message"] = listed["message"] - {FINDABLE} | {"imprint"}
+    assert listed == found
+
+
+async def test_a_store_that_holds_something_is_left_alone(house, write, tmp_path):
+    await live_in(house, write)
+    before = await everything_in(house.db)
+    with pytest.raises(ImportRefused, match="empty store"):
+        await restore(house.db, await export_to(tmp_path / "all.jsonl", house))
+
+    assert await everything_in(house.db) == before
+
+
+def change_line(lines, number, **changes):
+    fields = json.loads(lines[number])
+    for name, value in changes.items():
+        if value is ...:
+            del fields[name]
+        else:
+            fields[name] = value
+    lines[number] = json.dumps(fields)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "line", "expected"),
+    [
+        (lambda lines: change_line(lines, 0, version=2), 1, '"version": 1'),
+        (lambda lines: change_line(lines, 1, type="toaster"), 2, "companion, person"),
+        (lambda lines: change_line(lines, 1, colour="red"), 2, "introduced_at"),
+        (lambda lines: change_line(lines, 1, name=...), 2, "introduced_at"),
+        (lambda lines: change_line(lines, 1, name=5), 2, "a text"),
+        (lambda lines: change_line(lines, 1, name="\ud800"), 2, "a text"),
+        (lambda lines: change_line(lines, 1, created_at=True), 2, "a whole number"),
+        (lambda lines: change_line(lines, 1, created_at=1 << 63), 2, "a whole number"),
+        (lambda lines: change_line(lines, 1, created_at=1.5), 2, "a whole number"),
+        (lambda lines: lines.insert(1, "{"), 2, "a JSON object"),
+        (lambda lines: lines.insert(1, "[]"), 2, "a JSON object"),
+        (lambda lines: lines.insert(2, lines[1]), None, "rows"),
+        (lambda lines: lines.pop(2), None, "rows"),
+        (lambda lines: lines.pop(), None, "a last line"),
+        (lambda lines: lines.append(lines[1]), None, "nothing"),
+    ],
+)
+async def test_a_damaged_export_changes_nothing(house, write, empty, tmp_path, spoil, line, expected):
+    await live_in(house, write)
+    path = await export_to(tmp_path / "all.jsonl", house)
+    before = await everything_in(empty)
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    spoil(lines)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ImportRefused) as refused:
+        await restore(empty, path)
+
+    assert line in {None, refused.value.line}
+    assert expected in str(refused.value.expected)
+    assert await everything_in(empty) == before
+
+
+async def test_rows_that_contradict_each_other_are_refused(house, write, empty, tmp_path):
+    """Counted right, but one row twice: the store's own rules notice."""
+    await live_in(house, write)
+    path = await export_to(tmp_path / "all.jsonl", house)
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    lines[3] = lines[2]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    before = await everything_in(empty)
+    with pytest.raises(ImportRefused, match="does not fit"):
+        await restore(empty, path)
+
+    assert await everything_in(empty) == before
+
+
+async def test_an_export_is_known_as_one(house, write, tmp_path):
+    path = await export_to(tmp_path / "all.jsonl", house)
+
+    assert is_our_export(path)
+    assert not is_our_export(write("talk.jsonl", '{"text": "hi"}'))
+    assert not is_our_export(tmp_path)
+    assert not is_our_export(tmp_path / "none")
+
+
+async def test_an_export_is_no_list_of_messages(house, tmp_path):
+    """Even by its name it is not read as one."""
+    path = await export_to(tmp_path / "all.jsonl", house)
+    with pytest.raises(ImportRefused):
+        list(find_format(path).messages([].append))
