@@ -82,9 +82,9 @@ async def test_the_companion_is_introduced_once(db: Database) -> None:
     """The first moment is kept."""
     async with db.writing() as tx:
         companion = await ensure_companion(tx, now=0)
-        for now in (5, 9):
-            await mark_introduced(tx, companion.id, now=now)
+        introduced = [await mark_introduced(tx, companion.id, now=now) for now in (5, 9)]
 
+        assert introduced == [True, False]
         assert (await ensure_companion(tx, now=0)).introduced_at == 5
 
 

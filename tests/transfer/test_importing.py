@@ -5,7 +5,6 @@ import json
 import multiprocessing
 import os
 import signal
-import time
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.memory.people import ensure_companion, ensure_person
 from oldfriend.transfer.importing import bring_in
+from oldfriend.transfer.inspecting import inspect
 
 CHAT = (
     "31/12/2023, 21:05 - Ana: shall we swim?\n"
@@ -112,7 +112,9 @@ async def test_the_same_words_to_two_groups_in_the_same_minute_are_two_messages(
     """A greeting sent to everybody must not be lost."""
     greeting = "31/12/2023, 23:59 - Ana: Happy new year!\n"
     await house.bring_in(write("Family.txt", f"{greeting}01/01/2024, 10:00 - Mum: you too\n"))
-    brought = await house.bring_in(write("Friends.txt", f"{greeting}01/01/2024, 11:00 - Ben: hey\n"))
+    brought = await house.bring_in(
+        write("Friends.txt", f"{greeting}01/01/2024, 11:00 - Ben: hey\n")
+    )
 
     assert (brought.added, brought.known) == (2, 0)
     assert (await house.texts()).count("Happy new year!") == 2
@@ -127,6 +129,16 @@ async def test_two_talks_with_the_same_ids_are_two_chats(house, write, tmp_path)
         assert (brought.added, brought.known) == (4, 0)
 
     assert await house.rows("SELECT count(*) FROM chat") == [(3,)]
+
+
+async def test_two_chats_whose_exports_bear_the_same_name_stay_two(house, write):
+    """An iPhone calls every unpacked chat _chat.txt."""
+    days = range(1, 9)
+    for hour, name in ((10, "Ben"), (11, "Eve")):
+        lines = (f"[{day:02d}/01/2024, {hour}:00:00] {name}: {name} {day}\n" for day in days)
+        await house.bring_in(write("_chat.txt", "".join(lines)))
+
+    assert await house.rows("SELECT count(*) FROM chat") == [(2,)]
 
 
 async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(house, write):
@@ -212,38 +224,36 @@ async def test_an_interrupted_import_goes_on_where_it_stopped(house, write):
     ]
 
 
-def import_in_a_process(store, path):
+def import_in_a_process(store, path, bell):
     async def run():
         db = open_sqlite(store)
         async with db.writing() as tx:
             person = await ensure_person(tx, "Ana", now=0, zone="UTC")
             companion = await ensure_companion(tx, now=0)
-        from oldfriend.transfer.inspecting import inspect
-
-        preview = inspect(path, me="Ana", person="Ana", zone="UTC")
-        await bring_in(db, preview, person=person, companion=companion, clock=lambda: 0)
+        await bring_in(
+            db, inspect(path, me="Ana", person="Ana", zone="UTC"), person=person,
+            companion=companion, clock=lambda: 0, progress=lambda told: bell.send(told.done),
+        )  # fmt: skip
 
     asyncio.run(run())
 
 
 async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(house, write):
-    path = write("talk.jsonl", jsonl(20_000))
-    killed = multiprocessing.get_context("spawn").Process(
-        target=import_in_a_process, args=(house.db.path, path)
-    )
+    path = write("talk.jsonl", jsonl(6_000))
+    processes = multiprocessing.get_context("spawn")
+    bell, ringing = processes.Pipe(duplex=False)
+    killed = processes.Process(target=import_in_a_process, args=(house.db.path, path, ringing))
     killed.start()
-    deadline = time.monotonic() + 60
-    while not await house.rows("SELECT 1 FROM message LIMIT 1") and time.monotonic() < deadline:
-        await asyncio.sleep(0.02)
+    await asyncio.to_thread(bell.recv)
     os.kill(killed.pid, signal.SIGKILL)
     killed.join()
     written = (await house.rows("SELECT count(*) FROM message"))[0][0]
     brought = await house.bring_in(path)
 
-    assert 0 < written < 20_000
-    assert (brought.resumed_at, brought.added) == (written, 20_000)
+    assert 0 < written < 6_000
+    assert (brought.resumed_at, brought.added) == (written, 6_000)
     rows = await house.rows("SELECT count(*), count(DISTINCT external_id) FROM message")
-    assert rows == [(20_000, 20_000)]
+    assert rows == [(6_000, 6_000)]
     assert await house.db.check() == []
 
 

@@ -21,7 +21,9 @@ VECTORS = "message_vector"
 
 async def live_in(house, write):
     """Some of everything: an import, a talk, an edit, words that are never found, a memory."""
-    path = write("WhatsApp Chat with Ben.txt", "31/12/23, 21:05 - Ana: hi\n31/12/23, 23:05 - B: 猫 😀")
+    path = write(
+        "WhatsApp Chat with Ben.txt", "31/12/23, 21:05 - Ana: hi\n31/12/23, 23:05 - B: 猫 😀"
+    )
     await house.bring_in(path)
     async with house.db.writing() as tx:
         ben = await ensure_person(tx, "Ben", now=NOW, zone="UTC")
@@ -105,7 +107,9 @@ async def test_everything_comes_back_exactly_as_it_was(house, write, empty, tmp_
 async def test_one_person_leaves_without_the_others(house, write, empty, tmp_path):
     await live_in(house, write)
     path = await export_to(tmp_path / "one.jsonl", house, person=house.person.id)
-    assert "Ben" not in path.read_text().replace("Chat with Ben", "").replace('"title": "Ben"', "").replace('"address": "Ben"', "")
+    assert "Ben" not in path.read_text().replace("Chat with Ben", "").replace(
+        '"title": "Ben"', ""
+    ).replace('"address": "Ben"', "")
     await restore(empty, path)
 
     before, after = await everything_in(house.db), await everything_in(empty)
@@ -177,7 +181,9 @@ def change_line(lines, number, **changes):
         (lambda lines: lines.append(lines[1]), None, "nothing"),
     ],
 )
-async def test_a_damaged_export_changes_nothing(house, write, empty, tmp_path, spoil, line, expected):
+async def test_a_damaged_export_changes_nothing(
+    house, write, empty, tmp_path, spoil, line, expected
+):
     await live_in(house, write)
     path = await export_to(tmp_path / "all.jsonl", house)
     before = await everything_in(empty)

@@ -4,12 +4,12 @@ What was said is in the log before anything else happens. All that a turn decide
 receipt) is written in one transaction; nothing is shown that is not written.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import ReceiptId, TurnId, new_id
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Person
@@ -72,8 +72,11 @@ async def answer(
     if not text.strip():
         raise InvalidInput("There is nothing in that message. Write something.")
     said = await accept(house, line, text, at=at, zone=zone)
-    outcome = await run_turn(said, house.looking)
-    return await commit(house, line, said, outcome)
+    try:
+        return await commit(house, line, said, await run_turn(said, house.looking))
+    except StaleDecision:
+        said = await brought_up_to_date(house, said)
+        return await commit(house, line, said, await run_turn(said, house.looking))
 
 
 async def accept(
@@ -102,8 +105,21 @@ async def accept(
     )  # fmt: skip
 
 
+async def brought_up_to_date(house: House, said: Utterance) -> Utterance:
+    """The same words, with who hears them as they are now."""
+    async with house.db.writing() as tx:
+        return replace(
+            said,
+            person=await get_person_by_id(tx, said.person.id),
+            companion=await ensure_companion(tx, now=house.clock()),
+        )
+
+
 async def commit(house: House, line: Line, said: Utterance, outcome: Outcome) -> Answer:
-    """Write everything that the turn decided, at once."""
+    """Write everything that the turn decided, at once.
+
+    Raises StaleDecision when it rests on what another turn has changed meanwhile.
+    """
     now = house.clock()
     async with house.db.writing() as tx:
         reply = await write_reply(tx, line, said, outcome, now=now)
@@ -113,8 +129,8 @@ async def commit(house: House, line: Line, said: Utterance, outcome: Outcome) ->
             await learn_note(tx, note.text, source=said.message, author=note.author, now=now)
         if outcome.language and outcome.language != said.person.language:
             await set_language(tx, said.person.id, outcome.language)
-        if outcome.reply.introduces:
-            await mark_introduced(tx, said.companion.id, now=now)
+        if outcome.reply.introduces and not await mark_introduced(tx, said.companion.id, now=now):
+            raise StaleDecision("The companion has been introduced by another turn.")
     return Answer(said=said.message, reply=reply, receipt=receipt)
 
 

@@ -35,8 +35,13 @@ async def run(options: argparse.Namespace) -> int:
             raise InvalidInput("Which import? See the numbers with: oldfriend import list")
         case files:
             for file in files:
-                await import_file(options, Path(file).expanduser())
+                await import_file(options, file_named(file))
             return 0
+
+
+def file_named(text: str) -> Path:
+    """The file that was typed."""
+    return Path(text).expanduser()
 
 
 async def import_file(options: argparse.Namespace, path: Path) -> None:
@@ -143,7 +148,8 @@ def told(brought: Brought) -> str:
     if brought.resumed_at:
         text = f"Went on after message {brought.resumed_at:,}. {text}"
     if brought.number is not None:
-        text += f" This was import {brought.number}; undo it with: oldfriend import undo {brought.number}"
+        number = brought.number
+        text += f" This was import {number}; undo it with: oldfriend import undo {number}"
     return text
 
 

@@ -22,7 +22,7 @@ async def run(options: argparse.Namespace) -> int:
             async for line in lines:
                 sys.stdout.write(line)
             return 0
-        path = Path(options.file).expanduser()
+        path = new_file(options.file)
         written = await write_file(path, lines)
     print(f"{written:,} lines were written to {path}.")
     return 0
@@ -37,10 +37,16 @@ async def chosen(house: House, options: argparse.Namespace) -> PersonId | None:
         return (await get_person(tx, name)).id
 
 
-async def write_file(path: Path, lines: AsyncIterator[str]) -> int:
-    """Write lines to a new file, whole or not at all; how many. Raises InvalidInput."""
+def new_file(text: str) -> Path:
+    """The file that was typed. Raises InvalidInput when it is there already."""
+    path = Path(text).expanduser()
     if path.exists():
         raise InvalidInput(f"{path} is there already. Name a new file.")
+    return path
+
+
+async def write_file(path: Path, lines: AsyncIterator[str]) -> int:
+    """Write lines to a new file, whole or not at all; how many. Raises StoreUnusable."""
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:

@@ -87,7 +87,7 @@ class _Lists:
         means = np.add.reduceat(weighted, self.starts)
         weighted *= self.counts[:, None].astype(np.float32)
         bend = self.table.T @ weighted
-        bend -= means.T @ (means * self.counts[self.starts][:, None].astype(np.float32))
+        bend = bend - means.T @ (means * self.counts[self.starts][:, None].astype(np.float32))
         held = self.ridge * np.eye(len(weights))
         step: Doubles = np.linalg.solve(bend + held, slope + self.ridge * weights)
         return step

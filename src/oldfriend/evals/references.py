@@ -33,7 +33,7 @@ class PlainSearch:
     def __init__(self, file: Path, texts: Iterable[str], vectors: Vectors) -> None:
         """Index the texts and vectors of one owner."""
         self._connection = apsw.Connection(str(file))
-        self._connection.execute(PRAGMAS)
+        self._connection.execute(PRAGMAS).fetchall()
         self._connection.execute(
             "CREATE VIRTUAL TABLE said USING fts5(owner, text, tokenize = 'porter unicode61')"
         )
@@ -69,7 +69,7 @@ class BareInsert:
     def __init__(self, file: Path) -> None:
         """Open a store that has its tables already."""
         self._connection = apsw.Connection(str(file), statementcachesize=200)
-        self._connection.execute(PRAGMAS)
+        self._connection.execute(PRAGMAS).fetchall()
 
     async def add(self, row: dict[str, SqlValue]) -> None:
         """Insert one row, and commit."""

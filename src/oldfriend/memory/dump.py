@@ -131,7 +131,8 @@ async def dump_rows(
 ) -> AsyncIterator[Record]:
     """All rows of a table, of one person or of everybody, in the order of its key."""
     columns = ", ".join(
-        "length(imprint) > 0" if name == FINDABLE else f'"{name}"' for name in table.columns
+        "CASE WHEN length(imprint) > 0 THEN 1 ELSE 0 END" if name == FINDABLE else f'"{name}"'
+        for name in table.columns
     )
     key = ", ".join(table.key)
     asked: dict[str, SqlValue] = {"limit": ROWS_AT_ONCE}

@@ -124,13 +124,14 @@ async def ensure_companion(tx: Transaction, *, now: Micros) -> Companion:
     return companion
 
 
-async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micros) -> None:
-    """Note that the companion has said what it is; it does so once per install."""
-    await tx.run(
+async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micros) -> bool:
+    """Note that the companion has said what it is; False if it had done so before."""
+    touched = await tx.run(
         "UPDATE companion SET introduced_at = :now WHERE id = :id AND introduced_at IS NULL",
         now=now,
         id=companion,
     )
+    return touched == 1
 
 
 async def ensure_chat(

@@ -7,6 +7,7 @@ the owner's own name; else everybody is another, under their own name.
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from oldfriend.domain.clock import Micros, place_in_zone, to_micros
 from oldfriend.domain.errors import ImportRefused, InvalidInput
@@ -15,6 +16,8 @@ from oldfriend.domain.trust import TRUST_OF_ROLE, Role
 from oldfriend.transfer.formats.parsed import ParsedMessage
 
 MOST_NAMES = 20
+EARLIEST = datetime(2, 1, 1, tzinfo=UTC)  # a zone may not push a time off the calendar
+LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +45,11 @@ class Cast:
                 f"this message has {len(message.text):,} characters.", line=message.line,
                 expected=f"at most {MAX_TEXT:,}",
             )  # fmt: skip
+        is_outside = message.outside or role == "system"  # a group's title is nobody's evidence
         return Spoken(
             role=role, speaker=message.speaker or (self.person if role == "person" else ""),
             text=message.text, at=at, zone=its_zone,
-            trust="outside" if message.outside else TRUST_OF_ROLE[role],
+            trust="outside" if is_outside else TRUST_OF_ROLE[role],
             external_id=message.external_id, details=message.details,
         )  # fmt: skip
 
@@ -98,6 +102,11 @@ def folded(name: str) -> str:
 
 def placed(message: ParsedMessage, zone: str) -> tuple[Micros, str]:
     """The moment of a message and its zone; the given one where the file tells none."""
+    if not EARLIEST <= message.at.replace(tzinfo=UTC) <= LATEST:
+        raise ImportRefused(
+            f"the time is {message.at.isoformat()}.", line=message.line,
+            expected="a time between the years 2 and 9998",
+        )  # fmt: skip
     try:
         if message.at.tzinfo is not None and not message.at.utcoffset():
             return to_micros(message.at), zone

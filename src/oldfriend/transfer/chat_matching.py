@@ -33,7 +33,8 @@ class Agreement:
 
     def may_be_same_chat(self) -> bool:
         """Whether it can be the same chat, if the name says so."""
-        return self.different <= self.same
+        is_strange = self.same == 0 and self.expected >= FEWEST_SHARED
+        return self.different <= self.same and not is_strange
 
 
 async def chat_for(

@@ -26,7 +26,7 @@ from oldfriend.memory.dump import (
 )
 from oldfriend.transfer.exporting import MARK, TYPE, VERSION
 from oldfriend.transfer.formats.json_values import kind_of
-from oldfriend.transfer.formats.source import Source, lines_of
+from oldfriend.transfer.formats.source import Source, lines_of, refusing_unreadable
 
 HEADER: Final = f'{{"{MARK}": "export", "version": {VERSION}}}'
 LONGEST_LINE: Final = 8 * MAX_TEXT  # the longest text, all of it escaped
@@ -59,10 +59,10 @@ class Row:
 
 
 def is_our_export(path: Path) -> bool:
-    """Whether a file begins like an export of ours."""
+    """Whether a file begins like an export of ours. Raises ImportRefused if it cannot be read."""
     if not path.is_file():
         return False
-    with path.open("rb") as stream:
+    with refusing_unreadable(path), path.open("rb") as stream:
         opening = stream.read(200).removeprefix(b"\xef\xbb\xbf").lstrip()
     return opening.startswith(f'{{"{MARK}": "export"'.encode())
 

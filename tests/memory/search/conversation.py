@@ -43,3 +43,9 @@ def index_of(lines=LINES, **how):
 def asking(text, **how):
     """A question in English unless said otherwise."""
     return Question(text=text, **({"language": "en"} | how))
+
+
+def summary(found):
+    """What was found, without the last digits that depend on the order of a sum."""
+    hits = [(hit.seq, round(hit.score, 4), {why.cause for why in hit.why}) for hit in found.hits]
+    return hits, round(found.answerable, 4)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oldfriend.memory.search import Found, IndexRow, PersonIndex, imprint_of, search
-from tests.memory.search.conversation import LINES, START, asking, index_of, rows
+from tests.memory.search.conversation import LINES, START, asking, index_of, rows, summary
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 
@@ -137,7 +137,8 @@ def test_the_order_of_rows_does_not_matter():
     forwards, backwards = index_of(), PersonIndex.build(list(reversed(rows())))
 
     for text in ("boat name", "vet", "bakery"):
-        assert search(forwards, asking(text), 5) == search(backwards, asking(text), 5)
+        ours, theirs = search(forwards, asking(text), 5), search(backwards, asking(text), 5)
+        assert summary(ours) == summary(theirs)
 
 
 @settings(max_examples=60, deadline=None)

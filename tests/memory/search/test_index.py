@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oldfriend.memory.search import PersonIndex, search, vectors_from
 from oldfriend.memory.search.index import PersonIndex as Index
-from tests.memory.search.conversation import LINES, asking, rows
+from tests.memory.search.conversation import LINES, asking, rows, summary
 
 QUESTIONS = ("What is the boat's name?", "vet", "Which bakery?", "Who is Mochi?")
 
@@ -18,7 +18,7 @@ def some_vectors(count):
 
 def answers(index):
     vector = some_vectors(1)[0]
-    return [search(index, asking(text, vector=vector), 5) for text in QUESTIONS]
+    return [summary(search(index, asking(text, vector=vector), 5)) for text in QUESTIONS]
 
 
 @settings(max_examples=25, deadline=None)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oldfriend.domain.errors import ImportRefused
+from oldfriend.transfer.formats.detection import find_format
 
 
 def node(key, parent, role="user", text="hi", **message):
@@ -54,7 +55,9 @@ def test_hidden_messages_tools_and_thoughts_are_left_out(read):
                 node("c", "b"),
                 node("d", "c", role="assistant", text="search()", recipient="browser"),
                 node("e", "d", role="tool", text="results"),
-                node("f", "e", role="assistant", content={"content_type": "thoughts", "thoughts": []}),
+                node(
+                    "f", "e", role="assistant", content={"content_type": "thoughts", "thoughts": []}
+                ),
                 node("g", "f", role="assistant", text="there", create_time=None),
                 current="g",
             )
@@ -71,7 +74,9 @@ def test_pictures_and_spoken_words_stand_beside_each_other(read):
         {"content_type": "audio_transcription", "text": "what is this?"},
     ]
     content = {"content_type": "multimodal_text", "parts": parts}
-    told = read("conversations.json", [conversation(node("a", "root", content=content), current="a")])
+    told = read(
+        "conversations.json", [conversation(node("a", "root", content=content), current="a")]
+    )
 
     assert (told[0].text, told[0].details) == ("what is this?", {"media": "image"})
 
@@ -89,8 +94,6 @@ def test_a_circle_of_nodes_ends(read):
 
 
 def test_the_zip_is_read_as_it_came_also_in_parts(write_zip):
-    from oldfriend.transfer.formats.detection import find_format
-
     path = write_zip(
         "export.zip",
         {

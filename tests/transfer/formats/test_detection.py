@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.transfer.formats.detection import FORMATS, find_format
+from oldfriend.transfer.formats.source import Source
+from oldfriend.transfer.inspecting import inspect
 
 LINE = '{"speaker": "Ana", "at": "2024-05-03", "text": "hi"}'
 
@@ -65,6 +67,15 @@ def test_the_chat_in_a_zip_is_found_beside_its_media(write_zip):
     assert [(m.chat_title, m.text) for m in messages] == [("Ana", "hi")]
 
 
+def test_chats_in_one_zip_are_told_apart(write_zip):
+    line = "[31/12/23, 21:05:00] Ana: hi"
+    path = write_zip(
+        "all.zip", {"WhatsApp Chat - A/_chat.txt": line, "WhatsApp Chat - B/_chat.txt": line}
+    )
+
+    assert [m.chat_title for m in find_format(path).messages([].append)] == ["A", "B"]
+
+
 def test_a_damaged_zip_is_refused(write_zip):
     path = write_zip("a.zip", {"_chat.txt": "[31/12/23, 21:05:00] Ana: " + "hi " * 1000})
     whole = path.read_bytes()
@@ -85,9 +96,18 @@ JSON = st.recursive(
     max_leaves=40,
 )  # fmt: skip
 HEADS = st.sampled_from(
-    ["31/12/23, 21:05 - ", "[1/2/23, 9:05:00 PM] ", "2023/12/31 下午9:05 - ", "Ana: ", "\n", "\u200e"]
+    [
+        "31/12/23, 21:05 - ",
+        "[1/2/23, 9:05:00 PM] ",
+        "2023/12/31 下午9:05 - ",
+        "Ana: ",
+        "\n",
+        "\u200e",
+    ]
 )
-CHAT_LIKE = st.lists(HEADS | st.text(), max_size=20).map(lambda parts: "".join(parts).encode("utf-8", "replace"))
+CHAT_LIKE = st.lists(HEADS | st.text(), max_size=20).map(
+    lambda parts: "".join(parts).encode("utf-8", "replace")
+)
 JSON_LIKE = JSON.map(lambda value: json.dumps(value).encode())
 CSV_LIKE = st.text('a,;"\n\r\t', max_size=60).map(str.encode)
 
@@ -97,6 +117,8 @@ def read_or_refuse(path) -> None:
         for message in find_format(path).messages([].append):
             message.text.encode()
             message.speaker.encode()
+            message.chat_title.encode()
+        inspect(path, me=None, person="Ana", zone="America/Los_Angeles")
     except ImportRefused as refused:
         str(refused).encode("utf-8", "backslashreplace")
 
@@ -119,8 +141,6 @@ def test_any_bytes_are_read_or_refused(write, name, content):
 )
 @given(content=st.binary() | CHAT_LIKE | JSON_LIKE | CSV_LIKE)
 def test_every_reader_reads_or_refuses_any_bytes(write, known, content):
-    from oldfriend.transfer.formats.source import Source
-
     path = write("a.md", content)
     try:
         list(known.read(Source(path=path), [].append))

@@ -25,7 +25,7 @@ def test_what_may_be_missing_may_be_missing(read):
     told = read("talk.jsonl", '\n{"speaker": "Ben", "at": "2024-05-03T18:30", "text": ""}\n')[0]
 
     assert (told.session, told.role, told.line) == (None, None, 2)
-    assert told.at == datetime(2024, 5, 3, 18, 30)
+    assert told.at == datetime.fromisoformat("2024-05-03T18:30")
     assert told.external_id
 
 

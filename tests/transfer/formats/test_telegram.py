@@ -29,11 +29,15 @@ def test_a_message_keeps_its_moment_and_the_clock_beside_it(read):
 def test_an_old_export_has_only_the_clock(read):
     told = read("result.json", chat(message(date_unixtime=None)))[0]
 
-    assert told.at == datetime(2023, 12, 31, 22, 5, 33)
+    assert told.at == datetime.fromisoformat("2023-12-31T22:05:33")
 
 
 def test_formatted_text_is_joined_and_its_links_are_kept(read):
-    parts = ["see ", {"type": "bold", "text": "this"}, {"type": "text_link", "text": " one", "href": "https://a.b"}]
+    parts = [
+        "see ",
+        {"type": "bold", "text": "this"},
+        {"type": "text_link", "text": " one", "href": "https://a.b"},
+    ]
     told = read("result.json", chat(message(text=parts)))[0]
 
     assert told.text == "see this one"

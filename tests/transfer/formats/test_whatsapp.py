@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.errors import ImportRefused
 
-SPOKEN = datetime(2023, 12, 31, 21, 5)
+SPOKEN = datetime.fromisoformat("2023-12-31T21:05")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,9 @@ def test_dates_that_do_not_tell_are_mentioned(read):
 
 
 def test_a_clock_with_am_and_pm_writes_american_dates(read):
-    assert read("chat.txt", "5/6/23, 12:05 AM - Ana: a")[0].at == datetime(2023, 5, 6, 0, 5)
+    assert read("chat.txt", "5/6/23, 12:05 AM - Ana: a")[0].at == datetime.fromisoformat(
+        "2023-05-06T00:05"
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,10 +113,13 @@ def test_a_date_that_cannot_be_keeps_its_words_and_is_mentioned(read):
     "text",
     [
         "<Media omitted>", "<Multimedia omitido>", "<Medien ausgeschlossen>", "<Médias omis>",
-        "<Media omessi>", "<Mídia oculta>", "<Media weggelaten>", "<省略多媒体文件>", "<媒體已略去>",
-        "\u200eimage omitted", "\u200eimagen omitida", "\u200eBild weggelassen", "\u200eimage absente",
+        "<Media omessi>", "<Mídia oculta>", "<Media weggelaten>", "<省略多媒体文件>",
+        "<媒體已略去>",
+        "\u200eimage omitted", "\u200eimagen omitida", "\u200eBild weggelassen",
+        "\u200eimage absente",
         "\u200eimmagine omessa", "\u200eimagem ocultada", "\u200eafbeelding weggelaten",
-        "\u200e图像已忽略", "\u200eGIF retiré", "\u200eplan.pdf • \u200e3 pages \u200edocument omitted",
+        "\u200e图像已忽略", "\u200eGIF retiré",
+        "\u200eplan.pdf • \u200e3 pages \u200edocument omitted",
         "video omitted", "sticker weggelassen",
     ],
 )  # fmt: skip
@@ -180,7 +185,8 @@ def test_what_whatsapp_says_itself_is_said_by_nobody(read, line):
 @pytest.mark.parametrize(
     "mark",
     [
-        "<This message was edited>", "<Se editó este mensaje.>", "<Diese Nachricht wurde bearbeitet.>",
+        "<This message was edited>", "<Se editó este mensaje.>",
+        "<Diese Nachricht wurde bearbeitet.>",
         "<Ce message a été modifié>", "<Questo messaggio è stato modificato>", "<Mensagem editada>",
         "<Dit bericht is bewerkt>", "<这条消息已编辑>",
     ],

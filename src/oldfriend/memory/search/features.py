@@ -115,46 +115,6 @@ def _closeness(given: Evidence) -> Iterator[Feature]:
     yield "words_alone", words * (1 - has_meaning)
     yield "words_around_alone", words_around * (1 - has_meaning)
     yield "words_around_for_time", words_around * bool(given.asked.wanted & Wanted.TIME)
-    yield from _pooled_meaning(given)
-
-
-def _pooled_meaning(given: Evidence) -> Iterator[Feature]:
-    vector, near, index = given.scanned.vector, given.near, given.index
-    if vector is None:
-        yield from (("pooled3", 0.0), ("pooled5", 0.0), ("meaning_for_speaker", 0.0))
-        return
-    window = index.vectors[near.rows] + index.vectors_at(near.before)
-    window += index.vectors_at(near.after)
-    yield "pooled3", _standardised(_cosines(window, vector))
-    window += index.vectors_at(near.before2)
-    window += index.vectors_at(near.after2)
-    yield "pooled5", _standardised(_cosines(window, vector))
-    yield "meaning_for_speaker", _meaning_for_speaker(given)
-
-
-def _cosines(vectors: Floats, vector: Floats) -> Floats:
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    cosines: Floats = (vectors @ vector) / np.maximum(norms, _TINY)
-    return cosines
-
-
-def _standardised(values: Floats) -> Floats:
-    spread = max(float(values.std()), _TINY)
-    standardised: Floats = (values - values.mean()) / np.float32(spread)
-    return standardised
-
-
-def _meaning_for_speaker(given: Evidence) -> Floats:
-    """How unusual the closeness is for this speaker: a name in the text inflates all of theirs."""
-    index, meaning = given.index, given.scanned.meaning[:-1]
-    speaker = index.columns.speaker
-    heard = np.bincount(speaker, index.understood) + _TINY
-    mean = np.bincount(speaker, meaning) / heard
-    spread = np.sqrt(np.bincount(speaker, np.square(meaning)) / heard - mean * mean) + _TINY
-    own = speaker[given.near.rows]
-    unusual = (meaning[given.near.rows] - mean[own]) / spread[own]
-    for_speaker: Floats = (unusual * index.understood[given.near.rows]).astype(np.float32)
-    return for_speaker
 
 
 def _coverage(given: Evidence) -> Iterator[Feature]:

@@ -132,13 +132,6 @@ class PersonIndex:
         found[absent] = len(self) if none is None else none
         return found
 
-    def vectors_at(self, at: Ints) -> Floats:
-        """Vectors at these positions; zeros where there is no position."""
-        absent = at == len(self)
-        found: Floats = self.vectors[np.where(absent, 0, at)]
-        found[absent] = 0
-        return found
-
     def terms_of(self, positions: Ints) -> tuple[Longs, Longs, Terms]:
         """All terms of these messages: at which of the positions, at which place, which term."""
         length = self.columns.length[positions]

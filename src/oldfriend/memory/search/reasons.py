@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from oldfriend.memory.search.candidates import Bools
 from oldfriend.memory.search.features import Evidence
 from oldfriend.memory.search.signs import Sign
-from oldfriend.memory.search.values import Cause, Reason
+from oldfriend.memory.search.values import Floats, Reason
 
 _CLEARLY_CLOSE: Final = 1.5  # standard deviations above this person's mean
 _VERY_CLOSE: Final = 4.0
@@ -22,19 +23,22 @@ def reasons_for(given: Evidence, at: int) -> tuple[Reason, ...]:
 
 def _words(given: Evidence, at: int) -> Iterator[Reason]:
     near, idf = given.near, given.scanned.idf
-    total = max(float(idf.sum()), 1e-6)
-    surfaces = [word.surface for word in given.asked.words]
-    beside = near.around[at] & ~near.here[at]
-    for cause, held, weight in (("words", near.here[at], 1.0), ("words_near", beside, _SAID_LESS)):
-        words = tuple(word for word, holds in zip(surfaces, held, strict=True) if holds)
-        if words:
-            yield Reason(
-                cause="words" if cause == "words" else "words_near",
-                words=words,
-                strength=weight * float(held @ idf) / total,
-            )
+    here = near.here[at]
+    if words := _surfaces(given, here):
+        yield Reason(cause="words", words=words, strength=_share(idf, here))
+    beside = near.around[at] & ~here
+    if words := _surfaces(given, beside):
+        yield Reason(cause="words_near", words=words, strength=_SAID_LESS * _share(idf, beside))
     if _answers(given, at):
         yield Reason(cause="answers", strength=_SAID_LESS)
+
+
+def _surfaces(given: Evidence, held: Bools) -> tuple[str, ...]:
+    return tuple(given.asked.words[int(at)].surface for at in held.nonzero()[0])
+
+
+def _share(idf: Floats, held: Bools) -> float:
+    return float(idf[held].sum()) / max(float(idf.sum()), 1e-6)
 
 
 def _answers(given: Evidence, at: int) -> bool:
@@ -73,6 +77,3 @@ def _setting(given: Evidence, at: int) -> Iterator[Reason]:
     share = float(given.session_mass[at])
     if share >= _SESSION_STANDS_OUT:
         yield Reason(cause="session", strength=0.4 * share)
-
-
-__all__ = ["Cause", "reasons_for"]

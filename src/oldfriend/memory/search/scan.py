@@ -35,7 +35,6 @@ class Scan:
     possible: float  # BM25 of a short message that holds every word
     meaning_weight: float  # 1 when vectors can say something, else 0
     mean_cosine: float
-    vector: Floats | None
 
 
 def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
@@ -60,7 +59,6 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
         possible=float(idf.sum()) * (SATURATION + 1) + _TINY,
         meaning_weight=float(has_meaning),
         mean_cosine=mean_cosine,
-        vector=question.vector if has_meaning else None,
     )
 
 

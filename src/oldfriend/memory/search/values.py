@@ -1,7 +1,7 @@
 """What goes into a search and what comes out? Plain values."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
-Role = Literal["person", "companion", "other"]
+# A plain question that has an answer must be answered: nine of ten are, at this probability.
+GOOD_ENOUGH: Final = 0.35
 
 
 class IndexRow(NamedTuple):
@@ -81,6 +82,3 @@ class Found:
     def is_good_enough(self) -> bool:
         """Is it more honest to answer from these hits than to say that nothing is known?"""
         return bool(self.hits) and self.answerable >= GOOD_ENOUGH
-
-
-GOOD_ENOUGH = 0.5

@@ -134,7 +134,7 @@ def message_of(fields: Fields, line: int, source: Source, ids: DerivedIds) -> Pa
         )
     at = moment_of_iso(fields.get("at"), line=line, what='"at"')
     return ParsedMessage(
-        line=line, chat=source.name, chat_title=PurePath(source.name).stem,
+        line=line, chat=storable(source.key), chat_title=storable(PurePath(source.name).stem),
         session=name_in(fields, "session", line) or None, speaker=speaker, role=role, text=text,
         at=at, external_id=name_in(fields, "id", line)
         or ids.next(moment=at.isoformat(), speaker=speaker, text=text),

@@ -42,7 +42,7 @@ def read(source: Source, note: Note) -> Iterator[ParsedMessage]:
         for chunk in chunks_of(lines):
             text = storable(chunk.text)
             yield ParsedMessage(
-                line=chunk.line, chat=source.name, chat_title=storable(title), speaker="",
+                line=chunk.line, chat=storable(source.key), chat_title=storable(title), speaker="",
                 role="person", text=text, at=at, details={"file": storable(source.name)},
                 external_id=ids.next(moment="", speaker="", text=text),
             )  # fmt: skip

@@ -45,6 +45,11 @@ class Source:
         return PurePosixPath(self.member).name if self.member else self.path.name
 
     @property
+    def key(self) -> str:
+        """What tells the file from others beside it."""
+        return self.member or self.path.name
+
+    @property
     def suffix(self) -> str:
         """The ending of the name, in small letters."""
         return PurePosixPath(self.name).suffix.lower()

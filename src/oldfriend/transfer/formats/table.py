@@ -26,9 +26,9 @@ def read(source: Source, _: Note) -> Iterator[ParsedMessage]:
     for line, rows in pieces_of(source):
         text = storable("\n".join(rows))
         yield ParsedMessage(
-            line=line, chat=source.name, chat_title=PurePath(source.name).stem, speaker="",
-            role="person", text=text, at=at, outside=True, details={"file": source.name},
-            external_id=ids.next(moment="", speaker="", text=text),
+            line=line, chat=storable(source.key), speaker="", role="person", text=text,
+            chat_title=storable(PurePath(source.name).stem), at=at, outside=True,
+            details={"file": storable(source.name)}, external_id=ids.next(moment="", speaker="", text=text),
         )  # fmt: skip
 
 

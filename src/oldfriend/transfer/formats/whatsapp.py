@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.messages import MAX_TEXT
+from oldfriend.domain.messages import MAX_TEXT, storable
 from oldfriend.transfer.formats.derived_ids import DerivedIds
 from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
 from oldfriend.transfer.formats.source import Glimpse, Source, encoding_of, lines_of
@@ -26,6 +26,7 @@ from oldfriend.transfer.formats.whatsapp_phrases import (
 
 EXPECTED: Final = 'a date, a time and a name, such as "31/12/2023, 21:05 - Ana: hello"'
 _FILE_NAME: Final = re.compile(r"^_chat\.txt$|whatsapp", re.I)
+NAMELESS: Final = "_chat.txt"
 _TITLE: Final = re.compile(
     r".*whatsapp[\s-]*(?:chat)?\s*(?:with|con|mit|avec|com|met|-|–)?\s+(?P<name>.+)", re.I
 )
@@ -144,8 +145,11 @@ def message_of(draft: Draft, title: str, ids: DerivedIds) -> ParsedMessage:
 
 def title_of(source: Source) -> str:
     """With whom the chat is, from the name that WhatsApp gave the file."""
-    name = source.path.name if source.name.lower() == "_chat.txt" else source.name
-    stem = _COPY.sub("", PurePath(name).stem)
+    name = source.name
+    if name.lower() == NAMELESS:  # the iPhone names only the zip, or the folder in it
+        above = source.path if source.member else source.path.parent
+        name = PurePath(source.key).parent.name or above.name
+    stem = _COPY.sub("", storable(PurePath(name).stem))
     named = _TITLE.fullmatch(stem)
     return named["name"].strip() if named else stem
 

@@ -1,0 +1,79 @@
+"""Vectors that are missing are made up for, a little at a time, by whoever comes next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from oldfriend.app import embedding
+from oldfriend.app.answering import Line
+from oldfriend.app.embedding import embed_missing
+from oldfriend.app.wiring import House
+from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.vectors import count_findable
+from tests.app.conftest import Say
+
+
+@dataclass
+class CountingEmbedder:
+    """An embedder that counts what it was given, and gives up after so many calls."""
+
+    calls: int = 1000
+    given: list[str] = field(default_factory=list)
+    model = "counting"
+    dimension = 384
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A vector for each."""
+        if not self.calls:
+            raise EmbeddingFailed("tired")
+        self.calls -= 1
+        self.given += texts
+        return np.full((len(texts), 384), 0.05, dtype=np.float32)
+
+
+async def test_each_message_is_embedded_once_and_with_who_said_it(
+    house: House, line: Line, say: Say
+) -> None:
+    """The companion's own words are not."""
+    for number in range(3):
+        await say(f"This is message number {number}.")
+    embedder = CountingEmbedder()
+    counting = replace(house, embedder=embedder)
+
+    assert await embed_missing(counting, line.person.id) == 3
+    assert await embed_missing(counting, line.person.id) == 0
+    assert embedder.given == [f"me: This is message number {number}." for number in range(3)]
+
+
+async def test_what_was_done_before_a_failure_stays_and_the_next_goes_on(
+    house: House, line: Line, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that dies loses at most one batch."""
+    monkeypatch.setattr(embedding, "BATCH", 2)
+    for number in range(5):
+        await say(f"This is message number {number}.")
+    seen: list[int] = []
+    with pytest.raises(EmbeddingFailed):
+        await embed_missing(
+            replace(house, embedder=CountingEmbedder(calls=2)), line.person.id,
+            progress=seen.append,
+        )  # fmt: skip
+    embedder = CountingEmbedder()
+    rest = await embed_missing(replace(house, embedder=embedder), line.person.id)
+
+    assert seen == [2, 4]
+    assert rest == len(embedder.given) == 1
+
+
+async def test_no_more_are_made_than_asked_for(house: House, line: Line, say: Say) -> None:
+    """One call of the command line makes up for some, not for a million."""
+    for number in range(5):
+        await say(f"This is message number {number}.")
+
+    counting = replace(house, embedder=CountingEmbedder())
+    assert await embed_missing(counting, line.person.id, most=3) == 3
+    async with house.db.reading() as tx:
+        assert await count_findable(tx, line.person.id, "counting") == (5, 3)

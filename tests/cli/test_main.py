@@ -1,0 +1,127 @@
+"""Every command says what it takes, where it looks, and how it ended."""
+
+from pathlib import Path
+
+import pytest
+
+from oldfriend import __version__
+from oldfriend.cli.main import build_parser
+from tests.cli.conftest import Call
+from tests.processes import Program
+
+
+def test_what_was_done_ends_with_zero(call: Call) -> None:
+    """And nothing is said on the error stream."""
+    said = call("say", "hello")
+
+    assert (said.code, said.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("recall", "cat"), ("why",), ("doctor",), ("migrate",), ("export",), ("import", "list")],
+)
+def test_without_a_memory_looking_into_it_ends_with_one_and_makes_none(
+    call: Call, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """And says how to begin."""
+    ended = call(*arguments)
+
+    assert ended.code == 1
+    assert "Talk first: oldfriend chat" in ended.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("sya", "hello"), ("say",), ("recall", "cat", "-k", "0"), ("recall", "cat", "-k", "x"),
+     ("say", "hi", "--at", "yesterday"), ("say", ""), ("say", "  "),
+     ("say", "hi", "--database", "mysql://here"), ("say", "hi", "--person", "\x07"),
+     ("say", "hi", "--channel", ""), ("--nonsense",), ("import", "undo", "x")],
+)  # fmt: skip
+def test_wrong_usage_ends_with_two_and_says_what_was_wrong(
+    call: Call, arguments: tuple[str, ...]
+) -> None:
+    """In a line or two; never a traceback."""
+    ended = call(*arguments)
+
+    assert ended.code == 2
+    assert ended.stderr.strip()
+    assert ended.stdout == ""
+
+
+def test_a_wrong_time_or_url_is_answered_with_a_right_one(call: Call) -> None:
+    """So that nobody needs the documentation."""
+    assert "2024-05-03T18:30" in call("say", "hi", "--at", "yesterday").stderr
+    assert "sqlite:////home" in call("say", "hi", "--database", "mysql://here").stderr
+
+
+def test_an_unknown_person_is_answered_with_the_known_ones(call: Call) -> None:
+    """Looking never makes a person."""
+    call("say", "hello")
+    call("say", "hello", "--person", "Ada")
+    for command in (("recall", "cat"), ("why",)):
+        ended = call(*command, "--person", "Aad")
+
+        assert ended.code == 1
+        assert "Known: me, Ada." in ended.stderr
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_where_things_are_can_be_said_before_or_after_the_command(
+    call: Call, tmp_path: Path, before: bool
+) -> None:
+    """As one happens to type it."""
+    where = ("--data", str(tmp_path / "typed"))
+    words = (*where, "say", "hello") if before else ("say", "hello", *where)
+
+    assert call(*words).code == 0
+    assert (tmp_path / "typed" / "oldfriend.db").exists()
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_database_can_be_elsewhere(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a variable, and by an option, which is stronger."""
+    monkeypatch.setenv("OLDFRIEND_DATABASE", f"sqlite:///{tmp_path}/env.db")
+    call("say", "hello")
+    call("--database", f"sqlite:///{tmp_path}/typed.db", "say", "hello")
+
+    assert (tmp_path / "env.db").exists()
+    assert (tmp_path / "typed.db").exists()
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> None:
+    """And stays as it is."""
+    (tmp_path / "notes.txt").write_text("my notes " * 100)
+    ended = call("--database", f"sqlite:///{tmp_path}/notes.txt", "say", "hello")
+
+    assert ended.code == 1
+    assert "notes.txt is not a sound database" in ended.stderr
+    assert (tmp_path / "notes.txt").read_text() == "my notes " * 100
+
+
+def test_it_knows_its_version_and_helps(call: Call) -> None:
+    """Each command has a sentence about itself."""
+    assert call("--version").stdout == f"oldfriend {__version__}\n"
+    for command in ("chat", "say", "recall", "why", "import", "export", "doctor", "migrate"):
+        assert build_parser().parse_args([command, *NEEDED.get(command, [])]).module
+        assert call(command, "--help").code == 0
+
+
+NEEDED = {"say": ["x"], "recall": ["x"], "import": ["x"]}
+
+
+def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
+    """``oldfriend recall … | head -1`` ends quietly."""
+    with oldfriend.started("say", "-") as process:
+        process.stdout.close()
+        process.stdin.write(b"hello")
+        process.stdin.close()
+        code = process.wait(60)
+        errors = process.stderr.read().decode()
+
+    assert code in {0, 1}
+    assert "Traceback" not in errors

@@ -1,0 +1,54 @@
+"""The messages that answer a question."""
+
+from tests.cli.conftest import Call
+
+FIELDS = {"message", "external_id", "session", "speaker", "at", "text", "score", "why"}
+
+
+def test_json_is_a_list_of_hits_best_first(call: Call) -> None:
+    """With what a program needs to cite them."""
+    for text in ("My cat is called Miso.", "It rained all day.", "The vet says Miso is too fat."):
+        call("say", text, "--channel", "web")
+    hits = call("recall", "What is my cat called?", "-k", "2", "--json").json
+
+    assert len(hits) == 2
+    assert all(set(hit) >= FIELDS for hit in hits)
+    assert hits[0]["text"] == "My cat is called Miso."
+    assert hits[0]["channel"] == "web"
+    assert hits[0]["score"] >= hits[1]["score"]
+
+
+def test_nothing_found_is_an_empty_list_and_no_error(call: Call) -> None:
+    """Expected absence."""
+    call("say", "hello")
+
+    assert call("recall", "?", "--json").json == []
+    assert call("recall", "?").stdout == "Nothing found.\n"
+
+
+def test_hits_are_shown_with_when_where_and_why(call: Call) -> None:
+    """To read."""
+    call("say", "My cat is called Miso.", "--at", "2024-05-03T18:30+02:00", "--channel", "web")
+    shown = call("recall", "What is my cat called?").stdout
+
+    assert "me: My cat is called Miso." in shown
+    assert "2024-05-03T18:30:00+02:00 · web" in shown
+    assert "“cat”" in shown
+
+
+def test_people_are_kept_apart(call: Call) -> None:
+    """Each sees their own."""
+    call("say", "My cat is called Miso.", "--person", "Ada")
+    call("say", "I have a dog.")
+
+    assert call("recall", "Miso the cat", "--json", "--person", "Ada").json
+    assert "Miso" not in call("recall", "Miso the cat", "--json").stdout
+
+
+def test_the_companions_replies_are_not_found(call: Call) -> None:
+    """They only repeat."""
+    call("say", "My cat is called Miso.")
+    call("say", "What is my cat called?")
+    hits = call("recall", "cat called Miso", "--json").json
+
+    assert {hit["role"] for hit in hits} == {"person"}

@@ -1,0 +1,64 @@
+"""One thing said, one reply printed."""
+
+import json
+import re
+
+from tests.cli.conftest import Call
+from tests.processes import Program
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
+    """As programs rely on it."""
+    call("say", "My cat is called Miso and she hates rain.", "--at", "2024-05-03T18:30+02:00")
+    given = call("say", "What is the name of my cat?", "--json").json
+
+    assert set(given) == {"reply", "turn", "receipt"}
+    assert "My cat is called Miso and she hates rain." in given["reply"]
+    assert UUID.fullmatch(given["turn"])
+    receipt = given["receipt"]
+    assert receipt["turn"] == given["turn"]
+    assert receipt["asked"] == "What is the name of my cat?"
+    assert receipt["reply"] == given["reply"]
+    (first, *_) = receipt["evidence"]
+    assert {"kind": "message", "external_id": None, "speaker": "me", "role": "person",
+            "channel": "terminal", "at": "2024-05-03T18:30:00+02:00",
+            "text": "My cat is called Miso and she hates rain."}.items() <= first.items()  # fmt: skip
+    assert UUID.fullmatch(first["message"])
+    assert 0 < first["score"] <= 1
+    assert first["why"]
+
+
+def test_json_is_one_line_in_the_script_of_the_words(call: Call) -> None:
+    """A program reads a line; a person can read it too."""
+    said = call("say", "你好", "--json").stdout
+
+    assert said.count("\n") == 1
+    assert "你好" in said
+
+
+def test_a_minus_reads_standard_input(call: Call) -> None:
+    """For what is too long or too strange for a command line."""
+    given = call("say", "-", "--json", stdin="Hello\nover two lines").json
+
+    assert given["receipt"]["asked"] == "Hello\nover two lines"
+
+
+def test_a_note_is_listed_with_its_day(call: Call) -> None:
+    """What do you know about me?"""
+    noted = call("say", "Remember that I am allergic to walnuts", "--at", "2024-05-03T18:30")
+    listed = call("say", "What do you know about me?", "--json").json
+
+    assert "“I am allergic to walnuts”" in noted.stdout
+    assert "I am allergic to walnuts (you said so on 3 May 2024" in listed["reply"]
+    assert [each["kind"] for each in listed["receipt"]["evidence"]] == ["memory", "message"]
+
+
+def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) -> None:
+    """On the command line and on standard input, whatever the terminal sent."""
+    typed = oldfriend.done("say", b"caf\xe9 \xff", "--json")
+    piped = oldfriend.done("say", "-", "--json", stdin=b"caf\xe9 \xff")
+
+    for said in (typed, piped):
+        assert json.loads(said.stdout)["receipt"]["asked"].startswith("caf\ufffd")

@@ -1,0 +1,34 @@
+"""What a reply stood on."""
+
+from tests.cli.conftest import Call
+
+
+def test_the_last_reply_is_explained_like_a_story(call: Call) -> None:
+    """What was said, what was replied, and because of which words."""
+    call("say", "My cat is called Miso and she hates rain.")
+    call("say", "What is the name of my cat?")
+    told = call("why").stdout
+
+    assert "What is the name of my cat?" in told
+    assert "My reply stands on:" in told
+    assert "My cat is called Miso and she hates rain." in told
+    assert "because" in told
+
+
+def test_an_earlier_reply_is_explained_by_its_turn(call: Call) -> None:
+    """Receipts are kept for every reply."""
+    first = call("say", "hello", "--json").json
+    call("say", "My cat is called Miso.")
+    told = call("why", first["turn"], "--json").json
+
+    assert told == first["receipt"]
+
+
+def test_nothing_to_explain_is_said(call: Call) -> None:
+    """An unknown reply, and one of somebody else."""
+    theirs = call("say", "hello", "--person", "Ada", "--json").json
+    for arguments in (("why",), ("why", "nonsense"), ("why", theirs["turn"])):
+        ended = call(*arguments)
+
+        assert ended.code == 1
+        assert "There is no reply" in ended.stderr
