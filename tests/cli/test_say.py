@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 from tests.cli.conftest import Call
 from tests.processes import Program
@@ -58,7 +59,8 @@ def test_a_note_is_listed_with_its_day(call: Call) -> None:
 def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) -> None:
     """On the command line and on standard input, whatever the terminal sent."""
     typed = oldfriend.done("say", b"caf\xe9 \xff", "--json")
-    piped = oldfriend.done("say", "-", "--json", stdin=b"caf\xe9 \xff")
+    strict = replace(oldfriend, environment={"PYTHONIOENCODING": "utf-8:strict"})
+    piped = strict.done("say", "-", "--json", stdin=b"caf\xe9 \xff")
 
     for said in (typed, piped):
         assert json.loads(said.stdout)["receipt"]["asked"].startswith("caf\ufffd")

@@ -156,6 +156,7 @@ def receipt_of(said: Utterance, reply: Message, outcome: Outcome, *, now: Micros
     assert said.message.turn is not None
     return Receipt(
         id=ReceiptId(new_id(now)), person=said.person.id, turn=said.message.turn,
-        asked=said.message.id, asked_seq=said.message.seq, replied=reply.id, made_at=now, details=outcome.reply.details,
-        only_asks=outcome.reply.only_asks, items=outcome.reply.items,
+        asked=said.message.id, asked_seq=said.message.seq, replied=reply.id, made_at=now,
+        only_asks=outcome.reply.only_asks, details=outcome.reply.details,
+        items=outcome.reply.items,
     )  # fmt: skip

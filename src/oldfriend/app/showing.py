@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
@@ -15,6 +16,8 @@ from oldfriend.memory.search import Reason
 from oldfriend.turn.explaining import reasons_in_words
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
+
+Thing: TypeAlias = Message | Memory | None
 
 LONGEST_LINE = 160
 INTENTS = {
@@ -32,26 +35,27 @@ class Explained:
     receipt: Receipt
     asked: Message
     reply: Message
-    stood_on: tuple[tuple[ReceiptItem, Message | Memory], ...]
+    stood_on: tuple[tuple[ReceiptItem, Thing], ...]
 
 
 async def explained(tx: Transaction, receipt: Receipt) -> Explained:
     """Look up what a receipt points to."""
-    person = receipt.person
     return Explained(
         receipt=receipt,
-        asked=await get_message(tx, person, receipt.asked),
-        reply=await get_message(tx, person, receipt.replied),
-        stood_on=tuple([
-            (
-                item,
-                await get_message(tx, person, MessageId(item.object), version=item.version)
-                if item.kind == "message"
-                else await get_memory(tx, person, MemoryId(item.object)),
-            )
-            for item in receipt.items
-        ]),
-    )  # fmt: skip
+        asked=await get_message(tx, receipt.person, receipt.asked),
+        reply=await get_message(tx, receipt.person, receipt.replied),
+        stood_on=tuple([(item, await find_thing(tx, receipt, item)) for item in receipt.items]),
+    )
+
+
+async def find_thing(tx: Transaction, receipt: Receipt, item: ReceiptItem) -> Thing:
+    """What an item names; None when it was taken out since, by undoing an import."""
+    try:
+        if item.kind == "memory":
+            return await get_memory(tx, receipt.person, MemoryId(item.object))
+        return await get_message(tx, receipt.person, MessageId(item.object), version=item.version)
+    except NotFound:
+        return None
 
 
 def moment(message: Message) -> str:
@@ -92,11 +96,13 @@ def receipt_as_json(explained: Explained) -> dict[str, JsonValue]:
     }
 
 
-def item_as_json(item: ReceiptItem, thing: Message | Memory) -> JsonValue:
+def item_as_json(item: ReceiptItem, thing: Thing) -> JsonValue:
     """One thing that a reply stood on, for a program."""
     if isinstance(thing, Message):
         return {"kind": "message", **hit_as_json(thing, item.score, item.why)}
-    return {"kind": "memory", "memory": thing.id, "text": thing.text}
+    if isinstance(thing, Memory):
+        return {"kind": "memory", "memory": thing.id, "text": thing.text}
+    return {"kind": item.kind, item.kind: item.object, "text": None}
 
 
 def receipt_as_text(explained: Explained) -> str:
@@ -122,9 +128,11 @@ def receipt_as_text(explained: Explained) -> str:
     return "\n".join([*lines, "", confidence(receipt)]).rstrip()
 
 
-def item_lines(item: ReceiptItem, thing: Message | Memory) -> list[str]:
+def item_lines(item: ReceiptItem, thing: Thing) -> list[str]:
     """One thing that a reply stood on, to read."""
-    if not isinstance(thing, Message):
+    if thing is None:
+        return ["  • something that was taken out since"]
+    if isinstance(thing, Memory):
         return [f"  • your note: {one_line(thing.text)}"]
     head = f"  • {thing.speaker}, {moment(thing)}, {thing.channel}: {one_line(thing.text)}"
     because = ", ".join(reasons_in_words(item.why))

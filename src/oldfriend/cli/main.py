@@ -7,6 +7,7 @@ Exit codes: 0 done, 1 could not, 2 wrong usage.
 import argparse
 import asyncio
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -34,12 +35,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; so do we
+        let_go_of_output()
         return COULD_NOT
 
 
+def let_go_of_output() -> None:
+    """Let what is still to be printed go nowhere: whoever read it has gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def speak_utf8() -> None:
-    """Print any text on any terminal; what it cannot show is escaped."""
+    """Read any bytes, and print any text on any terminal; what it cannot show is escaped."""
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -28,7 +28,8 @@ def read(source: Source, _: Note) -> Iterator[ParsedMessage]:
         yield ParsedMessage(
             line=line, chat=storable(source.key), speaker="", role="person", text=text,
             chat_title=storable(PurePath(source.name).stem), at=at, outside=True,
-            details={"file": storable(source.name)}, external_id=ids.next(moment="", speaker="", text=text),
+            details={"file": storable(source.name)},
+            external_id=ids.next(moment="", speaker="", text=text),
         )  # fmt: skip
 
 

@@ -1,0 +1,26 @@
+"""What is chosen is measured, whatever becomes of it."""
+
+import pytest
+
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.evals.catalogue import MEASUREMENTS, chosen, measured_apart
+from oldfriend.evals.measuring import Scope
+
+
+def test_everything_is_measured_unless_something_is_chosen():
+    assert chosen(None) == list(MEASUREMENTS)
+    assert chosen(["say", "recall"]) == ["recall", "say"]
+
+
+def test_an_unknown_name_is_refused_with_those_that_are_known():
+    with pytest.raises(InvalidInput, match=r"'speed'.*recall"):
+        chosen(["speed"])
+
+
+def test_what_is_missing_is_said_in_place_of_a_number():
+    scope = Scope(quick=True, locomo=None, float_model=None)
+
+    measures = measured_apart("embedding", scope)
+
+    assert [measure.value for measure in measures] == [None, None]
+    assert "OLDFRIEND_BENCH_FLOAT_MODEL" in measures[0].note

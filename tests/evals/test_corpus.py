@@ -1,0 +1,46 @@
+"""Made-up histories are like real ones where it matters for speed, and always the same."""
+
+from itertools import chain
+from statistics import mean
+
+from oldfriend.evals.corpus import SESSION_LENGTH, questions, random_vectors, remarks, sessions
+
+
+def test_the_same_seed_gives_the_same_history():
+    assert list(sessions(60, seed=7)) == list(sessions(60, seed=7))
+    assert list(sessions(60, seed=7)) != list(sessions(60, seed=8))
+
+
+def test_messages_are_counted_and_come_in_sessions_in_the_order_of_time():
+    made = list(sessions(60, seed=1))
+    times = [spoken.at for spoken in chain.from_iterable(made)]
+
+    assert [len(session) for session in made] == [SESSION_LENGTH, SESSION_LENGTH, 10]
+    assert times == sorted(set(times))
+
+
+def test_messages_are_as_long_as_real_ones():
+    real = mean(len(" ".join(remark.sentences)) for remark in remarks())
+    made = mean(len(spoken.text) for spoken in chain.from_iterable(sessions(3000, seed=1)))
+
+    assert 0.8 < made / real < 1.25
+
+
+def test_a_longer_history_has_more_words():
+    def vocabulary(count: int) -> int:
+        spoken = chain.from_iterable(sessions(count, seed=1))
+        return len({word for each in spoken for word in each.text.lower().split()})
+
+    assert vocabulary(20_000) > 1.5 * vocabulary(2_000)
+
+
+def test_there_are_two_hundred_questions_and_they_stay():
+    assert len(set(questions(200))) == 200
+    assert questions(200)[:50] == questions(50)
+
+
+def test_random_vectors_have_length_one():
+    vectors = random_vectors(5, seed=1, dimension=384)
+
+    assert vectors.shape == (5, 384)
+    assert abs((vectors**2).sum(axis=1) - 1).max() < 1e-5

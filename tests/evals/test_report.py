@@ -1,0 +1,33 @@
+"""A report can be read by people, and compared by programs."""
+
+import json
+
+from oldfriend.evals.measuring import Measure, at_most, not_measured
+from oldfriend.evals.report import as_json, as_table
+
+MEASURES = [
+    Measure(
+        name="recall", value=4.5, unit="ms", reference=2.0, target=at_most(3), note="beside F"
+    ),
+    Measure(name="say", value=1.25, unit="s", target=at_most(1)),
+    not_measured("chat", "no /proc", target=at_most(180)),
+]
+
+
+def test_the_table_has_a_line_for_each_measure_and_its_note_below():
+    lines = [" ".join(line.split()) for line in as_table(MEASURES).splitlines()]
+
+    assert lines[2:] == [
+        "recall 4.5 ms 2 ms 2.25 ≤ 3 yes", "(beside F)",
+        "say 1.25 s ≤ 1 NO",
+        "chat not measured ≤ 180", "(no /proc)",
+    ]  # fmt: skip
+
+
+def test_the_json_holds_what_was_measured_and_where():
+    report = json.loads(as_json(MEASURES, quick=True, at=0))
+
+    assert report["at"] == "1970-01-01T00:00:00+00:00"
+    assert report["quick"] is True
+    assert [each["reached"] for each in report["measures"]] == [True, False, None]
+    assert report["measures"][0]["target"] == {"limit": 3, "sense": "at most"}

@@ -1,0 +1,29 @@
+"""The story of the cat: told once, in one place, and remembered in another."""
+
+from tests.processes import Program
+
+
+def test_a_cat_named_in_chinese_on_one_channel_is_remembered_on_another(
+    oldfriend: Program,
+) -> None:
+    """Nothing is shared between the two processes but the memory."""
+    oldfriend.done(
+        "say", "我养了只白猫,叫小黑。他超调皮,老在半夜跳到我脸上。", "--channel", "discord"
+    )
+    given = oldfriend.done("say", "你还记得我的猫吗", "--channel", "web", "--json").json
+
+    assert "小黑" in given["reply"]
+    assert given["receipt"]["language"] == "zh"
+    (evidence, *_) = given["receipt"]["evidence"]
+    assert (evidence["channel"], evidence["role"]) == ("discord", "person")
+
+
+def test_a_stranger_is_not_told_about_the_cat(oldfriend: Program) -> None:
+    """The same question by another person finds nothing."""
+    oldfriend.done("say", "我养了只白猫,叫小黑。", "--channel", "discord")
+    given = oldfriend.done(
+        "say", "你还记得我的猫吗", "--channel", "web", "--person", "Ana", "--json"
+    ).json
+
+    assert "小黑" not in given["reply"]
+    assert given["receipt"]["evidence"] == given["receipt"]["considered"] == []

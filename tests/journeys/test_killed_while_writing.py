@@ -1,0 +1,63 @@
+"""What was acknowledged is there, however the process ended."""
+
+import random
+
+from oldfriend.db.sqlite.database import open_sqlite
+from tests.conftest import Sizes
+from tests.processes import Program, kill, line_of, python
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from oldfriend.app.answering import accept, open_line
+from oldfriend.app.settings import read_settings
+from oldfriend.app.wiring import open_house
+
+async def write(data):
+    async with open_house(read_settings(data=data)) as house:
+        line = await open_line(house, person=None, channel="terminal")
+        while True:
+            said = await accept(house, line, "x" * 3000, at=None, zone=None)
+            print(said.message.id, flush=True)
+
+asyncio.run(write(sys.argv[1]))
+"""
+
+
+async def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_had_acknowledged(
+    oldfriend: Program, sizes: Sizes
+) -> None:
+    """The file stays sound, and the next one just goes on."""
+    acknowledged: set[str] = set()
+    chance = random.Random(7)
+    for _ in range(sizes.kills):
+        with python(WRITER, oldfriend.data) as writer:
+            for _ in range(chance.randint(1, 60)):
+                acknowledged.add(line_of(writer.stdout))
+            kill(writer)
+            acknowledged |= {line.decode().strip() for line in writer.stdout if line[-1:] == b"\n"}
+        database = open_sqlite(oldfriend.data / "oldfriend.db")
+        async with database.reading() as tx:
+            kept = {row[0] for row in await tx.rows("SELECT id FROM message")}
+        problems = await database.check()
+        await database.close()
+
+        assert acknowledged <= kept
+        assert len(kept) - len(acknowledged) <= sizes.kills
+        assert problems == []
+
+
+def test_a_chat_that_is_killed_remembers_every_line_it_had_answered(oldfriend: Program) -> None:
+    """The whole way: through the program, and asked for by another process."""
+    notes = ["my cat is called Miso", "the key is under the blue pot", "I am allergic to walnuts"]
+    with oldfriend.started("chat") as chat:
+        for note in notes:
+            chat.stdin.write(f"Remember that {note}\n".encode())
+            chat.stdin.flush()
+            while note not in line_of(chat.stdout):
+                pass
+        kill(chat)
+
+    listed = oldfriend.done("say", "What do you know about me?").stdout
+    assert all(note in listed for note in notes)
+    assert oldfriend.done("doctor").code == 0

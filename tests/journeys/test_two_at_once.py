@@ -1,0 +1,113 @@
+"""Somebody talks in two windows at the same time."""
+
+import os
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.processes import Program, kill, line_of
+
+
+@dataclass(slots=True)
+class Terminal:
+    """A chat in a terminal of its own."""
+
+    screen: int
+    shown: str = ""
+
+    def types(self, line: str) -> None:
+        """Type a line."""
+        os.write(self.screen, f"{line}\r".encode())
+
+    def shows(self, text: str, *, within_s: float = 30.0) -> float:
+        """Wait until a text is on the screen; how many seconds it took."""
+        began = time.monotonic()
+        while text not in self.shown:
+            assert time.monotonic() - began < within_s, f"{text!r} is not in {self.shown!r}"
+            if select.select([self.screen], [], [], 0.1)[0]:
+                piece = os.read(self.screen, 65536)
+                self.shown += piece.decode(errors="replace")
+                for _ in range(piece.count(b"\x1b[6n")):  # "where is the cursor?"
+                    os.write(self.screen, b"\x1b[1;1R")
+        took = time.monotonic() - began
+        self.shown = self.shown[self.shown.index(text) + len(text) :]
+        return took
+
+
+@pytest.fixture
+def chat(oldfriend: Program) -> Iterator[Callable[[], Terminal]]:
+    """Open the chat in a terminal."""
+    opened: list[tuple[int, subprocess.Popen[bytes]]] = []
+
+    def open_chat() -> Terminal:
+        screen, keyboard = pty.openpty()
+        process = subprocess.Popen(
+            oldfriend.command("chat"), stdin=keyboard, stdout=keyboard, stderr=keyboard,
+            env=oldfriend.variables, start_new_session=True,
+        )  # fmt: skip
+        os.close(keyboard)
+        opened.append((screen, process))
+        return Terminal(screen)
+
+    yield open_chat
+    for screen, process in opened:
+        kill(process)
+        os.close(screen)
+
+
+def test_what_is_said_elsewhere_appears_in_an_open_chat_and_the_other_way_round(
+    oldfriend: Program, chat: Callable[[], Terminal]
+) -> None:
+    """Both write to one memory, and neither has to be asked."""
+    window = chat()
+    window.shows("you: ")
+    oldfriend.done("say", "My cat is called Miso and she hates rain.")
+
+    assert window.shows("My cat is called Miso and she hates rain.", within_s=2.0) < 2.0
+    window.types("What is the name of my cat?")
+    window.shows("“My cat is called Miso and she hates rain.”")
+    window.types("I put the spare key under the blue pot.")
+    window.shows("kept it")
+    given = oldfriend.done("say", "Where did I put the spare key?", "--json").json
+    assert "under the blue pot" in given["reply"]
+    window.shows("Where did I put the spare key?", within_s=2.0)
+
+
+def test_a_chat_that_is_closed_and_opened_again_shows_where_the_talk_stopped(
+    chat: Callable[[], Terminal],
+) -> None:
+    """Quit, come back, and be remembered."""
+    first = chat()
+    first.shows("you: ")
+    first.types("My cat is called Miso and she hates rain.")
+    first.shows("kept it")
+    first.types("/quit")
+    second = chat()
+
+    second.shows("you: My cat is called Miso and she hates rain.")
+    second.types("What is the name of my cat?")
+    second.shows("“My cat is called Miso and she hates rain.”")
+
+
+def test_many_who_speak_at_once_are_all_heard(oldfriend: Program) -> None:
+    """The first of them also have to make the database at the same moment."""
+    with (
+        oldfriend.started("say", "-", "--json") as one,
+        oldfriend.started("say", "-", "--json") as two,
+        oldfriend.started("chat") as three,
+    ):
+        for number, process in enumerate((one, two, three)):
+            process.stdin.write(f"Remember that my lucky number is {number}\n".encode())
+            process.stdin.flush()
+        one.stdin.close()
+        two.stdin.close()
+        replies = [line_of(process.stdout) for process in (one, two, three)]
+
+    assert all(replies)
+    listed = oldfriend.done("say", "What do you know about me?").stdout
+    assert all(f"my lucky number is {number}" in listed for number in range(3))
