@@ -1,5 +1,6 @@
 """The disk fills up while somebody is talking."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,17 +31,14 @@ def test_a_full_disk_is_said_plainly_and_costs_nothing_that_was_kept(
     """And when there is room again, the talk goes on."""
     program = replace(oldfriend, data=small_disk / "data")
     program.done("say", "Remember that my cat is called Miso")
-    filler = small_disk / "filler"
-    with pytest.raises(OSError, match="No space left"), filler.open("wb", buffering=0) as file:
-        while file.write(bytes(4096)):
-            pass
+    for room in (0, 300_000):
+        filler = small_disk / "filler"
+        filler.write_bytes(bytes(shutil.disk_usage(small_disk).free - room))
+        refused = program("say", "-", stdin="I would like to tell you a story. " * 20_000)
 
-    refused = program("say", "-", stdin="I would like to tell you a story. " * 20_000)
-
-    assert refused.code == 1
-    assert "is full" in refused.stderr
-    assert "Traceback" not in refused.stderr
-    filler.unlink()
+        assert refused.code == 1
+        assert "is full" in refused.stderr
+        assert "Traceback" not in refused.stderr
+        filler.unlink()
     assert "my cat is called Miso" in program.done("say", "What do you know about me?").stdout
     program.done("say", "I would like to tell you a short story.")
-    assert program.done("doctor").code == 0

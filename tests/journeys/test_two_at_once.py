@@ -4,6 +4,7 @@ import os
 import pty
 import select
 import subprocess
+import termios
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ def chat(oldfriend: Program) -> Iterator[Callable[[], Terminal]]:
 
     def open_chat() -> Terminal:
         screen, keyboard = pty.openpty()
+        termios.tcsetwinsize(keyboard, (50, 200))
         process = subprocess.Popen(
             oldfriend.command("chat"), stdin=keyboard, stdout=keyboard, stderr=keyboard,
             env=oldfriend.variables, start_new_session=True,
@@ -65,7 +67,7 @@ def test_what_is_said_elsewhere_appears_in_an_open_chat_and_the_other_way_round(
 ) -> None:
     """Both write to one memory, and neither has to be asked."""
     window = chat()
-    window.shows("you: ")
+    window.shows("you:")
     oldfriend.done("say", "My cat is called Miso and she hates rain.")
 
     assert window.shows("My cat is called Miso and she hates rain.", within_s=2.0) < 2.0
@@ -83,7 +85,7 @@ def test_a_chat_that_is_closed_and_opened_again_shows_where_the_talk_stopped(
 ) -> None:
     """Quit, come back, and be remembered."""
     first = chat()
-    first.shows("you: ")
+    first.shows("you:")
     first.types("My cat is called Miso and she hates rain.")
     first.shows("kept it")
     first.types("/quit")

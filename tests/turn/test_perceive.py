@@ -138,7 +138,7 @@ def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
 
 
 def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
-    """A word that tells nothing is answered in the last language, else the locale's, else English."""
+    """A word that tells nothing is answered in the last language, the locale's, or English."""
     assert understood("Bruno 4711", language="de", locale="fr").language == "de"
     assert understood("Bruno 4711", locale="fr").language == "fr"
     assert understood("Bruno 4711").language == "en"

@@ -3,6 +3,7 @@
 Knows the pragmas. Knows nothing of transactions, migrations or tables.
 """
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from oldfriend.domain.errors import (
 
 APPLICATION_ID = 0x4F4C4446  # "OLDF": how a file says that it is ours
 STATEMENTS_KEPT = 200
+ROOM_TO_WORK = 128 * 1024
+"""Bytes; with less SQLite reports no full disk, but that it cannot size its shared memory."""
 
 PRAGMAS = """
     PRAGMA journal_mode = WAL;
@@ -86,14 +89,22 @@ def our_errors(path: Path) -> Iterator[None]:
         raise StoreUnusable(f"{path} cannot be used ({error.strerror or error}).") from error
 
 
+def is_full(path: Path) -> bool:
+    """Whether the disk lacks even the room for the files that SQLite works with."""
+    try:
+        return shutil.disk_usage(path.parent).free < ROOM_TO_WORK
+    except OSError:
+        return False
+
+
 def store_error(error: apsw.Error, path: Path) -> StoreError:
     """The StoreError for one of SQLite's."""
+    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and is_full(path)):
+        return StoreFull(
+            f"The disk that holds {path} is full. What was saved before is safe; "
+            "this was not saved. Free some space and try again."
+        )
     match error:
-        case apsw.FullError():
-            return StoreFull(
-                f"The disk that holds {path} is full. What was saved before is safe; "
-                "this was not saved. Free some space and try again."
-            )
         case apsw.BusyError() | apsw.LockedError():
             return StoreBusy(f"Another program is writing to {path}. Try again in a moment.")
         case apsw.CorruptError() | apsw.NotADBError():
