@@ -3,6 +3,7 @@
 from oldfriend import Memory
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,14 +14,17 @@ __version__ = "0.1.0"
 __all__ = ["Hit", "Memory", "MemorySync", "OldfriendError", "Words", "__version__"]
 
 
+HOMES = {
+    "Hit": "oldfriend.library",
+    "Memory": "oldfriend.library",
+    "MemorySync": "oldfriend.library",
+    "OldfriendError": "oldfriend.domain.errors",
+    "Words": "oldfriend.library",
+}
+
+
 def __getattr__(name: str) -> object:
     """Load what is exported when it is first used; a command does not pay for the library."""
-    if name == "OldfriendError":
-        from oldfriend.domain.errors import OldfriendError
-
-        return OldfriendError
-    if name in __all__:
-        from oldfriend import library
-
-        return getattr(library, name)
-    raise AttributeError(f"oldfriend has no {name!r}")
+    if name not in HOMES:
+        raise AttributeError(f"oldfriend has no {name!r}")
+    return getattr(import_module(HOMES[name]), name)

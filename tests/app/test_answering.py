@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from oldfriend.app.answering import Answer, Line, accept, answer, commit, open_line
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
+from oldfriend.domain.messages import storable
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.changes import list_changes
 from oldfriend.memory.notes import list_evidence, list_notes
@@ -43,9 +46,7 @@ def cited(given: Answer) -> set[str]:
     return {item.object for item in given.receipt.items}
 
 
-async def test_what_was_said_is_kept_although_the_turn_fails(
-    house: House, line: Line
-) -> None:
+async def test_what_was_said_is_kept_although_the_turn_fails(house: House, line: Line) -> None:
     """A peer loses the message exactly so (ACCEPTANCE B2)."""
     broken = replace(house, embedder=BrokenEmbedder(RuntimeError("out of memory")))
     with pytest.raises(RuntimeError):
@@ -154,9 +155,9 @@ async def test_the_companions_own_words_are_never_found_or_cited(say: Say) -> No
     answers = [await say(QUESTION) for _ in range(4)]
 
     replies = {given.reply.id for given in answers}
-    for given in answers:
-        assert told.said.id in cited(given)
-        assert not cited(given) & replies
+    for each in answers:
+        assert told.said.id in cited(each)
+        assert not cited(each) & replies
 
 
 async def test_an_earlier_question_does_not_answer_the_same_question(say: Say) -> None:
@@ -197,10 +198,10 @@ async def test_what_one_person_told_is_not_known_to_another(house: House, say: S
         for text in (QUESTION, "What is the alarm code?", "What do you know about me?", "Miso 4711")
     ]
 
-    for given in asked:
-        assert "Miso and" not in given.reply.text
-        assert "4711." not in given.reply.text
-        assert given.receipt.items == ()
+    for each in asked:
+        assert "Miso and" not in each.reply.text
+        assert "4711." not in each.reply.text
+        assert each.receipt.items == ()
 
 
 async def test_an_empty_message_is_refused_and_not_kept(house: House, line: Line) -> None:
@@ -219,6 +220,16 @@ async def test_any_text_is_safe_to_say(house: House, line: Line, say: Say, text:
     """Twice, so that the second finds the first."""
     for _ in range(2):
         assert (await say(text)).reply.text
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(), min_size=1).filter(str.strip))
+async def test_any_text_is_safe_to_ask_with(say: Say, text: str) -> None:
+    """In a memory that fills with them."""
+    given = await say(f"{text}?")
+
+    assert given.said.text == storable(f"{text}?")
+    assert given.reply.text
 
 
 async def test_what_is_said_for_another_time_is_kept_at_that_time(

@@ -5,11 +5,11 @@ from tests.cli.conftest import Call
 
 def test_each_line_is_answered_and_the_last_answer_explained(call: Call) -> None:
     """As at a terminal, without its comforts."""
-    talk = "My cat is called Miso and she hates rain.\n\nWhat is the name of my cat?\n/why\n/quit\nunheard\n"
-    said = call("chat", stdin=talk)
+    told = "My cat is called Miso and she hates rain."
+    said = call("chat", stdin=f"{told}\n\nWhat is the name of my cat?\n/why\n/quit\nunheard\n")
 
     assert said.code == 0
-    assert "“My cat is called Miso and she hates rain.”" in said.stdout
+    assert f"“{told}”" in said.stdout
     assert "My reply stands on:" in said.stdout
     assert "unheard" not in call("chat", stdin="/history\n").stdout
 

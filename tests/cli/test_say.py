@@ -23,9 +23,12 @@ def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
     assert receipt["asked"] == "What is the name of my cat?"
     assert receipt["reply"] == given["reply"]
     (first, *_) = receipt["evidence"]
-    assert {"kind": "message", "external_id": None, "speaker": "me", "role": "person",
-            "channel": "terminal", "at": "2024-05-03T18:30:00+02:00",
-            "text": "My cat is called Miso and she hates rain."}.items() <= first.items()  # fmt: skip
+    expected = {
+        "kind": "message", "external_id": None, "speaker": "me", "role": "person",
+        "channel": "terminal", "at": "2024-05-03T18:30:00+02:00",
+        "text": "My cat is called Miso and she hates rain.",
+    }  # fmt: skip
+    assert expected.items() <= first.items()
     assert UUID.fullmatch(first["message"])
     assert 0 < first["score"] <= 1
     assert first["why"]

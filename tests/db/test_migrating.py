@@ -12,9 +12,7 @@ from oldfriend.db.sqlite.migrating import Migration, load_migrations
 from oldfriend.domain.errors import SchemaTooNew, StoreDamaged, StoreError
 from tests.processes import line_of, python
 
-SHELVES = Migration(
-    version=1, name="0001_shelves", sql="CREATE TABLE shelf (id TEXT PRIMARY KEY);"
-)
+SHELVES = Migration(version=1, name="0001_shelves", sql="CREATE TABLE shelf (id TEXT PRIMARY KEY);")
 BOOKS = Migration(
     version=2,
     name="0002_books",

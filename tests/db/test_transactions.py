@@ -131,10 +131,10 @@ async def test_many_readers_are_served_with_few_connections(db: SqliteDatabase) 
 async def test_run_says_how_many_rows_it_touched(db: Database) -> None:
     """Whoever writes can tell new from known."""
     async with db.writing() as tx:
-        sql = "INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0) ON CONFLICT DO NOTHING"
+        sql = "INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)"
 
-        assert await tx.run(sql) == 1
-        assert await tx.run(sql) == 0
+        assert await tx.run(f"{sql} ON CONFLICT DO NOTHING") == 1
+        assert await tx.run(f"{sql} ON CONFLICT DO NOTHING") == 0
         assert await tx.run("UPDATE companion SET created_at = 1") == 1
 
 
@@ -224,11 +224,18 @@ async def test_torn_pages_are_found_and_named(tmp_path: Path) -> None:
     content[-20_000:-10_000] = bytes(10_000)
     path.write_bytes(content)
 
-    with pytest.raises(StoreDamaged, match="not a sound database"):
-        damaged = open_sqlite(path)
-        try:
-            found = await damaged.check()
-        finally:
-            await damaged.close()
-        assert found
-        raise StoreDamaged(f"{path} is not a sound database ({found[0]}).")
+    assert await problems(path) != []
+
+
+async def problems(path: Path) -> list[str]:
+    """What opening and checking a file has to say about it."""
+    try:
+        database = open_sqlite(path)
+    except StoreDamaged as error:
+        return [str(error)]
+    try:
+        return await database.check()
+    except StoreDamaged as error:
+        return [str(error)]
+    finally:
+        await database.close()

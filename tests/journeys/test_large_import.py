@@ -12,7 +12,19 @@ import pytest
 from tests.conftest import Sizes
 from tests.processes import Program, kill, until
 
-WORDS = "lemon boat rain otter knot lorry cast flat shift quiet harbour green walnut".split()
+WORDS = (
+    "lemon",
+    "boat",
+    "rain",
+    "otter",
+    "knot",
+    "lorry",
+    "cast",
+    "flat",
+    "shift",
+    "walnut",
+    "green",
+)
 
 
 def lines(count: int) -> Iterator[str]:

@@ -77,9 +77,7 @@ async def test_a_note_keeps_the_version_that_it_quotes(nora: Friend) -> None:
     async with nora.db.writing() as tx:
         await edit_message(tx, nora.person.id, said.id, "never mind", now=nora.clock())
         ((evidence,),) = (await list_evidence(tx, nora.person.id)).values()
-        quoted = await get_message(
-            tx, nora.person.id, evidence.message, version=evidence.version
-        )
+        quoted = await get_message(tx, nora.person.id, evidence.message, version=evidence.version)
 
     assert evidence.quote in quoted.text
 

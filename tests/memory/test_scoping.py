@@ -103,7 +103,9 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     """Everything that writes."""
     said = await friend.says_in(tx, f"Remember: {secret}", external_id="same id for all")
     if said is None:
-        found = await log.find_by_external_id(tx, friend.person.id, friend.chat.id, "same id for all")
+        found = await log.find_by_external_id(
+            tx, friend.person.id, friend.chat.id, "same id for all"
+        )
         assert found is not None
         said = await log.edit_message(tx, friend.person.id, found.id, f"{secret} now", now=1)
     await notes.learn_note(tx, secret, source=said, author="rules/1", now=friend.clock())

@@ -45,7 +45,7 @@ def zone_named(zone: str) -> tzinfo:
         return ZoneInfo(zone)
     except (ValueError, OSError, KeyError) as error:
         raise InvalidInput(
-            f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset such as +02:00."
+            f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset (+02:00)."
         ) from error
 
 

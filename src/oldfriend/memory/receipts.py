@@ -47,7 +47,8 @@ async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
            VALUES (:id, :person, :turn, :asked, :asked_seq, :replied, :made_at, :only_asks,
              :details)""",
         id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked,
-        asked_seq=receipt.asked_seq, replied=receipt.replied, made_at=receipt.made_at, only_asks=int(receipt.only_asks),
+        asked_seq=receipt.asked_seq, replied=receipt.replied, made_at=receipt.made_at,
+        only_asks=int(receipt.only_asks),
         details=json.dumps(dict(receipt.details), ensure_ascii=False),
     )  # fmt: skip
     await tx.run_many(
@@ -71,8 +72,8 @@ async def find_receipt(
 ) -> Receipt | None:
     """The receipt of a reply, by the id of the reply, turn or receipt; None: of the last one."""
     row = await tx.row(
-        """SELECT id, person, turn, asked, asked_seq, replied, made_at, only_asks, details FROM receipt
-           WHERE person = :person
+        """SELECT id, person, turn, asked, asked_seq, replied, made_at, only_asks, details
+           FROM receipt WHERE person = :person
            AND (:reply IS NULL OR replied = :reply OR turn = :reply OR id = :reply)
            ORDER BY made_at DESC, id DESC LIMIT 1""",
         person=person,

@@ -20,7 +20,12 @@ from oldfriend.db.sqlite.migrating import (
     refuse_newer,
     schema_version,
 )
-from oldfriend.db.sqlite.transaction import SqliteTransaction, transaction_on
+from oldfriend.db.sqlite.transaction import (
+    SqliteTransaction,
+    begin_reading,
+    begin_writing,
+    begun,
+)
 
 MOST_READERS = 3
 
@@ -48,7 +53,8 @@ class SqliteDatabase:
                 self._idle.pop() if self._idle else open_connection(self.path, create=False)
             )
             try:
-                async with transaction_on(connection, self.path, writing=False) as tx:
+                begin_reading(connection, self.path)
+                with begun(connection, self.path) as tx:
                     yield tx
             finally:
                 self._idle.append(connection)
@@ -60,7 +66,8 @@ class SqliteDatabase:
         Raises SchemaTooNew when a newer version has migrated the file meanwhile.
         """
         async with self._write_turn:
-            async with transaction_on(self._writer, self.path, writing=True) as tx:
+            await begin_writing(self._writer, self.path)
+            with begun(self._writer, self.path) as tx:
                 with our_errors(self.path):
                     refuse_newer(schema_version(self._writer), self._schema, self.path)
                 yield tx

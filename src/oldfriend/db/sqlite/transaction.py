@@ -7,8 +7,8 @@ back costs several times that (PERF.md). Only waiting for the write lock gives w
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -60,16 +60,9 @@ class SqliteTransaction:
             raise store_error(error, self._path) from error
 
 
-@asynccontextmanager
-async def transaction_on(
-    connection: apsw.Connection, path: Path, *, writing: bool
-) -> AsyncIterator[SqliteTransaction]:
-    """Begin; commit when the block ends well, else roll back."""
-    if writing:
-        await begin_writing(connection, path)
-    else:
-        with our_errors(path):
-            connection.execute("BEGIN")
+@contextmanager
+def begun(connection: apsw.Connection, path: Path) -> Iterator[SqliteTransaction]:
+    """The transaction that has begun: committed when the block ends well, else rolled back."""
     try:
         yield SqliteTransaction(connection, path)
         with our_errors(path):
@@ -78,6 +71,12 @@ async def transaction_on(
         if connection.in_transaction:
             with our_errors(path):
                 connection.execute("ROLLBACK")
+
+
+def begin_reading(connection: apsw.Connection, path: Path) -> None:
+    """Begin; the snapshot is taken at the first read."""
+    with our_errors(path):
+        connection.execute("BEGIN")
 
 
 async def begin_writing(connection: apsw.Connection, path: Path) -> None:

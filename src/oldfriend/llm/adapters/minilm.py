@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 SHIPPED = Path(__file__).parents[1] / "minilm"
-LONGEST_INPUT = 256  # pieces of one text; the model was trained on no longer ones
+LONGEST_INPUT = 256  # pieces of one text: the graph has no places for more
 AT_ONCE = 128  # texts in one visit to a thread: whoever cancels waits for it
 BATCH_PIECES = 256  # pieces in one run, padding included; more gain nothing
 

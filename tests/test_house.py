@@ -1,0 +1,240 @@
+"""House rules that a linter cannot say, and docs that must be true."""
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import oldfriend
+from oldfriend.cli.main import build_parser
+
+ROOT = Path(__file__).parents[1]
+SRC = ROOT / "src" / "oldfriend"
+FILES = sorted(SRC.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+FUNCTIONS = [
+    (path, node)
+    for path, tree in TREES.items()
+    for node in ast.walk(tree)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+]
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+NETWORK_TYPES = re.compile(r"\b(Model|Embedder|Channel|AsyncClient)\b")
+SQL_HOMES = {"db", "memory", "queues"}
+SQL_GUESTS = {"evals/references.py"}  # what we are measured against speaks plain SQLite
+SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH)\s", re.MULTILINE)
+PROMPTING = re.compile(r"\b(You are an?|Your task is)\b")
+SUPPRESSION = re.compile(r"#\s*(noqa|type:\s*ignore)")
+MAX_SUPPRESSIONS = 10
+HEAVY = {"numpy", "onnxruntime", "prompt_toolkit"}
+REGISTRIES = [  # in pieces, so that this file passes its own rule
+    ".".join(name)
+    for name in (
+        ("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com"),
+        ("crates", "io"), ("rubygems", "org"), ("anaconda", "org"), ("proxy", "golang", "org"),
+    )
+]  # fmt: skip
+
+
+def inside(path: Path) -> str:
+    """A file's place in the house."""
+    return path.relative_to(SRC).as_posix()
+
+
+def strings(tree: ast.Module) -> list[str]:
+    """All texts in a module."""
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names of a function's arguments."""
+    return {argument.arg for argument in function.args.args + function.args.kwonlyargs}
+
+
+def blocks(path: Path, language: str) -> Iterator[str]:
+    """The code blocks of a page that are in one language."""
+    yield from re.findall(rf"^```{language}\n(.*?)^```", path.read_text("utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("path", FILES, ids=inside)
+def test_a_file_fits_in_one_sitting(path: Path) -> None:
+    """400 lines."""
+    assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", FILES, ids=inside)
+def test_every_module_says_what_it_answers(path: Path) -> None:
+    """In its docstring."""
+    assert ast.get_docstring(TREES[path])
+
+
+def test_a_function_fits_on_one_screen() -> None:
+    """50 lines."""
+    long = [f"{inside(p)}:{f.name}" for p, f in FUNCTIONS if (f.end_lineno or 0) - f.lineno >= 50]
+
+    assert long == []
+
+
+def test_what_holds_a_transaction_cannot_reach_the_network() -> None:
+    """A lock is never held while somebody far away thinks."""
+    both = [
+        f"{inside(p)}:{f.name}"
+        for p, f in FUNCTIONS
+        if "tx" in arguments(f) and NETWORK_TYPES.search(ast.unparse(f.args))
+    ]
+
+    assert both == []
+
+
+def test_finding_never_looks_at_the_channel() -> None:
+    """Memory crosses channels; what cannot be passed cannot be filtered by (ACCEPTANCE C15)."""
+    finding = ("memory/search/", "memory/shelf.py", "turn/recall.py", "turn/context.py")
+    filters = [
+        f"{inside(p)}:{f.name}"
+        for p, f in FUNCTIONS
+        if inside(p).startswith(finding) and "channel" in arguments(f)
+    ]
+
+    assert filters == []
+
+
+def test_sql_lives_next_to_what_it_stores() -> None:
+    """In db, memory and queues."""
+    strays = [
+        inside(path)
+        for path, tree in TREES.items()
+        if inside(path).split("/")[0] not in SQL_HOMES
+        and inside(path) not in SQL_GUESTS
+        and any(SQL.match(text) for text in strings(tree))
+    ]
+
+    assert strays == []
+
+
+def test_prompts_live_in_prompts() -> None:
+    """Code renders them, never holds them."""
+    strays = [
+        inside(path)
+        for path, tree in TREES.items()
+        if any(PROMPTING.search(text) for text in strings(tree))
+    ]
+
+    assert strays == []
+
+
+def test_suppressions_stay_rare() -> None:
+    """Each is justified in place; ten are too many."""
+    found = sum(len(SUPPRESSION.findall(path.read_text("utf-8"))) for path in FILES)
+
+    assert found <= MAX_SUPPRESSIONS
+
+
+def test_what_is_exported_is_what_was_promised() -> None:
+    """A name more or less is a decision, not an accident."""
+    promised = ["Hit", "Memory", "MemorySync", "OldfriendError", "Words", "__version__"]
+
+    assert sorted(oldfriend.__all__) == promised
+    assert all(getattr(oldfriend, name) is not None for name in promised)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = oldfriend.nonsense
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import oldfriend",
+        "from oldfriend.cli.main import build_parser; build_parser().format_help()",
+    ],
+)
+def test_who_only_looks_does_not_pay_for_the_machinery(script: str) -> None:
+    """Neither ``import oldfriend`` nor ``oldfriend --help`` loads what is heavy."""
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{script}; import sys; print(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert not HEAVY & set(ended.stdout.split())
+
+
+def test_no_tracked_file_names_a_registry() -> None:
+    """Where packages come from is the business of whoever installs."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout, so nothing is tracked")
+    named = [
+        name
+        for name in listed.stdout.split("\0")
+        if name and (ROOT / name).is_file()
+        if any(host.encode() in (ROOT / name).read_bytes() for host in REGISTRIES)
+    ]
+
+    assert named == []
+
+
+COMMANDS = [
+    (page, line)
+    for page in DOCS
+    for block in blocks(page, "(?:sh|bash|console)?")
+    for line in re.findall(r"^(?:\$ )?(?:\S*/)?oldfriend (.*)$", block, re.M)
+]
+
+
+def test_the_docs_show_commands() -> None:
+    """Else the next test would show nothing."""
+    assert len(COMMANDS) >= 5
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS, ids=str)
+def test_every_command_in_the_docs_exists(page: Path, line: str) -> None:
+    """With just these options."""
+    assert build_parser().parse_args(shlex.split(line, comments=True)).module
+
+
+PROGRAMS = [(page, block) for page in DOCS for block in blocks(page, "python")]
+
+
+@pytest.mark.parametrize(
+    ("page", "program"), PROGRAMS, ids=lambda value: getattr(value, "name", "")
+)
+def test_every_program_in_the_docs_runs(
+    page: Path, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As somebody would paste it. One that awaits is only read: it stands in no function."""
+    monkeypatch.chdir(tmp_path)
+    code = compile(program, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if "await " not in program:
+        exec(code, {})
+
+        assert (tmp_path / "memory.db").exists()
+
+
+def test_every_setting_is_documented() -> None:
+    """A variable that nobody can know of is a trap."""
+    read = set(re.findall(r"OLDFRIEND_\w+", (SRC / "app" / "settings.py").read_text("utf-8")))
+    told = set(re.findall(r"OLDFRIEND_\w+", "".join(page.read_text("utf-8") for page in DOCS)))
+
+    assert {name for name in read if not name.endswith("_")} <= told
+
+
+def test_every_link_in_the_docs_leads_somewhere() -> None:
+    """To a file of ours; what is elsewhere is not our promise."""
+    broken = [
+        (page.name, link)
+        for page in DOCS
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8"))
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+
+    assert broken == []
