@@ -17,15 +17,17 @@ REACHED = {True: "yes", False: "NO", None: ""}
 
 
 def as_table(measures: Iterable[Measure]) -> str:
-    """One line for each measure; what needs a word has it in brackets below."""
+    """One line for each measure, its note in brackets below; a note is not said twice in a row."""
     measures = list(measures)
     rows = [HEADS, *map(cells, measures)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [aligned(HEADS, widths), "  ".join("-" * width for width in widths)]
+    last_note = ""
     for row, measure in zip(rows[1:], measures, strict=True):
         lines.append(aligned(row, widths))
-        if measure.note:
+        if measure.note != last_note and measure.note:
             lines.append(f"    ({measure.note})")
+        last_note = measure.note
     return "\n".join(lines)
 
 
