@@ -11,7 +11,7 @@ companion uses; no network, no key.
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,9 +26,10 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros, parse_moment, place_in_zone
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.messages import Message, Spoken
+from oldfriend.domain.messages import Message, Spoken, estimate_tokens, storable
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
+from oldfriend.memory.known import known_messages
 from oldfriend.memory.log import (
     Place,
     edit_message,
@@ -109,8 +110,7 @@ class Memory:
         added = 0
         for start in range(0, len(spoken), AT_ONCE):
             async with self._house.db.writing() as tx:
-                for session, said in spoken[start : start + AT_ONCE]:
-                    added += await self._keep(tx, session, said, now=now)
+                added += await self._keep_all(tx, spoken[start : start + AT_ONCE], now=now)
         await self._make_up_for_vectors()
         return added
 
@@ -153,22 +153,37 @@ class Memory:
         language = detect_language(query, fallback=fallback)
         return Cue(text=query, language=language, at=self._house.clock())
 
-    async def _keep(self, tx: Transaction, session: str | None, said: Spoken, *, now: int) -> int:
+    async def _keep_all(
+        self, tx: Transaction, spoken: Sequence[tuple[str | None, Spoken]], *, now: int
+    ) -> int:
+        chat = self._line.chat
+        ids = [said.external_id for _, said in spoken if said.external_id is not None]
+        known = await known_messages(tx, chat.person, chat.id, ids)
+        added = 0
+        for session, said in spoken:
+            is_new = said.external_id not in known and await self._keep(tx, session, said, now=now)
+            if not is_new:
+                await self._revise(tx, said, now=now)
+            added += is_new
+        return added
+
+    async def _keep(self, tx: Transaction, session: str | None, said: Spoken, *, now: int) -> bool:
         chat = self._line.chat
         if session is None:
-            where = await session_at(tx, chat, said.at)
+            where = await session_at(tx, chat, said.at, tokens=estimate_tokens(said.text))
         else:
             where = await ensure_closed_session(
                 tx, chat, external_id=session, opened_at=said.at, closed_at=said.at, batch=None
             )
         place = Place(chat=chat, session=where, language=self._line.person.language or "en")
-        if await write_message(tx, place, said, now=now) is not None:
-            return 1
+        return await write_message(tx, place, said, now=now) is not None
+
+    async def _revise(self, tx: Transaction, said: Spoken, *, now: int) -> None:
+        chat = self._line.chat
         assert said.external_id is not None  # only a known id is refused
         known = await find_by_external_id(tx, chat.person, chat.id, said.external_id)
-        if known is not None and known.text != said.text:
+        if known is not None and known.text != storable(said.text):
             await edit_message(tx, chat.person, known.id, said.text, now=now)
-        return 0
 
 
 class MemorySync:

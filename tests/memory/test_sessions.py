@@ -70,12 +70,27 @@ async def test_a_session_that_idled_is_closed_at_its_last_word(nora: Friend) -> 
     assert row == (last.at, "idle")
 
 
-async def test_a_pause_without_a_word_counts_from_the_opening(nora: Friend) -> None:
-    """A session may be open before anything is said in it."""
+async def test_a_session_ends_after_two_hundred_messages(nora: Friend) -> None:
+    """However lively the talk is, a session stays small enough to be thought over."""
+    for number in range(200):
+        await nora.says(f"word {number}")
+    assert await statuses(nora) == ["open"]
+    await nora.says("one more")
+
+    assert await statuses(nora) == ["closed", "open"]
+    async with nora.db.reading() as tx:
+        assert await tx.rows("SELECT close_trigger, messages FROM session ORDER BY opened_at") == [
+            ("max_length", 200),
+            (None, 1),
+        ]
+
+
+async def test_a_session_ends_after_twenty_thousand_tokens(nora: Friend) -> None:
+    """Long texts fill a session sooner than many."""
     async with nora.db.writing() as tx:
-        first = await session_at(tx, nora.chat, nora.clock())
-        again = await session_at(tx, nora.chat, nora.clock.tick(minutes=30))
-        later = await session_at(tx, nora.chat, nora.clock.tick(minutes=1))
+        first = await session_at(tx, nora.chat, nora.clock(), tokens=19_999)
+        again = await session_at(tx, nora.chat, nora.clock(), tokens=1)
+        later = await session_at(tx, nora.chat, nora.clock(), tokens=1)
 
     assert first == again != later
 

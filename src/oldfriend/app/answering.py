@@ -11,7 +11,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import ReceiptId, TurnId, new_id
-from oldfriend.domain.messages import Message, Spoken
+from oldfriend.domain.messages import Message, Spoken, estimate_tokens
 from oldfriend.domain.people import Chat, Person
 from oldfriend.memory.log import Place, list_recent, write_message
 from oldfriend.memory.notes import learn_note
@@ -26,7 +26,7 @@ from oldfriend.memory.people import (
     set_language,
 )
 from oldfriend.memory.receipts import Receipt, write_receipt
-from oldfriend.memory.sessions import session_at
+from oldfriend.memory.sessions import count_in_session, session_at
 from oldfriend.turn.outcome import Outcome, Utterance
 from oldfriend.turn.pipeline import run_turn
 
@@ -93,8 +93,9 @@ async def accept(
             role="person", speaker=person.name, text=text, at=now if at is None else at,
             zone=zone or person.zone, trust="person",
         )  # fmt: skip
+        session = await session_at(tx, line.chat, spoken.at, tokens=estimate_tokens(text))
         place = Place(
-            chat=line.chat, session=await session_at(tx, line.chat, spoken.at), turn=turn,
+            chat=line.chat, session=session, turn=turn,
             language=person.language or house.settings.language or "en",
         )  # fmt: skip
         message = await write_message(tx, place, spoken, now=now)
@@ -148,6 +149,7 @@ async def write_reply(
     )  # fmt: skip
     reply = await write_message(tx, place, spoken, now=now, findable=False)
     assert reply is not None
+    await count_in_session(tx, line.chat, reply.session, reply.tokens)
     return reply
 
 

@@ -9,7 +9,11 @@ from oldfriend.domain.ids import ChatId, CompanionId, PersonId, SessionId
 SESSION_IDLE = 30 * MINUTE
 """A pause longer than this ends a session (ACCEPTANCE C7)."""
 
-CloseTrigger = Literal["idle", "explicit", "imported"]
+SESSION_MESSAGES = 200
+SESSION_TOKENS = 20_000
+"""A session that has grown to either ends as well (ACCEPTANCE C8)."""
+
+CloseTrigger = Literal["idle", "max_length", "explicit", "imported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

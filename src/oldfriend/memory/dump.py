@@ -59,7 +59,8 @@ TABLES: Final = (
         columns={
             "id": "text", "person": "text", "companion": "text", "chat": "text",
             "status": "text", "opened_at": "int", "closed_at": "int?", "close_trigger": "text?",
-            "external_id": "text?", "batch": "text?",
+            "last_at": "int", "messages": "int", "tokens": "int", "external_id": "text?",
+            "batch": "text?",
         },
     ),
     Table(

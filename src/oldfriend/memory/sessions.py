@@ -6,41 +6,74 @@ A session is a matter of one chat; memory never asks for it.
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, SessionId, new_id
-from oldfriend.domain.people import SESSION_IDLE, Chat, CloseTrigger
+from oldfriend.domain.people import (
+    SESSION_IDLE,
+    SESSION_MESSAGES,
+    SESSION_TOKENS,
+    Chat,
+    CloseTrigger,
+)
 
 
-async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
-    """The session that something said in a chat at a moment belongs to.
+async def session_at(tx: Transaction, chat: Chat, at: Micros, *, tokens: int = 0) -> SessionId:
+    """The session that something said in a chat at a moment belongs to, counting it.
 
-    The open one goes on unless the pause was too long; then it is closed and a new one opened.
-    The caller holds the person's row, so that two writers cannot both open one.
+    The open one goes on unless the pause was too long or it has grown too long; then it is
+    closed and a new one opened. The caller holds the person's row, so that two writers cannot
+    both open one.
     """
     row = await tx.row(
-        """SELECT s.id, s.opened_at, (SELECT max(m.said_at) FROM message m
-             WHERE m.chat = s.chat AND m.session = s.id AND m.said_at >= s.opened_at)
-           FROM session s WHERE s.chat = :chat AND s.person = :person AND s.status = 'open'""",
+        """UPDATE session SET messages = messages + 1, tokens = tokens + :tokens,
+             last_at = CASE WHEN :at > last_at THEN :at ELSE last_at END
+           WHERE chat = :chat AND person = :person AND status = 'open'
+           AND :at BETWEEN last_at - :idle AND last_at + :idle
+           AND messages < :most AND tokens < :most_tokens
+           RETURNING id""",
+        chat=chat.id, person=chat.person, at=at, tokens=tokens, idle=SESSION_IDLE,
+        most=SESSION_MESSAGES, most_tokens=SESSION_TOKENS,
+    )  # fmt: skip
+    if row is not None:
+        return SessionId(row[0])
+    await close_finished(tx, chat)
+    return await open_session(tx, chat, at, tokens=tokens)
+
+
+async def close_finished(tx: Transaction, chat: Chat) -> None:
+    """Close the open session of a chat, if there is one, at its last words."""
+    row = await tx.row(
+        """SELECT id, last_at, messages, tokens FROM session
+           WHERE chat = :chat AND person = :person AND status = 'open'""",
         chat=chat.id,
         person=chat.person,
     )
-    if row is None:
-        return await open_session(tx, chat, at)
-    session, opened_at, last_said_at = SessionId(row[0]), row[1], row[2]
-    last = opened_at if last_said_at is None else last_said_at
-    if abs(at - last) <= SESSION_IDLE:
-        return session
-    await close_session(tx, chat, session, at=last, trigger="idle")
-    return await open_session(tx, chat, at)
+    if row is not None:
+        is_long = row[2] >= SESSION_MESSAGES or row[3] >= SESSION_TOKENS
+        trigger: CloseTrigger = "max_length" if is_long else "idle"
+        await close_session(tx, chat, SessionId(row[0]), at=row[1], trigger=trigger)
 
 
-async def open_session(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
-    """A new open session of a chat that has none open."""
+async def open_session(tx: Transaction, chat: Chat, at: Micros, *, tokens: int) -> SessionId:
+    """A new open session, with its first message, of a chat that has none open."""
     session = SessionId(new_id(at))
     await tx.run(
-        """INSERT INTO session (id, person, companion, chat, status, opened_at)
-           VALUES (:id, :person, :companion, :chat, 'open', :at)""",
+        """INSERT INTO session (id, person, companion, chat, status, opened_at, last_at, messages,
+             tokens)
+           VALUES (:id, :person, :companion, :chat, 'open', :at, :at, 1, :tokens)""",
         id=session, person=chat.person, companion=chat.companion, chat=chat.id, at=at,
+        tokens=tokens,
     )  # fmt: skip
     return session
+
+
+async def count_in_session(tx: Transaction, chat: Chat, session: SessionId, tokens: int) -> None:
+    """Count a message that is written into a session because it answers one there."""
+    await tx.run(
+        """UPDATE session SET messages = messages + 1, tokens = tokens + :tokens
+           WHERE id = :session AND person = :person""",
+        tokens=tokens,
+        session=session,
+        person=chat.person,
+    )
 
 
 async def close_session(

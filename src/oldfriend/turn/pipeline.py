@@ -3,7 +3,6 @@
 It reads and decides. What it decides is written elsewhere, in one transaction.
 """
 
-from oldfriend.memory.receipts import list_only_asked
 from oldfriend.turn.outcome import Outcome, Utterance
 from oldfriend.turn.perceive import Perception, perceive
 from oldfriend.turn.recall import NOTHING, Cue, Known, Looking, Recollection, recall, what_is_known
@@ -24,15 +23,12 @@ async def run_turn(said: Utterance, looking: Looking) -> Outcome:
 
 
 async def recollect(said: Utterance, perception: Perception, looking: Looking) -> Recollection:
-    """What comes to mind. Neither the words themselves nor earlier questions are found."""
+    """What comes to mind, beside the words themselves."""
     if not perception.looks_back:
         return NOTHING
-    async with looking.db.reading() as tx:
-        only_asked = await list_only_asked(tx, said.person.id)
     message = said.message
     cue = Cue(
-        text=message.text, language=message.language, at=message.at,
-        exclude=[message.seq, *only_asked],
+        text=message.text, language=message.language, at=message.at, exclude=[message.seq]
     )  # fmt: skip
     return await recall(looking, said.person, cue, limit=MOST_RECALLED)
 

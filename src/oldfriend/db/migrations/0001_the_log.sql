@@ -49,6 +49,9 @@ CREATE TABLE session (
     opened_at BIGINT NOT NULL,
     closed_at BIGINT,
     close_trigger TEXT,
+    last_at BIGINT NOT NULL DEFAULT 0,  -- these three are kept while it is open
+    messages BIGINT NOT NULL DEFAULT 0,
+    tokens BIGINT NOT NULL DEFAULT 0,
     external_id TEXT,
     batch TEXT
 );
