@@ -26,7 +26,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros, parse_moment, place_in_zone
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.messages import Message, Spoken, estimate_tokens, storable
+from oldfriend.domain.messages import Message, Spoken, storable
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
 from oldfriend.memory.known import known_messages
@@ -35,7 +35,7 @@ from oldfriend.memory.log import (
     edit_message,
     find_by_external_id,
     list_messages,
-    write_message,
+    write_messages,
 )
 from oldfriend.memory.sessions import ensure_closed_session, session_at
 from oldfriend.turn.context import assemble
@@ -170,13 +170,13 @@ class Memory:
     async def _keep(self, tx: Transaction, session: str | None, said: Spoken, *, now: int) -> bool:
         chat = self._line.chat
         if session is None:
-            where = await session_at(tx, chat, said.at, tokens=estimate_tokens(said.text))
+            where = await session_at(tx, chat, said.at)
         else:
             where = await ensure_closed_session(
                 tx, chat, external_id=session, opened_at=said.at, closed_at=said.at, batch=None
             )
         place = Place(chat=chat, session=where, language=self._line.person.language or "en")
-        return await write_message(tx, place, said, now=now) is not None
+        return await write_messages(tx, place, [said], now=now) != [None]
 
     async def _revise(self, tx: Transaction, said: Spoken, *, now: int) -> None:
         chat = self._line.chat

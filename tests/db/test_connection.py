@@ -98,15 +98,15 @@ async def test_deleted_words_do_not_stay_in_the_file(db: SqliteDatabase) -> None
 async def test_a_full_disk_is_a_clear_error_and_loses_nothing(db: SqliteDatabase) -> None:
     """What was there before stays, what did not fit leaves no trace, and later there is room."""
     await add(db, "before")
-    pages = db._writer.pragma("page_count")
-    db._writer.pragma("max_page_count", pages + 4)
+    pages = db._writer.connection.pragma("page_count")
+    db._writer.connection.pragma("max_page_count", pages + 4)
 
     with pytest.raises(StoreFull, match=r"full.*saved before is safe.*Free some space"):
         await add(db, "x" * 200_000)
 
     assert await count(db) == 1
     assert await db.check() == []
-    db._writer.pragma("max_page_count", pages + 4000)
+    db._writer.connection.pragma("max_page_count", pages + 4000)
     await add(db, "x" * 200_000)
     assert await count(db) == 2
 

@@ -118,14 +118,14 @@ async def test_many_readers_are_served_with_few_connections(db: SqliteDatabase) 
         nonlocal most
         async with db.reading() as tx:
             await tx.rows("SELECT 1")
-            most = max(most, 3 - db._read_turns._value)
+            most = max(most, 3 - db._readers._turns._value)
             await asyncio.sleep(0.001)
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(12):
             tasks.create_task(read())
 
-    assert most == len(db._idle) == 3
+    assert most == len(db._readers._idle) == 3
 
 
 async def test_run_says_how_many_rows_it_touched(db: Database) -> None:

@@ -6,9 +6,7 @@ from oldfriend.evals.measuring import Measure, at_most, not_measured
 from oldfriend.evals.report import as_json, as_table
 
 MEASURES = [
-    Measure(
-        name="recall", value=4.5, unit="ms", reference=2.0, target=at_most(3), note="beside F"
-    ),
+    Measure(name="recall", value=4.5, unit="ms", reference=2.0, target=at_most(3), note="beside F"),
     Measure(name="say", value=1.25, unit="s", target=at_most(1)),
     not_measured("chat", "no /proc", target=at_most(180)),
 ]

@@ -170,6 +170,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     for chat in chats:
         await log.find_by_external_id(tx, person, chat, "same id for all")
         await log.list_recent(tx, person, chat, limit=50)
+        await log.has_messages(tx, person, chat)
         await log.list_written_since(tx, person, chat, after=0)
         await known.known_messages(tx, person, chat, ["same id for all"])
         await known.span_of(tx, person, chat)

@@ -11,9 +11,9 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import ReceiptId, TurnId, new_id
-from oldfriend.domain.messages import Message, Spoken, estimate_tokens
+from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Person
-from oldfriend.memory.log import Place, list_recent, write_message
+from oldfriend.memory.log import Place, has_messages, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import (
     ensure_chat,
@@ -26,7 +26,7 @@ from oldfriend.memory.people import (
     set_language,
 )
 from oldfriend.memory.receipts import Receipt, write_receipt
-from oldfriend.memory.sessions import count_in_session, session_at
+from oldfriend.memory.sessions import session_at
 from oldfriend.turn.outcome import Outcome, Utterance
 from oldfriend.turn.pipeline import run_turn
 
@@ -88,12 +88,12 @@ async def accept(
     async with house.db.writing() as tx:
         person = await get_person_by_id(tx, line.person.id)
         companion = await ensure_companion(tx, now=now)
-        earlier = await list_recent(tx, person.id, line.chat.id, limit=1)
+        goes_on = await has_messages(tx, person.id, line.chat.id)
         spoken = Spoken(
             role="person", speaker=person.name, text=text, at=now if at is None else at,
             zone=zone or person.zone, trust="person",
         )  # fmt: skip
-        session = await session_at(tx, line.chat, spoken.at, tokens=estimate_tokens(text))
+        session = await session_at(tx, line.chat, spoken.at)
         place = Place(
             chat=line.chat, session=session, turn=turn,
             language=person.language or house.settings.language or "en",
@@ -102,7 +102,7 @@ async def accept(
     assert message is not None  # it has no external id that could be known
     return Utterance(
         message=message, person=person, companion=companion,
-        locale_language=house.settings.language, first_in_chat=not earlier,
+        locale_language=house.settings.language, first_in_chat=not goes_on,
     )  # fmt: skip
 
 
@@ -149,7 +149,6 @@ async def write_reply(
     )  # fmt: skip
     reply = await write_message(tx, place, spoken, now=now, findable=False)
     assert reply is not None
-    await count_in_session(tx, line.chat, reply.session, reply.tokens)
     return reply
 
 

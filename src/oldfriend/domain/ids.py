@@ -22,8 +22,8 @@ def new_id(at: int) -> str:
     remaining 62 are random.
     """
     milliseconds, microseconds = divmod(max(at, 0), 1000)
-    head = f"{milliseconds & 0xFFFF_FFFF_FFFF:012x}"
-    order = 0x7000 | (microseconds * 4096 // 1000)
-    tail = int.from_bytes(os.urandom(8), "big") & 0x3FFF_FFFF_FFFF_FFFF | 1 << 63
-    digits = f"{tail:016x}"
-    return f"{head[:8]}-{head[8:]}-{order:04x}-{digits[:4]}-{digits[4:]}"
+    order = 0x7000 | microseconds * 4096 // 1000
+    random = int.from_bytes(os.urandom(8), "big") & 0x3FFF_FFFF_FFFF_FFFF
+    number = (milliseconds & 0xFFFF_FFFF_FFFF) << 80 | order << 64 | 1 << 63 | random
+    digits = f"{number:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

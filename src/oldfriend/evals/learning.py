@@ -21,7 +21,8 @@ Whole: TypeAlias = NDArray[np.int64]
 _RIDGE: Final = 60.0
 _JUDGEMENT_RIDGE: Final = 3.0
 _STEPS: Final = 30
-_ENOUGH: Final = 1e-4
+_ENOUGH: Final = 1e-5
+_KEPT_PROMISE: Final = 0.2  # a step must bring this share of what the slope promises
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,13 +54,13 @@ def learn_fusion(lessons: Sequence[Lesson], ridge: float = _RIDGE) -> Floats:
     weights = np.zeros(table.shape[1])
     loss = lists.loss(weights)
     for _ in range(_STEPS):
-        step = lists.newton_step(weights)
-        # A full step may overshoot where the softmax is flat.
-        while (shorter := lists.loss(weights - step)) > loss and np.abs(step).max() > _ENOUGH:
-            step /= 2
-        weights, gained, loss = weights - step, loss - shorter, shorter
-        if gained < _ENOUGH * abs(loss):
+        step, promised = lists.newton_step(weights)
+        if promised < _ENOUGH * loss:
             break
+        # A full step may overshoot where the softmax is flat.
+        while (shorter := lists.loss(weights - step)) > loss - promised * _KEPT_PROMISE:
+            step, promised = step / 2, promised / 2
+        weights, loss = weights - step, shorter
     scaled: Floats = (weights / spread).astype(np.float32)
     return scaled
 
@@ -80,7 +81,8 @@ class _Lists:
         missed = -(self.counts * self.target * np.log(likely + 1e-30)).sum()
         return float(missed + self.ridge * (weights @ weights) / 2)
 
-    def newton_step(self, weights: Doubles) -> Doubles:
+    def newton_step(self, weights: Doubles) -> tuple[Doubles, float]:
+        """The step to take, and what the slope promises of it."""
         likely = self._likely(weights)
         slope = self.table.T @ (self.counts * (likely - self.target)).astype(np.float32)
         weighted = self.table * likely[:, None].astype(np.float32)
@@ -89,8 +91,9 @@ class _Lists:
         bend = self.table.T @ weighted
         bend = bend - means.T @ (means * self.counts[self.starts][:, None].astype(np.float32))
         held = self.ridge * np.eye(len(weights))
-        step: Doubles = np.linalg.solve(bend + held, slope + self.ridge * weights)
-        return step
+        uphill = slope + self.ridge * weights
+        step: Doubles = np.linalg.solve(bend + held, uphill)
+        return step, float(uphill @ step)
 
     def _likely(self, weights: Doubles) -> Doubles:
         return _softmax(self.table @ weights.astype(np.float32), self.starts, self.sizes)

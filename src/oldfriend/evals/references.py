@@ -102,4 +102,3 @@ class FloatGraph:
         (vectors,) = self._session.run(["embedding"], feed)
         vector: Vectors = vectors[0]
         return vector
-

@@ -15,14 +15,15 @@ from oldfriend.app.answering import Line, answer
 from oldfriend.app.settings import sqlite_path
 from oldfriend.app.wiring import House
 from oldfriend.db.database import SqlValue
-from oldfriend.domain.messages import Spoken
+from oldfriend.domain.ids import new_id
+from oldfriend.domain.messages import Spoken, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.evals.corpus import FIRST_DAY, questions, random_vectors, sessions
 from oldfriend.evals.measuring import Act, Measure, Scope, at_least, at_most, medians_ms
 from oldfriend.evals.references import BareInsert, PlainSearch, any_word_of
 from oldfriend.evals.stores import KnownVectors, line_with_history, temporary_house
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.log import Place, message_of, row_of, write_message
+from oldfriend.memory.log import Place, row_of, write_messages
 from oldfriend.memory.sessions import session_at
 from oldfriend.turn.recall import Cue, Recollection, recall
 
@@ -182,7 +183,7 @@ async def write_down(house: House, line: Line, spoken: Spoken) -> None:
     now = house.clock()
     async with house.db.writing() as tx:
         place = Place(chat=line.chat, session=await session_at(tx, line.chat, now))
-        await write_message(tx, place, replace(spoken, at=now), now=now)
+        await write_messages(tx, place, [replace(spoken, at=now)], now=now)
 
 
 async def bare_rows(
@@ -193,6 +194,9 @@ async def bare_rows(
     async with house.db.writing() as tx:
         place = Place(chat=line.chat, session=await session_at(tx, line.chat, now))
     return [
-        row_of(message_of(place, replace(spoken, at=now), seq=seq, now=now), now=now, findable=True)
+        {
+            "id": new_id(now), "seq": seq, "tokens": estimate_tokens(spoken.text), "now": now,
+            **row_of(place, replace(spoken, at=now), spoken.text, language="en", findable=True),
+        }
         for seq, spoken in enumerate(said, start=after + 1)
-    ]
+    ]  # fmt: skip

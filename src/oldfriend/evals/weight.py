@@ -49,7 +49,10 @@ async def measure_say(scope: Scope) -> list[Measure]:
         seconds = median_processor_s(commands[1:])
     return [
         Measure(
-            name=f"say among {size:,} messages", value=seconds, unit="s", target=at_most(1.0),
+            name=f"say among {size:,} messages",
+            value=seconds,
+            unit="s",
+            target=at_most(1.0),
             note="the whole process; it embeds one message after it has replied",
         )
     ]

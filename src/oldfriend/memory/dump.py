@@ -39,8 +39,8 @@ TABLES: Final = (
         name="person", key=("id",), person="id",
         columns={
             "id": "text", "name": "text", "is_owner": "int", "language": "text?",
-            "zone": "text", "created_at": "int", "last_seq": "int", "last_change": "int",
-            "rewritten": "int", "embedded": "int",
+            "zone": "text", "created_at": "int", "last_seq": "int", "tokens": "int",
+            "last_change": "int", "rewritten": "int", "embedded": "int",
         },
     ),
     Table(
@@ -59,8 +59,7 @@ TABLES: Final = (
         columns={
             "id": "text", "person": "text", "companion": "text", "chat": "text",
             "status": "text", "opened_at": "int", "closed_at": "int?", "close_trigger": "text?",
-            "last_at": "int", "messages": "int", "tokens": "int", "external_id": "text?",
-            "batch": "text?",
+            "after_seq": "int", "after_tokens": "int", "external_id": "text?", "batch": "text?",
         },
     ),
     Table(

@@ -6,6 +6,7 @@ Knows nothing of vectors, beliefs or replies.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import Micros
@@ -33,7 +34,7 @@ TABLES = "message m JOIN chat c ON c.id = m.chat JOIN session s ON s.id = m.sess
 INSERT = """INSERT INTO message (id, version, person, seq, chat, session, role, author, speaker,
       trust, text, said_at, zone, language, tokens, turn, external_id, batch, details, imprint,
       written_at)
-    VALUES (:id, :version, :person, :seq, :chat, :session, :role, :author, :speaker,
+    VALUES (:id, 1, :person, :seq, :chat, :session, :role, :author, :speaker,
       :trust, :text, :said_at, :zone, :language, :tokens, :turn, :external_id, :batch, :details,
       :imprint, :now)
     ON CONFLICT (chat, external_id) WHERE external_id IS NOT NULL AND version = 1 DO NOTHING"""
@@ -50,28 +51,42 @@ class Place:
     language: str = "en"  # when the words themselves do not tell
 
 
+class Written(NamedTuple):
+    """A message version that was just written: enough to find it again."""
+
+    id: MessageId
+    seq: int
+    language: str
+
+
 async def write_message(
     tx: Transaction, place: Place, spoken: Spoken, *, now: Micros, findable: bool = True
 ) -> Message | None:
     """Write one message; None if its external id is in the chat already."""
-    written = await write_messages(tx, place, [spoken], now=now, findable=findable)
-    return written[0]
+    (written,) = await write_messages(tx, place, [spoken], now=now, findable=findable)
+    return None if written is None else await get_message(tx, place.chat.person, written.id)
 
 
 async def write_messages(
     tx: Transaction, place: Place, spoken: Sequence[Spoken], *, now: Micros, findable: bool = True
-) -> list[Message | None]:
+) -> list[Written | None]:
     """Write messages in order; None for each whose external id is in the chat already.
 
     What is not findable is kept word for word but never found by search (the companion's own
     quotes). Raises InvalidInput for a text that is too long.
     """
-    last_seq = await take_seqs(tx, place.chat.person, len(spoken))
-    written: list[Message | None] = []
-    for seq, said in enumerate(spoken, start=last_seq - len(spoken) + 1):
-        message = message_of(place, said, seq=seq, now=now)
-        added = await tx.run(INSERT, **row_of(message, now=now, findable=findable))
-        written.append(message if added else None)
+    texts = [checked_text(said.text) for said in spoken]
+    tokens = [estimate_tokens(text) for text in texts]
+    last_seq = await take_seqs(tx, place.chat.person, len(spoken), tokens=sum(tokens))
+    written: list[Written | None] = []
+    for seq, said, text, count in zip(
+        range(last_seq - len(spoken) + 1, last_seq + 1), spoken, texts, tokens, strict=True
+    ):
+        message = MessageId(new_id(now))
+        language = detect_language(text, fallback=place.language)
+        row = row_of(place, said, text, language=language, findable=findable)
+        added = await tx.run(INSERT, id=message, seq=seq, tokens=count, now=now, **row)
+        written.append(Written(message, seq, language) if added else None)
     return written
 
 
@@ -82,7 +97,8 @@ async def edit_message(
     earlier = await get_message(tx, person, message)
     clean = checked_text(text)
     language = detect_language(clean, fallback=earlier.language)
-    seq = await take_seqs(tx, person, 1)
+    tokens = estimate_tokens(clean)
+    seq = await take_seqs(tx, person, 1, tokens=tokens)
     await tx.run(
         """UPDATE message SET replaced_at = :now
            WHERE id = :id AND person = :person AND replaced_at IS NULL""",
@@ -96,18 +112,20 @@ async def edit_message(
              :text, said_at, zone, :language, :tokens, turn, external_id, batch, details,
              :imprint, :now
            FROM message WHERE id = :id AND person = :person AND version = :version""",
-        seq=seq, text=clean, language=language, tokens=estimate_tokens(clean), now=now,
+        seq=seq, text=clean, language=language, tokens=tokens, now=now,
         imprint=imprint_of(clean, language=language), id=message, person=person,
         version=earlier.version,
     )  # fmt: skip
     return await get_message(tx, person, message)
 
 
-async def take_seqs(tx: Transaction, person: PersonId, count: int) -> int:
+async def take_seqs(tx: Transaction, person: PersonId, count: int, *, tokens: int) -> int:
     """Reserve places in the person's order of writing; the last of them. Locks the person."""
     row = await tx.row(
-        "UPDATE person SET last_seq = last_seq + :count WHERE id = :person RETURNING last_seq",
+        """UPDATE person SET last_seq = last_seq + :count, tokens = tokens + :tokens
+           WHERE id = :person RETURNING last_seq""",
         count=count,
+        tokens=tokens,
         person=person,
     )
     if row is None:
@@ -201,6 +219,16 @@ async def list_messages(
     return [message_from(row) for row in reversed(rows)]
 
 
+async def has_messages(tx: Transaction, person: PersonId, chat: ChatId) -> bool:
+    """Whether anything was ever said in a chat."""
+    row = await tx.row(
+        "SELECT 1 FROM message WHERE chat = :chat AND person = :person LIMIT 1",
+        chat=chat,
+        person=person,
+    )
+    return row is not None
+
+
 async def count_messages(tx: Transaction, person: PersonId) -> int:
     """How many messages of a person are kept."""
     row = await tx.row(
@@ -220,23 +248,6 @@ async def find_own_name(tx: Transaction, person: PersonId) -> str | None:
     return None if row is None else str(row[0])
 
 
-def message_of(place: Place, said: Spoken, *, seq: int, now: Micros) -> Message:
-    """A spoken thing as the first version of a message."""
-    text = checked_text(said.text)
-    chat = place.chat
-    authors = {"person": chat.person, "companion": chat.companion}
-    speaker = storable(said.speaker)
-    return Message(
-        id=MessageId(new_id(now)), version=1, seq=seq, person=chat.person, chat=chat.id,
-        session=place.session, channel=chat.channel, role=said.role,
-        author=authors.get(said.role, speaker), speaker=speaker, trust=said.trust, text=text,
-        at=said.at, zone=said.zone, language=detect_language(text, fallback=place.language),
-        tokens=estimate_tokens(text), turn=place.turn,
-        external_id=None if said.external_id is None else storable(said.external_id),
-        batch=place.batch, details=said.details, session_name=place.session,
-    )  # fmt: skip
-
-
 def checked_text(text: str) -> str:
     """A text as it can be stored. Raises InvalidInput when it is too long."""
     if len(text) > MAX_TEXT:
@@ -246,18 +257,21 @@ def checked_text(text: str) -> str:
     return storable(text)
 
 
-def row_of(message: Message, *, now: Micros, findable: bool) -> dict[str, SqlValue]:
-    """The values of a message's row."""
-    imprint = imprint_of(message.text, language=message.language) if findable else b""
-    details = json.dumps(dict(message.details), ensure_ascii=False) if message.details else None
+def row_of(
+    place: Place, said: Spoken, text: str, *, language: str, findable: bool
+) -> dict[str, SqlValue]:
+    """What the first version of a message says, as the values of its row."""
+    chat = place.chat
+    speaker = storable(said.speaker)
+    authors = {"person": chat.person, "companion": chat.companion}
+    details = json.dumps(dict(said.details), ensure_ascii=False) if said.details else None
     return {
-        "id": message.id, "version": message.version, "person": message.person,
-        "seq": message.seq, "chat": message.chat, "session": message.session,
-        "role": message.role, "author": message.author, "speaker": message.speaker,
-        "trust": message.trust, "text": message.text, "said_at": message.at,
-        "zone": message.zone, "language": message.language, "tokens": message.tokens,
-        "turn": message.turn, "external_id": message.external_id, "batch": message.batch,
-        "details": details, "imprint": imprint, "now": now,
+        "person": chat.person, "chat": chat.id, "session": place.session, "role": said.role,
+        "author": authors.get(said.role, speaker), "speaker": speaker, "trust": said.trust,
+        "text": text, "said_at": said.at, "zone": said.zone, "language": language,
+        "turn": place.turn, "batch": place.batch, "details": details,
+        "external_id": None if said.external_id is None else storable(said.external_id),
+        "imprint": imprint_of(text, language=language) if findable else b"",
     }  # fmt: skip
 
 

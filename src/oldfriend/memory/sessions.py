@@ -15,65 +15,46 @@ from oldfriend.domain.people import (
 )
 
 
-async def session_at(tx: Transaction, chat: Chat, at: Micros, *, tokens: int = 0) -> SessionId:
-    """The session that something said in a chat at a moment belongs to, counting it.
+async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
+    """The session that something said in a chat at a moment belongs to.
 
     The open one goes on unless the pause was too long or it has grown too long; then it is
-    closed and a new one opened. The caller holds the person's row, so that two writers cannot
-    both open one.
+    closed and a new one opened. What the person says elsewhere meanwhile counts as growth, too:
+    sessions only become shorter by it, and nothing needs to be counted. The caller writes, so
+    that two writers cannot both open one.
     """
     row = await tx.row(
-        """UPDATE session SET messages = messages + 1, tokens = tokens + :tokens,
-             last_at = CASE WHEN :at > last_at THEN :at ELSE last_at END
-           WHERE chat = :chat AND person = :person AND status = 'open'
-           AND :at BETWEEN last_at - :idle AND last_at + :idle
-           AND messages < :most AND tokens < :most_tokens
-           RETURNING id""",
-        chat=chat.id, person=chat.person, at=at, tokens=tokens, idle=SESSION_IDLE,
-        most=SESSION_MESSAGES, most_tokens=SESSION_TOKENS,
-    )  # fmt: skip
-    if row is not None:
-        return SessionId(row[0])
-    await close_finished(tx, chat)
-    return await open_session(tx, chat, at, tokens=tokens)
-
-
-async def close_finished(tx: Transaction, chat: Chat) -> None:
-    """Close the open session of a chat, if there is one, at its last words."""
-    row = await tx.row(
-        """SELECT id, last_at, messages, tokens FROM session
-           WHERE chat = :chat AND person = :person AND status = 'open'""",
+        """SELECT s.id, s.opened_at, p.last_seq - s.after_seq, p.tokens - s.after_tokens,
+             (SELECT m.said_at FROM message m WHERE m.chat = s.chat AND m.session = s.id
+              ORDER BY m.said_at DESC LIMIT 1)
+           FROM session s JOIN person p ON p.id = s.person
+           WHERE s.chat = :chat AND s.person = :person AND s.status = 'open'""",
         chat=chat.id,
         person=chat.person,
     )
-    if row is not None:
-        is_long = row[2] >= SESSION_MESSAGES or row[3] >= SESSION_TOKENS
-        trigger: CloseTrigger = "max_length" if is_long else "idle"
-        await close_session(tx, chat, SessionId(row[0]), at=row[1], trigger=trigger)
+    if row is None:
+        return await open_session(tx, chat, at)
+    session, opened_at, messages, tokens, last_said_at = row
+    last = opened_at if last_said_at is None else last_said_at
+    is_long = messages >= SESSION_MESSAGES or tokens >= SESSION_TOKENS
+    if not is_long and abs(at - last) <= SESSION_IDLE:
+        return SessionId(session)
+    trigger: CloseTrigger = "max_length" if is_long else "idle"
+    await close_session(tx, chat, SessionId(session), at=last, trigger=trigger)
+    return await open_session(tx, chat, at)
 
 
-async def open_session(tx: Transaction, chat: Chat, at: Micros, *, tokens: int) -> SessionId:
-    """A new open session, with its first message, of a chat that has none open."""
+async def open_session(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
+    """A new open session of a chat that has none open."""
     session = SessionId(new_id(at))
     await tx.run(
-        """INSERT INTO session (id, person, companion, chat, status, opened_at, last_at, messages,
-             tokens)
-           VALUES (:id, :person, :companion, :chat, 'open', :at, :at, 1, :tokens)""",
-        id=session, person=chat.person, companion=chat.companion, chat=chat.id, at=at,
-        tokens=tokens,
+        """INSERT INTO session (id, person, companion, chat, status, opened_at, after_seq,
+             after_tokens)
+           SELECT :id, id, :companion, :chat, 'open', :at, last_seq, tokens
+           FROM person WHERE id = :person""",
+        id=session, companion=chat.companion, chat=chat.id, at=at, person=chat.person,
     )  # fmt: skip
     return session
-
-
-async def count_in_session(tx: Transaction, chat: Chat, session: SessionId, tokens: int) -> None:
-    """Count a message that is written into a session because it answers one there."""
-    await tx.run(
-        """UPDATE session SET messages = messages + 1, tokens = tokens + :tokens
-           WHERE id = :session AND person = :person""",
-        tokens=tokens,
-        session=session,
-        person=chat.person,
-    )
 
 
 async def close_session(

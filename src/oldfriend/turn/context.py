@@ -12,8 +12,8 @@ from oldfriend.turn.recall import (
     KnownNote,
     Looking,
     Recalled,
+    list_known_notes,
     recall,
-    what_is_known,
 )
 
 MOST_CONSIDERED = 60
@@ -28,11 +28,11 @@ async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -
     repeating each other, in the order in which they were said. Empty when nothing is known.
     """
     async with looking.db.reading() as tx:
-        known = await what_is_known(tx, person)
+        known = await list_known_notes(tx, person)
     recollection = await recall(looking, person, cue, limit=MOST_CONSIDERED)
     found = recollection.found
     chosen = await without_near_repeats(looking, person, found) if found else []
-    notes = fitting([note_line(note) for note in reversed(known.notes)], budget // NOTES_SHARE)
+    notes = fitting([note_line(note) for note in reversed(known)], budget // NOTES_SHARE)
     left = budget - sum(map(estimate_tokens, notes))
     lines = {message_line(each.message): each.message.at for each in chosen}
     words = sorted(fitting(list(lines), left - 16), key=lambda line: lines[line])

@@ -3,11 +3,12 @@
 It reads and decides. What it decides is written elsewhere, in one transaction.
 """
 
+from oldfriend.memory.log import count_messages
 from oldfriend.turn.outcome import Outcome, Utterance
 from oldfriend.turn.perceive import Perception, perceive
-from oldfriend.turn.recall import NOTHING, Cue, Known, Looking, Recollection, recall, what_is_known
+from oldfriend.turn.recall import NOTHING, Cue, Looking, Recollection, list_known_notes, recall
 from oldfriend.turn.remember import remember
-from oldfriend.turn.respond import respond
+from oldfriend.turn.respond import Known, respond
 
 MOST_RECALLED = 8
 """How many messages may come to mind for one reply."""
@@ -17,7 +18,7 @@ async def run_turn(said: Utterance, looking: Looking) -> Outcome:
     """Everything that one utterance leads to."""
     perception = perceive(said)
     recollection = await recollect(said, perception, looking)
-    known = await know(said, looking)
+    known = await know(said, perception, looking)
     reply = respond(said, perception, recollection, known)
     return Outcome(reply=reply, notes=remember(perception), language=perception.detected)
 
@@ -33,7 +34,12 @@ async def recollect(said: Utterance, perception: Perception, looking: Looking) -
     return await recall(looking, said.person, cue, limit=MOST_RECALLED)
 
 
-async def know(said: Utterance, looking: Looking) -> Known:
-    """What is known whatever is asked."""
+async def know(said: Utterance, perception: Perception, looking: Looking) -> Known:
+    """What is known whatever the words are; looked up where the reply needs it."""
+    if perception.intent not in {"remember", "about_me"}:
+        return Known(notes=(), messages=0)
     async with looking.db.reading() as tx:
-        return await what_is_known(tx, said.person)
+        return Known(
+            notes=await list_known_notes(tx, said.person),
+            messages=await count_messages(tx, said.person.id),
+        )

@@ -13,7 +13,7 @@ from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.log import count_messages, find_own_name, list_by_seq
+from oldfriend.memory.log import find_own_name, list_by_seq
 from oldfriend.memory.notes import list_evidence, list_notes
 from oldfriend.memory.receipts import list_only_asked
 from oldfriend.memory.search import Hit, Question, search
@@ -60,14 +60,6 @@ class KnownNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known whatever is asked: the notes, and how many messages are kept."""
-
-    notes: tuple[KnownNote, ...]
-    messages: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Looking:
     """Where to look: the database, the indexes that stand ready, and the sense for meaning."""
 
@@ -104,16 +96,13 @@ async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> R
     )
 
 
-async def what_is_known(tx: Transaction, person: Person) -> Known:
-    """The notes of a person, oldest first, and the number of their messages."""
+async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:
+    """The notes of a person, oldest first."""
     evidence = await list_evidence(tx, person.id)
-    return Known(
-        notes=tuple(
-            KnownNote(memory=note, evidence=evidence[note.id][0])
-            for note in await list_notes(tx, person.id)
-            if note.id in evidence
-        ),
-        messages=await count_messages(tx, person.id),
+    return tuple(
+        KnownNote(memory=note, evidence=evidence[note.id][0])
+        for note in await list_notes(tx, person.id)
+        if note.id in evidence
     )
 
 

@@ -4,6 +4,7 @@ It never makes anything up: besides its own few sentences it only quotes. Writes
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.memory.notes import same_words
@@ -12,13 +13,21 @@ from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
 from oldfriend.turn.outcome import Reply, Utterance
 from oldfriend.turn.perceive import RULES, Perception
 from oldfriend.turn.quoting import moment_in, quoted
-from oldfriend.turn.recall import Known, Recalled, Recollection
+from oldfriend.turn.recall import KnownNote, Recalled, Recollection
 
 MOST_QUOTES = 3
 WORTH_ADDING = 0.5
 """A further quote needs this share of the best one's score."""
 CLOSE_ENOUGH = 0.8
 """How sure a memory must be to be brought up unasked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known whatever the words are: the notes, and how many messages are kept."""
+
+    notes: tuple[KnownNote, ...]
+    messages: int
 
 
 def respond(

@@ -7,6 +7,7 @@ CREATE TABLE person (
     zone TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     last_seq BIGINT NOT NULL DEFAULT 0,    -- newest message version written
+    tokens BIGINT NOT NULL DEFAULT 0,      -- of all message versions ever written
     last_change BIGINT NOT NULL DEFAULT 0, -- newest change written
     rewritten BIGINT NOT NULL DEFAULT 0,   -- raised when messages are removed or read anew
     embedded BIGINT NOT NULL DEFAULT 0     -- vectors ever saved
@@ -49,9 +50,8 @@ CREATE TABLE session (
     opened_at BIGINT NOT NULL,
     closed_at BIGINT,
     close_trigger TEXT,
-    last_at BIGINT NOT NULL DEFAULT 0,  -- these three are kept while it is open
-    messages BIGINT NOT NULL DEFAULT 0,
-    tokens BIGINT NOT NULL DEFAULT 0,
+    after_seq BIGINT NOT NULL DEFAULT 0,    -- where the person's log stood when it was opened,
+    after_tokens BIGINT NOT NULL DEFAULT 0, -- by which an open one knows how long it has grown
     external_id TEXT,
     batch TEXT
 );

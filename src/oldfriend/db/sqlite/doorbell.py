@@ -23,18 +23,20 @@ class Doorbell:
     def __init__(self, database: Path) -> None:
         """Name the folder of bells for a database; nothing is made yet."""
         self._folder = bells_of(database)
+        self._folder_text = os.fspath(self._folder)
         self._own: Path | None = None
         self._socket: socket.socket | None = None
 
     def ring(self) -> None:
         """Wake the other processes; never waits and never fails."""
-        others = [bell for bell in bells_in(self._folder) if bell != self._own]
+        own = None if self._own is None else self._own.name
+        others = [name for name in bells_in(self._folder_text) if name != own]
         if not others:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bell:
             bell.setblocking(False)
-            for address in others:
-                ring_at(bell, address)
+            for name in others:
+                ring_at(bell, self._folder / name)
 
     async def wait(self) -> None:
         """Return when somebody rings, or after a while in any case."""
@@ -82,12 +84,12 @@ def bells_of(database: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"oldfriend-{os.getuid()}-{key}"
 
 
-def bells_in(folder: Path) -> list[Path]:
-    """The bells that hang in a folder; none where it is missing or somebody else's."""
-    if not hasattr(socket, "AF_UNIX"):
-        return []
+def bells_in(folder: str) -> list[str]:
+    """The names of the bells in a folder; none where it is missing or somebody else's."""
+    if not os.access(folder, os.R_OK) or not hasattr(socket, "AF_UNIX"):
+        return []  # the usual case; asking first is cheaper than an exception at each commit
     try:
-        return list(folder.iterdir())
+        return os.listdir(folder)  # noqa: PTH208 - Path objects take three times as long
     except OSError:
         return []
 

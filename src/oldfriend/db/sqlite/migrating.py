@@ -40,7 +40,7 @@ def load_migrations() -> tuple[Migration, ...]:
 
 def schema_version(connection: apsw.Connection) -> int:
     """The number of the newest step that was applied to this file."""
-    return int(connection.pragma("user_version"))
+    return int(connection.execute("PRAGMA user_version").get)
 
 
 def refuse_newer(found: int, known: int, path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.memory.search.asking import Asked
-from oldfriend.memory.search.index import PersonIndex
+from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.values import Floats, Ints, Question
 
@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """Positions of candidates and of what stands around them; len(index) where nothing does."""
+    """Positions of candidates and of what stands around them; NOBODY where nothing does."""
 
     rows: Ints
     before: Ints
@@ -59,9 +59,12 @@ def look_closer(
     """The chosen messages with their neighbours and the query words in them."""
     before, after = index.previous[rows], index.following[rows]
     near = np.unique(np.concatenate([rows, before, after]))
-    near = near[near < len(index)]
+    near = near[near != NOBODY]
     held, together, mentions = _read_terms(index, near, asked, name_terms)
-    at = [np.searchsorted(near, part) for part in (rows, before, after)]
+    at = [
+        np.where(part == NOBODY, NOBODY, np.searchsorted(near, part))
+        for part in (rows, before, after)
+    ]
     here, there_before, there_after = (held[part] for part in at)
     sessions, session = np.unique(index.columns.session[rows], return_inverse=True)
     return Candidates(

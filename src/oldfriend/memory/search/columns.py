@@ -5,11 +5,13 @@ Rows come in as the database gives them; their imprints are read here, all at on
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from operator import itemgetter
 from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.memory.search.growing import Growing
 from oldfriend.memory.search.imprint import HEADER_WORDS
 from oldfriend.memory.search.values import Ints
 
@@ -53,41 +55,64 @@ class Columns:
     def __len__(self) -> int:
         return len(self.seq)
 
-    @property
-    def nbytes(self) -> int:
-        """How much memory the arrays take."""
-        return sum(int(getattr(self, part.name).nbytes) for part in fields(self))
-
     def taken(self, positions: NDArray[np.integer]) -> Self:
         """The same columns, only these messages, in this order."""
         return type(self)(
             **{part.name: getattr(self, part.name)[positions] for part in fields(self)}
         )
 
-    def followed_by(self, later: Self) -> Self:
-        """These messages and then those."""
-        return type(self)(
-            **{
-                part.name: np.concatenate([getattr(self, part.name), getattr(later, part.name)])
-                for part in fields(self)
-            }
-        )
+
+class GrowingColumns:
+    """Columns to which messages can be added; `now` are those there are."""
+
+    __slots__ = ("_growing", "now")
+
+    def __init__(self, columns: Columns) -> None:
+        """Begin with these messages."""
+        self.now = columns
+        self._growing = {
+            part.name: Growing(getattr(columns, part.name)) for part in fields(Columns)
+        }
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take with their room."""
+        return sum(column.nbytes for column in self._growing.values())
+
+    def append(self, columns: Columns) -> None:
+        """Add these messages at the end."""
+        for name, column in self._growing.items():
+            column.append(getattr(columns, name))
+        self.now = Columns(**{name: column.now for name, column in self._growing.items()})
 
 
 @dataclass(slots=True)
 class Numbering:
     """Which number each session, speaker and language has in one person's index."""
 
-    sessions: Names = field(default_factory=Names)
+    chats: Names = field(default_factory=Names)
+    session_names: Names = field(default_factory=Names)
+    sessions: dict[int, int] = field(default_factory=dict)  # of a chat and a name
     speakers: Names = field(default_factory=Names)
     languages: Names = field(default_factory=Names)
+
+    def session_numbers(self, chats: Sequence[str], names: Sequence[str]) -> Ints:
+        """The number of each session; two chats may call theirs by the same name."""
+        pairs = self.chats.numbered(chats).astype(np.int64) << 32
+        pairs |= self.session_names.numbered(names)
+        distinct, at = np.unique(pairs, return_inverse=True)
+        numbers = [self.sessions.setdefault(pair, len(self.sessions)) for pair in distinct.tolist()]
+        return np.array(numbers, dtype=np.int32)[at]
 
 
 def read_rows(rows: Sequence[Row], numbering: Numbering) -> tuple[Columns, Terms]:
     """The columns of rows, and their terms one message after the other."""
-    seqs, chats, sessions, said_at, speakers, roles, languages, imprints = (
-        zip(*rows, strict=True) if rows else ((),) * 8
+    seqs = np.fromiter(map(itemgetter(0), rows), np.int64, len(rows))
+    said_at = np.fromiter(map(itemgetter(3), rows), np.int64, len(rows))
+    chats, sessions, speakers, roles, languages = (
+        list(map(itemgetter(at), rows)) for at in (1, 2, 4, 5, 6)
     )
+    imprints: list[bytes] = list(map(itemgetter(7), rows))
     numbers = np.frombuffer(b"".join(imprints), dtype="<u4")
     words = np.fromiter(map(len, imprints), np.int64, len(rows)) // 4
     heads = np.cumsum(words) - words
@@ -96,14 +121,12 @@ def read_rows(rows: Sequence[Row], numbering: Numbering) -> tuple[Columns, Terms
     safe = np.where(has_words, heads, 0)
     padded = numbers if len(numbers) >= HEADER_WORDS else np.zeros(HEADER_WORDS, np.uint32)
     columns = Columns(
-        seq=np.array(seqs, dtype=np.int64),
-        said_at=np.array(said_at, dtype=np.int64),
-        session=numbering.sessions.numbered(
-            [f"{chat}\0{session}" for chat, session in zip(chats, sessions, strict=True)]
-        ),
+        seq=seqs,
+        said_at=said_at,
+        session=numbering.session_numbers(chats, sessions),
         speaker=numbering.speakers.numbered(speakers),
         language=numbering.languages.numbered(languages),
-        is_companion=np.fromiter((role == "companion" for role in roles), np.bool_, len(rows)),
+        is_companion=np.fromiter(map("companion".__eq__, roles), np.bool_, len(rows)),
         signs=np.where(has_words, padded[safe] >> np.uint32(8), 0).astype(np.uint32),
         characters=np.where(has_words, padded[safe + 1], 0).astype(np.int32),
         length=np.maximum(words - HEADER_WORDS, 0),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from oldfriend.memory.search.asking import Asked, Wanted
 from oldfriend.memory.search.candidates import Candidates
 from oldfriend.memory.search.closeness_in_time import date_fit
-from oldfriend.memory.search.index import PersonIndex
+from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.people import Meant
 from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.signs import Sign
@@ -220,7 +220,6 @@ def _turns(given: Evidence) -> Iterator[Feature]:
     index, near, lexical = given.index, given.near, given.scanned.lexical
     best = max(float(lexical.max()), _TINY)
     question = int(Sign.QUESTION)
-    none = len(index)
     asks = (index.columns.signs[near.rows] & question) != 0
     asked_before = (index.neighbour(index.columns.signs, near.before, 0) & question) != 0
     asked_after = (index.neighbour(index.columns.signs, near.after, 0) & question) != 0
@@ -230,5 +229,5 @@ def _turns(given: Evidence) -> Iterator[Feature]:
     yield "asked_before_words", asked_before * lexical[near.before] / best
     yield "asks_and_is_answered", asks & ~asked_after
     yield "asks_and_is_answered_words", asks * lexical[near.after] / best
-    yield "opens_session", near.before == none
-    yield "closes_session", near.after == none
+    yield "opens_session", near.before == NOBODY
+    yield "closes_session", near.after == NOBODY

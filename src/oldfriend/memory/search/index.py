@@ -11,16 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.domain.language import CJK_LANGUAGES
-from oldfriend.memory.search.columns import Columns, Longs, Numbering, Row, Terms, read_rows
+from oldfriend.memory.search.columns import (
+    Columns,
+    GrowingColumns,
+    Longs,
+    Numbering,
+    Row,
+    Terms,
+    read_rows,
+)
+from oldfriend.memory.search.growing import Growing
 from oldfriend.memory.search.postings import Postings, postings_of
 from oldfriend.memory.search.values import Floats, Ints
 
-_Number = TypeVar("_Number", bound=np.integer)
+_Number = TypeVar("_Number", bound=np.generic)
 
+# Where a message has no neighbour. As a position it is the last one: arrays that are read by
+# neighbour have one place more, for nobody.
+NOBODY: Final = -1
 # Appended messages keep postings of their own until they are worth one more sort.
-_SMALL_TAIL: Final = 1024
-_TAIL_SHARE: Final = 16
-_SPARE_VECTORS: Final = 256
+_FOLDED_AT_SHARE: Final = 16
 # BM25: how soon a repeated word stops counting, and how much a long message is held against it.
 SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.6
@@ -30,29 +40,27 @@ class PersonIndex:
     """One person's messages, ready to be searched."""
 
     __slots__ = (
-        "_main_count", "_vector_room", "blocks", "columns", "damping", "damping_around",
-        "first_at", "following", "has_companion", "last_at", "mean_log_length", "numbering",
-        "previous", "starts", "stream", "understood",
+        "_around", "_blocks", "_columns", "_following", "_log_length", "_previous", "_starts",
+        "_stream", "_understood", "_vectors", "first_at", "has_companion", "last_at", "numbering",
     )  # fmt: skip
 
     def __init__(self, columns: Columns, stream: Terms, numbering: Numbering) -> None:
         """Internal: use `build`; the columns are in the order of `_order`."""
         self.numbering = numbering
-        self.columns = columns
-        self.stream = stream
-        self.starts: Longs
-        self.blocks: list[Postings]
-        self.previous: Ints  # the message before in the same session; len(self) where none is
-        self.following: Ints
-        self.understood: Floats  # 1 where there is a vector, and one that means something
-        self.damping: Floats  # BM25's length norm of each message
-        self.damping_around: Floats  # … of each with its neighbours
+        self._columns = GrowingColumns(columns)
+        self._stream = Growing(stream)
+        self._starts = Growing(_starts(columns.length))
+        self._previous = Growing(np.full(len(columns), NOBODY, dtype=np.int32))
+        self._following = Growing(np.full(len(columns), NOBODY, dtype=np.int32))
+        self._link(np.arange(len(columns), dtype=np.int32))
+        self._around = Growing(self._length_around(np.arange(len(columns), dtype=np.int32)))
+        self._blocks = [self._postings_between(0, len(columns))]
+        self._log_length = 0.0
         self.has_companion = False
         self.first_at = self.last_at = 0
-        self.mean_log_length = 0.0
-        self._vector_room: Floats
-        self._main_count = 0
-        self._lay_out(np.arange(len(columns), dtype=np.int32))
+        self._take_stock(columns)
+        self._vectors: Growing[np.float32] = Growing(np.zeros((len(columns), 0), np.float32))
+        self._understood: Growing[np.float32] = Growing(np.zeros(len(columns), np.float32))
 
     @classmethod
     def build(cls, rows: Sequence[Row], vectors: Floats | None = None) -> Self:
@@ -60,12 +68,13 @@ class PersonIndex:
         numbering = Numbering()
         columns, stream = read_rows(rows, numbering)
         order = _order(columns)
-        if np.array_equal(order, np.arange(len(order))):
-            index = cls(columns, stream, numbering)
-        else:
-            index = cls(columns.taken(order), _reordered(stream, columns.length, order), numbering)
+        if not np.array_equal(order, np.arange(len(order))):
+            stream = _reordered(stream, columns.length, order)
+            columns = columns.taken(order)
             vectors = None if vectors is None else vectors[order]
-        index._set_vectors(vectors)
+        index = cls(columns, stream, numbering)
+        if vectors is not None:
+            index._place_vectors(np.arange(len(columns)), vectors)
         return index
 
     def extend(self, rows: Sequence[Row], vectors: Floats | None = None) -> None:
@@ -74,63 +83,95 @@ class PersonIndex:
             return
         before = len(self)
         columns, stream = read_rows(rows, self.numbering)
-        self.columns = self.columns.followed_by(columns)
-        self.stream = np.concatenate([self.stream, stream])
-        self._append_vectors(vectors, before)
-        if len(self) - self._main_count > max(_SMALL_TAIL, self._main_count // _TAIL_SHARE):
-            self._lay_out(_order(self.columns))
-        else:
-            self.starts = _starts(self.columns.length)
-            self.blocks[1:] = [self._postings_between(self._main_count, len(self))]
-            self._relink(before, np.unique(columns.session))
-        self._take_stock()
+        self._columns.append(columns)
+        self._stream.append(stream)
+        self._starts.append(self._starts.now[-1] + np.cumsum(columns.length))
+        for links in (self._previous, self._following):
+            links.append(np.full(len(rows), NOBODY, dtype=np.int32))
+        self._around.append(np.zeros(len(rows), np.float32))
+        self._relink(np.unique(columns.session))
+        self._append_block(before)
+        self._take_stock(columns)
+        self._understood.append(np.zeros(len(rows), np.float32))
+        self._vectors.append(np.zeros((len(rows), self._vectors.now.shape[1]), np.float32))
+        if vectors is not None:
+            self._place_vectors(np.arange(before, len(self)), vectors)
 
     def remove(self, seqs: Collection[int]) -> None:
         """Take messages out, as if they had never been there."""
         kept = np.flatnonzero(~self.positions_mask(seqs))
         if len(kept) == len(self):
             return
-        vectors = self.vectors[kept]
-        self.stream = _reordered(self.stream, self.columns.length, kept)
-        self.columns = self.columns.taken(kept)
-        self._lay_out(_order(self.columns))
-        self._set_vectors(vectors)
+        # Appended messages may stand behind later ones of their session: put all in order.
+        kept = kept[_order(self.columns.taken(kept))]
+        stream, vectors = _reordered(self._stream.now, self.columns.length, kept), self.vectors
+        self.__init__(self.columns.taken(kept), stream, self.numbering)  # type: ignore[misc]
+        self._place_vectors(np.arange(len(kept)), vectors[kept])
 
     def set_vectors(self, seqs: Sequence[int], vectors: Floats) -> None:
         """Give messages that are here already the vectors that they lacked."""
-        if not self._vector_room.shape[1]:
-            self._vector_room = np.zeros((len(self), vectors.shape[1]), dtype=np.float32)
         by_seq = np.argsort(self.columns.seq, kind="stable")
         places = by_seq[np.searchsorted(self.columns.seq, seqs, sorter=by_seq)]
-        self._vector_room[places] = vectors
-        self._take_stock()
+        self._place_vectors(places, vectors)
 
     def __len__(self) -> int:
         return len(self.columns)
 
     @property
+    def columns(self) -> Columns:
+        """What is known of each message."""
+        return self._columns.now
+
+    @property
+    def previous(self) -> Ints:
+        """The message before each in its session; NOBODY where there is none."""
+        return self._previous.now
+
+    @property
+    def following(self) -> Ints:
+        """The message after each in its session; NOBODY where there is none."""
+        return self._following.now
+
+    @property
     def vectors(self) -> Floats:
         """One row for each message; zeros where the vector is missing."""
-        return self._vector_room[: len(self)]
+        return self._vectors.now
+
+    @property
+    def understood(self) -> Floats:
+        """1 where there is a vector, and one that means something."""
+        return self._understood.now
+
+    @property
+    def mean_log_length(self) -> float:
+        """How long this person's messages usually are."""
+        return self._log_length / max(len(self), 1)
 
     @property
     def nbytes(self) -> int:
         """How much memory the index takes, nearly."""
-        arrays = (self.stream, self.starts, self.previous, self.following, self._vector_room)
+        arrays = (self._stream, self._starts, self._previous, self._following, self._around)
         return (
-            self.columns.nbytes
+            self._columns.nbytes
+            + self._vectors.nbytes
+            + self._understood.nbytes
             + sum(array.nbytes for array in arrays)
-            + sum(block.nbytes for block in self.blocks)
+            + sum(block.nbytes for block in self._blocks)
         )
 
-    def neighbour(
-        self, values: NDArray[_Number], at: Ints, none: int | None = None
-    ) -> NDArray[_Number]:
-        """`values` at these positions; `none`, or "no neighbour", where there is no position."""
-        absent = at == len(self)
-        found: NDArray[_Number] = values[np.where(absent, 0, at)]
-        found[absent] = len(self) if none is None else none
+    def neighbour(self, values: NDArray[_Number], at: Ints, none: int = NOBODY) -> NDArray[_Number]:
+        """`values` at these positions; `none` where there is nobody."""
+        found: NDArray[_Number] = values[at]
+        found[at == NOBODY] = none
         return found
+
+    def damping(self, positions: Ints) -> Floats:
+        """BM25's length norm of these messages."""
+        return _damping(self.columns.length, positions)
+
+    def damping_around(self, positions: Ints) -> Floats:
+        """BM25's length norm of these messages, each with its neighbours."""
+        return _damping(self._around.now, positions)
 
     def terms_of(self, positions: Ints) -> tuple[Longs, Longs, Terms]:
         """All terms of these messages: at which of the positions, at which place, which term."""
@@ -138,7 +179,7 @@ class PersonIndex:
         ends = np.cumsum(length)
         message = np.repeat(np.arange(len(positions)), length)
         place = np.arange(len(message)) - np.repeat(ends - length, length)
-        return message, place, self.stream[self.starts[positions][message] + place]
+        return message, place, self._stream.now[self._starts.now[positions][message] + place]
 
     def positions_mask(self, seqs: Collection[int]) -> NDArray[np.bool_]:
         """Which positions hold these messages."""
@@ -148,7 +189,7 @@ class PersonIndex:
 
     def holding(self, terms: Collection[int]) -> tuple[Ints, Floats]:
         """The messages that hold any of these terms, ascending, and how often."""
-        found = [block.holding(term) for term in terms for block in self.blocks]
+        found = [block.holding(term) for term in terms for block in self._blocks]
         found = [part for part in found if len(part[0])]
         if len(found) == 1:
             return found[0]
@@ -161,27 +202,46 @@ class PersonIndex:
 
     def knows(self, terms: Collection[int]) -> bool:
         """Does any of these terms stand anywhere?"""
-        return any(len(block.holding(term)[0]) for term in terms for block in self.blocks)
+        return any(len(block.holding(term)[0]) for term in terms for block in self._blocks)
 
     def known_among(self, terms: Terms) -> list[int]:
         """Those of these terms that stand somewhere, the most frequent first."""
-        known = [block.frequencies(terms) for block in self.blocks]
+        known = [block.frequencies(terms) for block in self._blocks]
         frequency = np.sum(known, axis=0)
         order = np.lexsort((terms, -frequency))
         return [int(terms[at]) for at in order if frequency[at]]
 
-    def _lay_out(self, order: Ints) -> None:
-        self._main_count = len(self)
-        self.starts = _starts(self.columns.length)
-        self.blocks = [self._postings_between(0, len(self))]
-        none = len(self)
-        self.previous = np.full(none, none, dtype=np.int32)
-        self.following = np.full(none, none, dtype=np.int32)
-        self._link(order)
+    def _take_stock(self, added: Columns) -> None:
+        if not len(added):
+            return
+        if len(added) == len(self):
+            self.first_at = self.last_at = int(added.said_at[0])
+        self._log_length += float(np.log1p(added.characters, dtype=np.float64).sum())
+        self.has_companion |= bool(added.is_companion.any())
+        self.first_at = min(self.first_at, int(added.said_at.min()))
+        self.last_at = max(self.last_at, int(added.said_at.max()))
+
+    def _append_block(self, first: int) -> None:
+        """Postings of the messages from `first`, folded into those before as they add up."""
+        sizes = [block.message_count for block in self._blocks] + [len(self) - first]
+        while len(sizes) > 1 and sizes[-1] * _FOLDED_AT_SHARE > sizes[-2]:
+            sizes[-2:] = [sizes[-2] + sizes[-1]]
+        kept = len(sizes) - 1
+        self._blocks[kept:] = [self._postings_between(len(self) - sizes[-1], len(self))]
 
     def _postings_between(self, first: int, end: int) -> Postings:
-        terms = self.stream[self.starts[first] : self.starts[end]]
+        terms = self._stream.now[self._starts.now[first] : self._starts.now[end]]
         return postings_of(terms, self.columns.length[first:end], first)
+
+    def _relink(self, sessions: Ints) -> None:
+        """Chain the messages of these sessions anew."""
+        session = self.columns.session
+        # Mostly it is one; `isin` takes longer to begin.
+        is_touched = session == sessions[0] if len(sessions) == 1 else np.isin(session, sessions)
+        touched = np.flatnonzero(is_touched).astype(np.int32)
+        self.previous[touched] = self.following[touched] = NOBODY
+        self._link(touched[_order(self.columns.taken(touched))])
+        self._around.now[touched] = self._length_around(touched)
 
     def _link(self, order: Ints) -> None:
         """Chain messages that follow each other in `order` and share a session."""
@@ -190,51 +250,24 @@ class PersonIndex:
         self.previous[later[same]] = earlier[same]
         self.following[earlier[same]] = later[same]
 
-    def _relink(self, before: int, sessions: Ints) -> None:
-        grown, none = len(self) - before, len(self)
-        tail = np.full(grown, none, dtype=np.int32)
-        self.previous = np.concatenate(
-            [np.where(self.previous == before, none, self.previous), tail]
-        )
-        self.following = np.concatenate(
-            [np.where(self.following == before, none, self.following), tail]
-        )
-        touched = np.flatnonzero(np.isin(self.columns.session, sessions))
-        seq, said_at = self.columns.seq[touched], self.columns.said_at[touched]
-        order = touched[np.lexsort((seq, said_at, self.columns.session[touched]))]
-        self._link(order.astype(np.int32))
+    def _length_around(self, positions: Ints) -> Floats:
+        """How many terms each message has together with its neighbours."""
+        length = self.columns.length
+        around = length[positions]
+        for links in (self.previous, self.following):
+            around = around + self.neighbour(length, links[positions], 0)
+        return around.astype(np.float32)
 
-    def _set_vectors(self, vectors: Floats | None) -> None:
-        if vectors is None:
-            vectors = np.zeros((len(self), 0), dtype=np.float32)
-        self._vector_room = np.ascontiguousarray(vectors, dtype=np.float32)
-        self._take_stock()
-
-    def _append_vectors(self, vectors: Floats | None, before: int) -> None:
-        added = len(self) - before
-        if vectors is None:
-            vectors = np.zeros((added, self._vector_room.shape[1]), dtype=np.float32)
-        width = max(self._vector_room.shape[1], vectors.shape[1])
-        if len(self) > len(self._vector_room) or width > self._vector_room.shape[1]:
-            room = np.zeros((len(self) + len(self) // 16 + _SPARE_VECTORS, width), np.float32)
-            room[:before, : self._vector_room.shape[1]] = self._vector_room[:before]
-            self._vector_room = room
-        self._vector_room[before : len(self), : vectors.shape[1]] = vectors
-
-    def _take_stock(self) -> None:
-        """Reckon once what every search needs of all messages."""
-        columns = self.columns
+    def _place_vectors(self, places: NDArray[np.integer], vectors: Floats) -> None:
+        if vectors.shape[1] != self.vectors.shape[1]:
+            self._vectors = Growing(np.zeros((len(self), vectors.shape[1]), np.float32))
+        if len(places) == len(self):
+            self._vectors = Growing(np.ascontiguousarray(vectors, dtype=np.float32))
+        else:
+            self.vectors[places] = vectors
         mute = [language in CJK_LANGUAGES for language in self.numbering.languages.known]
-        is_mute = np.array([*mute, False], np.bool_)[columns.language]
-        self.understood = (_is_there(self.vectors) & ~is_mute).astype(np.float32)
-        length = np.append(columns.length, 0).astype(np.float32)
-        around = length.copy()
-        around[:-1] += length[self.previous] + length[self.following]
-        self.damping, self.damping_around = _damping(length), _damping(around)
-        self.has_companion = bool(columns.is_companion.any())
-        if len(self):
-            self.first_at, self.last_at = int(columns.said_at.min()), int(columns.said_at.max())
-            self.mean_log_length = float(np.log1p(columns.characters, dtype=np.float32).mean())
+        is_mute = np.array([*mute, False], np.bool_)[self.columns.language[places]]
+        self.understood[places] = _is_there(vectors) & ~is_mute
 
 
 def _order(columns: Columns) -> Ints:
@@ -245,13 +278,17 @@ def _order(columns: Columns) -> Ints:
 
 def _is_there(vectors: Floats) -> NDArray[np.bool_]:
     # No embedding begins with three zeros.
-    there: NDArray[np.bool_] = (vectors[:, :3] != 0).any(axis=1, keepdims=False)
+    there = np.zeros(len(vectors), np.bool_)
+    for column in range(min(3, vectors.shape[1])):
+        there |= vectors[:, column] != 0
     return there
 
 
-def _damping(length: Floats) -> Floats:
-    mean = max(float(length[:-1].mean()) if len(length) > 1 else 0.0, 1.0)
-    damping: Floats = SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE / mean * length)
+def _damping(length: NDArray[np.generic], positions: Ints) -> Floats:
+    mean = max(float(length.mean(dtype=np.float64)) if len(length) else 0.0, 1.0)
+    share = np.float32(SATURATION * _LENGTH_SHARE / mean)
+    damping: Floats = share * length[positions].astype(np.float32)
+    damping += np.float32(SATURATION * (1 - _LENGTH_SHARE))
     return damping
 
 

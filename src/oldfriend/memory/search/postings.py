@@ -16,6 +16,7 @@ class Postings:
     starts: NDArray[np.int64]  # one more than terms
     messages: Ints
     counts: Floats
+    message_count: int
 
     @property
     def nbytes(self) -> int:
@@ -41,17 +42,27 @@ class Postings:
 
 def postings_of(stream: NDArray[np.uint32], lengths: NDArray[np.int64], first: int) -> Postings:
     """Postings of messages numbered from `first`, whose terms stand one after the other."""
-    messages = np.repeat(np.arange(first, first + len(lengths), dtype=np.uint64), lengths)
     # One number holds term and message, so that one sort groups both.
-    pairs = np.sort(stream.astype(np.uint64) << np.uint64(32) | messages)
-    first_of_pair = np.flatnonzero(np.diff(pairs, prepend=~pairs[:1]))
+    pairs = stream.astype(np.uint64)
+    pairs <<= np.uint64(32)
+    pairs |= np.repeat(np.arange(first, first + len(lengths), dtype=np.uint64), lengths)
+    pairs.sort()
+    first_of_pair = _changes(pairs)
     counts = np.diff(first_of_pair, append=len(pairs)).astype(np.float32)
     pairs = pairs[first_of_pair]
     terms = (pairs >> np.uint64(32)).astype(np.uint32)
-    starts = np.flatnonzero(np.diff(terms, prepend=~terms[:1]))
+    starts = _changes(terms)
     return Postings(
         terms=terms[starts],
         starts=np.append(starts, len(terms)),
         messages=(pairs & np.uint64(0xFFFF_FFFF)).astype(np.int32),
         counts=counts,
+        message_count=len(lengths),
     )
+
+
+def _changes(values: NDArray[np.uint32] | NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The positions at which a new value begins."""
+    is_new = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=is_new[1:])
+    return np.flatnonzero(is_new)

@@ -5,6 +5,7 @@ from typing import Final
 
 from oldfriend.memory.search.candidates import Bools
 from oldfriend.memory.search.features import Evidence
+from oldfriend.memory.search.index import NOBODY
 from oldfriend.memory.search.signs import Sign
 from oldfriend.memory.search.values import Floats, Reason
 
@@ -45,7 +46,7 @@ def _answers(given: Evidence, at: int) -> bool:
     """The message before asks, with words of the question."""
     index, near = given.index, given.near
     before = int(near.before[at])
-    if before == len(index):
+    if before == NOBODY:
         return False
     asks = int(index.columns.signs[before]) & int(Sign.QUESTION)
     led_only = near.led[at] & ~near.here[at]

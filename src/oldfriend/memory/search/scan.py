@@ -11,7 +11,7 @@ import numpy as np
 
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.memory.search.asking import Asked
-from oldfriend.memory.search.index import SATURATION, PersonIndex
+from oldfriend.memory.search.index import NOBODY, SATURATION, PersonIndex
 from oldfriend.memory.search.values import Floats, Question
 
 # The first weighing only has to bring the right messages among some hundred.
@@ -19,6 +19,11 @@ _WORDS_WEIGHT: Final = 3.0
 _BEFORE_WEIGHT: Final = 0.3
 _AFTER_WEIGHT: Final = 0.15
 _TINY: Final = 1e-6
+# What cosines of a question with messages are usually like. As long as there are few messages,
+# theirs say little about what is close: one message alone is its own mean.
+_USUAL_COSINE: Final = 0.2
+_USUAL_DEVIATION: Final = 0.1
+_WORTH_OF_USUAL: Final = 10  # messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,13 +69,11 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
 
 def _lexical(index: PersonIndex, asked: Asked) -> tuple[Floats, Floats, Floats, tuple[bool, ...]]:
     count = len(index)
-    none = count
     own = np.zeros(count + 1, np.float32)
     around = np.zeros(count + 1, np.float32)
     near = np.zeros(count + 1, np.float32)
     idf = np.zeros(len(asked.words), np.float32)
     known: list[bool] = []
-    damping, damping_around = index.damping, index.damping_around
     for at, word in enumerate(asked.words):
         messages, counts = index.holding(word.terms)
         known.append(len(messages) > 0)
@@ -80,17 +83,17 @@ def _lexical(index: PersonIndex, asked: Asked) -> tuple[Floats, Floats, Floats, 
         weight = float(np.log1p((count - len(messages) + 0.5) / (len(messages) + 0.5)))
         idf[at] = weight
         factor = np.float32(weight * (SATURATION + 1))
-        own[messages] += factor * counts / (counts + damping[messages])
+        own[messages] += factor * counts / (counts + index.damping(messages))
         before, after = index.previous[messages], index.following[messages]
         near[messages] += counts
         near[before] += counts
         near[after] += counts
         touched = np.concatenate([messages, before, after])
         here = near[touched]
-        around[touched] += factor * here / (here + damping_around[touched])
+        around[touched] += factor * here / (here + index.damping_around(touched))
         # A message that stands there twice got its part once: the right sides were equal.
         near[touched] = 0
-    own[none] = around[none] = 0
+    own[NOBODY] = around[NOBODY] = 0
     return own, around, idf, tuple(known)
 
 
@@ -110,8 +113,9 @@ def _meaning(index: PersonIndex, question: Question) -> tuple[Floats, Floats, fl
         return cosine, meaning, 0.0
     np.matmul(index.vectors, vector, out=cosine[:-1])
     cosine[:-1] *= known
-    heard = int(known.sum())
-    mean = float(cosine.sum()) / heard
-    deviation = float(np.sqrt(max(float(cosine @ cosine) / heard - mean * mean, 1e-8)))
+    heard = float(known.sum()) + _WORTH_OF_USUAL
+    mean = (float(cosine.sum()) + _WORTH_OF_USUAL * _USUAL_COSINE) / heard
+    usual = _WORTH_OF_USUAL * (_USUAL_COSINE**2 + _USUAL_DEVIATION**2)
+    deviation = float(np.sqrt(max((float(cosine @ cosine) + usual) / heard - mean * mean, _TINY)))
     meaning[:-1] = (cosine[:-1] - np.float32(mean)) * (known / np.float32(deviation))
     return cosine, meaning, mean
