@@ -10,7 +10,6 @@ from oldfriend.memory.receipts import (
     Receipt,
     ReceiptItem,
     find_receipt,
-    list_only_asked,
     write_receipt,
 )
 from oldfriend.memory.search import Reason
@@ -22,14 +21,13 @@ WHY = (
 )
 
 
-async def receipt_for(friend: Friend, *, only_asks: bool = True) -> Receipt:
+async def receipt_for(friend: Friend) -> Receipt:
     """A question and its reply, with what the reply stood on."""
     asked = await friend.says("What is my cat called?")
     replied = await friend.says("Miso", role="companion", findable=False)
     return Receipt(
         id=new_id(friend.clock()), person=friend.person.id, turn=new_id(friend.clock()),
         asked=asked.id, asked_seq=asked.seq, replied=replied.id, made_at=friend.clock(),
-        only_asks=only_asks,
         details={"intent": "question", "answerable": 0.875, "degraded": False, "rest": None},
         items=(
             ReceiptItem(kind="message", object=asked.id, version=1, used=True, score=0.5, why=WHY),
@@ -67,14 +65,3 @@ async def test_a_turn_has_one_receipt(nora: Friend) -> None:
     with pytest.raises(StoreError):
         async with nora.db.writing() as tx:
             await write_receipt(tx, replace(receipt, id=new_id(nora.clock())))
-
-
-async def test_only_what_tells_nothing_is_listed_as_only_asked(nora: Friend) -> None:
-    """A message that also tells something stays findable."""
-    asks = await receipt_for(nora, only_asks=True)
-    tells = await receipt_for(nora, only_asks=False)
-    async with nora.db.writing() as tx:
-        await write_receipt(tx, asks)
-        await write_receipt(tx, tells)
-
-        assert await list_only_asked(tx, nora.person.id) == [asks.asked_seq]

@@ -113,8 +113,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
         tx,
         receipts.Receipt(
             id=new_id(friend.clock()), person=friend.person.id, turn=new_id(friend.clock()),
-            asked=said.id, asked_seq=said.seq, replied=said.id, made_at=friend.clock(),
-            only_asks=True, details={},
+            asked=said.id, asked_seq=said.seq, replied=said.id, made_at=friend.clock(), details={},
             items=(
                 receipts.ReceiptItem(
                     kind="message", object=said.id, version=1, used=True, score=1.0, why=()
@@ -125,6 +124,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
     await vectors.save_vectors(tx, friend.person.id, "m", [said.seq], embedding)
     await people.set_language(tx, friend.person.id, "en")
+    await people.set_zone(tx, friend.person.id, "UTC")
     await people.ensure_identity(tx, friend.person.id, channel="web", address=secret, now=0)
 
 
@@ -191,7 +191,6 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     await notes.list_evidence(tx, person)
     await changes.check_fold(tx, person)
     await receipts.find_receipt(tx, person)
-    await receipts.list_only_asked(tx, person)
     await vectors.list_unembedded(tx, person, "other model")
     await vectors.count_findable(tx, person, "m")
     await vectors.vectors_of(tx, person, "m", [1, 2, 3])

@@ -4,32 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.domain.ids import ChatId, CompanionId, MessageId, PersonId, SessionId
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Companion, Person
-from oldfriend.turn.outcome import Utterance
-from oldfriend.turn.perceive import Perception, perceive
+from oldfriend.turn.perceive import Hearer, Perception, perceive
 
 
-def said(text: str, *, language: str | None = None, locale: str | None = None) -> Utterance:
-    """Something said by somebody who last spoke a language, on a machine with a locale."""
-    person = Person(id=PersonId("p"), name="me", is_owner=True, language=language, zone="UTC")
-    message = Message(
-        id=MessageId("m"), version=1, seq=1, person=person.id, chat=ChatId("c"),
-        session=SessionId("s"), session_name="s", channel="terminal", role="person", author="p",
-        speaker="me", trust="person", text=text, at=0, zone="UTC", language="en", tokens=1,
-        turn=None, external_id=None, batch=None, details={},
-    )  # fmt: skip
-    companion = Companion(id=CompanionId("o"), name="Oldfriend", introduced_at=None)
-    return Utterance(
-        message=message, person=person, companion=companion, locale_language=locale,
-        first_in_chat=True,
-    )  # fmt: skip
-
-
-def understood(text: str, **known: str) -> Perception:
-    """What is understood of a text."""
-    return perceive(said(text, **known))
+def understood(text: str, *, language: str | None = None, locale: str | None = None) -> Perception:
+    """What is understood of somebody who last spoke a language, on a machine with a locale."""
+    return perceive(text, Hearer(name="Oldfriend", languages=(language, locale)))
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,12 @@ from oldfriend.memory.people import (
     get_person_by_id,
     mark_introduced,
     set_language,
+    set_zone,
 )
 from oldfriend.memory.receipts import Receipt, write_receipt
 from oldfriend.memory.sessions import session_at
 from oldfriend.turn.outcome import Outcome, Utterance
+from oldfriend.turn.perceive import Hearer, perceive
 from oldfriend.turn.pipeline import run_turn
 
 
@@ -82,27 +84,35 @@ async def answer(
 async def accept(
     house: House, line: Line, text: str, *, at: Micros | None, zone: str | None
 ) -> Utterance:
-    """Write down what was said, before anything that can fail."""
+    """Write down what was said, before anything that can fail.
+
+    What only asks or greets is kept like everything else, but not found: asking again must not
+    find the question in place of its answer.
+    """
     now = house.clock()
     turn = TurnId(new_id(now))
     async with house.db.writing() as tx:
         person = await get_person_by_id(tx, line.person.id)
         companion = await ensure_companion(tx, now=now)
+        if person.zone != house.settings.zone:  # they have travelled
+            await set_zone(tx, person.id, house.settings.zone)
         goes_on = await has_messages(tx, person.id, line.chat.id)
         spoken = Spoken(
             role="person", speaker=person.name, text=text, at=now if at is None else at,
-            zone=zone or person.zone, trust="person",
+            zone=zone or house.settings.zone, trust="person",
         )  # fmt: skip
         session = await session_at(tx, line.chat, spoken.at)
         place = Place(
             chat=line.chat, session=session, turn=turn,
             language=person.language or house.settings.language or "en",
         )  # fmt: skip
-        message = await write_message(tx, place, spoken, now=now)
+        hearer = Hearer(name=companion.name, languages=(person.language, house.settings.language))
+        tells = not perceive(text, hearer).only_asks
+        message = await write_message(tx, place, spoken, now=now, findable=tells)
     assert message is not None  # it has no external id that could be known
     return Utterance(
         message=message, person=person, companion=companion,
-        locale_language=house.settings.language, first_in_chat=not goes_on,
+        hearer=hearer, first_in_chat=not goes_on,
     )  # fmt: skip
 
 
@@ -158,6 +168,6 @@ def receipt_of(said: Utterance, reply: Message, outcome: Outcome, *, now: Micros
     return Receipt(
         id=ReceiptId(new_id(now)), person=said.person.id, turn=said.message.turn,
         asked=said.message.id, asked_seq=said.message.seq, replied=reply.id, made_at=now,
-        only_asks=outcome.reply.only_asks, details=outcome.reply.details,
+        details=outcome.reply.details,
         items=outcome.reply.items,
     )  # fmt: skip

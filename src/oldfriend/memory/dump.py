@@ -108,7 +108,7 @@ TABLES: Final = (
         name="receipt", key=("id",), person="person",
         columns={
             "id": "text", "person": "text", "turn": "text", "asked": "text",
-            "asked_seq": "int", "replied": "text", "made_at": "int", "only_asks": "int",
+            "asked_seq": "int", "replied": "text", "made_at": "int",
             "details": "text",
         },
     ),

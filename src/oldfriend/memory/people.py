@@ -98,6 +98,13 @@ async def set_language(tx: Transaction, person: PersonId, language: str) -> None
     )
 
 
+async def set_zone(tx: Transaction, person: PersonId, zone: str) -> None:
+    """Note in which time zone the person is now."""
+    await tx.run(
+        "UPDATE person SET zone = :zone WHERE id = :person", zone=zone, person=person
+    )
+
+
 async def ensure_identity(
     tx: Transaction, person: PersonId, *, channel: str, address: str, now: Micros
 ) -> None:

@@ -34,7 +34,6 @@ class Receipt:
     asked_seq: int  # the version of it that was answered
     replied: MessageId
     made_at: Micros
-    only_asks: bool  # what was said tells nothing that could be found later
     details: Mapping[str, str | float | bool | None]  # intent, language, rule, answerable, degraded
     items: tuple[ReceiptItem, ...]
 
@@ -42,13 +41,10 @@ class Receipt:
 async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
     """Keep a receipt, in the transaction that keeps its reply."""
     await tx.run(
-        """INSERT INTO receipt (id, person, turn, asked, asked_seq, replied, made_at, only_asks,
-             details)
-           VALUES (:id, :person, :turn, :asked, :asked_seq, :replied, :made_at, :only_asks,
-             :details)""",
+        """INSERT INTO receipt (id, person, turn, asked, asked_seq, replied, made_at, details)
+           VALUES (:id, :person, :turn, :asked, :asked_seq, :replied, :made_at, :details)""",
         id=receipt.id, person=receipt.person, turn=receipt.turn, asked=receipt.asked,
         asked_seq=receipt.asked_seq, replied=receipt.replied, made_at=receipt.made_at,
-        only_asks=int(receipt.only_asks),
         details=json.dumps(dict(receipt.details), ensure_ascii=False),
     )  # fmt: skip
     await tx.run_many(
@@ -72,7 +68,7 @@ async def find_receipt(
 ) -> Receipt | None:
     """The receipt of a reply, by the id of the reply, turn or receipt; None: of the last one."""
     row = await tx.row(
-        """SELECT id, person, turn, asked, asked_seq, replied, made_at, only_asks, details
+        """SELECT id, person, turn, asked, asked_seq, replied, made_at, details
            FROM receipt WHERE person = :person
            AND (:reply IS NULL OR replied = :reply OR turn = :reply OR id = :reply)
            ORDER BY made_at DESC, id DESC LIMIT 1""",
@@ -90,24 +86,12 @@ async def find_receipt(
     return receipt_from(row, items)
 
 
-async def list_only_asked(tx: Transaction, person: PersonId) -> list[int]:
-    """The seqs of what was said to the companion without telling it anything.
-
-    Asking the same again must not find the question itself.
-    """
-    rows = await tx.rows(
-        "SELECT asked_seq FROM receipt WHERE person = :person AND only_asks = 1", person=person
-    )
-    return [int(row[0]) for row in rows]
-
-
 def receipt_from(row: Row, items: list[Row]) -> Receipt:
     """A receipt from its row and its items' rows."""
-    receipt_id, person, turn, asked, asked_seq, replied, made_at, only_asks, details = row
+    receipt_id, person, turn, asked, asked_seq, replied, made_at, details = row
     return Receipt(
         id=ReceiptId(receipt_id), person=PersonId(person), turn=TurnId(turn),
         asked=MessageId(asked), asked_seq=asked_seq, replied=MessageId(replied), made_at=made_at,
-        only_asks=bool(only_asks),
         details=json.loads(details),
         items=tuple(
             ReceiptItem(

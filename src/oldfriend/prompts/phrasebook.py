@@ -26,7 +26,11 @@ class Understanding:
     remember_asked: tuple[re.Pattern[str], ...]
     about_me: tuple[re.Pattern[str], ...]
     about_you: tuple[re.Pattern[str], ...]
+    forget: tuple[re.Pattern[str], ...]
+    how_are_you: tuple[re.Pattern[str], ...]
     asking: tuple[re.Pattern[str], ...]
+    stressed: tuple[re.Pattern[str], ...]
+    roasting: tuple[re.Pattern[str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,11 @@ def phrasebook(language: str) -> Phrasebook:
             remember_asked=expressions(understand["remember_asked"]),
             about_me=expressions(understand["about_me"]),
             about_you=expressions(understand["about_you"]),
+            forget=expressions(understand["forget"]),
+            how_are_you=expressions(understand["how_are_you"]),
             asking=expressions(understand["asking"]),
+            stressed=expressions(understand["stressed"]),
+            roasting=expressions(understand["roasting"]),
         ),
         say=book["say"],
         time=Dates(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Companion, Person
 from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.turn.perceive import Hearer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,7 @@ class Utterance:
     message: Message
     person: Person
     companion: Companion
-    locale_language: str | None
+    hearer: Hearer
     first_in_chat: bool
 
 
@@ -38,7 +39,6 @@ class Reply:
     language: str
     items: tuple[ReceiptItem, ...] = ()
     details: Mapping[str, str | float | bool | None]
-    only_asks: bool  # what was said tells nothing that could be found later
     introduces: bool = False  # says, once per install, what the companion is
 
 

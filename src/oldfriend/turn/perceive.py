@@ -10,15 +10,24 @@ from typing import Literal
 
 from oldfriend.domain.language import detect_language
 from oldfriend.prompts.phrasebook import SPOKEN, Phrasebook, phrasebook, spoken_language
-from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.suspicion import Suspicion, suspicion_of, visible_words
 
 RULES = "rules/1"
 """Who understood: named in receipts and as the author of notes."""
 
 Intent = Literal[
-    "greeting", "thanks", "farewell", "assent", "remember", "about_me", "about_you", "question",
-    "statement",
+    "greeting", "thanks", "farewell", "assent", "how_are_you", "remember", "forget", "about_me",
+    "about_you", "question", "statement",
 ]  # fmt: skip
+
+Signal = Literal["dry", "stressed", "roasting", "normal"]
+"""How the person seems to be (ACCEPTANCE B4)."""
+
+DRY_WORDS = 2
+"""So few words, and nothing asked, are dry."""
+
+SHORTEST_NOTE = 4
+"""Letters, CJK characters counting two; "that" or "it" alone is nothing to note."""
 
 LONGEST_REQUEST = 2000
 """Characters; what is longer tells something, whatever words it begins with."""
@@ -33,13 +42,24 @@ EDGES = " .,!?:;~\u3002\uff0c\uff01\uff1f\u2026\xbf\xa1\"'()\u201c\u201d-\u2013\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hearer:
+    """Who is listening: its name, and the languages to expect, likeliest first."""
+
+    name: str
+    languages: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Perception:
     """What was understood of one message."""
 
     intent: Intent
     language: str  # in which the reply is to be
     detected: str | None  # what the person speaks, where the words tell
+    signal: Signal
+    suspicion: Suspicion
     note: str | None = None  # the exact words to note
+    question: str | None = None  # the part that asks, where another part is a note
     only_asks: bool = False  # tells nothing, so there is nothing in it to find later
 
     @property
@@ -48,27 +68,49 @@ class Perception:
         return self.intent in {"question", "statement"}
 
 
-def perceive(said: Utterance) -> Perception:
-    """Understand one message."""
-    text = said.message.text
+def perceive(text: str, hearer: Hearer) -> Perception:
+    """Understand one message. Never fails, whatever the text."""
     detected = detect_language(text, fallback="")
-    wishes = (detected or None, said.person.language, said.locale_language)
+    wishes = (detected or None, *hearer.languages)
     for language in books_for(text, wishes):
         book = phrasebook(language)
-        intent, note = recognised(text, book, name=said.companion.name)
+        intent, note = recognised(text, book, name=hearer.name)
         if intent is not None:
             return Perception(
                 intent=intent, language=language, detected=detected or language, note=note,
+                signal=signal_of(text, intent, book), suspicion=suspicion_of(text),
                 only_asks=intent != "remember",
             )  # fmt: skip
-    language = spoken_language(*wishes)
-    asking = [is_question(sentence, phrasebook(language)) for sentence in sentences_of(text)]
+    return told_or_asked(text, phrasebook(spoken_language(*wishes)), detected or None)
+
+
+def told_or_asked(text: str, book: Phrasebook, detected: str | None) -> Perception:
+    """Understand a message sentence by sentence."""
+    sentences = sentences_of(text)
+    asking = [is_question(sentence, book) for sentence in sentences]
+    note, question = None, None
+    if any(asking) and not asking[0]:
+        begins = text.index(sentences[asking.index(True)])
+        note = note_in(text[:begins], text[:begins].translate(ONE_WIDTH), book)
+        question = text[begins:] if note else None
+    intent: Intent = "question" if any(asking) else "statement"
     return Perception(
-        intent="question" if any(asking) else "statement",
-        language=language,
-        detected=detected or None,
+        intent=intent, language=book.language, detected=detected, note=note, question=question,
+        signal=signal_of(text, intent, book), suspicion=suspicion_of(text),
         only_asks=bool(asking) and all(asking),
-    )
+    )  # fmt: skip
+
+
+def signal_of(text: str, intent: Intent, book: Phrasebook) -> Signal:
+    """How the person seems to be, by their words."""
+    shown = visible_words(text[:LONGEST_REQUEST])
+    if matches(shown, book.understand.roasting):
+        return "roasting"
+    if matches(shown, book.understand.stressed):
+        return "stressed"
+    if intent == "assent" or (intent == "statement" and len(shown.split()) <= DRY_WORDS):
+        return "dry" if shown.isascii() or intent == "assent" else "normal"
+    return "normal"
 
 
 def books_for(text: str, wishes: tuple[str | None, ...]) -> list[str]:
@@ -94,11 +136,13 @@ def recognised(text: str, book: Phrasebook, *, name: str) -> tuple[Intent | None
             return intent, None
     if found := note_in(text, folded, book):
         return "remember", found
-    if matches(plain, understand.about_me):
-        return "about_me", None
-    if matches(plain, understand.about_you):
-        return "about_you", None
-    return None, None
+    asked: list[tuple[Intent, tuple[re.Pattern[str], ...]]] = [
+        ("how_are_you", understand.how_are_you),
+        ("forget", understand.forget),
+        ("about_me", understand.about_me),
+        ("about_you", understand.about_you),
+    ]
+    return next((intent for intent, patterns in asked if matches(plain, patterns)), None), None
 
 
 def note_in(text: str, folded: str, book: Phrasebook) -> str | None:
@@ -109,13 +153,15 @@ def note_in(text: str, folded: str, book: Phrasebook) -> str | None:
     for pattern in patterns:
         if found := pattern.match(folded[start:].rstrip()):
             first, last = found.span("note")
-            return text[start + first : start + last].strip() or None
+            note = text[start + first : start + last].strip()
+            width = sum(2 if character >= "\u2e80" else 1 for character in note)
+            return note if width > SHORTEST_NOTE else None
     return None
 
 
 def bare(folded: str, name: str) -> str:
     """A message in lower case without what surrounds its words, or the companion's name."""
-    words = " ".join(folded.lower().split()).strip(EDGES)
+    words = " ".join(visible_words(folded).lower().split()).strip(EDGES)
     without_name = words.removesuffix(name.lower()).removeprefix(name.lower()).strip(EDGES)
     return without_name or words
 

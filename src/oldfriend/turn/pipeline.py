@@ -16,7 +16,7 @@ MOST_RECALLED = 8
 
 async def run_turn(said: Utterance, looking: Looking) -> Outcome:
     """Everything that one utterance leads to."""
-    perception = perceive(said)
+    perception = perceive(said.message.text, said.hearer)
     recollection = await recollect(said, perception, looking)
     known = await know(said, perception, looking)
     reply = respond(said, perception, recollection, known)
@@ -28,15 +28,14 @@ async def recollect(said: Utterance, perception: Perception, looking: Looking) -
     if not perception.looks_back:
         return NOTHING
     message = said.message
-    cue = Cue(
-        text=message.text, language=message.language, at=message.at, exclude=[message.seq]
-    )  # fmt: skip
+    text = perception.question or message.text
+    cue = Cue(text=text, language=message.language, at=message.at, exclude=[message.seq])
     return await recall(looking, said.person, cue, limit=MOST_RECALLED)
 
 
 async def know(said: Utterance, perception: Perception, looking: Looking) -> Known:
     """What is known whatever the words are; looked up where the reply needs it."""
-    if perception.intent not in {"remember", "about_me"}:
+    if perception.note is None and perception.intent != "about_me":
         return Known(notes=(), messages=0)
     async with looking.db.reading() as tx:
         return Known(

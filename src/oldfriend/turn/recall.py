@@ -15,7 +15,6 @@ from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.memory.log import find_own_name, list_by_seq
 from oldfriend.memory.notes import list_evidence, list_notes
-from oldfriend.memory.receipts import list_only_asked
 from oldfriend.memory.search import Hit, Question, search
 from oldfriend.memory.shelf import Shelf
 
@@ -69,21 +68,17 @@ class Looking:
 
 
 async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> Recollection:
-    """The messages of this person, on all channels, that answer the cue best.
-
-    What was only asked of the companion earlier tells nothing, and is not found.
-    """
+    """The messages of this person, on all channels, that answer the cue best."""
     if is_too_short(cue.text):
         return NOTHING
     vector = await vector_of(looking.embedder, cue.text)
     async with looking.db.reading() as tx:
         index = await looking.shelf.index_of(tx, person.id)
         own_name = await find_own_name(tx, person.id)
-        only_asked = await list_only_asked(tx, person.id)
         question = Question(
             text=cue.text, language=cue.language, vector=vector, asked_at=cue.at,
             zone_offset_s=offset_at(cue.at, person.zone), owner=own_name or person.name,
-            exclude=frozenset([*only_asked, *cue.exclude]),
+            exclude=frozenset(cue.exclude),
         )  # fmt: skip
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])

@@ -49,10 +49,11 @@ def respond(
             "intent": perception.intent,
             "language": perception.language,
             "author": RULES,
+            "signal": perception.signal,
+            "risk": perception.suspicion.risk,
             "answerable": round(recollection.answerable, 3) if perception.looks_back else None,
             "degraded": recollection.degraded,
         },
-        only_asks=perception.only_asks,
         introduces=introduces,
     )
 
@@ -67,19 +68,36 @@ def worded(
     """The words of the reply, and the memories that they quote."""
     match perception.intent:
         case "question":
-            return answer(recollection, book)
+            return answered(perception, recollection, known, book)
         case "statement":
-            return acknowledgement(recollection, book)
+            return acknowledged(perception, recollection, book)
         case "remember":
             return noted(perception.note or "", known, book), ()
         case "about_me":
             return all_notes(known, book), ()
-        case "about_you":
-            return book.say["about_you"].format(name=said.companion.name), ()
         case "greeting" if not said.first_in_chat:
             return book.say["greeting_again"], ()
-        case _:
-            return book.say[perception.intent], ()
+        case intent:
+            return book.say[intent].format(name=said.companion.name), ()
+
+
+def answered(
+    perception: Perception, recollection: Recollection, known: Known, book: Phrasebook
+) -> tuple[str, Sequence[Recalled]]:
+    """The answer to a question, after the confirmation of a note that came with it."""
+    text, used = answer(recollection, book)
+    if perception.note is not None:
+        text = f"{noted(perception.note, known, book)}\n\n{text}"
+    return text, used
+
+
+def acknowledged(
+    perception: Perception, recollection: Recollection, book: Phrasebook
+) -> tuple[str, Sequence[Recalled]]:
+    """A word of thanks for something told; without any cleverness when it was hard to tell."""
+    if perception.signal == "stressed":
+        return book.say["acknowledgement_hard"], ()
+    return acknowledgement(recollection, book)
 
 
 def answer(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:

@@ -171,12 +171,10 @@ CREATE TABLE receipt (
     asked_seq BIGINT NOT NULL,  -- the version of it that was answered
     replied TEXT NOT NULL,      -- message id of the reply
     made_at BIGINT NOT NULL,
-    only_asks BIGINT NOT NULL, -- what was said tells nothing that could be found later
     details TEXT NOT NULL
 );
 CREATE INDEX receipt_replied ON receipt (person, replied);
 CREATE INDEX receipt_made ON receipt (person, made_at);
-CREATE INDEX receipt_only_asks ON receipt (person, asked_seq) WHERE only_asks = 1;
 
 CREATE TABLE receipt_item (
     receipt TEXT NOT NULL REFERENCES receipt (id),
