@@ -41,7 +41,7 @@ async def live_in(house, write):
             await edit_message(tx, person.id, message.id, "edited", now=NOW)
             values = {"person": person.id, "id": f"r-{person.name}"}
             await tx.run(
-                "INSERT INTO receipt VALUES (:id, :person, :id, 'a', 1, 'b', 5, 0, '{}')", **values
+                "INSERT INTO receipt VALUES (:id, :person, :id, 'a', 1, 'b', 5, '{}')", **values
             )
             await tx.run(
                 """INSERT INTO receipt_item VALUES (:id, 1, :person, 'message', 'a', 1, 1,

@@ -2,6 +2,7 @@
 
 Moments are UTC microseconds since 1970 (``Micros``) in the database and between modules, and
 aware datetimes at the border. A zone is an IANA name ("Europe/Madrid") or an offset ("+02:00").
+What comes in lies in the years 2 to 9998, so that no zone pushes it off the calendar.
 """
 
 from collections.abc import Callable
@@ -29,9 +30,25 @@ def to_micros(moment: datetime) -> Micros:
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
+EARLIEST = to_micros(datetime(2, 1, 1, tzinfo=UTC))
+LATEST = to_micros(datetime(9999, 1, 1, tzinfo=UTC)) - 1
+
+
+def is_representable(at: Micros) -> bool:
+    """Whether a moment is on the calendar in every zone."""
+    return EARLIEST <= at <= LATEST
+
+
 def from_micros(at: Micros, zone: str = "UTC") -> datetime:
-    """UTC microseconds as a datetime in a zone."""
-    return (EPOCH + timedelta(microseconds=at)).astimezone(zone_named(zone))
+    """UTC microseconds as a datetime in a zone. Whatever was stored can be shown.
+
+    A moment off the calendar becomes the nearest on it; a zone unknown to this machine, UTC.
+    """
+    moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+    try:
+        return moment.astimezone(zone_named(zone))
+    except InvalidInput:
+        return moment
 
 
 def zone_named(zone: str) -> tzinfo:
@@ -64,13 +81,15 @@ def parse_moment(text: str, zone: str) -> tuple[Micros, str]:
 
 
 def place_in_zone(moment: datetime, zone: str) -> tuple[Micros, str]:
-    """A datetime as (µs, zone): its own offset where it has one, else the given zone's."""
-    try:
-        if moment.tzinfo is None:
-            return to_micros(moment.replace(tzinfo=zone_named(zone))), zone
-        return to_micros(moment), offset_name(moment)
-    except OverflowError as error:
-        raise InvalidInput(f"{moment.isoformat()} lies outside the years 1 to 9999.") from error
+    """A datetime as (µs, zone): its own offset where it has one, else the given zone's.
+
+    Raises InvalidInput.
+    """
+    is_naive = moment.utcoffset() is None
+    at = to_micros(moment.replace(tzinfo=zone_named(zone)) if is_naive else moment)
+    if not is_representable(at):
+        raise InvalidInput(f"{moment.isoformat()} lies outside the years 2 to 9998.")
+    return at, zone if is_naive else offset_name(moment)
 
 
 def offset_name(moment: datetime) -> str:

@@ -22,6 +22,7 @@ class KnownMessage:
     """A message that is here, with every text it ever had."""
 
     id: MessageId
+    text: str  # as it reads now
     texts: frozenset[str]
     edited: str  # when it was last edited, as the channel wrote it; empty if it does not say
 
@@ -38,7 +39,8 @@ async def known_messages(
             f"""SELECT first.external_id, m.id, m.text, m.details FROM message first
                JOIN message m ON m.id = first.id
                WHERE first.person = :person AND first.chat = :chat AND first.version = 1
-               AND first.external_id IN ({", ".join(f":{name}" for name in names)})""",
+               AND first.external_id IN ({", ".join(f":{name}" for name in names)})
+               ORDER BY m.id, m.version""",
             **values,
         )
         for external_id, message, text, details in rows:
@@ -47,7 +49,7 @@ async def known_messages(
             if earlier is not None:
                 edited = max(edited, earlier.edited)
             found[external_id] = KnownMessage(
-                id=MessageId(message), edited=edited,
+                id=MessageId(message), text=text, edited=edited,
                 texts=frozenset({text}) | (earlier.texts if earlier is not None else frozenset()),
             )  # fmt: skip
     return found

@@ -20,8 +20,10 @@ async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
 
     The open one goes on unless the pause was too long or it has grown too long; then it is
     closed and a new one opened. What the person says elsewhere meanwhile counts as growth, too:
-    sessions only become shorter by it, and nothing needs to be counted. The caller writes, so
-    that two writers cannot both open one.
+    sessions only become shorter by it, and nothing needs to be counted.
+
+    For a writing transaction. On SQLite it holds the write lock from its beginning, so that two
+    writers cannot both open one; on any engine the index session_one_open refuses the second.
     """
     row = await tx.row(
         """SELECT s.id, s.opened_at, p.last_seq - s.after_seq, p.tokens - s.after_tokens,
@@ -77,7 +79,7 @@ async def ensure_closed_session(
 
     A known one grows to cover the given times.
     """
-    await tx.run(
+    row = await tx.row(
         """INSERT INTO session (id, person, companion, chat, status, opened_at, closed_at,
              close_trigger, external_id, batch)
            VALUES (:id, :person, :companion, :chat, 'closed', :opened_at, :closed_at,
@@ -86,14 +88,10 @@ async def ensure_closed_session(
              opened_at = CASE WHEN excluded.opened_at < session.opened_at
                               THEN excluded.opened_at ELSE session.opened_at END,
              closed_at = CASE WHEN excluded.closed_at > session.closed_at
-                              THEN excluded.closed_at ELSE session.closed_at END""",
+                              THEN excluded.closed_at ELSE session.closed_at END
+           RETURNING id""",
         id=new_id(opened_at), person=chat.person, companion=chat.companion, chat=chat.id,
         opened_at=opened_at, closed_at=closed_at, external_id=external_id, batch=batch,
-    )  # fmt: skip
-    row = await tx.row(
-        """SELECT id FROM session WHERE chat = :chat AND person = :person
-           AND external_id = :external_id""",
-        chat=chat.id, person=chat.person, external_id=external_id,
     )  # fmt: skip
     assert row is not None
     return SessionId(row[0])

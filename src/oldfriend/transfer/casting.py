@@ -7,17 +7,14 @@ the owner's own name; else everybody is another, under their own name.
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from oldfriend.domain.clock import Micros, place_in_zone, to_micros
+from oldfriend.domain.clock import Micros, place_in_zone
 from oldfriend.domain.errors import ImportRefused, InvalidInput
 from oldfriend.domain.messages import MAX_TEXT, Spoken
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
 from oldfriend.transfer.formats.parsed import ParsedMessage
 
 MOST_NAMES = 20
-EARLIEST = datetime(2, 1, 1, tzinfo=UTC)  # a zone may not push a time off the calendar
-LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +98,12 @@ def folded(name: str) -> str:
 
 
 def placed(message: ParsedMessage, zone: str) -> tuple[Micros, str]:
-    """The moment of a message and its zone; the given one where the file tells none."""
-    if not EARLIEST <= message.at.replace(tzinfo=UTC) <= LATEST:
-        raise ImportRefused(
-            f"the time is {message.at.isoformat()}.", line=message.line,
-            expected="a time between the years 2 and 9998",
-        )  # fmt: skip
+    """The moment of a message and its zone; the given one where the file tells none.
+
+    Raises ImportRefused.
+    """
     try:
-        if message.at.tzinfo is not None and not message.at.utcoffset():
-            return to_micros(message.at), zone
-        return place_in_zone(message.at, zone)
+        at, its_zone = place_in_zone(message.at, zone)
     except InvalidInput as error:
         raise ImportRefused(str(error), line=message.line) from error
+    return at, zone if its_zone == "UTC" else its_zone

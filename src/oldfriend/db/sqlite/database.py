@@ -4,14 +4,17 @@ One connection writes, one transaction at a time; up to three read. Other proces
 out by SQLite's own lock, woken by a doorbell, and noticed by ``PRAGMA data_version``.
 """
 
+import time
 from pathlib import Path
 
 from oldfriend.db.sqlite.connection import open_connection
 from oldfriend.db.sqlite.connections import Readers, Writer
 from oldfriend.db.sqlite.migrating import Migration, load_migrations, migrate
 from oldfriend.db.sqlite.transaction import Reading, Writing
+from oldfriend.domain.errors import StoreBusy
 
 MOST_READERS = 3
+OPENING_WAIT_S, OPENING_PAUSE_S = 30.0, 0.02
 
 
 class SqliteDatabase:
@@ -68,6 +71,18 @@ def open_sqlite(
     Raises StoreNotFound, StoreUnusable, StoreDamaged, SchemaTooNew.
     """
     known = migrations or load_migrations()
+    deadline = time.monotonic() + OPENING_WAIT_S
+    while True:
+        try:
+            return open_once(path, known, create=create)
+        except StoreBusy:  # SQLite does not wait by itself for the switch to WAL
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(OPENING_PAUSE_S)
+
+
+def open_once(path: Path, known: tuple[Migration, ...], *, create: bool) -> SqliteDatabase:
+    """Open, make or migrate the file now. Raises StoreBusy while another process does so."""
     connection = open_connection(path, create=create)
     try:
         backup = migrate(connection, path, known)
