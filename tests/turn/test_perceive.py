@@ -43,6 +43,19 @@ def understood(text: str, *, language: str | None = None, locale: str | None = N
         ("Qu'est-ce que tu sais sur moi ?", "fr", "about_me"),
         ("你知道我什么？", "zh", "about_me"),
         ("你都记得我的哪些事", "zh", "about_me"),
+        ("How are you?", "en", "how_are_you"),
+        ("Hi there, how are you?", "en", "how_are_you"),
+        ("Hola, ¿qué tal?", "es", "how_are_you"),
+        ("Wie geht's dir?", "de", "how_are_you"),
+        ("Comment ça va ?", "fr", "how_are_you"),
+        ("你好吗？", "zh", "how_are_you"),
+        ("forget my locker code", "en", "forget"),
+        ("No, that's wrong", "en", "forget"),
+        ("Olvida mi código", "es", "forget"),
+        ("Lösche das bitte", "de", "forget"),
+        ("Oublie ça", "fr", "forget"),
+        ("忘掉这件事", "zh", "forget"),
+        ("what are my notes?", "en", "about_me"),
         ("Who are you?", "en", "about_you"),
         ("are you human?", "en", "about_you"),
         ("¿Eres humano?", "es", "about_you"),
@@ -123,6 +136,41 @@ def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
     assert understood("Bruno 4711", locale="fr").language == "fr"
     assert understood("Bruno 4711").language == "en"
     assert understood("Bruno 4711", language="ru", locale="es").language == "es"
+
+
+def test_a_note_and_a_question_in_one_message_are_both_understood() -> None:
+    """Neither is lost over the other."""
+    perception = understood("Remember that my bike is a Kona. Also, what is my name?")
+
+    assert (perception.intent, perception.note) == ("question", "my bike is a Kona.")
+    assert perception.question == "Also, what is my name?"
+    assert not perception.only_asks
+
+
+@pytest.mark.parametrize("text", ["Remember that", "remember it.", "记住它"])
+def test_a_pointing_word_alone_is_nothing_to_note(text: str) -> None:
+    """There is nothing in it to remember."""
+    assert understood(text).note is None
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        ("My father died last night.", "stressed"),
+        ("Estoy agotada, no puedo más", "stressed"),
+        ("Ich bin so gestresst", "stressed"),
+        ("Je suis épuisée", "stressed"),
+        ("压力好大，我受不了了", "stressed"),
+        ("You are so useless", "roasting"),
+        ("ok", "dry"),
+        ("fine whatever", "dry"),
+        ("My cat is called Miso and I love her.", "normal"),
+        ("我养了只白猫，叫小黑。", "normal"),
+    ],
+)
+def test_how_the_person_seems_to_be_is_noticed(text: str, signal: str) -> None:
+    """dry, stressed, roasting or normal (ACCEPTANCE B4)."""
+    assert understood(text).signal == signal
 
 
 @given(st.text(max_size=300))

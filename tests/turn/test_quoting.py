@@ -1,0 +1,57 @@
+"""Exact words, with who, when and where."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.domain.clock import parse_moment
+from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
+from oldfriend.turn.quoting import LONGEST_QUOTE, excerpt, moment_in
+
+LONG = (
+    "We talked for hours. The harbour was quiet and grey all morning long. "
+    "Then Matilde said that the boat would be called Tanager after a bird. "
+    + "Nobody disagreed with that idea at all. "
+    * 12
+)
+
+
+def test_a_short_text_is_quoted_whole() -> None:
+    """Line breaks become spaces; nothing else changes."""
+    assert excerpt("My cat\nis called  Miso.", ["cat"]) == "My cat is called Miso."
+
+
+def test_a_long_text_is_quoted_at_the_sentence_that_matters() -> None:
+    """And it is shown that something was left out on both sides."""
+    shown = excerpt(LONG, ["boat", "tanager"])
+
+    assert shown.startswith("… Then Matilde said that the boat would be called Tanager")
+    assert shown.endswith("…")
+    assert len(shown) <= LONGEST_QUOTE + 4
+
+
+@given(st.text(max_size=2000), st.lists(st.text(min_size=1, max_size=8), max_size=4))
+def test_every_word_of_a_quote_stands_so_in_the_text(text: str, words: list[str]) -> None:
+    """The companion never makes words up (whatever the text)."""
+    shown = excerpt(text, words).removeprefix("… ").removesuffix(" …").strip("…")
+
+    assert " ".join(shown.split()) in " ".join(text.split())
+    assert len(shown) <= LONGEST_QUOTE + 2
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("en", "3 May 2024 at 18:05"),
+        ("es", "3 de mayo de 2024 a las 18:05"),
+        ("de", "3. Mai 2024 um 18:05 Uhr"),
+        ("fr", "3 mai 2024 à 18 h 05"),
+        ("zh", "2024年5月3日 18:05"),
+    ],
+)
+def test_a_moment_is_written_as_the_language_writes_it(language: str, written: str) -> None:
+    """By the clocks of the place where it was said."""
+    at, _ = parse_moment("2024-05-03T16:05:00+00:00", "UTC")
+
+    assert moment_in(phrasebook(language), at, "Europe/Madrid") == written
+    assert language in SPOKEN
