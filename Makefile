@@ -9,7 +9,8 @@ export UV_COMPILE_BYTECODE ?= 1
 
 .PHONY: setup run test test-full check bench lock model clean
 
-run: .venv/.run
+# Whoever develops has all that running needs; syncing it alone would take the rest away.
+run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
 	@$(BIN)/oldfriend chat
 
 setup: .venv/.dev
@@ -55,13 +56,13 @@ clean:
 
 # Exactly what the lock says, and this checkout on top of it.
 .venv/.run: requirements/run.txt pyproject.toml .venv/bin/python
-	@test -f .venv/.dev || $(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/run.txt
+	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/run.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-.venv/.dev: requirements/dev.txt pyproject.toml .venv/bin/python
+.venv/.dev: requirements/dev.txt requirements/run.txt pyproject.toml .venv/bin/python
 	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
 	@$(BIN)/python -m compileall -q src
-	@touch .venv/.run $@
+	@touch $@

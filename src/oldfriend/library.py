@@ -11,7 +11,7 @@ companion uses; no network, no key.
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,22 +22,15 @@ from oldfriend.app.answering import Line, open_line
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.settings import read_settings
 from oldfriend.app.wiring import House, open_house
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import from_micros, parse_moment, place_in_zone
+from oldfriend.domain.clock import Micros, from_micros, parse_moment, place_in_zone
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.messages import Message, Spoken, storable
+from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, storable
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
-from oldfriend.memory.known import known_messages
-from oldfriend.memory.log import (
-    Place,
-    edit_message,
-    find_by_external_id,
-    list_messages,
-    write_messages,
-)
-from oldfriend.memory.sessions import ensure_closed_session, session_at
+from oldfriend.memory.bringing import Target, Told, bring
+from oldfriend.memory.log import list_messages
+from oldfriend.transfer.casting import same_name
 from oldfriend.turn.context import assemble
 from oldfriend.turn.explaining import reasons_in_words
 from oldfriend.turn.recall import Cue, Recalled, recall
@@ -61,6 +54,7 @@ class Words:
     channel: str
     speaker: str
     role: str
+    trust: str  # "outside": forwarded, fetched or pasted, so not the speaker's own words
     at: datetime  # aware, in the zone where it was said
     text: str
 
@@ -99,18 +93,19 @@ class Memory:
         ("person", "companion", "other"), ``at`` (ISO 8601 or datetime; now if missing), ``id``
         and ``session``. Without a role, who bears the person's name, or none, is the person; all
         others are others. A known ``id`` with the same text is left alone; with another text it
-        becomes a new version. The words are safe, and found, before their vectors are made.
-        Raises InvalidInput, naming the message; nothing is kept then.
+        becomes a new version. Without a session, what was said within the last half hour goes on
+        in the open one; the rest is cut into sessions at pauses of half an hour. The words are
+        safe, and found, before their vectors are made.
+        Raises InvalidInput, naming the message (the first is 0); nothing is kept then.
         """
-        now, zone = self._house.clock(), self._line.person.zone
-        spoken = [
-            spoken_from(given, number, self._line.person, now=now, zone=zone)
-            for number, given in enumerate(messages)
-        ]
+        now, person = self._house.clock(), self._line.person
+        told = [told_from(given, number, person, now=now) for number, given in enumerate(messages)]
+        target = Target(chat=self._line.chat, language=self._language)
         added = 0
-        for start in range(0, len(spoken), AT_ONCE):
+        for start in range(0, len(told), AT_ONCE):
             async with self._house.db.writing() as tx:
-                added += await self._keep_all(tx, spoken[start : start + AT_ONCE], now=now)
+                kept = await bring(tx, target, told[start : start + AT_ONCE], now=now)
+            added += kept.added
         await self._make_up_for_vectors()
         return added
 
@@ -148,42 +143,14 @@ class Memory:
         except EmbeddingFailed as error:  # the words are kept, and found by words
             logger.warning("Searching by words for now: %s", error)
 
+    @property
+    def _language(self) -> str:
+        return self._line.person.language or self._house.settings.language or "en"
+
     def _cue(self, query: str) -> Cue:
-        fallback = self._line.person.language or self._house.settings.language or "en"
-        language = detect_language(query, fallback=fallback)
-        return Cue(text=query, language=language, at=self._house.clock())
-
-    async def _keep_all(
-        self, tx: Transaction, spoken: Sequence[tuple[str | None, Spoken]], *, now: int
-    ) -> int:
-        chat = self._line.chat
-        ids = [said.external_id for _, said in spoken if said.external_id is not None]
-        known = await known_messages(tx, chat.person, chat.id, ids)
-        added = 0
-        for session, said in spoken:
-            is_new = said.external_id not in known and await self._keep(tx, session, said, now=now)
-            if not is_new:
-                await self._revise(tx, said, now=now)
-            added += is_new
-        return added
-
-    async def _keep(self, tx: Transaction, session: str | None, said: Spoken, *, now: int) -> bool:
-        chat = self._line.chat
-        if session is None:
-            where = await session_at(tx, chat, said.at)
-        else:
-            where = await ensure_closed_session(
-                tx, chat, external_id=session, opened_at=said.at, closed_at=said.at, batch=None
-            )
-        place = Place(chat=chat, session=where, language=self._line.person.language or "en")
-        return await write_messages(tx, place, [said], now=now) != [None]
-
-    async def _revise(self, tx: Transaction, said: Spoken, *, now: int) -> None:
-        chat = self._line.chat
-        assert said.external_id is not None  # only a known id is refused
-        known = await find_by_external_id(tx, chat.person, chat.id, said.external_id)
-        if known is not None and known.text != storable(said.text):
-            await edit_message(tx, chat.person, known.id, said.text, now=now)
+        text = storable(query)
+        language = detect_language(text, fallback=self._language)
+        return Cue(text=text, language=language, at=self._house.clock())
 
 
 class MemorySync:
@@ -231,8 +198,10 @@ class Opening:
     async def __aenter__(self) -> Memory:
         """Open it for a program that awaits."""
         settings = read_settings(database=self._url)
-        house = await self._stack.enter_async_context(open_house(settings))
-        line = await open_line(house, person=self._person, channel=self._channel)
+        async with AsyncExitStack() as stack:
+            house = await stack.enter_async_context(open_house(settings))
+            line = await open_line(house, person=self._person, channel=self._channel)
+            self._stack = stack.pop_all()
         return Memory(house, line)
 
     async def __aexit__(
@@ -264,8 +233,10 @@ class Opening:
     ) -> None:
         """Close it."""
         assert self._loop is not None
-        asyncio.run_coroutine_threadsafe(self._stack.aclose(), self._loop).result()
-        self._stop()
+        try:
+            asyncio.run_coroutine_threadsafe(self._stack.aclose(), self._loop).result()
+        finally:
+            self._stop()
 
     def _stop(self) -> None:
         assert self._loop is not None
@@ -275,22 +246,24 @@ class Opening:
         self._loop.close()
 
 
-def spoken_from(
-    given: Given, number: int, person: Person, *, now: int, zone: str
-) -> tuple[str | None, Spoken]:
-    """A given message with its session. Raises InvalidInput, naming the message."""
+def told_from(given: Given, number: int, person: Person, *, now: Micros) -> Told:
+    """A given message, checked. Raises InvalidInput, naming the message."""
     text = field_of(given, "text")
     if not isinstance(text, str):
         raise InvalidInput(f'Message {number} has no text. Give it a field "text" that is a str.')
-    speaker = text_of(given, "speaker", number)
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(
+            f"Message {number} has {len(text):,} characters; {MAX_TEXT:,} fit. Split it."
+        )
+    speaker = name_of(given, "speaker", number)
     role = role_of(given, speaker, number, person)
-    at, own_zone = moment_of(given, number, now=now, zone=zone)
+    at, zone = moment_of(given, number, now=now, zone=person.zone)
     spoken = Spoken(
-        role=role, speaker=speaker or (person.name if role == "person" else role), text=text,
-        at=at, zone=own_zone, trust=TRUST_OF_ROLE[role],
-        external_id=text_of(given, "id", number) or None,
+        role=role, speaker=speaker or (person.name if role == "person" else role),
+        text=storable(text), at=at, zone=zone, trust=TRUST_OF_ROLE[role],
+        external_id=name_of(given, "id", number) or None,
     )  # fmt: skip
-    return text_of(given, "session", number) or None, spoken
+    return Told(spoken=spoken, session=name_of(given, "session", number) or None)
 
 
 def field_of(given: Given, name: str) -> object:
@@ -298,21 +271,21 @@ def field_of(given: Given, name: str) -> object:
     return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
 
 
-def text_of(given: Given, name: str, number: int) -> str:
-    """A name or id as text; empty where it is missing. Raises InvalidInput."""
+def name_of(given: Given, name: str, number: int) -> str:
+    """A name or id as it can be stored; empty where it is missing. Raises InvalidInput."""
     value = field_of(given, name)
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InvalidInput(f"Message {number} has a {name!r} that is neither str nor int.")
-    return str(value)
+    return storable(str(value))
 
 
 def role_of(given: Given, speaker: str, number: int, person: Person) -> Role:
     """The role that is given, else by whose name it is. Raises InvalidInput."""
-    role = text_of(given, "role", number)
+    role = name_of(given, "role", number)
     if not role:
-        is_own = not speaker or speaker.casefold() == person.name.casefold()
+        is_own = not speaker or same_name(speaker, person.name)
         return "person" if is_own else "other"
     if role not in SPOKEN_ROLES:
         raise InvalidInput(
@@ -321,16 +294,17 @@ def role_of(given: Given, speaker: str, number: int, person: Person) -> Role:
     return SPOKEN_ROLES[role]
 
 
-def moment_of(given: Given, number: int, *, now: int, zone: str) -> tuple[int, str]:
+def moment_of(given: Given, number: int, *, now: Micros, zone: str) -> tuple[Micros, str]:
     """When a given message was said, and in which zone. Raises InvalidInput."""
     at = field_of(given, "at")
     if at is None:
         return now, zone
-    if isinstance(at, datetime):
-        return place_in_zone(at, zone)
-    if not isinstance(at, str):
+    if not isinstance(at, datetime | str):
         raise InvalidInput(f'Message {number} has an "at" that is neither datetime nor ISO text.')
-    return parse_moment(at, zone)
+    try:
+        return place_in_zone(at, zone) if isinstance(at, datetime) else parse_moment(at, zone)
+    except InvalidInput as error:
+        raise InvalidInput(f"Message {number}: {error}") from error
 
 
 def fields_of(message: Message) -> dict[str, Any]:
@@ -338,7 +312,7 @@ def fields_of(message: Message) -> dict[str, Any]:
     return {
         "id": message.id, "external_id": message.external_id, "session": message.session_name,
         "channel": message.channel, "speaker": message.speaker, "role": message.role,
-        "at": from_micros(message.at, message.zone), "text": message.text,
+        "trust": message.trust, "at": from_micros(message.at, message.zone), "text": message.text,
     }  # fmt: skip
 
 

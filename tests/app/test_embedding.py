@@ -8,7 +8,7 @@ import pytest
 
 from oldfriend.app import embedding
 from oldfriend.app.answering import Line
-from oldfriend.app.embedding import embed_missing
+from oldfriend.app.embedding import embed_missing, make_up
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.embedding import Vectors
@@ -77,3 +77,12 @@ async def test_no_more_are_made_than_asked_for(house: House, line: Line, say: Sa
     assert await embed_missing(counting, line.person.id, most=3) == 3
     async with house.db.reading() as tx:
         assert await count_findable(tx, line.person.id, "counting") == (5, 3)
+
+
+async def test_making_up_never_fails_what_was_kept(house: House, line: Line, say: Say) -> None:
+    """It says what is wrong, as a sentence to show."""
+    await say("My cat is called Miso.")
+
+    tired = await make_up(replace(house, embedder=CountingEmbedder(calls=0)), line.person.id)
+    assert tired == "Searching by words for now: tired"
+    assert await make_up(replace(house, embedder=CountingEmbedder()), line.person.id) is None

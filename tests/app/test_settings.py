@@ -31,6 +31,13 @@ def test_a_tilde_is_the_home_and_an_empty_variable_is_none(
     assert sqlite_path("sqlite:///~/a.db") == Path("/home/ada/a.db")
 
 
+@pytest.mark.parametrize("typed", [{"data": ""}, {"database": ""}])
+def test_an_empty_word_that_was_typed_is_refused(typed: dict[str, str]) -> None:
+    """It would silently mean the usual memory."""
+    with pytest.raises(InvalidInput, match="is empty"):
+        read_settings({}, **typed)
+
+
 @pytest.mark.parametrize(
     "url", ["", "postgres://host/db", "sqlite://a.db", "sqlite:///", "/just/a/path", "sqlite:"]
 )

@@ -1,5 +1,9 @@
 """A conversation, line by line, where there is no terminal."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 from tests.cli.conftest import Call
 
 
@@ -23,3 +27,17 @@ def test_unknown_commands_are_answered_with_the_known_ones(call: Call) -> None:
     assert "I haven't answered anything yet." in said.stdout
     assert "you: /home/me is my folder" in said.stdout
     assert "you: /nonsense" not in said.stdout
+
+
+def test_what_fails_is_said_and_ends_with_one(call: Call, tmp_path: Path) -> None:
+    """A script that talks learns that not everything was kept."""
+    call("say", "hello")
+    with closing(sqlite3.connect(tmp_path / "data" / "oldfriend.db")) as store, store:
+        store.execute("CREATE TRIGGER full BEFORE INSERT ON message WHEN NEW.text LIKE '%cat%' "
+                      "BEGIN SELECT RAISE(FAIL, 'no cats'); END")  # fmt: skip
+    said = call("chat", stdin="I have a cat.\nI have a boat called Dora.\n/quit\n")
+
+    assert said.code == 1
+    assert "no cats" in said.stdout
+    assert "You wrote: I have a cat." in said.stdout
+    assert "kept it" in said.stdout

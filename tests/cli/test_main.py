@@ -1,11 +1,14 @@
 """Every command says what it takes, where it looks, and how it ended."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from oldfriend import __version__
+from oldfriend.cli.bench import write
 from oldfriend.cli.main import build_parser
+from oldfriend.domain.errors import StoreUnusable
 from tests.cli.conftest import Call
 from tests.processes import Program
 
@@ -125,3 +128,46 @@ def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
 
     assert code in {0, 1}
     assert "Traceback" not in errors
+
+
+def test_half_characters_on_the_command_line_are_shown_as_such(call: Call) -> None:
+    """A shell passes any bytes on."""
+    assert call("say", "caf\udce9", "--person", "A\udcff", "--channel", "\udcff").code == 0
+    assert call("recall", "\udcff caf", "--person", "A\udcff").code == 0
+    for arguments in (("why", "\udcff"), ("recall", "x", "--person", "B\udcff")):
+        ended = call(*arguments)
+
+        assert ended.code == 1
+        assert "\ufffd" in ended.stderr
+
+
+@pytest.mark.parametrize("option", ["--data", "--database"])
+def test_an_empty_place_is_a_slip(call: Call, tmp_path: Path, option: str) -> None:
+    """Perhaps a script's variable was empty; the usual memory is not meant."""
+    ended = call("say", "hello", option, "")
+
+    assert ended.code == 2
+    assert f"{option} is empty" in ended.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("arguments", [("say", "hello"), ("export",), ("doctor",)])
+def test_an_output_that_is_full_is_told(oldfriend: Program, arguments: tuple[str, ...]) -> None:
+    """In one line, whenever it shows."""
+    oldfriend.done("say", "hello")
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            oldfriend.command(*arguments), stdout=full, stderr=subprocess.PIPE, timeout=60,
+            env=oldfriend.variables, check=False,
+        )  # fmt: skip
+
+    assert ended.returncode == 1
+    expected = "oldfriend: standard output cannot be used (No space left on device).\n"
+    assert ended.stderr.decode() == expected
+
+
+def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """The table has been printed by then."""
+    with pytest.raises(StoreUnusable, match="could not be written"):
+        write(tmp_path / "none" / "bench.json", "{}")

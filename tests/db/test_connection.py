@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.domain.errors import StoreFull, StoreNotFound, StoreUnusable
+from oldfriend.domain.errors import InvalidInput, StoreFull, StoreNotFound, StoreUnusable
 from tests.processes import line_of, python
 
 
@@ -76,10 +76,75 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         open_sqlite(tmp_path / "file" / "a.db")
 
 
-def test_a_folder_in_place_of_the_file_is_an_error(tmp_path: Path) -> None:
-    """SQLite cannot open a folder, and says so in our words."""
-    with pytest.raises(StoreUnusable, match="Check the rights"):
-        open_sqlite(tmp_path)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+@pytest.mark.parametrize("create", [True, False])
+def test_what_is_no_file_is_refused_and_left_as_it_was(tmp_path: Path, create: bool) -> None:
+    """A folder, a pipe, a link to a device: nothing is opened, no rights are changed."""
+    pipe, folder, link = tmp_path / "pipe", tmp_path / "folder", tmp_path / "link"
+    os.mkfifo(pipe, 0o644)
+    folder.mkdir(0o755)
+    link.symlink_to(pipe)
+    before = [mode(path) for path in (pipe, folder)]
+
+    for path in (pipe, folder, link):
+        with pytest.raises(StoreUnusable, match=r"a folder, a device or a pipe.*--database"):
+            open_sqlite(path, create=create)
+    assert [mode(path) for path in (pipe, folder)] == before
+
+
+async def test_an_empty_file_becomes_a_private_memory_but_not_by_looking(tmp_path: Path) -> None:
+    """Whoever only looks finds nothing in it, and leaves it as it was."""
+    path = tmp_path / "a.db"
+    path.touch(0o644)
+    path.chmod(0o644)
+
+    with pytest.raises(StoreNotFound, match="Talk first"):
+        open_sqlite(path, create=False)
+    assert (mode(path), path.stat().st_size) == (0o644, 0)
+
+    await open_sqlite(path).close()
+    assert mode(path) == 0o600
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away"
+)
+def test_an_empty_file_of_somebody_else_stays_theirs(tmp_path: Path) -> None:
+    """Even for root, who could take it."""
+    path = tmp_path / "a.db"
+    path.touch(0o644)
+    path.chmod(0o644)
+    os.chown(path, 65534, 65534)
+
+    with pytest.raises(StoreUnusable, match="belongs to somebody else"):
+        open_sqlite(path)
+    assert (mode(path), path.stat().st_size) == (0o644, 0)
+
+
+async def test_half_characters_are_refused_and_cost_nothing(db: SqliteDatabase) -> None:
+    """The borders make texts storable; what slips through them is still no traceback."""
+    for attempt in (
+        add(db, "half \udcff"),
+        nothing_found(db, "half \udcff"),
+    ):
+        with pytest.raises(InvalidInput, match="cannot be stored"):
+            await attempt
+
+    await add(db, "whole")
+    assert await count(db) == 1
+
+
+async def nothing_found(db: SqliteDatabase, text: str) -> None:
+    """Look for a row."""
+    async with db.reading() as tx:
+        assert await tx.rows("SELECT 1 FROM companion WHERE name = :text", text=text) == []
+
+
+def test_a_name_that_is_no_text_cannot_be_a_database(tmp_path: Path) -> None:
+    """SQLite takes names in UTF-8 only."""
+    with pytest.raises(StoreUnusable, match="not UTF-8"):
+        open_sqlite(tmp_path / "caf\udce9.db")
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_deleted_words_do_not_stay_in_the_file(db: SqliteDatabase) -> None:

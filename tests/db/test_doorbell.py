@@ -160,3 +160,26 @@ async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
 
     async with db.reading() as tx:
         assert await tx.row("SELECT name FROM companion") == ("Ada",)
+
+
+async def test_bells_are_hung_and_rung_only_in_a_folder_of_ours(
+    db: SqliteDatabase, tmp_path: Path
+) -> None:
+    """A link in its place must not have us sweep away somebody's files."""
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "letter").write_text("dear Ada")
+    bells_of(db.path).symlink_to(precious)
+
+    await write(db, "Ada")
+    assert not db._writer.doorbell.put_up()
+    assert [file.name for file in precious.iterdir()] == ["letter"]
+
+
+async def test_a_bell_folder_that_others_could_enter_is_closed_to_them(db: SqliteDatabase) -> None:
+    """A copy that was brought back with wide rights does not keep them."""
+    bells_of(db.path).mkdir()
+    bells_of(db.path).chmod(0o777)
+
+    assert db._writer.doorbell.put_up()
+    assert bells_of(db.path).stat().st_mode & 0o777 == 0o700

@@ -1,69 +1,22 @@
 """Somebody talks in two windows at the same time."""
 
-import os
-import pty
-import select
-import subprocess
-import termios
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import pytest
 
-from tests.processes import Program, kill, line_of
-
-
-@dataclass(slots=True)
-class Terminal:
-    """A chat in a terminal of its own."""
-
-    screen: int
-    shown: str = ""
-
-    def types(self, line: str) -> None:
-        """Type a line."""
-        os.write(self.screen, f"{line}\r".encode())
-
-    def shows(self, text: str, *, within_s: float = 30.0) -> float:
-        """Wait until a text is on the screen; how many seconds it took."""
-        began = time.monotonic()
-        while text not in self.shown:
-            assert time.monotonic() - began < within_s, f"{text!r} is not in {self.shown!r}"
-            if select.select([self.screen], [], [], 0.1)[0]:
-                piece = os.read(self.screen, 65536)
-                self.shown += piece.decode(errors="replace")
-                for _ in range(piece.count(b"\x1b[6n")):  # "where is the cursor?"
-                    os.write(self.screen, b"\x1b[1;1R")
-        took = time.monotonic() - began
-        self.shown = self.shown[self.shown.index(text) + len(text) :]
-        return took
+from tests.processes import Program, line_of
+from tests.terminals import Terminal, terminals
 
 
 @pytest.fixture
-def chat(oldfriend: Program) -> Iterator[Callable[[], Terminal]]:
+def chat(oldfriend: Program) -> Iterator[Callable[..., Terminal]]:
     """Open the chat in a terminal."""
-    opened: list[tuple[int, subprocess.Popen[bytes]]] = []
-
-    def open_chat() -> Terminal:
-        screen, keyboard = pty.openpty()
-        termios.tcsetwinsize(keyboard, (50, 200))
-        process = subprocess.Popen(
-            oldfriend.command("chat"), stdin=keyboard, stdout=keyboard, stderr=keyboard,
-            env=oldfriend.variables, start_new_session=True,
-        )  # fmt: skip
-        os.close(keyboard)
-        opened.append((screen, process))
-        return Terminal(screen)
-
-    yield open_chat
-    for screen, process in opened:
-        kill(process)
-        os.close(screen)
+    with terminals(oldfriend) as open_chat:
+        yield open_chat
 
 
 def test_what_is_said_elsewhere_appears_in_an_open_chat_and_the_other_way_round(
-    oldfriend: Program, chat: Callable[[], Terminal]
+    oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
     """Both write to one memory, and neither has to be asked."""
     window = chat()
@@ -81,7 +34,7 @@ def test_what_is_said_elsewhere_appears_in_an_open_chat_and_the_other_way_round(
 
 
 def test_a_chat_that_is_closed_and_opened_again_shows_where_the_talk_stopped(
-    chat: Callable[[], Terminal],
+    chat: Callable[..., Terminal],
 ) -> None:
     """Quit, come back, and be remembered."""
     first = chat()

@@ -54,6 +54,21 @@ async def test_spacing_does_not_make_another_person(db: Database) -> None:
         assert await ensure_person(tx, "Ada Lovelace", now=0, zone="UTC") == ada
 
 
+@pytest.mark.parametrize(
+    "spelling", ["Jos\u00e9 Ruiz", "Jose\u0301 Ruiz", " José  Ruiz\n", "José\u00a0Ruiz"]
+)
+async def test_who_is_looked_up_is_found_in_every_spelling(db: Database, spelling: str) -> None:
+    """Blanks, and accents that are written apart, are the keyboard's matter."""
+    async with db.writing() as tx:
+        await ensure_owner(tx, now=0, zone="UTC")
+        jose = await ensure_person(tx, "José Ruiz", now=0, zone="UTC")
+
+        assert await ensure_person(tx, spelling, now=0, zone="UTC") == jose
+        assert await get_person(tx, spelling) == jose
+        with pytest.raises(NotFound, match="Known: me, José Ruiz"):
+            await get_person(tx, "José Ruiz \udcff")
+
+
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "bell\x07", "zero\u200bwidth"])
 async def test_a_name_that_cannot_be_seen_is_refused(db: Database, name: str) -> None:
     """Two names that look alike would be two memories."""

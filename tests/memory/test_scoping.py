@@ -132,12 +132,11 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
     """Everything that an import does, once finished, once undone, once without anything new."""
     at = friend.clock.tick(minutes=500)
     for number in range(3):
-        batch = await batches.begin_batch(
-            tx, friend.person.id, file=secret, format_name="text", sha256=f"{at}{number}", now=at
+        reading = batches.Reading(
+            file=secret, format="text", sha256=f"{at}{number}", me=secret, zone="UTC"
         )
-        again = await batches.begin_batch(
-            tx, friend.person.id, file=secret, format_name="text", sha256=f"{at}{number}", now=at
-        )
+        batch = await batches.begin_batch(tx, friend.person.id, reading, now=at)
+        again = await batches.begin_batch(tx, friend.person.id, reading, now=at)
         assert again == batch
         session = await known.ensure_session_around(
             tx, friend.chat, opened_at=at, closed_at=at + number, batch=batch.id

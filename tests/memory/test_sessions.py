@@ -107,7 +107,7 @@ async def test_closing_is_done_once(nora: Friend) -> None:
     message = await nora.says("hello")
     async with nora.db.writing() as tx:
         closings = [
-            await close_session(tx, nora.chat, message.session, at=nora.clock(), trigger="explicit")
+            await close_session(tx, nora.chat, message.session, at=nora.clock(), trigger="idle")
             for _ in range(2)
         ]
 

@@ -224,6 +224,54 @@ async def test_an_interrupted_import_goes_on_where_it_stopped(house, write):
     ]
 
 
+async def test_an_interrupted_import_is_not_finished_with_another_cast(house, write):
+    """Else half of one chat would be the person's words, and half somebody else's."""
+    path = write("talk.jsonl", jsonl(1500))
+
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await house.bring_in(path, progress=stop)
+    with pytest.raises(ImportRefused, match=r"1 of .*--me 'Ana' --zone Europe/Lisbon.*undo 1"):
+        await house.bring_in(path, me="Ben")
+    assert await house.rows("SELECT count(*) FROM message") == [(1000,)]
+
+    await house.undo(1)
+    await house.bring_in(path, me="Ben")
+    assert await house.rows(
+        "SELECT speaker, role, count(*) FROM message GROUP BY 1, 2 ORDER BY 1"
+    ) == [("Ana", "other", 750), ("Ben", "person", 750)]
+
+
+async def test_importing_again_with_another_cast_changes_nothing_and_is_told(house, write):
+    """What is here stays as it was read; whoever wants it otherwise must know the way."""
+    path = write("chat.txt", CHAT)
+    first = await house.bring_in(path)
+    same = await house.bring_in(path)
+    before = await house.rows("SELECT * FROM message")
+    other = await house.bring_in(path, me="Ben")
+
+    assert (first.read_otherwise, same.read_otherwise) == (None, None)
+    assert (other.read_otherwise.number, other.read_otherwise.reading.me) == (1, "Ana")
+    assert await house.rows("SELECT * FROM message") == before
+
+    await house.undo(1)
+    assert (await house.bring_in(path, me="Ben")).read_otherwise is None
+
+
+@pytest.mark.parametrize("name", ["caf\udce9.txt", "caf\udce9.md", "caf\udce9.jsonl"])
+async def test_a_file_whose_name_is_no_text_is_imported(house, write, name):
+    """Old disks hold such; the name is kept as far as it is one."""
+    brought = await house.bring_in(write(name, jsonl(4) if name.endswith("jsonl") else CHAT))
+
+    assert brought.number == 1
+    assert await house.rows("SELECT file FROM import_batch") == [
+        (name.replace("\udce9", "\ufffd"),)
+    ]
+    assert (await house.bring_in(house.db.path.parent.parent / name)).added == 0
+
+
 def import_in_a_process(store, path, bell):
     async def run():
         db = open_sqlite(store)
@@ -231,7 +279,7 @@ def import_in_a_process(store, path, bell):
             person = await ensure_person(tx, "Ana", now=0, zone="UTC")
             companion = await ensure_companion(tx, now=0)
         await bring_in(
-            db, inspect(path, me="Ana", person="Ana", zone="UTC"), person=person,
+            db, inspect(path, me="Ana", person="Ana", zone="Europe/Lisbon"), person=person,
             companion=companion, clock=lambda: 0, progress=lambda told: bell.send(told.done),
         )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Everything leaves as lines, and comes back exactly as it was."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,11 +10,11 @@ from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import Spoken
 from oldfriend.memory.dump import FINDABLE, TABLES
 from oldfriend.memory.log import Place, edit_message, write_message
-from oldfriend.memory.people import ensure_chat, ensure_person
+from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.memory.sessions import session_at
 from oldfriend.transfer.exporting import export_lines
 from oldfriend.transfer.formats.detection import find_format
-from oldfriend.transfer.restoring import is_our_export, restore
+from oldfriend.transfer.restoring import contents_of, is_our_export, restore
 
 NOW = 1_760_000_000_000_000
 VECTORS = "message_vector"
@@ -149,6 +150,39 @@ async def test_a_store_that_holds_something_is_left_alone(house, write, tmp_path
         await restore(house.db, await export_to(tmp_path / "all.jsonl", house))
 
     assert await everything_in(house.db) == before
+
+
+async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(
+    house, write, empty, tmp_path
+):
+    """A chat that was opened and left, an import that was taken out."""
+    await live_in(house, write)
+    path = await export_to(tmp_path / "all.jsonl", house)
+    async with empty.writing() as tx:
+        person = await ensure_person(tx, "Eve", now=NOW, zone="UTC")
+        companion = await ensure_companion(tx, now=NOW)
+        chat = await ensure_chat(
+            tx, person, companion, channel="terminal", address="", title="", now=NOW
+        )
+        await session_at(tx, chat, NOW)
+    other = replace(house, db=empty, person=person, companion=companion)
+    await other.bring_in(write("talk.txt", "31/12/23, 21:05 - Eve: hi"))
+    await other.undo(1)
+    await restore(empty, path)
+
+    before, after = await everything_in(house.db), await everything_in(empty)
+    assert {**after, VECTORS: before[VECTORS]} == before
+
+
+async def test_an_export_tells_what_is_in_it(house, write, tmp_path):
+    """Without a store to bring it to."""
+    await live_in(house, write)
+    contents = contents_of(await export_to(tmp_path / "all.jsonl", house))
+
+    assert sorted(contents.people) == ["Ana", "Ben"]
+    assert contents.rows == {
+        name: len(rows) for name, rows in (await everything_in(house.db)).items() if name != VECTORS
+    }
 
 
 def change_line(lines, number, **changes):

@@ -6,11 +6,32 @@ A process that dies loses at most one batch; whoever comes next goes on.
 from collections.abc import Callable
 
 from oldfriend.app.wiring import House
+from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.search import text_to_embed
 from oldfriend.memory.vectors import list_unembedded, save_vectors
 
 BATCH = 512
+LEFT_OVER = 256
+"""How many messages without a vector one call makes up for, after it has replied."""
+
+
+async def make_up(
+    house: House,
+    person: PersonId,
+    *,
+    most: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> str | None:
+    """Make up for missing vectors where words are kept already, whatever comes of it.
+
+    None, or what to tell the person when it did not work.
+    """
+    try:
+        await embed_missing(house, person, most=most, progress=progress)
+    except OldfriendError as error:
+        return f"Searching by words for now: {error}"
+    return None
 
 
 async def embed_missing(

@@ -34,7 +34,14 @@ def read_settings(
     data: str | None = None,
     database: str | None = None,
 ) -> Settings:
-    """What was given on the command line, else OLDFRIEND_… variables, else defaults."""
+    """What was given on the command line, else OLDFRIEND_… variables, else defaults.
+
+    An empty variable is none; an empty word that was typed is a slip, perhaps in a script whose
+    own variable was empty. Raises InvalidInput.
+    """
+    if data == "" or database == "":
+        name, example = ("--data", "a folder") if data == "" else ("--database", "sqlite:///PATH")
+        raise InvalidInput(f"{name} is empty. Give it {example}, or leave it out.")
     folder = data or environment.get("OLDFRIEND_DATA") or str(user_data_path("oldfriend"))
     path = Path(folder).expanduser().absolute()
     return Settings(

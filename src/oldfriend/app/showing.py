@@ -72,6 +72,7 @@ def hit_as_json(message: Message, score: float, why: tuple[Reason, ...]) -> dict
         "channel": message.channel,
         "speaker": message.speaker,
         "role": message.role,
+        "trust": message.trust,
         "at": moment(message),
         "text": message.text,
         "score": round(score, 4),

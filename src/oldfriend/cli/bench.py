@@ -8,6 +8,7 @@ from pathlib import Path
 from oldfriend.app.settings import limit_to_one_thread
 from oldfriend.cli.opening import settings_from
 from oldfriend.domain.clock import system_clock
+from oldfriend.domain.errors import StoreUnusable
 from oldfriend.evals.catalogue import chosen, measured_apart
 from oldfriend.evals.measuring import Measure, Scope
 from oldfriend.evals.report import as_json, as_table
@@ -38,5 +39,8 @@ def measured(names: Sequence[str], scope: Scope) -> list[Measure]:
 
 
 def write(file: Path, report: str) -> None:
-    """Write the report."""
-    file.write_text(report + "\n", encoding="utf-8")
+    """Write the report. Raises StoreUnusable."""
+    try:
+        file.write_text(report + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreUnusable(f"{file} could not be written ({error.strerror}).") from error

@@ -7,21 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 from oldfriend.app.answering import open_line
-from oldfriend.app.embedding import embed_missing
+from oldfriend.app.embedding import make_up
 from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named, settings_from
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
-from oldfriend.memory.batches import list_batches
+from oldfriend.memory.batches import Batch, list_batches
 from oldfriend.memory.people import OWNER_NAME, ensure_companion, get_person
 from oldfriend.memory.vectors import count_findable
 from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
 from oldfriend.transfer.inspecting import Preview, inspect
-from oldfriend.transfer.restoring import is_our_export, restore
+from oldfriend.transfer.restoring import Contents, contents_of, is_our_export, restore
 
 MOST_SHOWN = 12
+NOTHING_WRITTEN = "Nothing was written."
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -48,21 +49,20 @@ async def import_file(options: argparse.Namespace, path: Path) -> None:
     """Import one file: check all of it, write it, then make it findable by meaning."""
     if is_our_export(path):
         await restore_file(options, path)
-        return
-    if options.dry_run:
+    elif options.dry_run:
         zone = options.zone or settings_from(options).zone
         name = person_named(options) or OWNER_NAME
         print(described(checked(path, me=options.me, person=name, zone=zone)))
-        print("Nothing was written.")
-        return
-    async with opened(options, create=True) as house:
-        line = await open_line(house, person=person_named(options), channel="terminal")
-        person = line.person
-        zone = options.zone or person.zone
-        preview = checked(path, me=options.me, person=person.name, zone=zone)
-        print(described(preview))
-        await bring(house, preview, person)
-        await embed_all(house, person.id)
+        print(NOTHING_WRITTEN)
+    else:
+        async with opened(options, create=True) as house:
+            line = await open_line(house, person=person_named(options), channel="terminal")
+            person = line.person
+            zone = options.zone or person.zone
+            preview = checked(path, me=options.me, person=person.name, zone=zone)
+            print(described(preview))
+            await bring(house, preview, person)
+            await embed_all(house, person.id)
 
 
 def checked(path: Path, *, me: str | None, person: str, zone: str) -> Preview:
@@ -87,7 +87,10 @@ def ask_who(preview: Preview) -> str | None:
         print(f"  {number}  {name}")
     print("  0  nobody in this file")
     while True:
-        typed = input("Number or name: ").strip()
+        try:
+            typed = input("Number or name: ").strip()
+        except EOFError:
+            return None
         if typed in {"", "0"}:
             return None
         if typed.isdecimal() and 1 <= int(typed) <= len(names):
@@ -150,7 +153,16 @@ def told(brought: Brought) -> str:
     if brought.number is not None:
         number = brought.number
         text += f" This was import {number}; undo it with: oldfriend import undo {number}"
-    return text
+    return f"{text}\n{told_otherwise(brought.read_otherwise)}" if brought.read_otherwise else text
+
+
+def told_otherwise(earlier: Batch) -> str:
+    """What to do when a file that is here is to be read otherwise."""
+    return (
+        f"note: Import {earlier.number} brought this file with {earlier.reading.as_options()}, "
+        "and what is here stays as it was read then. To read it anew: "
+        f"oldfriend import undo {earlier.number}, then import it again."
+    )
 
 
 async def embed_all(house: House, person: PersonId) -> None:
@@ -167,9 +179,9 @@ async def embed_all(house: House, person: PersonId) -> None:
         left = duration((total - done) / max(rate, 1e-9))
         line.show(f"understood {done:,} of {total:,} ({rate:,.0f} a second, {left} left)")
 
-    done = await embed_missing(house, person, progress=show)
+    trouble = await make_up(house, person, progress=show)
     line.clear()
-    print(f"{done:,} messages can now be found by meaning, too.")
+    print(trouble or f"{total:,} messages can now be found by meaning, too.")
 
 
 async def list_imports(options: argparse.Namespace) -> int:
@@ -181,7 +193,8 @@ async def list_imports(options: argparse.Namespace) -> int:
         print("Nothing was imported yet.")
     for batch in batches:
         when = from_micros(batch.started_at, person.zone).strftime("%Y-%m-%d %H:%M")
-        print(f"{batch.number:4d}  {when}  {batch.added:>8,} new  {batch.status:<8} {batch.file}")
+        about = f"{when}  {batch.added:>8,} new  {batch.status:<8} {batch.reading.file}"
+        print(f"{batch.number:4d}  {about}")
     return 0
 
 
@@ -196,12 +209,22 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
 
 
 async def restore_file(options: argparse.Namespace, path: Path) -> None:
-    """Bring a whole export of ours back into an empty store."""
+    """Bring a whole export of ours back into an empty store, or only check and count it."""
+    if options.dry_run:
+        print(listed(contents_of(path)))
+        print(NOTHING_WRITTEN)
+        return
     async with opened(options, create=True) as house:
         restored = await restore(house.db, path)
         print(f"Restored {restored.rows:,} rows of {len(restored.people):,} people.")
         for person in restored.people:
             await embed_all(house, person)
+
+
+def listed(contents: Contents) -> str:
+    """What an export of ours holds, to read."""
+    lines = [f"An export of Oldfriend, of {', '.join(contents.people) or 'nobody'}:"]
+    return "\n".join([*lines, *(f"  {rows:>8,}  {name}" for name, rows in contents.rows.items())])
 
 
 def duration(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """Which commands are there, and what do they take? Each is carried out in its own module.
 
-A command's module is imported only when it is called, so that none pays for another.
+A command's module is imported only when it is called, so that none pays for another. What was
+typed is made storable here, once; only names of files stay the bytes that they are.
 Exit codes: 0 done, 1 could not, 2 wrong usage.
 """
 
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 
 from oldfriend import __version__
 from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.domain.messages import storable
 
 DONE, COULD_NOT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -25,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = importlib.import_module(f"oldfriend.cli.{options.module}")
     speak_utf8()
     try:
-        return int(asyncio.run(command.run(options)))
+        code = int(asyncio.run(command.run(options)))
+        sys.stdout.flush()
     except InvalidInput as error:
         print(f"oldfriend: {error}", file=sys.stderr)
         return WRONG_USAGE
@@ -37,10 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         let_go_of_output()
         return COULD_NOT
+    except OSError as error:
+        let_go_of_output()
+        what = error.filename or "standard output"
+        print(f"oldfriend: {what} cannot be used ({error.strerror}).", file=sys.stderr)
+        return COULD_NOT
+    return code
 
 
 def let_go_of_output() -> None:
-    """Let what is still to be printed go nowhere: whoever read it has gone."""
+    """Let what is still to be printed go nowhere: it is full, or its reader gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -80,7 +89,10 @@ def where_options() -> argparse.ArgumentParser:
         "--database", metavar="URL", help="where the memory is: sqlite:///PATH (OLDFRIEND_DATABASE)"
     )
     options.add_argument(
-        "--person", metavar="NAME", help="whose memory this is about (default: the owner)"
+        "--person",
+        type=storable,
+        metavar="NAME",
+        help="whose memory this is about (default: the owner)",
     )
     return options
 
@@ -105,24 +117,36 @@ def add_command(commands: Commands, name: str, module: str, text: str) -> argpar
 def add_talking(commands: Commands) -> None:
     """The commands for talking to the companion."""
     chat = add_command(commands, "chat", "chat", "talk to your companion in the terminal")
-    chat.add_argument("--channel", metavar="NAME", default="terminal", help="where you are talking")
+    add_channel(chat)
     say = add_command(commands, "say", "say", "say one thing and print the reply")
-    say.add_argument("text", metavar="TEXT", help="what to say; - reads it from standard input")
-    say.add_argument("--channel", metavar="NAME", default="terminal", help="where you are talking")
-    say.add_argument("--at", metavar="ISO", help="when it was said, if not now: 2024-05-03T18:30")
+    say.add_argument(
+        "text", type=storable, metavar="TEXT", help="what to say; - reads it from standard input"
+    )
+    add_channel(say)
+    say.add_argument(
+        "--at", type=storable, metavar="ISO", help="when it was said, if not now: 2024-05-03T18:30"
+    )
     say.add_argument("--json", action="store_true", help='print {"reply", "turn", "receipt"}')
+
+
+def add_channel(parser: argparse.ArgumentParser) -> None:
+    """The option that says where the talk takes place."""
+    parser.add_argument(
+        "--channel", type=storable, default="terminal", metavar="NAME", help="where you are talking"
+    )
 
 
 def add_looking(commands: Commands) -> None:
     """The commands for looking into the memory."""
     recall = add_command(commands, "recall", "recall", "find the messages that answer a question")
-    recall.add_argument("query", metavar="QUERY")
+    recall.add_argument("query", type=storable, metavar="QUERY")
     recall.add_argument("-k", type=positive, default=10, metavar="N", help="how many (default 10)")
     recall.add_argument("--json", action="store_true", help="print a list of hits as JSON")
     why = add_command(commands, "why", "why", "explain what a reply stood on")
     why.add_argument(
-        "reply", nargs="?", metavar="REPLY", help="id of the reply or turn (default: the last)"
-    )
+        "reply", nargs="?", type=storable, metavar="REPLY",
+        help="id of the reply or turn (default: the last)",
+    )  # fmt: skip
     why.add_argument("--json", action="store_true", help="print the receipt as JSON")
 
 
@@ -135,8 +159,12 @@ def add_moving(commands: Commands) -> None:
         "what", nargs="+", metavar="FILE",
         help="a file to import; or: undo BATCH, to take an import out again; or: list",
     )  # fmt: skip
-    bring.add_argument("--me", metavar="NAME", help="which speaker in the file you are")
-    bring.add_argument("--zone", metavar="ZONE", help="time zone of times without one")
+    bring.add_argument(
+        "--me", type=storable, metavar="NAME", help="which speaker in the file you are"
+    )
+    bring.add_argument(
+        "--zone", type=storable, metavar="ZONE", help="time zone of times without one"
+    )
     bring.add_argument("--dry-run", action="store_true", help="only check the file and count")
     export = add_command(commands, "export", "taking", "write everything that is kept to a file")
     export.add_argument(

@@ -4,16 +4,12 @@ import argparse
 import json
 import sys
 
-from oldfriend.app.answering import Answer, Line, answer, open_line
-from oldfriend.app.embedding import embed_missing
+from oldfriend.app.answering import Answer, answer, open_line
+from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.showing import explained, receipt_as_json
 from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named
 from oldfriend.domain.clock import parse_moment
-from oldfriend.domain.errors import OldfriendError
-
-LEFT_OVER = 256
-"""How many messages without a vector one call makes up for, after it has replied."""
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -24,16 +20,10 @@ async def run(options: argparse.Namespace) -> int:
         at, zone = parse_moment(options.at, line.person.zone) if options.at else (None, None)
         given = await answer(house, line, text, at=at, zone=zone)
         print(await as_json(house, given) if options.json else given.reply.text, flush=True)
-        await make_up(house, line)
+        trouble = await make_up(house, line.person.id, most=LEFT_OVER)
+    if trouble is not None:
+        print(f"oldfriend: {trouble}", file=sys.stderr)
     return 0
-
-
-async def make_up(house: House, line: Line) -> None:
-    """Make up for missing vectors; the reply is kept and given whatever comes of it."""
-    try:
-        await embed_missing(house, line.person.id, most=LEFT_OVER)
-    except OldfriendError as error:
-        print(f"oldfriend: searching by words for now: {error}", file=sys.stderr)
 
 
 async def as_json(house: House, given: Answer) -> str:

@@ -9,7 +9,7 @@ from oldfriend.domain.trust import TrustClass
 
 MemoryKind = Literal["note"]
 ChangeOp = Literal["learned", "ended"]
-Signal = Literal["explicit", "implicit"]
+Signal = Literal["explicit"]
 
 CHANGE_VERSION = 1
 """The shape of a change record that this code writes; older ones are upcast on reading."""

@@ -1,10 +1,10 @@
-"""Who is talking, and where? Persons, the companion, chats and sessions, as values."""
+"""Who is talking, and where? Persons, the companion and chats, as values."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.domain.clock import MINUTE, Micros
-from oldfriend.domain.ids import ChatId, CompanionId, PersonId, SessionId
+from oldfriend.domain.ids import ChatId, CompanionId, PersonId
 
 SESSION_IDLE = 30 * MINUTE
 """A pause longer than this ends a session (ACCEPTANCE C7)."""
@@ -13,7 +13,7 @@ SESSION_MESSAGES = 200
 SESSION_TOKENS = 20_000
 """A session that has grown to either ends as well (ACCEPTANCE C8)."""
 
-CloseTrigger = Literal["idle", "max_length", "explicit", "imported"]
+CloseTrigger = Literal["idle", "max_length", "imported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,3 @@ class Chat:
     channel: str
     address: str
     title: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """A stretch of talk in one chat without a long pause."""
-
-    id: SessionId
-    chat: ChatId
-    opened_at: Micros
-    closed_at: Micros | None

@@ -8,10 +8,30 @@ from typing import Literal
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import NotFound
+from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.ids import BatchId, PersonId, new_id
+from oldfriend.domain.messages import storable
 
 BatchStatus = Literal["running", "done", "undone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A file, and how it is read."""
+
+    file: str
+    format: str
+    sha256: str
+    me: str  # the speaker that the person is; empty for nobody
+    zone: str  # of times that name none
+
+    def is_like(self, other: "Reading") -> bool:
+        """Whether both make the same messages of the same file."""
+        return (self.me, self.zone) == (other.me, other.zone)
+
+    def as_options(self) -> str:
+        """How it is asked for."""
+        return f"--me {self.me!r} --zone {self.zone}" if self.me else f"--zone {self.zone}, no --me"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +41,7 @@ class Batch:
     id: BatchId
     person: PersonId
     number: int
-    file: str
-    format: str
+    reading: Reading
     status: BatchStatus
     position: int  # messages of the file that were dealt with
     added: int
@@ -39,45 +58,70 @@ class Undone:
     chats: int
 
 
-async def begin_batch(
-    tx: Transaction, person: PersonId, *, file: str, format_name: str, sha256: str, now: Micros
-) -> Batch:
-    """A new batch, or the one of the same file that was not finished."""
-    row = await tx.row(
-        """SELECT number FROM import_batch WHERE person = :person AND sha256 = :sha256
-           AND status = 'running' ORDER BY number DESC LIMIT 1""",
-        person=person,
-        sha256=sha256,
-    )
-    if row is not None:
-        return await get_batch(tx, person, int(row[0]))
+async def begin_batch(tx: Transaction, person: PersonId, reading: Reading, *, now: Micros) -> Batch:
+    """A new batch, or the one of the same file that was not finished.
+
+    Raises ImportRefused when that one reads the file otherwise: half of it would be somebody
+    else's, or at other times.
+    """
+    begun = await find_batch(tx, person, reading.sha256, status="running")
+    if begun is None:
+        return await add_batch(tx, person, reading, now=now)
+    if not begun.reading.is_like(reading):
+        raise ImportRefused(
+            f"Import {begun.number} of this file is not finished, and was begun with "
+            f"{begun.reading.as_options()}. Finish it with the same, "
+            f"or take it out first: oldfriend import undo {begun.number}"
+        )
+    return begun
+
+
+async def add_batch(tx: Transaction, person: PersonId, reading: Reading, *, now: Micros) -> Batch:
+    """A new batch, under the person's next number."""
     newest = await tx.row(
         "SELECT coalesce(max(number), 0) FROM import_batch WHERE person = :person", person=person
     )
     number = 1 + (int(newest[0]) if newest is not None else 0)
     await tx.run(
-        """INSERT INTO import_batch (id, person, number, file, format, sha256, status, position,
-             added, known, started_at)
-           VALUES (:id, :person, :number, :file, :format, :sha256, 'running', 0, 0, 0, :now)""",
-        id=new_id(now), person=person, number=number, file=file, format=format_name,
-        sha256=sha256, now=now,
+        """INSERT INTO import_batch (id, person, number, file, format, sha256, me, zone, status,
+             position, added, known, started_at)
+           VALUES (:id, :person, :number, :file, :format, :sha256, :me, :zone, 'running',
+             0, 0, 0, :now)""",
+        id=new_id(now), person=person, number=number, file=storable(reading.file),
+        format=reading.format, sha256=reading.sha256, me=reading.me, zone=reading.zone, now=now,
     )  # fmt: skip
     return await get_batch(tx, person, number)
+
+
+async def find_batch(
+    tx: Transaction, person: PersonId, sha256: str, *, status: BatchStatus
+) -> Batch | None:
+    """The newest import of a file with this status, if there is one."""
+    row = await tx.row(
+        """SELECT number FROM import_batch WHERE person = :person AND sha256 = :sha256
+           AND status = :status ORDER BY number DESC LIMIT 1""",
+        person=person,
+        sha256=sha256,
+        status=status,
+    )
+    return None if row is None else await get_batch(tx, person, int(row[0]))
 
 
 async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
     """The import of that number. Raises NotFound."""
     row = await tx.row(
-        """SELECT id, person, number, file, format, status, position, added, known, started_at
+        """SELECT id, person, number, file, format, sha256, me, zone, status, position, added,
+             known, started_at
            FROM import_batch WHERE person = :person AND number = :number""",
         person=person,
         number=number,
     )
     if row is None:
         raise NotFound(f"There is no import {number}.")
+    reading = Reading(file=row[3], format=row[4], sha256=row[5], me=row[6], zone=row[7])
     return Batch(
-        id=BatchId(row[0]), person=PersonId(row[1]), number=row[2], file=row[3], format=row[4],
-        status=row[5], position=row[6], added=row[7], known=row[8], started_at=row[9],
+        id=BatchId(row[0]), person=PersonId(row[1]), number=row[2], reading=reading,
+        status=row[8], position=row[9], added=row[10], known=row[11], started_at=row[12],
     )  # fmt: skip
 
 

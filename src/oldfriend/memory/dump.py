@@ -77,8 +77,9 @@ TABLES: Final = (
         name="import_batch", key=("id",), person="person",
         columns={
             "id": "text", "person": "text", "number": "int", "file": "text", "format": "text",
-            "sha256": "text", "status": "text", "position": "int", "added": "int",
-            "known": "int", "started_at": "int", "ended_at": "int?",
+            "sha256": "text", "me": "text", "zone": "text", "status": "text",
+            "position": "int", "added": "int", "known": "int", "started_at": "int",
+            "ended_at": "int?",
         },
     ),
     Table(
@@ -122,8 +123,8 @@ TABLES: Final = (
 )  # fmt: skip
 """Each after those that it points to."""
 
-ALWAYS_THERE: Final = frozenset({"companion", "person", "identity"})
-"""Made as soon as somebody opens a store; alone they hold nothing."""
+CONTENT: Final = ("message", "change", "memory", "evidence", "receipt", "receipt_item")
+"""What was said, and what came of it. All else is made by opening a store, or left by an undo."""
 
 
 async def dump_rows(
@@ -156,20 +157,15 @@ async def dump_rows(
 
 
 async def is_empty(tx: Transaction) -> bool:
-    """Whether nothing was ever said or brought in."""
-    for table in TABLES:
-        if table.name not in ALWAYS_THERE:
-            row = await tx.row(f"SELECT 1 FROM {table.name} LIMIT 1")
-            if row is not None:
-                return False
-    return True
+    """Whether nothing that was said or brought in is there."""
+    held = [await tx.row(f"SELECT 1 FROM {name} LIMIT 1") for name in CONTENT]
+    return not any(held)
 
 
 async def clear_the_way(tx: Transaction) -> None:
     """Take away what an empty store holds, for the same of another."""
     for table in reversed(TABLES):
-        if table.name in ALWAYS_THERE:
-            await tx.run(f"DELETE FROM {table.name}")
+        await tx.run(f"DELETE FROM {table.name}")
 
 
 async def restore_rows(tx: Transaction, table: Table, records: Sequence[Record]) -> None:

@@ -83,7 +83,7 @@ async def span_of(tx: Transaction, person: PersonId, chat: ChatId) -> tuple[Micr
 
 
 async def ensure_session_around(
-    tx: Transaction, chat: Chat, *, opened_at: Micros, closed_at: Micros, batch: BatchId
+    tx: Transaction, chat: Chat, *, opened_at: Micros, closed_at: Micros, batch: BatchId | None
 ) -> SessionId:
     """The closed session of a chat that these times touch, grown over them; or a new one."""
     row = await tx.row(

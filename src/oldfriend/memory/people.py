@@ -3,6 +3,8 @@
 Knows nothing of what they say.
 """
 
+import unicodedata
+
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -35,7 +37,8 @@ async def ensure_person(tx: Transaction, name: str, *, now: Micros, zone: str) -
 async def find_person(tx: Transaction, name: str) -> Person | None:
     """The person of that name, if there is one."""
     row = await tx.row(
-        "SELECT id, name, is_owner, language, zone FROM person WHERE name = :name", name=name
+        "SELECT id, name, is_owner, language, zone FROM person WHERE name = :name",
+        name=as_written(name),
     )
     return None if row is None else person_from(row)
 
@@ -100,9 +103,7 @@ async def set_language(tx: Transaction, person: PersonId, language: str) -> None
 
 async def set_zone(tx: Transaction, person: PersonId, zone: str) -> None:
     """Note in which time zone the person is now."""
-    await tx.run(
-        "UPDATE person SET zone = :zone WHERE id = :person", zone=zone, person=person
-    )
+    await tx.run("UPDATE person SET zone = :zone WHERE id = :person", zone=zone, person=person)
 
 
 async def ensure_identity(
@@ -167,12 +168,17 @@ async def ensure_chat(
 
 def checked_name(name: str) -> str:
     """A name of a person or channel as it is stored. Raises InvalidInput."""
-    clean = " ".join(storable(name).split())
+    clean = as_written(name)
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
         raise InvalidInput(
             f"{name[:50]!r} cannot be a name. Use 1 to {LONGEST_NAME} visible characters."
         )
     return clean
+
+
+def as_written(name: str) -> str:
+    """A name in the one spelling of it that is stored: its blanks, its accents."""
+    return " ".join(unicodedata.normalize("NFC", storable(name)).split())
 
 
 def person_from(row: Row) -> Person:

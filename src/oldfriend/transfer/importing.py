@@ -10,24 +10,18 @@ from itertools import islice
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import SECOND, Clock, Micros
-from oldfriend.domain.messages import Spoken
-from oldfriend.domain.people import SESSION_IDLE, Chat, Companion, Person
+from oldfriend.domain.people import Companion, Person
 from oldfriend.memory.batches import (
     Batch,
+    Reading,
     Undone,
     advance_batch,
     begin_batch,
+    find_batch,
     finish_batch,
     undo_batch,
 )
-from oldfriend.memory.known import (
-    KnownMessage,
-    claim_version,
-    ensure_session_around,
-    known_messages,
-)
-from oldfriend.memory.log import Place, edit_message, write_messages
-from oldfriend.memory.sessions import ensure_closed_session
+from oldfriend.memory.bringing import Target, Told, bring
 from oldfriend.transfer.chat_matching import chat_for
 from oldfriend.transfer.formats.parsed import Format, ParsedMessage
 from oldfriend.transfer.inspecting import ChatPreview, Preview
@@ -55,6 +49,7 @@ class Brought:
     known: int  # were here already
     changed: int  # were here, and read otherwise now
     resumed_at: int  # messages that an earlier, interrupted run had dealt with
+    read_otherwise: Batch | None  # an earlier import of this file, with others as the person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +57,7 @@ class Item:
     """One message of the file, ready to be written."""
 
     chat: str
-    session: str | None
-    spoken: Spoken
+    told: Told
 
 
 @dataclass(slots=True)
@@ -76,17 +70,19 @@ class Import:
     companion: Companion
     batch: Batch
     changed: int = 0
-    chats: dict[str, Chat] = field(default_factory=dict)
-    languages: dict[str, str] = field(default_factory=dict)  # last spoken in each chat
+    targets: dict[str, Target] = field(default_factory=dict)
 
-    async def chat(self, tx: Transaction, key: str, now: Micros) -> Chat:
-        """The chat that a chat of the file belongs to."""
-        if key not in self.chats:
-            self.chats[key] = await chat_for(
+    async def target(self, tx: Transaction, key: str, now: Micros) -> Target:
+        """The chat here that a chat of the file belongs to, and the language last spoken there."""
+        if key not in self.targets:
+            chat = await chat_for(
                 tx, self.person, self.companion, self.told[key], channel=self.format.name,
                 has_id=self.format.chats_have_ids, now=now,
             )  # fmt: skip
-        return self.chats[key]
+            self.targets[key] = Target(
+                chat=chat, batch=self.batch.id, language=self.person.language or "en"
+            )
+        return self.targets[key]
 
 
 async def bring_in(
@@ -94,11 +90,10 @@ async def bring_in(
     progress: Callable[[Progress], None] | None = None,
 ) -> Brought:  # fmt: skip
     """Write what a checked file holds. Raises ImportRefused, StoreError, NotFound."""
+    reading = reading_of(preview)
     async with db.writing() as tx:
-        batch = await begin_batch(
-            tx, person.id, file=preview.export.path.name, sha256=preview.sha256,
-            format_name=preview.export.format.name, now=clock(),
-        )  # fmt: skip
+        earlier = await find_batch(tx, person.id, reading.sha256, status="done")
+        batch = await begin_batch(tx, person.id, reading, now=clock())
     work = Import(
         format=preview.export.format, told={chat.key: chat for chat in preview.chats},
         person=person, companion=companion, batch=batch,
@@ -113,9 +108,11 @@ async def bring_in(
     async with db.writing() as tx:
         await finish_batch(tx, work.batch, now=clock())
     left_trace = work.batch.added or work.changed
+    is_like = earlier is None or earlier.reading.is_like(reading)
     return Brought(
         number=batch.number if left_trace else None, added=work.batch.added,
         known=work.batch.known - work.changed, changed=work.changed, resumed_at=resumed_at,
+        read_otherwise=None if is_like else earlier,
     )  # fmt: skip
 
 
@@ -123,6 +120,14 @@ async def undo(db: Database, person: Person, number: int, *, now: Micros) -> Und
     """Take an import back; importing the file again brings it back. Raises NotFound."""
     async with db.writing() as tx:
         return await undo_batch(tx, person.id, number, now=now)
+
+
+def reading_of(preview: Preview) -> Reading:
+    """The file, and how it is read: who in it is the person, and where it was said."""
+    return Reading(
+        file=preview.export.path.name, format=preview.export.format.name, sha256=preview.sha256,
+        me=", ".join(sorted(preview.cast.me)), zone=preview.zone,
+    )  # fmt: skip
 
 
 def progress_at(done: int, total: int, done_now: int, took: Micros) -> Progress:
@@ -136,7 +141,7 @@ def items_of(preview: Preview, *, after: int) -> Iterator[Item]:
     messages: Iterator[ParsedMessage] = preview.export.messages(lambda _: None)
     for message in islice(messages, after, None):
         spoken = preview.cast.spoken(message, preview.zone)
-        yield Item(chat=message.chat, session=message.session, spoken=spoken)
+        yield Item(chat=message.chat, told=Told(session=message.session, spoken=spoken))
 
 
 def in_slices(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -148,76 +153,18 @@ def in_slices(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 async def write_slice(tx: Transaction, work: Import, items: Sequence[Item], now: Micros) -> Batch:
     """Write what is new of some messages, and note how far that is."""
+    by_chat: dict[str, list[Told]] = {}
+    for item in items:
+        by_chat.setdefault(item.chat, []).append(item.told)
     added = 0
-    for key in dict.fromkeys(item.chat for item in items):
-        chat = await work.chat(tx, key, now)
-        ours = [item for item in items if item.chat == key]
-        ids = [item.spoken.external_id or "" for item in ours]
-        known = await known_messages(tx, work.person.id, chat.id, ids)
-        for item in ours:
-            work.changed += await note_change(tx, work, item.spoken, known, now)
-        new = [item for item in ours if item.spoken.external_id not in known]
-        for run in runs_in(new):
-            added += await write_run(tx, work, chat, run, now)
+    for key, told in by_chat.items():
+        target = await work.target(tx, key, now)
+        kept = await bring(tx, target, told, now=now)
+        work.targets[key] = replace(target, language=kept.language)
+        work.changed += kept.changed
+        added += kept.added
     await advance_batch(tx, work.batch, added=added, known=len(items) - added)
     return replace(
         work.batch, position=work.batch.position + len(items), added=work.batch.added + added,
         known=work.batch.known + len(items) - added,
     )  # fmt: skip
-
-
-async def note_change(
-    tx: Transaction, work: Import, spoken: Spoken, known: dict[str, KnownMessage], now: Micros
-) -> bool:
-    """Add a version to a message that is here but never read like this; whether it was so."""
-    held = known.get(spoken.external_id or "")
-    if held is None or spoken.text in held.texts:
-        return False
-    if spoken.details.get("edited", "") < held.edited:  # this export is the older one
-        return False
-    edited = await edit_message(tx, work.person.id, held.id, spoken.text, now=now)
-    await claim_version(tx, edited, batch=work.batch.id, details=spoken.details)
-    return True
-
-
-def runs_in(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Stretches of one session: a given one, or without a long pause."""
-    run: list[Item] = []
-    for item in items:
-        if run and not goes_on(run[-1], item):
-            yield run
-            run = []
-        run.append(item)
-    if run:
-        yield run
-
-
-def goes_on(before: Item, item: Item) -> bool:
-    """Whether a message belongs to the session of the one before it."""
-    if item.session is not None or before.session is not None:
-        return item.session == before.session
-    return abs(item.spoken.at - before.spoken.at) <= SESSION_IDLE
-
-
-async def write_run(
-    tx: Transaction, work: Import, chat: Chat, run: Sequence[Item], now: Micros
-) -> int:
-    """Write messages of one session; how many were new."""
-    times = [item.spoken.at for item in run]
-    given, opened_at, closed_at = run[0].session, min(times), max(times)
-    if given is None:
-        session = await ensure_session_around(
-            tx, chat, opened_at=opened_at, closed_at=closed_at, batch=work.batch.id
-        )
-    else:
-        session = await ensure_closed_session(
-            tx, chat, external_id=given, opened_at=opened_at, closed_at=closed_at,
-            batch=work.batch.id,
-        )  # fmt: skip
-    language = work.languages.get(chat.id) or work.person.language or "en"
-    place = Place(chat=chat, session=session, batch=work.batch.id, language=language)
-    written = await write_messages(tx, place, [item.spoken for item in run], now=now)
-    new = [message for message in written if message is not None]
-    if new:
-        work.languages[chat.id] = new[-1].language
-    return len(new)

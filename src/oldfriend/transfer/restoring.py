@@ -5,6 +5,7 @@ and are made anew elsewhere.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,14 @@ KINDS: Final[dict[Kind, tuple[tuple[type, ...], str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What an export of ours holds."""
+
+    rows: Mapping[str, int]  # of each table
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """What came back."""
 
@@ -67,9 +76,20 @@ def is_our_export(path: Path) -> bool:
     return opening.startswith(f'{{"{MARK}": "export"'.encode())
 
 
+def contents_of(path: Path) -> Contents:
+    """Check a whole export and count what is in it. Raises ImportRefused."""
+    counted: Counter[str] = Counter()
+    people: list[str] = []
+    for row in rows_in(path):
+        counted[row.table.name] += 1
+        if row.table.name == "person":
+            people.append(str(row.record["name"]))
+    return Contents(rows=counted, people=tuple(people))
+
+
 async def restore(db: Database, path: Path) -> Restored:
     """Bring an export back. Raises ImportRefused where it is damaged or the store is in use."""
-    count = sum(1 for _ in rows_in(path))
+    count = sum(contents_of(path).rows.values())
     people: list[PersonId] = []
     async with db.writing() as tx:
         if not await is_empty(tx):

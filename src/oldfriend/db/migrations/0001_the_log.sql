@@ -106,6 +106,8 @@ CREATE TABLE import_batch (
     file TEXT NOT NULL,
     format TEXT NOT NULL,
     sha256 TEXT NOT NULL,
+    me TEXT NOT NULL,         -- the speaker that the person is; empty for nobody
+    zone TEXT NOT NULL,       -- of times that name none
     status TEXT NOT NULL CHECK (status IN ('running', 'done', 'undone')),
     position BIGINT NOT NULL, -- messages of the file that were dealt with
     added BIGINT NOT NULL,

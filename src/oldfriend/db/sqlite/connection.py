@@ -3,14 +3,18 @@
 Knows the pragmas. Knows nothing of transactions, migrations or tables.
 """
 
+import os
 import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
 
 from oldfriend.domain.errors import (
+    InvalidInput,
+    OldfriendError,
     StoreBusy,
     StoreDamaged,
     StoreError,
@@ -21,6 +25,7 @@ from oldfriend.domain.errors import (
 
 APPLICATION_ID = 0x4F4C4446  # "OLDF": how a file says that it is ours
 STATEMENTS_KEPT = 200
+SQLITE_RAISES = (apsw.Error, UnicodeEncodeError)  # the second for half characters
 ROOM_TO_WORK = 128 * 1024
 """Bytes; with less SQLite reports no full disk, but that it cannot size its shared memory."""
 
@@ -36,13 +41,15 @@ PRAGMAS = """
 
 def open_connection(path: Path, *, create: bool) -> apsw.Connection:
     """A connection to the file, private to this user (0600). Raises StoreError."""
-    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    if not create and not path.exists():
-        raise StoreNotFound(f"There is no memory at {path} yet. Talk first: oldfriend chat")
-    if create:
-        make_private_folder(path.parent)
     with our_errors(path):
-        connection = apsw.Connection(str(path), flags=flags, statementcachesize=STATEMENTS_KEPT)
+        refuse_half_characters(path)
+        if create:
+            make_private_folder(path.parent)
+            make_private_file(path)
+        refuse_what_is_no_file_of_ours(path, create=create)
+        connection = apsw.Connection(
+            str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT
+        )
         try:
             refuse_strangers(connection, path)
             path.chmod(0o600)  # by name: opening and closing it would drop SQLite's locks
@@ -55,6 +62,17 @@ def open_connection(path: Path, *, create: bool) -> apsw.Connection:
     return connection
 
 
+def refuse_half_characters(path: Path) -> None:
+    """Raise StoreUnusable for a name that is not UTF-8: SQLite takes no other."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise StoreUnusable(
+            f"The name {str(path)!r} is not UTF-8, as a database's must be. "
+            "Choose another place with --data DIR."
+        ) from error
+
+
 def make_private_folder(folder: Path) -> None:
     """Create the folder for this user only, with its parents."""
     try:
@@ -64,6 +82,32 @@ def make_private_folder(folder: Path) -> None:
             f"The folder {folder} cannot be made ({error.strerror}). "
             "Choose another with --data DIR or OLDFRIEND_DATA."
         ) from error
+
+
+def make_private_file(path: Path) -> None:
+    """Create the file for this user only, if nothing is there."""
+    with suppress(FileExistsError):
+        path.touch(mode=0o600, exist_ok=False)
+
+
+def refuse_what_is_no_file_of_ours(path: Path, *, create: bool) -> None:
+    """Raise StoreError, before anything is opened or changed, for what cannot be our database.
+
+    An empty file may become one, if it is this user's own and something is about to be kept.
+    """
+    if not path.exists():
+        raise StoreNotFound(f"There is no memory at {path} yet. Talk first: oldfriend chat")
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreUnusable(
+            f"{path} is a folder, a device or a pipe. Name a file with --database sqlite:///PATH."
+        )
+    if found.st_size:
+        return  # its content will tell
+    if not create:
+        raise StoreNotFound(f"There is no memory in {path} yet. Talk first: oldfriend chat")
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise StoreUnusable(f"{path} belongs to somebody else. Name another with --database.")
 
 
 def refuse_strangers(connection: apsw.Connection, path: Path) -> None:
@@ -80,13 +124,16 @@ def refuse_strangers(connection: apsw.Connection, path: Path) -> None:
 
 @contextmanager
 def our_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors and the file system's into StoreErrors that say what to do."""
+    """Turn SQLite's errors and the file system's into ours, which say what to do."""
     try:
         yield
-    except apsw.Error as error:
-        raise store_error(error, path) from error
+    except SQLITE_RAISES as error:
+        raise our_error(error, path) from error
     except OSError as error:
-        raise StoreUnusable(f"{path} cannot be used ({error.strerror or error}).") from error
+        raise StoreUnusable(
+            f"{path} cannot be used ({error.strerror or error}). Check the rights of the file and "
+            "of its folder, or choose another place with --data DIR."
+        ) from error
 
 
 def is_full(path: Path) -> bool:
@@ -97,8 +144,10 @@ def is_full(path: Path) -> bool:
         return False
 
 
-def store_error(error: apsw.Error, path: Path) -> StoreError:
-    """The StoreError for one of SQLite's."""
+def our_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendError:
+    """The error of ours for one of SQLite's."""
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidInput(f"{error.object[:50]!r} cannot be stored: it is not wholly text.")
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and is_full(path)):
         return StoreFull(
             f"The disk that holds {path} is full. What was saved before is safe; "

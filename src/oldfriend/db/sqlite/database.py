@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from oldfriend.db.sqlite.connection import open_connection
-from oldfriend.db.sqlite.connections import Readers, Writer
 from oldfriend.db.sqlite.migrating import Migration, load_migrations, migrate
+from oldfriend.db.sqlite.pool import Readers, Writer
 from oldfriend.db.sqlite.transaction import Reading, Writing
 from oldfriend.domain.errors import StoreBusy
 

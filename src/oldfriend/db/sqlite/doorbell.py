@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import os
 import socket
+import stat
 import tempfile
 from pathlib import Path
 
@@ -81,7 +82,18 @@ def bells_of(database: Path) -> Path:
     if len(os.fsencode(beside)) + 20 <= LONGEST_ADDRESS:
         return beside
     key = hashlib.sha256(os.fsencode(database.resolve())).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"oldfriend-{os.getuid()}-{key}"
+    return Path(tempfile.gettempdir()) / f"oldfriend-{this_user()}-{key}"
+
+
+def this_user() -> int:
+    """The number of the user, by whom files are told apart; 0 where there are none."""
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def is_ours(folder: str | Path) -> bool:
+    """Whether it is a folder of this user, and no link: the fallback lies where all may write."""
+    found = os.lstat(folder)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == this_user()
 
 
 def bells_in(folder: str) -> list[str]:
@@ -89,6 +101,8 @@ def bells_in(folder: str) -> list[str]:
     if not os.access(folder, os.R_OK) or not hasattr(socket, "AF_UNIX"):
         return []  # the usual case; asking first is cheaper than an exception at each commit
     try:
+        if not is_ours(folder):
+            return []
         return os.listdir(folder)  # noqa: PTH208 - Path objects take three times as long
     except OSError:
         return []
@@ -100,6 +114,9 @@ def bind_in(folder: Path) -> tuple[socket.socket | None, Path | None]:
     bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        if not is_ours(folder):
+            raise PermissionError(f"{folder} is somebody else's.")
+        folder.chmod(0o700)
         bell.bind(os.fspath(address))
     except OSError:
         bell.close()

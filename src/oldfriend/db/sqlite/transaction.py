@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 
 from oldfriend.db.database import Row, SqlValue
-from oldfriend.db.sqlite.connection import our_errors, store_error
-from oldfriend.db.sqlite.connections import Readers, Writer
+from oldfriend.db.sqlite.connection import SQLITE_RAISES, our_error, our_errors
+from oldfriend.db.sqlite.pool import Readers, Writer
 
 LOCK_WAIT_S = 30.0
 FIRST_PAUSE_S = 0.001
@@ -33,30 +33,30 @@ class SqliteTransaction:
         """All rows of a query."""
         try:
             return self._connection.execute(sql, values).fetchall()
-        except apsw.Error as error:
-            raise store_error(error, self._path) from error
+        except SQLITE_RAISES as error:
+            raise our_error(error, self._path) from error
 
     async def row(self, sql: str, /, **values: SqlValue) -> Row | None:
         """The first row of a query, or None."""
         try:
             return self._connection.execute(sql, values).fetchone()
-        except apsw.Error as error:
-            raise store_error(error, self._path) from error
+        except SQLITE_RAISES as error:
+            raise our_error(error, self._path) from error
 
     async def run(self, sql: str, /, **values: SqlValue) -> int:
         """Execute a statement; how many rows it touched."""
         try:
             self._connection.execute(sql, values)
             return self._connection.changes()
-        except apsw.Error as error:
-            raise store_error(error, self._path) from error
+        except SQLITE_RAISES as error:
+            raise our_error(error, self._path) from error
 
     async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
         """Execute a statement once for each set of values."""
         try:
             self._connection.executemany(sql, each)
-        except apsw.Error as error:
-            raise store_error(error, self._path) from error
+        except SQLITE_RAISES as error:
+            raise our_error(error, self._path) from error
 
 
 class Reading:
@@ -75,7 +75,7 @@ class Reading:
             connection.execute("BEGIN")
         except apsw.Error as error:
             self._readers.give_back(connection)
-            raise store_error(error, self._path) from error
+            raise our_error(error, self._path) from error
         return SqliteTransaction(connection, self._path)
 
     async def __aexit__(self, *_: object) -> None:
@@ -104,7 +104,7 @@ class Writing:
             roll_back(connection, self._path)
             self._writer.turn.release()
             if isinstance(error, apsw.Error):
-                raise store_error(error, self._path) from error
+                raise our_error(error, self._path) from error
             raise
         return SqliteTransaction(connection, self._path)
 
@@ -115,7 +115,7 @@ class Writing:
             if kind is None:
                 connection.execute("COMMIT")
         except apsw.Error as error:
-            raise store_error(error, self._path) from error
+            raise our_error(error, self._path) from error
         finally:
             roll_back(connection, self._path)
             self._writer.turn.release()
@@ -149,6 +149,6 @@ async def wait_to_write(connection: apsw.Connection, path: Path) -> None:
             connection.execute("BEGIN IMMEDIATE")
         except apsw.BusyError as error:
             if time.monotonic() > deadline:
-                raise store_error(error, path) from error
+                raise our_error(error, path) from error
         else:
             return

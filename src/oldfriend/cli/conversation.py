@@ -1,0 +1,116 @@
+"""What happens in one sitting with the companion, wherever the lines come from and go to?
+
+Knows nothing of terminals.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from oldfriend.app.answering import Line, answer
+from oldfriend.app.showing import explained, receipt_as_text
+from oldfriend.app.wiring import House
+from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.domain.messages import Message
+from oldfriend.memory.log import list_recent, list_written_since
+from oldfriend.memory.receipts import find_receipt
+
+SHOWN_AT_START = 6
+HELP = """Just write. Commands:
+  /why      what my last answer stood on
+  /history  the last twenty messages here
+  /help     this
+  /quit     leave (or Ctrl-D)"""
+
+Write = Callable[[str], None]
+Stream = Callable[[str], Awaitable[None]]
+
+
+class Conversation:
+    """One sitting: what has been shown, so that nothing is shown twice or left out."""
+
+    def __init__(self, house: House, line: Line, write: Write, stream: Stream) -> None:
+        """Begin, with ways to put lines before the person: at once, or as if spoken."""
+        self.house = house
+        self.line = line
+        self.write = write
+        self.stream = stream
+        self.has_failed = False
+        self._shown: set[int] = set()  # by seq, which every version of a message has for itself
+        self._looked_to = 0
+        self._busy = asyncio.Lock()
+
+    async def begin(self) -> None:
+        """Show where the talk stopped last time."""
+        for message in await self._recent(SHOWN_AT_START):
+            self.show(message)
+        self._looked_to = max(self._shown, default=0)
+
+    async def hear(self, text: str) -> bool:
+        """Deal with one line; False when the person wants to leave. What fails is said."""
+        command = text.strip().lower()
+        if command in {"/quit", "/exit", "/q"}:
+            return False
+        try:
+            await self._deal_with(command, text)
+        except InvalidInput as error:
+            self.write(str(error))
+        except OldfriendError as error:
+            self.has_failed = True
+            self.write(f"That did not work. {error}\nYou wrote: {text}")
+        return True
+
+    async def reply_to(self, text: str) -> None:
+        """Answer, and show the answer once it is kept."""
+        async with self._busy:
+            given = await answer(self.house, self.line, text)
+            self._shown |= {given.said.seq, given.reply.seq}
+            await self.stream(given.reply.text)
+
+    async def explain(self) -> None:
+        """Show what the last answer stood on."""
+        async with self.house.db.reading() as tx:
+            receipt = await find_receipt(tx, self.line.person.id)
+            text = None if receipt is None else receipt_as_text(await explained(tx, receipt))
+        self.write(text or "I haven't answered anything yet.")
+
+    async def show_history(self) -> None:
+        """Show the last messages of this chat."""
+        for message in await self._recent(20):
+            self.show(message)
+
+    async def help(self) -> None:
+        """Show the commands."""
+        self.write(HELP)
+
+    async def show_what_others_wrote(self) -> None:
+        """Show what came into this chat through another process."""
+        async with self._busy:
+            async with self.house.db.reading() as tx:
+                written = await list_written_since(
+                    tx, self.line.person.id, self.line.chat.id, after=self._looked_to
+                )
+            for message in written:
+                self._looked_to = message.seq
+                if message.seq not in self._shown:
+                    self.show(message)
+
+    def show(self, message: Message) -> None:
+        """Put one message before the person."""
+        self._shown.add(message.seq)
+        who = "you" if message.role == "person" else message.speaker
+        self.write(f"{who}: {message.text}")
+
+    async def _deal_with(self, command: str, text: str) -> None:
+        actions: dict[str, Callable[[], Awaitable[None]]] = {
+            "/why": self.explain, "/history": self.show_history, "/help": self.help,
+        }  # fmt: skip
+        if command in actions:
+            await actions[command]()
+        elif command.startswith("/") and " " not in command and command.count("/") == 1:
+            self.write(f"There is no command {command}.\n{HELP}")
+        elif command:
+            await self.reply_to(text)
+
+    async def _recent(self, limit: int) -> list[Message]:
+        async with self.house.db.reading() as tx:
+            return await list_recent(tx, self.line.person.id, self.line.chat.id, limit=limit)

@@ -1,0 +1,99 @@
+"""How does one talk at a real terminal? With line editing, and live news from elsewhere.
+
+Loaded only when there is one.
+"""
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from oldfriend.app.answering import Line
+from oldfriend.app.embedding import make_up
+from oldfriend.app.wiring import House
+from oldfriend.cli.conversation import Conversation
+from oldfriend.domain.errors import OldfriendError
+
+PIECE_S, LONGEST_STREAM_S = 0.012, 0.6
+
+
+async def converse_on_terminal(house: House, line: Line) -> None:
+    """Talk until the person leaves; vectors that are missing are made meanwhile."""
+    typing: PromptSession[str] = PromptSession(history=history_in(house.settings.data))
+    talk = Conversation(house, line, print, print_by_words)
+    print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
+    await talk.begin()
+    with patch_stdout():
+        async with asyncio.TaskGroup() as tasks:
+            beside = [tasks.create_task(follow_others(talk)), tasks.create_task(catch_up(talk))]
+            async for text in typed(typing):
+                if not await talk.hear(text):
+                    break
+            for task in beside:
+                task.cancel()
+
+
+async def typed(typing: PromptSession[str]) -> AsyncIterator[str]:
+    """The lines that the person types."""
+    while True:
+        try:
+            yield await typing.prompt_async("you: ")
+        except (EOFError, KeyboardInterrupt):
+            return
+
+
+def history_in(folder: Path) -> History:
+    """What was typed in earlier sittings; of this one alone where nothing can be kept."""
+    file = folder / "chat-history"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
+    except OSError:
+        return InMemoryHistory()
+    return TypedBefore(file)
+
+
+class TypedBefore(FileHistory):
+    """What was typed, in a file, as long as the disk has room."""
+
+    def store_string(self, string: str) -> None:  # type: ignore[explicit-override] # from 3.12 on
+        """Keep a line; that it cannot be recalled with an arrow key must not end the talk."""
+        with suppress(OSError):
+            super().store_string(string)
+
+
+async def print_by_words(text: str) -> None:
+    """Print a reply word by word, as it will come from a model."""
+    terminal = sys.__stdout__ or sys.stdout
+    pieces = re.findall(r"\S+\s*|\s+", text)
+    pause = min(PIECE_S, LONGEST_STREAM_S / max(1, len(pieces)))
+    for piece in pieces:
+        terminal.write(piece)
+        terminal.flush()
+        await asyncio.sleep(pause)
+    terminal.write("\n\n")
+    terminal.flush()
+
+
+async def follow_others(talk: Conversation) -> None:
+    """Show what other processes write into this chat, as they write it."""
+    try:
+        while True:
+            await talk.house.db.wait_for_others()
+            await talk.show_what_others_wrote()
+    except OldfriendError as error:
+        talk.write(f"(What is said elsewhere does not appear here any more: {error})")
+
+
+async def catch_up(talk: Conversation) -> None:
+    """Give vectors to what earlier processes left without."""
+    trouble = await make_up(talk.house, talk.line.person.id)
+    if trouble is not None:
+        talk.write(f"({trouble})")

@@ -1,0 +1,88 @@
+"""Nothing is shown twice, and nothing is left out."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from oldfriend.app.answering import Line, answer, open_line
+from oldfriend.app.settings import Settings
+from oldfriend.app.wiring import House, open_house
+from oldfriend.cli.conversation import Conversation
+from oldfriend.domain.errors import StoreBusy
+from oldfriend.llm.embedding import Embedder, Vectors
+
+
+@dataclass
+class Interrupting:
+    """An embedder during whose work somebody speaks elsewhere, once."""
+
+    embedder: Embedder
+    elsewhere: House
+    line: Line
+    has_spoken: bool = False
+
+    @property
+    def model(self) -> str:
+        """As it is."""
+        return self.embedder.model
+
+    @property
+    def dimension(self) -> int:
+        """As it is."""
+        return self.embedder.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Let somebody speak first."""
+        if not self.has_spoken:
+            self.has_spoken = True
+            await answer(self.elsewhere, self.line, "I sold the boat yesterday.")
+        return await self.embedder.embed(texts)
+
+
+@pytest.fixture
+async def elsewhere(settings: Settings, house: House) -> AsyncIterator[House]:
+    """The same store, as another process has it."""
+    async with open_house(settings, clock=house.clock) as opened:
+        yield opened
+
+
+async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
+    house: House, elsewhere: House
+) -> None:
+    """It lies between the person's words and the reply."""
+    line = await open_line(house, person=None, channel="terminal")
+    shown: list[str] = []
+
+    async def stream(text: str) -> None:
+        shown.append(text)
+
+    embedder = Interrupting(house.embedder, elsewhere, line)
+    talk = Conversation(replace(house, embedder=embedder), line, shown.append, stream)
+    await talk.begin()
+    await talk.hear("Where is the boat that we bought?")
+    before = len(shown)
+    for _ in range(2):
+        await talk.show_what_others_wrote()
+
+    assert embedder.has_spoken
+    assert before == 1
+    assert shown[1] == "you: I sold the boat yesterday."
+    assert len(shown) == 3
+    assert "Where is the boat" not in "".join(shown[1:])
+
+
+async def test_what_fails_is_said_and_the_talk_goes_on(house: House) -> None:
+    """The words that could not be kept are shown, to be said again."""
+    line = await open_line(house, person=None, channel="terminal")
+    shown: list[str] = []
+
+    async def stream(text: str) -> None:
+        raise StoreBusy("Another program is writing.")
+
+    talk = Conversation(house, line, shown.append, stream)
+
+    assert await talk.hear("hello there")
+    assert talk.has_failed
+    assert shown == ["That did not work. Another program is writing.\nYou wrote: hello there"]
+    assert not await talk.hear("/quit")

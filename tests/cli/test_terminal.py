@@ -1,0 +1,135 @@
+"""A chat at a real terminal survives what goes wrong around it, and ends when told to."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.settings import Settings
+from oldfriend.app.wiring import open_house
+from oldfriend.cli.terminal import history_in
+from oldfriend.db.sqlite.doorbell import Doorbell
+from oldfriend.domain.clock import system_clock
+from oldfriend.memory.people import ensure_companion, ensure_owner
+from oldfriend.transfer.importing import bring_in
+from oldfriend.transfer.inspecting import inspect
+from tests.processes import Program
+from tests.terminals import Terminal, terminals
+
+
+@pytest.fixture
+def chat(oldfriend: Program) -> Iterator[Callable[..., Terminal]]:
+    """Open the chat in a terminal."""
+    with terminals(oldfriend) as open_chat:
+        yield open_chat
+
+
+def ask(data: Path, sql: str) -> list[tuple[object, ...]]:
+    """Look into the store, or change it, behind everybody's back."""
+    with closing(sqlite3.connect(data / "oldfriend.db")) as store, store:
+        return store.execute(sql).fetchall()
+
+
+def test_a_newer_version_that_takes_over_is_told_and_nothing_breaks(
+    oldfriend: Program, chat: Callable[..., Terminal]
+) -> None:
+    """What cannot be kept any more stays on the screen."""
+    window = chat()
+    window.shows("you:")
+    window.types("My cat is called Miso.")
+    window.shows("kept it")
+    ask(oldfriend.data, "PRAGMA user_version = 99")
+    window.types("She is afraid of thunder.")
+    window.shows("written by a newer Oldfriend")
+    window.shows("You wrote: She is afraid of thunder.")
+    window.types("/quit")
+
+    assert window.ends() == 0
+    assert "Traceback" not in window.shown
+
+
+def test_a_store_that_breaks_while_others_are_listened_to_is_told(
+    oldfriend: Program, chat: Callable[..., Terminal]
+) -> None:
+    """The task that listens ends; the talk does not."""
+    window = chat()
+    window.shows("you:")
+    window.types("My cat is called Miso.")
+    window.shows("kept it")
+    ask(oldfriend.data, "ALTER TABLE message RENAME COLUMN speaker TO orator")
+    Doorbell(oldfriend.data / "oldfriend.db").ring()
+    window.shows("does not appear here any more")
+    window.types("/quit")
+
+    assert window.ends() == 0
+    assert "Traceback" not in window.shown
+
+
+def test_quitting_does_not_wait_for_vectors(
+    oldfriend: Program, chat: Callable[..., Terminal], settings: Settings, tmp_path: Path
+) -> None:
+    """The next chat goes on making them; a pipe makes a few at its end."""
+    asyncio.run(bring_without_vectors(settings, tmp_path / "talk.jsonl", count=2000))
+    window = chat()
+    window.shows("you:")
+    window.types("/quit")
+
+    assert window.ends() == 0
+    ((made,),) = ask(oldfriend.data, "SELECT count(*) FROM message_vector")
+    assert made < 2000
+    oldfriend.done("chat", stdin="/quit\n")
+    assert ask(oldfriend.data, "SELECT count(*) FROM message_vector") == [(made + 256,)]
+
+
+async def bring_without_vectors(settings: Settings, file: Path, *, count: int) -> None:
+    """Import messages that nobody embeds."""
+    text = " ".join(f"word{number}" for number in range(20))
+    lines = ({"id": n, "speaker": "me", "at": "2024-01-01", "text": text} for n in range(count))
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    async with open_house(settings) as house:
+        async with house.db.writing() as tx:
+            person = await ensure_owner(tx, now=0, zone="UTC")
+            companion = await ensure_companion(tx, now=0)
+        preview = inspect(file, me=None, person=person.name, zone="UTC")
+        await bring_in(house.db, preview, person=person, companion=companion, clock=system_clock)
+
+
+@pytest.mark.parametrize("is_in_the_way", [False, True])
+def test_a_chat_needs_no_data_folder_when_the_database_is_elsewhere(
+    oldfriend: Program, tmp_path: Path, is_in_the_way: bool
+) -> None:
+    """It is made for what is typed; where it cannot be, the arrow keys forget with the sitting."""
+    if is_in_the_way:
+        oldfriend.data.write_text("a file")
+    elsewhere = replace(
+        oldfriend, environment={"OLDFRIEND_DATABASE": f"sqlite:///{tmp_path}/elsewhere.db"}
+    )
+    with terminals(elsewhere) as open_chat:
+        window = open_chat()
+        window.shows("you:")
+        window.types("half a character: \udcff")
+        window.shows("kept it")
+        window.types("/quit")
+
+        assert window.ends() == 0
+        assert "Traceback" not in window.shown
+    history = oldfriend.data / "chat-history"
+    if not is_in_the_way:
+        assert history.stat().st_mode & 0o777 == 0o600
+        assert oldfriend.data.stat().st_mode & 0o777 == 0o700
+        assert "half a character" in history.read_text()
+
+
+def test_a_full_disk_does_not_end_the_typing(tmp_path: Path) -> None:
+    """What is typed is then forgotten by the arrow keys alone."""
+    history = history_in(tmp_path)
+    (tmp_path / "chat-history").unlink()
+    (tmp_path / "chat-history").mkdir()
+
+    history.append_string("hello")
+    assert history.get_strings() == ["hello"]

@@ -1,0 +1,100 @@
+"""Moments come in as people write them, and whatever is stored can be shown."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.domain.clock import (
+    EARLIEST,
+    LATEST,
+    from_micros,
+    is_representable,
+    parse_moment,
+    place_in_zone,
+    to_micros,
+)
+from oldfriend.domain.errors import InvalidInput
+
+OFFSETS = st.integers(-24 * 60 + 1, 24 * 60 - 1)
+ZONES = st.one_of(
+    st.sampled_from(["UTC", "Pacific/Kiritimati", "America/Los_Angeles", "Europe/Madrid"]),
+    OFFSETS.map(lambda m: f"{'-' if m < 0 else '+'}{abs(m) // 60:02d}:{abs(m) % 60:02d}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "zone"),
+    [
+        ("2024-05-03T18:30", "2024-05-03T16:30:00+00:00", "Europe/Madrid"),
+        ("2024-05-03", "2024-05-02T22:00:00+00:00", "Europe/Madrid"),
+        ("2024-05-03T18:30+05:30", "2024-05-03T13:00:00+00:00", "+05:30"),
+        (" 2024-05-03T18:30Z ", "2024-05-03T18:30:00+00:00", "UTC"),
+        ("0002-01-01T00:00Z", "0002-01-01T00:00:00+00:00", "UTC"),
+    ],
+)
+def test_a_time_is_taken_with_its_own_offset_else_in_the_given_zone(
+    text: str, at: str, zone: str
+) -> None:
+    """ISO 8601 with or without an offset."""
+    moment, own_zone = parse_moment(text, "Europe/Madrid")
+
+    assert (from_micros(moment).isoformat(), own_zone) == (at, zone)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0001-01-01T00:00+14:00", "0001-01-01", "0001-12-31T23:59Z", "9999-01-01T00:00Z",
+        "9999-12-31T23:59-12:00", "0002-01-01T00:00+14:00",
+    ],
+)  # fmt: skip
+def test_a_time_at_the_end_of_the_calendar_is_refused(text: str) -> None:
+    """In some zone it would have no date."""
+    with pytest.raises(InvalidInput, match="outside the years 2 to 9998"):
+        parse_moment(text, "Europe/Madrid")
+
+
+@pytest.mark.parametrize("text", ["", "tomorrow", "2024-13-01", "12:30"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    """With an example of one."""
+    with pytest.raises(InvalidInput, match="Use ISO 8601"):
+        parse_moment(text, "UTC")
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "+99:00", "../etc/passwd", "\ud800", "Europe"])
+def test_what_is_no_zone_is_refused(zone: str) -> None:
+    """Here, and not when it is to be shown."""
+    with pytest.raises(InvalidInput, match="is not a time zone"):
+        parse_moment("2024-05-03T18:30", zone)
+
+
+@given(st.datetimes(timezones=st.one_of(st.none(), OFFSETS.map(
+    lambda minutes: timezone(timedelta(minutes=minutes))
+))), ZONES, ZONES)  # fmt: skip
+def test_what_is_let_in_can_be_shown_in_every_zone(moment: datetime, zone: str, other: str) -> None:
+    """Exactly: the same moment comes out."""
+    try:
+        at, own_zone = place_in_zone(moment, zone)
+    except InvalidInput:
+        assert not 2 < moment.year < 9998
+
+    else:
+        assert is_representable(at)
+        assert to_micros(from_micros(at, own_zone)) == at == to_micros(from_micros(at, other))
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1), st.one_of(ZONES, st.text(max_size=20)))
+def test_whatever_was_stored_can_be_shown(at: int, zone: str) -> None:
+    """One odd row must not make the others unreadable; it is shown as near as can be."""
+    shown = to_micros(from_micros(at, zone))
+
+    assert shown == min(max(at, EARLIEST), LATEST)
+    assert is_representable(at) == (shown == at)
+
+
+def test_the_years_that_are_told_are_the_years_that_there_are() -> None:
+    """From the first moment of the year 2 to the last of the year 9998."""
+    assert from_micros(EARLIEST) == datetime(2, 1, 1, tzinfo=UTC)
+    assert from_micros(LATEST) == datetime(9998, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)

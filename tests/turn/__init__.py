@@ -1,0 +1,1 @@
+"""How one reply comes to be."""
