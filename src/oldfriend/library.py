@@ -19,11 +19,11 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from oldfriend.app.answering import Line, open_line
-from oldfriend.app.embedding import embed_missing
+from oldfriend.app.embedding import make_up
 from oldfriend.app.settings import read_settings
 from oldfriend.app.wiring import House, open_house
 from oldfriend.domain.clock import Micros, from_micros, parse_moment, place_in_zone
-from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, storable
 from oldfriend.domain.people import Person
@@ -138,10 +138,9 @@ class Memory:
         return [Words(**fields_of(message)) for message in found]
 
     async def _make_up_for_vectors(self) -> None:
-        try:
-            await embed_missing(self._house, self._line.person.id)
-        except EmbeddingFailed as error:  # the words are kept, and found by words
-            logger.warning("Searching by words for now: %s", error)
+        trouble = await make_up(self._house, self._line.person.id)
+        if trouble is not None:  # the words are kept, and found by words
+            logger.warning("%s", trouble)
 
     @property
     def _language(self) -> str:

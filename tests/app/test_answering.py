@@ -76,7 +76,7 @@ async def test_reply_receipt_and_notes_are_kept_together_or_not_at_all(
     outcome = await run_turn(said, house.looking)
     impossible = NoteDecision(text="words that were never said", author="rules/1")
     with pytest.raises(InvalidInput):
-        await commit(house, line, said, replace(outcome, notes=(*outcome.notes, impossible)))
+        await commit(house, line, said, replace(outcome, notes=(*outcome.notes, impossible)), None)
 
     assert await log_of(house, line) == [("person", "Remember that I like tea")]
     async with house.db.reading() as tx:

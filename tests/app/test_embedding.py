@@ -45,7 +45,7 @@ async def test_each_message_is_embedded_once_and_with_who_said_it(
 
     assert await embed_missing(counting, line.person.id) == 3
     assert await embed_missing(counting, line.person.id) == 0
-    assert embedder.given == [f"me: This is message number {number}." for number in range(3)]
+    assert embedder.given == [f"owner: This is message number {number}." for number in range(3)]
 
 
 async def test_what_was_done_before_a_failure_stays_and_the_next_goes_on(

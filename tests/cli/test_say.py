@@ -24,7 +24,7 @@ def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
     assert receipt["reply"] == given["reply"]
     (first, *_) = receipt["evidence"]
     expected = {
-        "kind": "message", "external_id": None, "speaker": "me", "role": "person",
+        "kind": "message", "external_id": None, "speaker": "owner", "role": "person",
         "channel": "terminal", "at": "2024-05-03T18:30:00+02:00",
         "text": "My cat is called Miso and she hates rain.",
     }  # fmt: skip

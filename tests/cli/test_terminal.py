@@ -15,6 +15,7 @@ from oldfriend.app.wiring import open_house
 from oldfriend.cli.terminal import history_in
 from oldfriend.db.sqlite.doorbell import Doorbell
 from oldfriend.domain.clock import system_clock
+from oldfriend.domain.ids import PersonId
 from oldfriend.memory.people import ensure_companion, ensure_owner
 from oldfriend.transfer.importing import bring_in
 from oldfriend.transfer.inspecting import inspect
@@ -118,8 +119,8 @@ def test_a_chat_needs_no_data_folder_when_the_database_is_elsewhere(
 
         assert window.ends() == 0
         assert "Traceback" not in window.shown
-    history = oldfriend.data / "chat-history"
     if not is_in_the_way:
+        (history,) = oldfriend.data.glob("chat-history-*")
         assert history.stat().st_mode & 0o777 == 0o600
         assert oldfriend.data.stat().st_mode & 0o777 == 0o700
         assert "half a character" in history.read_text()
@@ -127,9 +128,9 @@ def test_a_chat_needs_no_data_folder_when_the_database_is_elsewhere(
 
 def test_a_full_disk_does_not_end_the_typing(tmp_path: Path) -> None:
     """What is typed is then forgotten by the arrow keys alone."""
-    history = history_in(tmp_path)
-    (tmp_path / "chat-history").unlink()
-    (tmp_path / "chat-history").mkdir()
+    history = history_in(tmp_path, PersonId("p"))
+    (tmp_path / "chat-history-p").unlink()
+    (tmp_path / "chat-history-p").mkdir()
 
     history.append_string("hello")
     assert history.get_strings() == ["hello"]

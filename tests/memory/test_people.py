@@ -39,7 +39,7 @@ async def test_an_unknown_name_is_answered_with_the_known_ones(db: Database) -> 
             await get_person(tx, "Aad")
         await ensure_owner(tx, now=0, zone="UTC")
         await ensure_person(tx, "Ada", now=0, zone="UTC")
-        with pytest.raises(NotFound, match="'Aad'.*Known: me, Ada"):
+        with pytest.raises(NotFound, match="'Aad'.*Known: owner, Ada"):
             await get_person(tx, "Aad")
         with pytest.raises(NotFound):
             await get_person_by_id(tx, "no such id")
@@ -65,7 +65,7 @@ async def test_who_is_looked_up_is_found_in_every_spelling(db: Database, spellin
 
         assert await ensure_person(tx, spelling, now=0, zone="UTC") == jose
         assert await get_person(tx, spelling) == jose
-        with pytest.raises(NotFound, match="Known: me, José Ruiz"):
+        with pytest.raises(NotFound, match="Known: owner, José Ruiz"):
             await get_person(tx, "José Ruiz \udcff")
 
 

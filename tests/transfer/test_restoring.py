@@ -86,7 +86,7 @@ async def export_to(path, house, person=None):
 async def empty(tmp_path):
     db = open_sqlite(tmp_path / "other" / "oldfriend.db")
     async with db.writing() as tx:
-        await ensure_person(tx, "me", now=NOW, zone="UTC")
+        await ensure_person(tx, "owner", now=NOW, zone="UTC")
     yield db
     await db.close()
 

@@ -13,6 +13,7 @@ from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import ReceiptId, TurnId, new_id
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Person
+from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.log import Place, has_messages, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import (
@@ -27,10 +28,13 @@ from oldfriend.memory.people import (
     set_zone,
 )
 from oldfriend.memory.receipts import Receipt, write_receipt
+from oldfriend.memory.search import text_to_embed
 from oldfriend.memory.sessions import session_at
+from oldfriend.memory.vectors import save_vectors
 from oldfriend.turn.outcome import Outcome, Utterance
 from oldfriend.turn.perceive import Hearer, perceive
 from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.recall import vector_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +79,19 @@ async def answer(
         raise InvalidInput("There is nothing in that message. Write something.")
     said = await accept(house, line, text, at=at, zone=zone)
     try:
-        return await commit(house, line, said, await run_turn(said, house.looking))
+        return await decide(house, line, said)
     except StaleDecision:
-        said = await brought_up_to_date(house, said)
-        return await commit(house, line, said, await run_turn(said, house.looking))
+        return await decide(house, line, await brought_up_to_date(house, said))
+
+
+async def decide(house: House, line: Line, said: Utterance) -> Answer:
+    """Run the turn, and commit what it decides together with the vector of what was told."""
+    outcome = await run_turn(said, house.looking)
+    vector = None
+    if outcome.tells:
+        words = text_to_embed(said.message.speaker, said.message.text)
+        vector = await vector_of(house.embedder, words)
+    return await commit(house, line, said, outcome, vector)
 
 
 async def accept(
@@ -126,7 +139,9 @@ async def brought_up_to_date(house: House, said: Utterance) -> Utterance:
         )
 
 
-async def commit(house: House, line: Line, said: Utterance, outcome: Outcome) -> Answer:
+async def commit(
+    house: House, line: Line, said: Utterance, outcome: Outcome, vector: Vectors | None
+) -> Answer:
     """Write everything that the turn decided, at once.
 
     Raises StaleDecision when it rests on what another turn has changed meanwhile.
@@ -136,6 +151,9 @@ async def commit(house: House, line: Line, said: Utterance, outcome: Outcome) ->
         reply = await write_reply(tx, line, said, outcome, now=now)
         receipt = receipt_of(said, reply, outcome, now=now)
         await write_receipt(tx, receipt)
+        if vector is not None:
+            seqs, model = [said.message.seq], house.embedder.model
+            await save_vectors(tx, said.person.id, model, seqs, vector[None])
         for note in outcome.notes:
             await learn_note(tx, note.text, source=said.message, author=note.author, now=now)
         if outcome.language and outcome.language != said.person.language:

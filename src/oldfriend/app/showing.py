@@ -135,9 +135,16 @@ def item_lines(item: ReceiptItem, thing: Thing) -> list[str]:
         return ["  • something that was taken out since"]
     if isinstance(thing, Memory):
         return [f"  • your note: {one_line(thing.text)}"]
-    head = f"  • {thing.speaker}, {moment(thing)}, {thing.channel}: {one_line(thing.text)}"
+    head = f"  • {who_said(thing)}, {moment(thing)}, {thing.channel}: {one_line(thing.text)}"
     because = ", ".join(reasons_in_words(item.why))
     return [head, f"      because {because} (score {item.score:.2f})"] if because else [head]
+
+
+def who_said(message: Message) -> str:
+    """Whose words these are, to the person."""
+    if message.trust == "person":
+        return "you"
+    return message.speaker or message.channel
 
 
 def confidence(receipt: Receipt) -> str:

@@ -48,7 +48,7 @@ class Conversation:
     async def hear(self, text: str) -> bool:
         """Deal with one line; False when the person wants to leave. What fails is said."""
         command = text.strip().lower()
-        if command in {"/quit", "/exit", "/q"}:
+        if command in {"/quit", "/exit", "/q", "quit", "exit"}:
             return False
         try:
             await self._deal_with(command, text)

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from oldfriend.app.showing import hit_as_json, moment
+from oldfriend.app.showing import hit_as_json, moment, who_said
 from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named
 from oldfriend.domain.language import detect_language
@@ -49,6 +49,6 @@ def print_hit(number: int, each: Recalled) -> None:
     """One hit: what it says, when and where, and why it was found."""
     message = each.message
     text = " ".join(message.text.split())
-    print(f"{number:2d}. {message.speaker}: {text}")
+    print(f"{number:2d}. {who_said(message)}: {text}")
     because = ", ".join(reasons_in_words(each.hit.why))
     print(f"    {moment(message)} · {message.channel} · {each.hit.score:.2f} · {because}")

@@ -20,13 +20,16 @@ from oldfriend.app.embedding import make_up
 from oldfriend.app.wiring import House
 from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.errors import OldfriendError
+from oldfriend.domain.ids import PersonId
 
 PIECE_S, LONGEST_STREAM_S = 0.012, 0.6
 
 
 async def converse_on_terminal(house: House, line: Line) -> None:
     """Talk until the person leaves; vectors that are missing are made meanwhile."""
-    typing: PromptSession[str] = PromptSession(history=history_in(house.settings.data))
+    typing: PromptSession[str] = PromptSession(
+        history=history_in(house.settings.data, line.person.id)
+    )
     talk = Conversation(house, line, print, print_by_words)
     print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
     await talk.begin()
@@ -49,9 +52,9 @@ async def typed(typing: PromptSession[str]) -> AsyncIterator[str]:
             return
 
 
-def history_in(folder: Path) -> History:
-    """What was typed in earlier sittings; of this one alone where nothing can be kept."""
-    file = folder / "chat-history"
+def history_in(folder: Path, person: PersonId) -> History:
+    """What one person typed in earlier sittings; in this one alone where nothing can be kept."""
+    file = folder / f"chat-history-{person}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))

@@ -12,8 +12,8 @@ from oldfriend.domain.ids import ChatId, CompanionId, PersonId, new_id
 from oldfriend.domain.messages import storable
 from oldfriend.domain.people import Chat, Companion, Person
 
-OWNER_NAME = "me"
-"""What the owner is called until they say otherwise."""
+OWNER_NAME = "owner"
+"""What the owner is called; no word of ordinary questions, for names in them are looked up."""
 COMPANION_NAME = "Oldfriend"
 LONGEST_NAME = 200
 

@@ -49,3 +49,4 @@ class Outcome:
     reply: Reply
     notes: tuple[NoteDecision, ...]
     language: str | None  # what the person speaks, where this message told
+    tells: bool  # there is something in the message to be found later

@@ -20,7 +20,12 @@ async def run_turn(said: Utterance, looking: Looking) -> Outcome:
     recollection = await recollect(said, perception, looking)
     known = await know(said, perception, looking)
     reply = respond(said, perception, recollection, known)
-    return Outcome(reply=reply, notes=remember(perception), language=perception.detected)
+    return Outcome(
+        reply=reply,
+        notes=remember(perception),
+        language=perception.detected,
+        tells=not perception.only_asks,
+    )
 
 
 async def recollect(said: Utterance, perception: Perception, looking: Looking) -> Recollection:
