@@ -31,7 +31,7 @@ def test_hits_are_shown_with_when_where_and_why(call: Call) -> None:
     call("say", "My cat is called Miso.", "--at", "2024-05-03T18:30+02:00", "--channel", "web")
     shown = call("recall", "What is my cat called?").stdout
 
-    assert "me: My cat is called Miso." in shown
+    assert "you: My cat is called Miso." in shown
     assert "2024-05-03T18:30:00+02:00 · web" in shown
     assert "“cat”" in shown
 
