@@ -1,9 +1,10 @@
 """Learn the weights of `memory/search` anew and write them beside it.
 
-    OLDFRIEND_BENCH_DATA=…/locomo_dev.json.gz python scripts/learn_fusion.py
+    OLDFRIEND_BENCH_DATA=…/locomo_dev.json.gz python scripts/learn_fusion.py [FILE]
 
 Learns from LoCoMo and from our own conversations together. Without LoCoMo it stops: weights
-learned from less would be worse, and nobody would see why.
+learned from less would be worse, and nobody would see why. Says at which threshold nine of ten
+questions are answered that have an answer: `values.GOOD_ENOUGH`.
 """
 
 import asyncio
@@ -16,14 +17,27 @@ from pathlib import Path
 
 import numpy as np
 
-from oldfriend.evals.finding import Embed, answerable_cases, unanswerable_cases
-from oldfriend.evals.learning import as_json, learn_fusion, put_together
+from oldfriend.evals.finding import (
+    Case,
+    Embed,
+    Learned,
+    answerable_cases,
+    answerable_left_out,
+    cases_in_small_histories,
+    cases_without_vectors,
+    judged_of,
+    learned_without,
+    scores_of,
+    unanswerable_cases,
+)
+from oldfriend.evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
 from oldfriend.evals.material import locomo_conversations, own_conversations
 from oldfriend.llm.adapters.minilm import MiniLM
-from oldfriend.memory.search.judgement import judged_by
 from oldfriend.memory.search.values import Floats
+from oldfriend.memory.search.weights import Weights
 
 LEARNED = Path(__file__).parent.parent / "src/oldfriend/memory/search/learned.json"
+ANSWERED = 0.9
 
 
 def main() -> int:
@@ -32,8 +46,9 @@ def main() -> int:
     if not data:
         print("OLDFRIEND_BENCH_DATA names no LoCoMo file; nothing learned.", file=sys.stderr)  # noqa: T201
         return 1
-    LEARNED.write_text(json.dumps(learned(Path(data), local_embedder()), indent=1) + "\n", "utf-8")
-    print(f"wrote {LEARNED}")  # noqa: T201
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else LEARNED
+    target.write_text(as_text(learned(Path(data), local_embedder())), "utf-8")
+    print(f"wrote {target}")  # noqa: T201
     return 0
 
 
@@ -41,12 +56,22 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
     """Everything that is learned, from all conversations."""
     conversations = locomo_conversations(data) + own_conversations()
     cases = answerable_cases(conversations, embed)
-    lessons = [case.lesson for case in cases]
-    fusion = learn_fusion(lessons)
-    judged_cases = cases + unanswerable_cases(conversations, embed)
-    judged = np.stack([judged_by(case.evidence, case.features @ fusion) for case in judged_cases])
-    has_answer = np.array([bool(case.evidence_count) for case in judged_cases])
-    weights = put_together(cases[0].names, fusion, lessons, judged, has_answer)
+    small = cases_in_small_histories(conversations, embed)
+    bare = cases_without_vectors(conversations, embed)
+    # Scores are surer on questions that were learned from; what rests on them must not be.
+    held_out = learned_without([*cases, *bare, *small])
+    judged_cases = [*cases, *bare, *unanswerable_cases(conversations, embed), *small]
+    judged = judged_of(judged_cases, held_out)
+    has_answer = np.array([float(bool(case.evidence_count)) for case in judged_cases])
+    judgement, shift = learn_probability(judged, has_answer)
+    print(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")  # noqa: T201
+    weights = Weights(
+        features=cases[0].names,
+        fusion=learn_fusion([case.lesson for case in [*cases, *bare, *small]]),
+        falling_off=falling_off_of(cases, held_out),
+        judgement=judgement,
+        judgement_shift=shift,
+    )
     about = (
         f"Learned {datetime.now(UTC):%Y-%m-%d} by scripts/learn_fusion.py from "  # noqa: TID251
         f"{len(cases)} questions of {len(conversations)} conversations: LoCoMo (five, "
@@ -54,6 +79,35 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
         "all-MiniLM-L6-v2, int8."
     )
     return as_json(weights, about)
+
+
+def threshold_of(cases: Sequence[Case], judged: Floats) -> float:
+    """The highest threshold at which nine of ten questions with an answer are answered."""
+    likely = answerable_left_out(cases, judged)
+    has_answer = np.array([bool(case.evidence_count) and not case.is_small for case in cases])
+    return float(np.quantile(likely[has_answer], 1 - ANSWERED))
+
+
+def falling_off_of(cases: Sequence[Case], learned: Learned) -> float:
+    """How fast hits become less likely behind the best one."""
+    scores = [scores_of(case, learned) for case in cases]
+    orders = [np.argsort(-score, kind="stable")[:10] for score in scores]
+    behind = [score[order] - score[order[0]] for score, order in zip(scores, orders, strict=True)]
+    answers = [case.answers[order] for case, order in zip(cases, orders, strict=True)]
+    return learn_falling_off(np.concatenate(behind), np.concatenate(answers))
+
+
+def as_text(learned: dict[str, object]) -> str:
+    """JSON, each weight on a line of its own, the nets' many numbers not."""
+    lines = [f" {json.dumps(name)}: {_indented(value)}" for name, value in learned.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _indented(value: object) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    lines = [f"  {json.dumps(name)}: {json.dumps(inner)}" for name, inner in value.items()]
+    return "{\n" + ",\n".join(lines) + "\n }"
 
 
 def local_embedder() -> Embed:

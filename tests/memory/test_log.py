@@ -14,7 +14,6 @@ from oldfriend.memory.log import (
     count_messages,
     edit_message,
     find_by_external_id,
-    find_own_name,
     get_message,
     list_by_seq,
     list_messages,
@@ -174,17 +173,6 @@ async def test_places_in_the_order_of_writing_are_found_again_and_gaps_left_out(
         found = await list_by_seq(tx, nora.person.id, [second.seq, 999, first.seq])
 
     assert [m.text for m in found] == ["b", "a"]
-
-
-async def test_the_own_name_is_the_one_that_was_used_last(nora: Friend) -> None:
-    """An import may call the owner by another name."""
-    async with nora.db.reading() as tx:
-        assert await find_own_name(tx, nora.person.id) is None
-    await nora.says("hello")
-    await nora.says("hello you", role="companion")
-
-    async with nora.db.reading() as tx:
-        assert await find_own_name(tx, nora.person.id) == "Nora"
 
 
 async def test_an_unknown_message_is_not_found(nora: Friend) -> None:

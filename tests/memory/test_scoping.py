@@ -185,7 +185,6 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     await log.list_messages(tx, person)
     await log.list_by_seq(tx, person, range(1, 60))
     await log.count_messages(tx, person)
-    await log.find_own_name(tx, person)
     await notes.list_notes(tx, person)
     await notes.list_evidence(tx, person)
     await changes.check_fold(tx, person)

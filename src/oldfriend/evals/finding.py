@@ -4,25 +4,38 @@ Knows no model: whoever measures hands in how texts become vectors.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.evals.learning import Doubles, Lesson, learn_fusion, learn_probability
+from oldfriend.evals.descending import Doubles
+from oldfriend.evals.learning import Lesson, learn_fusion, learn_probability
 from oldfriend.evals.material import LOCOMO, Conversation, Query
 from oldfriend.memory.search import IndexRow, PersonIndex, Question, imprint_of, text_to_embed
+from oldfriend.memory.search.chats import kind_of_chat
 from oldfriend.memory.search.features import Evidence, features_of
 from oldfriend.memory.search.finding import gather
 from oldfriend.memory.search.judgement import judged_by
 from oldfriend.memory.search.values import Floats, Ints
+from oldfriend.memory.search.weights import Fusion
 
 Embed: TypeAlias = Callable[[Sequence[str]], Floats]
 
-# Questions of LoCoMo are many and much alike; ours are few and of many kinds.
-OWN_WEIGHT: Final = 2.0
+Learned: TypeAlias = Mapping[str, Fusion]
+
+# A lesson shows the most promising candidates and some of the others, who stand for the rest.
+_PROMISING: Final = 150
+_OTHERS: Final = 100
+# A history of so many messages is still a small one.
+_SMALL: Final = (1, 2, 5, 12)
+_WORTH_OF_SMALL: Final = 0.5
+# Ours are of many kinds, each with weights of its own; where all share one, many count for more.
+_WORTH_OF_OWN: Final = 0.7
+# Words must do alone when nothing was embedded yet: for every so many a question.
+_WITHOUT_VECTOR: Final = 3
 _UNASKED: Final = "adversarial"
 
 
@@ -53,6 +66,7 @@ class Abstention:
 
     wrong_conversation: float
     no_answer_in_own: float
+    small_histories: float  # of a dozen messages at most
     answered: float  # share of answerable questions that are answered at the default threshold
     refused: float  # share of questions asked of the wrong conversation that are refused
 
@@ -72,12 +86,36 @@ class Case:
     features: Floats
     names: tuple[str, ...]
     evidence: Evidence
+    is_small: bool = False  # asked of a few messages only
+
+    @property
+    def _weight(self) -> float:
+        return (1.0 if self.kind == LOCOMO else _WORTH_OF_OWN) * (
+            _WORTH_OF_SMALL if self.is_small else 1.0
+        )
+
+    @property
+    def chat(self) -> Floats:
+        """Which kind of chat it is asked of."""
+        return kind_of_chat(self.evidence)
 
     @property
     def lesson(self) -> Lesson:
-        """What can be learned from it."""
-        weight = 1.0 if self.kind == LOCOMO else OWN_WEIGHT
-        return Lesson(features=self.features, answers=self.answers, weight=weight)
+        """What can be learned from it; the same each time."""
+        order = np.argsort(-self.features[:, self.names.index("matching")], kind="stable")
+        shown, rest = order[:_PROMISING], order[_PROMISING:]
+        others = np.random.default_rng(len(self.query.text)).permutation(rest)[:_OTHERS]
+        answering = np.setdiff1d(np.flatnonzero(self.answers), np.append(shown, others))
+        kept = np.concatenate([shown, others, answering])
+        stands_for = np.ones(len(kept), np.float32)
+        stands_for[len(shown) : len(shown) + len(others)] = len(rest) / max(len(others), 1)
+        return Lesson(
+            features=self.features[kept],
+            answers=self.answers[kept],
+            chat=self.chat,
+            stands_for=stands_for,
+            weight=self._weight,
+        )
 
 
 def index_of(conversation: Conversation, embed: Embed) -> PersonIndex:
@@ -106,7 +144,7 @@ def answerable_cases(conversations: Sequence[Conversation], embed: Embed) -> lis
         index = index_of(conversation, embed)
         for query in conversation.queries:
             if query.evidence and query.kind != _UNASKED:
-                cases += _case(conversation, conversation, index, query, embed)
+                cases += _case(conversation, conversation, index, query, _vector(query, embed))
     return cases
 
 
@@ -126,64 +164,120 @@ def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> l
             if query.kind == _UNASKED:
                 continue
             if not query.evidence:
-                cases += _case(home, home, indexes[home.name], query, embed)
+                cases += _case(home, home, indexes[home.name], query, _vector(query, embed))
             elif others:
                 host = others[number % len(others)]
                 asked = replace(query, text=_renamed(query.text, home, host), evidence=frozenset())
-                cases += _case(host, home, indexes[host.name], asked, embed)
+                vector = _vector(asked, embed)
+                cases += _case(host, home, indexes[host.name], asked, vector)
     return cases
 
 
-def locomo_left_out(cases: Sequence[Case]) -> Recall:
+def cases_without_vectors(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:
+    """Some questions with an answer, asked as if nothing had been embedded."""
+    cases: list[Case] = []
+    for conversation in conversations:
+        index = index_of(conversation, embed)
+        for query in conversation.queries[::_WITHOUT_VECTOR]:
+            if query.evidence and query.kind != _UNASKED:
+                cases += _case(conversation, conversation, index, query, None)
+    return cases
+
+
+def cases_in_small_histories(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:
+    """Each question asked of a few messages that hold its answer, and of a few that do not."""
+    cases: list[Case] = []
+    for conversation in conversations:
+        for number, query in enumerate(conversation.queries):
+            if not query.evidence or query.kind == _UNASKED:
+                continue
+            size = _SMALL[number % len(_SMALL)]
+            vector = _vector(query, embed) if number % _WITHOUT_VECTOR else None
+            for few in _few_lines(conversation, query, size, number):
+                asked = replace(query, evidence=query.evidence & {line.id for line in few.lines})
+                found = _case(few, conversation, index_of(few, embed), asked, vector)
+                cases += [replace(case, is_small=True) for case in found]
+    return cases
+
+
+def learned_without(cases: Sequence[Case], names: Collection[str] = ()) -> Learned:
+    """For each of these conversations, or for all, what is learned from all the others."""
+    lessons = [(case.conversation, case.lesson) for case in cases if case.answers.any()]
+    return {
+        name: learn_fusion([lesson for home, lesson in lessons if home != name])
+        for name in names or dict.fromkeys(case.conversation for case in cases)
+    }
+
+
+def locomo_left_out(cases: Sequence[Case], learned: Learned | None = None) -> Recall:
     """LoCoMo, each conversation found with what was learned from all the others."""
     locomo = [case for case in cases if case.kind == LOCOMO]
-    scores: dict[int, Floats] = {}
-    for name in dict.fromkeys(case.conversation for case in locomo):
-        fusion = learn_fusion([case.lesson for case in locomo if case.conversation != name])
-        scores |= {id(case): case.features @ fusion for case in locomo if case.conversation == name}
-    return recall_of(locomo, [scores[id(case)] for case in locomo])
+    learned = learned or learned_without(cases, {case.conversation for case in locomo})
+    return recall_of(locomo, [scores_of(case, learned) for case in locomo])
 
 
-def kinds_left_out(cases: Sequence[Case]) -> list[LeftOut]:
-    """Our own conversations, each kind found with what was learned without it."""
+def kinds_left_out(cases: Sequence[Case], learned: Learned | None = None) -> list[LeftOut]:
+    """Our own conversations, each of a kind of its own, found with what the others taught."""
     results: list[LeftOut] = []
-    for kind in dict.fromkeys(case.kind for case in cases if case.kind != LOCOMO):
-        fusion = learn_fusion([case.lesson for case in cases if case.kind != kind])
+    kinds = dict.fromkeys(case.kind for case in cases if case.kind != LOCOMO)
+    learned = learned or learned_without(cases, kinds)
+    for kind in kinds:
         left_out = [case for case in cases if case.kind == kind]
         results.append(
             LeftOut(
                 kind=kind,
-                ours=recall_of(left_out, [case.features @ fusion for case in left_out]),
+                ours=recall_of(left_out, [scores_of(case, learned) for case in left_out]),
                 standardised_sum=recall_of(left_out, [_plain_sum(case) for case in left_out]),
             )
         )
     return results
 
 
+def scores_of(case: Case, learned: Learned) -> Floats:
+    """The candidates' scores by what was learned without the question's conversation."""
+    return learned[case.home].score(case.features, case.chat)
+
+
+def judged_of(cases: Sequence[Case], learned: Learned) -> Floats:
+    """What the judgement of each case rests on."""
+    return np.stack([judged_by(case.evidence, scores_of(case, learned)) for case in cases])
+
+
+def answerable_left_out(cases: Sequence[Case], judged: Floats) -> Doubles:
+    """How likely an answer is, judged by what was learned without the question's conversation."""
+    truth = np.array([bool(case.evidence_count) for case in cases])
+    likely = np.zeros(len(cases))
+    for name in dict.fromkeys(case.home for case in cases):
+        kept = np.array([name not in (case.home, case.conversation) for case in cases])
+        weights, shift = learn_probability(judged[kept], truth[kept])
+        at_home = np.array([case.home == name for case in cases])
+        likely[at_home] = 1 / (1 + np.exp(-(judged[at_home] @ weights + shift)))
+    return likely
+
+
 def abstention(
-    cases: Sequence[Case], without_answer: Sequence[Case], *, threshold: float
+    answerable: Sequence[Case],
+    others: Sequence[Case],
+    *,
+    threshold: float,
+    learned: Learned | None = None,
 ) -> Abstention:
-    """How well "nothing good enough" is told, each conversation left out in its turn."""
-    everything = [*cases, *without_answer]
-    truth = np.array([bool(case.evidence_count) for case in everything])
-    judged = np.zeros(len(everything))
-    for name in dict.fromkeys(case.home for case in everything):
-        known = [case for case in cases if case.conversation != name]
-        fusion = learn_fusion([case.lesson for case in known])
-        table = np.stack([judged_by(case.evidence, case.features @ fusion) for case in everything])
-        kept = np.array([name not in (case.home, case.conversation) for case in everything])
-        weights, shift = learn_probability(table[kept], truth[kept])
-        at_home = np.array([case.home == name for case in everything])
-        judged[at_home] = 1 / (1 + np.exp(-(table[at_home] @ weights + shift)))
-    locomo = np.array([case.kind == LOCOMO for case in everything])
-    own_none = np.array([case.home == case.conversation for case in everything]) & ~truth
+    """How well "nothing good enough" is told; the others are wrongly asked, or of a few."""
+    cases = [*answerable, *others]
+    learned = learned or learned_without(cases)
+    likely = answerable_left_out(cases, judged_of(cases, learned))
+    truth = np.array([bool(case.evidence_count) for case in cases])
+    small = np.array([case.is_small for case in cases])
+    locomo = np.array([case.kind == LOCOMO for case in cases]) & ~small
+    in_own = np.array([case.home == case.conversation for case in cases]) & ~truth & ~small
+    own = ~locomo & ~small & (truth | in_own)
+    wrong = ~truth & ~in_own & ~small
     return Abstention(
-        wrong_conversation=area_under_curve(judged[locomo], truth[locomo]),
-        no_answer_in_own=area_under_curve(
-            judged[~locomo & (truth | own_none)], truth[~locomo & (truth | own_none)]
-        ),
-        answered=float((judged[truth] >= threshold).mean()),
-        refused=float((judged[~truth & ~own_none] < threshold).mean()),
+        wrong_conversation=area_under_curve(likely[locomo], truth[locomo]),
+        no_answer_in_own=area_under_curve(likely[own], truth[own]),
+        small_histories=area_under_curve(likely[small], truth[small]),
+        answered=float((likely[truth & ~small] >= threshold).mean()),
+        refused=float((likely[wrong] < threshold).mean()),
     )
 
 
@@ -217,17 +311,16 @@ def area_under_curve(judged: Doubles, truth: NDArray[np.bool_]) -> float:
 
 
 def _case(
-    host: Conversation, home: Conversation, index: PersonIndex, query: Query, embed: Embed
+    host: Conversation, home: Conversation, index: PersonIndex, query: Query, vector: Floats | None
 ) -> Iterator[Case]:
     evidence = gather(
         index,
         Question(
             text=query.text,
             language=query.language,
-            vector=embed([query.text])[0],
+            vector=vector,
             asked_at=host.asked_at,
             zone_offset_s=host.zone_offset_s,
-            owner=host.owner,
         ),
     )
     if evidence is None:
@@ -250,6 +343,26 @@ def _case(
         names=names,
         evidence=evidence,
     )
+
+
+def _few_lines(
+    conversation: Conversation, query: Query, size: int, number: int
+) -> Iterator[Conversation]:
+    """A stretch of the conversation around an answer, and one far from all answers."""
+    lines = conversation.lines
+    answers = [at for at, line in enumerate(lines) if line.id in query.evidence]
+    first = max(answers[0] - number % size, 0)
+    yield replace(conversation, lines=lines[first : first + size])
+    for shift in range(1, 10):
+        away = (answers[0] + shift * len(lines) // 10) % (len(lines) - size)
+        if all(not away - size <= at <= away + 2 * size for at in answers):
+            yield replace(conversation, lines=lines[away : away + size])
+            return
+
+
+def _vector(query: Query, embed: Embed) -> Floats:
+    vector: Floats = embed([query.text])[0]
+    return vector
 
 
 def _renamed(text: str, home: Conversation, host: Conversation) -> str:

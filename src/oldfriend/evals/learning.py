@@ -1,28 +1,29 @@
 """How much should each sign count? Learned from questions whose answers are known. NumPy only.
 
 The fusion is learned list by list (a softmax over a question's candidates, so that what counts
-is who comes first); the judgement tells questions that have an answer from those that have none.
+is who comes first): weights by kind of chat, then nets for what a sum cannot say. The judgement
+tells questions that have an answer from those that have none.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oldfriend.evals.descending import Doubles, lowest
+from oldfriend.evals.nets import Lists, learn_nets, softmax
+from oldfriend.memory.search.chats import CHAT_KINDS
 from oldfriend.memory.search.judgement import JUDGED_BY
 from oldfriend.memory.search.values import Floats
-from oldfriend.memory.search.weights import Weights
-
-Doubles: TypeAlias = NDArray[np.float64]
-Whole: TypeAlias = NDArray[np.int64]
+from oldfriend.memory.search.weights import Fusion, Net, Weights, net_inputs
 
 _RIDGE: Final = 60.0
+_KIND_RIDGE: Final = 300.0  # what holds for one kind of chat only must be worth more
 _JUDGEMENT_RIDGE: Final = 3.0
-_STEPS: Final = 30
-_ENOUGH: Final = 1e-5
-_KEPT_PROMISE: Final = 0.2  # a step must bring this share of what the slope promises
+_SURE: Final = 30.0
+_SEEDS: Final = (1, 2, 3, 4)
+_RATES: Final = np.arange(0.1, 3, 0.05)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,79 +32,60 @@ class Lesson:
 
     features: Floats
     answers: Doubles
+    chat: Floats  # which kind of chat it is
+    stands_for: Floats  # how many candidates each one stands for
     weight: float = 1.0
 
 
-def learn_fusion(lessons: Sequence[Lesson], ridge: float = _RIDGE) -> Floats:
-    """Weights under which the answers come first, by Newton's method."""
-    lessons = [lesson for lesson in lessons if lesson.answers.any()]
-    table = np.concatenate([lesson.features for lesson in lessons])
-    spread = table.std(axis=0) + 1e-6
-    table = (table - table.mean(axis=0)) / spread
-    sizes = np.array([len(lesson.answers) for lesson in lessons])
-    starts = np.cumsum(sizes) - sizes
-    target = np.concatenate([lesson.answers / lesson.answers.sum() for lesson in lessons])
-    lists = _Lists(
-        table=table,
-        starts=starts,
-        sizes=sizes,
-        target=target,
-        counts=np.repeat(np.array([lesson.weight for lesson in lessons]), sizes),
-        ridge=ridge,
+def learn_fusion(lessons: Sequence[Lesson], seeds: Sequence[int] = _SEEDS) -> Fusion:
+    """Weights and nets under which the answers come first."""
+    lists = _lists_of([lesson for lesson in lessons if lesson.answers.any()])
+    mean, spread = lists.table.mean(axis=0), lists.table.std(axis=0) + np.float32(1e-6)
+    weights = _learn_weights(lists, mean, spread)
+    known = (lists.spread_out(lists.chat) * (lists.table @ weights.T)).sum(axis=1)
+    inputs = np.concatenate(
+        [
+            net_inputs(lists.table[start : start + size], chat, mean, spread)
+            for start, size, chat in zip(lists.starts, lists.sizes, lists.chat, strict=True)
+        ]
     )
-    weights = np.zeros(table.shape[1])
-    loss = lists.loss(weights)
-    for _ in range(_STEPS):
-        step, promised = lists.newton_step(weights)
-        if promised < _ENOUGH * loss:
-            break
-        # A full step may overshoot where the softmax is flat.
-        while (shorter := lists.loss(weights - step)) > loss - promised * _KEPT_PROMISE:
-            step, promised = step / 2, promised / 2
-        weights, loss = weights - step, shorter
+    nets = tuple(learn_nets(lists, inputs, known, seed) for seed in seeds)
+    return Fusion(weights=weights, mean=mean, spread=spread, nets=nets)
+
+
+def _lists_of(lessons: Sequence[Lesson]) -> Lists:
+    sizes = np.array([len(lesson.answers) for lesson in lessons])
+    return Lists(
+        table=np.concatenate([lesson.features for lesson in lessons]),
+        chat=np.stack([lesson.chat for lesson in lessons]),
+        starts=np.cumsum(sizes) - sizes,
+        sizes=sizes,
+        target=np.concatenate([lesson.answers / lesson.answers.sum() for lesson in lessons]),
+        standing=np.log(np.concatenate([lesson.stands_for for lesson in lessons])),
+        counts=np.array([lesson.weight for lesson in lessons]),
+    )
+
+
+def _learn_weights(lists: Lists, mean: Floats, spread: Floats) -> Floats:
+    """The sum's weights, kind of chat × feature, held small by how widely they hold."""
+    table = (lists.table - mean) / spread
+    shape = (lists.chat.shape[1], table.shape[1])
+    held = np.full((shape[0], 1), _KIND_RIDGE)
+    held[0] = _RIDGE
+    chat, counts = lists.spread_out(lists.chat), lists.spread_out(lists.counts)
+
+    def missed(point: Doubles) -> tuple[float, Doubles]:
+        weights = point.reshape(shape)
+        scores = (chat * (table @ weights.T.astype(np.float32))).sum(axis=1) + lists.standing
+        likely = softmax(scores, lists.starts, lists.sizes)
+        loss = -(counts * lists.target * np.log(likely + 1e-30)).sum()
+        off = (counts * (likely - lists.target)).astype(np.float32)
+        slope = (chat * off[:, None]).T @ table
+        return float(loss + (held * weights**2).sum() / 2), (slope + held * weights).ravel()
+
+    weights = lowest(missed, np.zeros(shape[0] * shape[1])).reshape(shape)
     scaled: Floats = (weights / spread).astype(np.float32)
     return scaled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Lists:
-    """All lessons one below the other, standardised."""
-
-    table: Floats
-    starts: Whole
-    sizes: Whole
-    target: Doubles
-    counts: Doubles
-    ridge: float
-
-    def loss(self, weights: Doubles) -> float:
-        likely = self._likely(weights)
-        missed = -(self.counts * self.target * np.log(likely + 1e-30)).sum()
-        return float(missed + self.ridge * (weights @ weights) / 2)
-
-    def newton_step(self, weights: Doubles) -> tuple[Doubles, float]:
-        """The step to take, and what the slope promises of it."""
-        likely = self._likely(weights)
-        slope = self.table.T @ (self.counts * (likely - self.target)).astype(np.float32)
-        weighted = self.table * likely[:, None].astype(np.float32)
-        means = np.add.reduceat(weighted, self.starts)
-        weighted *= self.counts[:, None].astype(np.float32)
-        bend = self.table.T @ weighted
-        bend = bend - means.T @ (means * self.counts[self.starts][:, None].astype(np.float32))
-        held = self.ridge * np.eye(len(weights))
-        uphill = slope + self.ridge * weights
-        step: Doubles = np.linalg.solve(bend + held, uphill)
-        return step, float(uphill @ step)
-
-    def _likely(self, weights: Doubles) -> Doubles:
-        return _softmax(self.table @ weights.astype(np.float32), self.starts, self.sizes)
-
-
-def _softmax(scores: Floats, starts: Whole, sizes: Whole) -> Doubles:
-    below_best = scores - np.repeat(np.maximum.reduceat(scores, starts), sizes)
-    lifted: Doubles = np.exp(below_best.astype(np.float64))
-    shares: Doubles = lifted / np.repeat(np.add.reduceat(lifted, starts), sizes)
-    return shares
 
 
 def learn_probability(
@@ -112,55 +94,56 @@ def learn_probability(
     """Logistic weights and shift for "is it true?"."""
     mean, spread = table.mean(axis=0), table.std(axis=0) + 1e-6
     rows = np.column_stack([(table - mean) / spread, np.ones(len(table))]).astype(np.float64)
-    held = ridge * np.eye(rows.shape[1])
-    held[-1, -1] = 1e-6
-    weights = np.zeros(rows.shape[1])
-    for _ in range(_STEPS):
-        likely = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (likely - is_true) + held @ weights
-        bend = (rows * (likely * (1 - likely))[:, None]).T @ rows + held
-        step = np.linalg.solve(bend, slope)
-        weights -= step
-        if np.abs(step).max() < _ENOUGH:
-            break
+    held = np.append(np.full(table.shape[1], ridge), 0)
+
+    def missed(weights: Doubles) -> tuple[float, Doubles]:
+        scores = rows @ weights
+        loss = (np.logaddexp(0, scores) - is_true * scores).sum()
+        likely = 1 / (1 + np.exp(-np.clip(scores, -_SURE, _SURE)))
+        slope = rows.T @ (likely - is_true) + held * weights
+        return float(loss + (held * weights**2).sum() / 2), slope
+
+    weights = lowest(missed, np.zeros(rows.shape[1]))
     scaled = weights[:-1] / spread
     return scaled.astype(np.float32), float(weights[-1] - scaled @ mean)
 
 
-def put_together(
-    names: tuple[str, ...],
-    fusion: Floats,
-    lessons: Sequence[Lesson],
-    judged: Floats,
-    has_answer: Doubles,
-) -> Weights:
-    """Everything that ships, from what was learned and the cases to judge."""
-    scores = np.concatenate([lesson.features @ fusion for lesson in lessons])
-    answers = np.concatenate([lesson.answers for lesson in lessons])
-    scale, shift = learn_probability(scores[:, None], answers, ridge=1e-3)
-    judgement, judgement_shift = learn_probability(judged, has_answer)
-    return Weights(
-        features=names,
-        fusion=fusion,
-        hit_scale=float(scale[0]),
-        hit_shift=shift,
-        judgement=judgement,
-        judgement_shift=judgement_shift,
-    )
+def learn_falling_off(behind: Floats, answers: Doubles) -> float:
+    """The rate at which hits that far behind the best one answer less often than it does."""
+    best = float(answers[behind == 0].mean())
+    missed = [((answers - best * np.exp(rate * behind)) ** 2).sum() for rate in _RATES]
+    return float(_RATES[int(np.argmin(missed))])
 
 
 def as_json(weights: Weights, about: str) -> dict[str, object]:
     """The learned file: each number beside its name."""
+    fusion = weights.fusion
     return {
         "about": about,
+        "kinds_of_chat": list(CHAT_KINDS),
         "fusion": {
-            name: round(float(weight), 5)
-            for name, weight in zip(weights.features, weights.fusion, strict=True)
+            name: _rounded(column)
+            for name, column in zip(weights.features, fusion.weights.T, strict=True)
         },
-        "hit": {"scale": round(weights.hit_scale, 5), "shift": round(weights.hit_shift, 5)},
+        "falling_off": round(weights.falling_off, 5),
         "judgement": {
             name: round(float(weight), 5)
             for name, weight in zip(JUDGED_BY, weights.judgement, strict=True)
         },
         "judgement_shift": round(weights.judgement_shift, 5),
+        "mean": _rounded(fusion.mean),
+        "spread": _rounded(fusion.spread),
+        "nets": [_net_as_json(net) for net in fusion.nets],
     }
+
+
+def _net_as_json(net: Net) -> dict[str, object]:
+    return {
+        "inward": [_rounded(row) for row in net.inward],
+        "shift": _rounded(net.shift),
+        "outward": _rounded(net.outward),
+    }
+
+
+def _rounded(numbers: Floats) -> list[float]:
+    return [round(float(number), 4) for number in numbers]

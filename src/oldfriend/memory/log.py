@@ -238,16 +238,6 @@ async def count_messages(tx: Transaction, person: PersonId) -> int:
     return 0 if row is None else int(row[0])
 
 
-async def find_own_name(tx: Transaction, person: PersonId) -> str | None:
-    """The name under which the person's own words stand lately, if they said any."""
-    row = await tx.row(
-        """SELECT speaker FROM (SELECT speaker, role FROM message WHERE person = :person
-             ORDER BY seq DESC LIMIT 500) AS late WHERE role = 'person' LIMIT 1""",
-        person=person,
-    )
-    return None if row is None else str(row[0])
-
-
 def checked_text(text: str) -> str:
     """A text as it can be stored. Raises InvalidInput when it is too long."""
     if len(text) > MAX_TEXT:

@@ -119,9 +119,14 @@ class Shelf:
 
 
 async def findable_rows(tx: Transaction, person: PersonId, *, after: int) -> list[Row]:
-    """What the index needs of each findable message version written after a seq, in order."""
+    """What the index needs of each findable message version written after a seq, in order.
+
+    What the person only passed on is not their own.
+    """
     rows = await tx.rows(
-        """SELECT seq, chat, session, said_at, speaker, role, language, imprint
+        """SELECT seq, chat, session, said_at, speaker,
+             CASE WHEN role = 'person' AND trust <> 'person' THEN 'other' ELSE role END,
+             language, imprint
            FROM message WHERE person = :person AND seq > :after AND replaced_at IS NULL
            AND length(imprint) > 0 ORDER BY seq""",
         person=person,

@@ -13,7 +13,7 @@ from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.log import find_own_name, list_by_seq
+from oldfriend.memory.log import list_by_seq
 from oldfriend.memory.notes import list_evidence, list_notes
 from oldfriend.memory.search import Hit, Question, search
 from oldfriend.memory.shelf import Shelf
@@ -74,11 +74,9 @@ async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> R
     vector = await vector_of(looking.embedder, cue.text)
     async with looking.db.reading() as tx:
         index = await looking.shelf.index_of(tx, person.id)
-        own_name = await find_own_name(tx, person.id)
         question = Question(
             text=cue.text, language=cue.language, vector=vector, asked_at=cue.at,
-            zone_offset_s=offset_at(cue.at, person.zone), owner=own_name or person.name,
-            exclude=frozenset(cue.exclude),
+            zone_offset_s=offset_at(cue.at, person.zone), exclude=frozenset(cue.exclude),
         )  # fmt: skip
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])

@@ -34,6 +34,40 @@ def test_extending_in_any_order_equals_building(order, at):
     assert answers(grown) == answers(PersonIndex.build(given_rows, vectors))
 
 
+def test_many_small_extensions_equal_one_building():
+    """Postings are folded together as they add up; no order of sizes may lose a message."""
+    lines = [
+        (f"s{number // 7}", "Ana", f"boat {number} {'vet ' * (number % 3)}")
+        for number in range(200)
+    ]
+    built, grown = PersonIndex.build(rows(lines)), PersonIndex.build(rows(lines[:40]))
+    for first in (*range(40, 60), *range(60, 200, 20)):
+        step = 1 if first < 60 else 20
+        grown.extend(rows(lines[first : first + step], first=first))
+
+    for text in ("boat", "vet", "boat 57", "boat 199"):
+        ours, theirs = search(grown, asking(text), 9), search(built, asking(text), 9)
+        assert summary(ours) == summary(theirs)
+
+
+def test_a_session_of_the_same_name_in_another_chat_is_another_one():
+    """Neighbours are only those of the same chat."""
+    here, there = rows()[:2], [row._replace(chat="other") for row in rows()[2:4]]
+    index = PersonIndex.build([*here, *there])
+
+    assert sorted(index.previous.tolist()) == [-1, -1, 0, 2]
+
+
+def test_late_vectors_count_as_if_they_had_been_there():
+    """Words are stored first; vectors follow."""
+    vectors = some_vectors(len(LINES))
+    late = PersonIndex.build(rows())
+    late.set_vectors([6, 2, 9], vectors[[6, 2, 9]])
+    late.set_vectors([0, 1, 3, 4, 5, 7, 8], vectors[[0, 1, 3, 4, 5, 7, 8]])
+
+    assert answers(late) == answers(PersonIndex.build(rows(), vectors))
+
+
 def test_removing_equals_never_having_been():
     """Forgetting leaves no trace in anybody's score."""
     given_rows, vectors = rows(), some_vectors(len(LINES))

@@ -73,11 +73,10 @@ _SECOND_PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryWord:
-    """One telling word of a question: as it stands there, and the terms it may stand as."""
+    """One telling word of a question as it was read, and the terms it may stand as."""
 
     surface: str
     terms: tuple[int, ...]
-    guessed: bool = False  # stands nowhere as written; these are its nearest spellings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

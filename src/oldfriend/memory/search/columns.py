@@ -47,6 +47,7 @@ class Columns:
     session: Ints
     speaker: Ints
     language: Ints
+    is_person: NDArray[np.bool_]  # the person's own words
     is_companion: NDArray[np.bool_]
     signs: Terms
     characters: Ints
@@ -126,6 +127,7 @@ def read_rows(rows: Sequence[Row], numbering: Numbering) -> tuple[Columns, Terms
         session=numbering.session_numbers(chats, sessions),
         speaker=numbering.speakers.numbered(speakers),
         language=numbering.languages.numbered(languages),
+        is_person=np.fromiter(map("person".__eq__, roles), np.bool_, len(rows)),
         is_companion=np.fromiter(map("companion".__eq__, roles), np.bool_, len(rows)),
         signs=np.where(has_words, padded[safe] >> np.uint32(8), 0).astype(np.uint32),
         characters=np.where(has_words, padded[safe + 1], 0).astype(np.int32),

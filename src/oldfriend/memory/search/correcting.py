@@ -1,6 +1,6 @@
 """What was meant by a word that nobody ever said? Its nearest spellings among the person's words.
 
-"ice cream" also stands as "icecream"; "Barcelna" one letter from "Barcelona".
+"Barcelna" is one letter from "Barcelona".
 """
 
 import string
@@ -18,7 +18,6 @@ from oldfriend.memory.search.words import stem_of
 _SHORTEST: Final = 5
 _LONGEST: Final = 20
 _MOST_GUESSED: Final = 2
-_MOST_SPELLINGS: Final = 4
 
 
 def corrected(asked: Asked, index: PersonIndex) -> Asked:
@@ -42,11 +41,14 @@ def _may_be_misspelt(word: QueryWord) -> bool:
 
 def _nearest(word: QueryWord, index: PersonIndex, languages: list[str]) -> QueryWord:
     stems = {stem_of(word.surface, language) for language in languages[:3]}
-    spellings = {zlib.crc32(spelling.encode()) for stem in stems for spelling in _one_off(stem)}
+    spellings = {
+        zlib.crc32(spelling.encode()): spelling for stem in stems for spelling in _one_off(stem)
+    }
     known = index.known_among(np.fromiter(spellings, np.uint32, len(spellings)))
     if not known:
         return word
-    return replace(word, terms=tuple(known[:_MOST_SPELLINGS]), guessed=True)
+    # What was asked stands nowhere; a reason must name what does.
+    return replace(word, surface=spellings[known[0]], terms=(known[0],))
 
 
 def _one_off(stem: str) -> Iterator[str]:

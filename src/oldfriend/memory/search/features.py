@@ -167,7 +167,7 @@ def _people(given: Evidence) -> Iterator[Feature]:
     speaker = columns.speaker[near.rows]
     one, anyone = len(meant.named) == 1, bool(meant.named)
     speaks = np.isin(speaker, meant.named) if anyone else np.zeros(len(near.rows), np.bool_)
-    mine = speaker == meant.owner
+    mine = columns.is_person[near.rows]
     companion = columns.is_companion[near.rows]
     words = given.scanned.lexical[near.rows] / max(float(given.scanned.lexical.max()), _TINY)
     in_first_person = (columns.signs[near.rows] & int(Sign.FIRST_PERSON)) != 0
@@ -179,8 +179,8 @@ def _people(given: Evidence) -> Iterator[Feature]:
     yield "another_mentions_named", near.mentions & ~speaks & anyone
     yield "mentioned_before", near.mentioned_before & anyone
     yield "mine", mine
-    yield "mine_when_asked_as_i", mine & meant.is_owner
-    yield "another_when_asked_as_i", ~mine & meant.is_owner
+    yield "mine_when_asked_as_i", mine & meant.is_person
+    yield "another_when_asked_as_i", ~mine & meant.is_person
     yield "companion", companion
     yield "companion_when_asked_as_you", companion & given.asked.second_person
 

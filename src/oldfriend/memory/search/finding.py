@@ -4,6 +4,7 @@ import numpy as np
 
 from oldfriend.memory.search.asking import take_apart
 from oldfriend.memory.search.candidates import choose, look_closer
+from oldfriend.memory.search.chats import kind_of_chat
 from oldfriend.memory.search.correcting import corrected
 from oldfriend.memory.search.features import Evidence, features_of, weigh_up
 from oldfriend.memory.search.index import PersonIndex
@@ -12,7 +13,7 @@ from oldfriend.memory.search.people import who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
 from oldfriend.memory.search.scan import scan
 from oldfriend.memory.search.values import Floats, Found, Hit, Question
-from oldfriend.memory.search.weights import Weights, learned_weights
+from oldfriend.memory.search.weights import learned_weights
 
 NOTHING = Found(hits=(), answerable=0.0)
 
@@ -24,12 +25,12 @@ def search(index: PersonIndex, question: Question, k: int) -> Found:
         return NOTHING
     weights = learned_weights()
     _, features = features_of(evidence)
-    scores = features @ weights.fusion
+    scores = weights.fusion.score(features, kind_of_chat(evidence))
+    judged = float(judged_by(evidence, scores) @ weights.judgement) + weights.judgement_shift
+    answerable = _sigmoid(judged)
     return Found(
-        hits=_best_hits(evidence, scores, weights, k),
-        answerable=_sigmoid(
-            float(judged_by(evidence, scores) @ weights.judgement) + weights.judgement_shift
-        ),
+        hits=_best_hits(evidence, scores, weights.falling_off, answerable, k),
+        answerable=answerable,
     )
 
 
@@ -39,7 +40,7 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
     if not len(index) or not (asked.words or asked.spans):
         return None
     asked = corrected(asked, index)
-    meant = who_is_meant(index, asked, question.owner)
+    meant = who_is_meant(index, asked)
     asked = without_names(asked, meant)
     scanned = scan(index, question, asked)
     rows = choose(index, question, scanned)
@@ -49,17 +50,17 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
     return weigh_up(index, asked, meant, scanned, near)
 
 
-def _best_hits(evidence: Evidence, scores: Floats, weights: Weights, k: int) -> tuple[Hit, ...]:
+def _best_hits(
+    evidence: Evidence, scores: Floats, falling_off: float, answerable: float, k: int
+) -> tuple[Hit, ...]:
+    """The best is as sure as there is an answer at all; the others fall behind it."""
     rows = evidence.near.rows
     seqs = evidence.index.columns.seq[rows]
     best = np.lexsort((seqs, -scores))[:k]
+    behind = np.exp(falling_off * (scores[best] - scores[best[0]]))
     return tuple(
-        Hit(
-            seq=int(seqs[at]),
-            score=_sigmoid(weights.hit_scale * float(scores[at]) + weights.hit_shift),
-            why=reasons_for(evidence, int(at)),
-        )
-        for at in best
+        Hit(seq=int(seqs[at]), score=answerable * float(share), why=reasons_for(evidence, int(at)))
+        for at, share in zip(best, behind, strict=True)
     )
 
 

@@ -16,11 +16,12 @@ JUDGED_BY: Final = (
     "known_words", "unknown_words", "words_share", "around_share", "around_share_of_best",
     "cosine_most", "cosine_of_best", "cosine_of_three", "cosine_above_mean", "best_above_mean",
     "word_count", "no_meaning", "lead_over_tenth", "lead_over_all", "best_score", "idf_mean",
-    "idf_most", "together", "date", "asked_as_i",
+    "idf_most", "together", "date", "asked_as_i", "few", "few_covered", "few_cosine",
 )  # fmt: skip
 _TINY: Final = 1e-6
 _LEAD: Final = 10
 _TOP: Final = 3
+_FEW: Final = 20  # messages
 
 
 def judged_by(given: Evidence, scores: Floats) -> Floats:
@@ -30,6 +31,10 @@ def judged_by(given: Evidence, scores: Floats) -> Floats:
     values["together"] = float(given.near.together[order[:_LEAD]].max())
     values["asked_as_i"] = float(given.asked.first_person)
     values["date"] = float(bool(given.asked.spans))
+    # Where there are few messages, being ahead of the others means little.
+    few = values["few"] = _FEW / (_FEW + len(given.index))
+    values["few_covered"] = few * values["covered_most"]
+    values["few_cosine"] = few * values["cosine_most"]
     return np.array([values[name] for name in JUDGED_BY], dtype=np.float32)
 
 
@@ -42,7 +47,7 @@ def _of_words(given: Evidence, best: int) -> dict[str, float]:
     in_session = near.here[near.sessions == near.sessions[best]].any(axis=0)
     known = np.array(scanned.word_is_known, np.bool_)
     telling = max(int((idf > 0).sum()), 1)
-    rarity = float(np.log1p(2 * len(given.index)))
+    rarity = float(np.log1p(2 * (len(given.index) + _FEW)))
     row = near.rows[best]
     return {
         "covered_most": float(covered.max()),

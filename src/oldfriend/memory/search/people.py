@@ -18,11 +18,10 @@ class Meant:
     named: tuple[int, ...]
     name_terms: tuple[int, ...]  # under which terms their names stand in messages
     surfaces: frozenset[str]  # words of the question that are speakers' names
-    owner: int  # -1: not known
-    is_owner: bool  # the question says "I" and names nobody
+    is_person: bool  # the question says "I" and names nobody
 
 
-def who_is_meant(index: PersonIndex, asked: Asked, owner: str | None) -> Meant:
+def who_is_meant(index: PersonIndex, asked: Asked) -> Meant:
     """The speakers a question means."""
     numbers = index.numbering.speakers.numbers
     languages = index.numbering.languages.known
@@ -40,8 +39,7 @@ def who_is_meant(index: PersonIndex, asked: Asked, owner: str | None) -> Meant:
         named=tuple(named),
         name_terms=tuple(sorted(terms)),
         surfaces=frozenset(surfaces),
-        owner=numbers.get(owner, -1) if owner else -1,
-        is_owner=asked.first_person and not named,
+        is_person=asked.first_person and not named,
     )
 
 

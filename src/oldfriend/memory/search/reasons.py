@@ -10,6 +10,8 @@ from oldfriend.memory.search.signs import Sign
 from oldfriend.memory.search.values import Floats, Reason
 
 _CLEARLY_CLOSE: Final = 1.5  # standard deviations above this person's mean
+_SURELY_CLOSE: Final = 0.5  # cosine
+_HARDLY_CLOSE: Final = 0.3
 _VERY_CLOSE: Final = 4.0
 _DATE_FITS: Final = 0.5
 _SESSION_STANDS_OUT: Final = 0.35
@@ -19,6 +21,9 @@ _SAID_LESS: Final = 0.5
 def reasons_for(given: Evidence, at: int) -> tuple[Reason, ...]:
     """The causes of one candidate, strongest first."""
     causes = [*_words(given, at), *_meaning(given, at), *_people(given, at), *_setting(given, at)]
+    matching = {"words", "words_near", "answers", "meaning", "date"}
+    if not any(reason.cause in matching for reason in causes):
+        causes += _meaning(given, at, clearly=False)
     return tuple(sorted(causes, key=lambda reason: -reason.strength))
 
 
@@ -53,10 +58,11 @@ def _answers(given: Evidence, at: int) -> bool:
     return bool(asks) and bool(led_only.any())
 
 
-def _meaning(given: Evidence, at: int) -> Iterator[Reason]:
-    close = float(given.scanned.meaning[given.near.rows[at]])
-    if close >= _CLEARLY_CLOSE:
-        yield Reason(cause="meaning", strength=min(close / _VERY_CLOSE, 1.0))
+def _meaning(given: Evidence, at: int, *, clearly: bool = True) -> Iterator[Reason]:
+    row = given.near.rows[at]
+    above, cosine = float(given.scanned.meaning[row]), float(given.scanned.cosine[row])
+    if above >= _CLEARLY_CLOSE or cosine >= (_SURELY_CLOSE if clearly else _HARDLY_CLOSE):
+        yield Reason(cause="meaning", strength=min(max(above / _VERY_CLOSE, cosine), 1.0))
 
 
 def _people(given: Evidence, at: int) -> Iterator[Reason]:
@@ -67,7 +73,7 @@ def _people(given: Evidence, at: int) -> Iterator[Reason]:
         yield Reason(cause="said_by", name=names[speaker], strength=0.3)
     elif given.near.mentions[at]:
         yield Reason(cause="mentions", name=names[meant.named[0]], strength=0.2)
-    if meant.is_owner and speaker == meant.owner:
+    if meant.is_person and index.columns.is_person[given.near.rows[at]]:
         yield Reason(cause="own_words", name=names[speaker], strength=0.3)
 
 
@@ -76,5 +82,6 @@ def _setting(given: Evidence, at: int) -> Iterator[Reason]:
     if fit >= _DATE_FITS:
         yield Reason(cause="date", strength=0.6 * fit)
     share = float(given.session_mass[at])
-    if share >= _SESSION_STANDS_OUT:
+    # One conversation alone does not stand out.
+    if share >= _SESSION_STANDS_OUT and given.near.session_count > 1:
         yield Reason(cause="session", strength=0.4 * share)

@@ -5,14 +5,17 @@ best of them are worth is weighed elsewhere.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.memory.search.asking import Asked
 from oldfriend.memory.search.index import NOBODY, SATURATION, PersonIndex
 from oldfriend.memory.search.values import Floats, Question
+
+Bools: TypeAlias = NDArray[np.bool_]
 
 # The first weighing only has to bring the right messages among some hundred.
 _WORDS_WEIGHT: Final = 3.0
@@ -24,6 +27,8 @@ _TINY: Final = 1e-6
 _USUAL_COSINE: Final = 0.2
 _USUAL_DEVIATION: Final = 0.1
 _WORTH_OF_USUAL: Final = 10  # messages
+# In a history of one message every word would be common: as many others are imagined.
+_IMAGINED_MESSAGES: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,8 +49,9 @@ class Scan:
 
 def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
     """Score every message."""
-    lexical, around, idf, known = _lexical(index, asked)
-    cosine, meaning, mean_cosine = _meaning(index, question)
+    heard = ~index.positions_mask(question.exclude)
+    lexical, around, idf, known = _lexical(index, asked, heard)
+    cosine, meaning, mean_cosine = _meaning(index, question, heard)
     has_meaning = bool(meaning.any())
     matching = lexical * np.float32(_WORDS_WEIGHT / max(float(lexical.max()), _TINY))
     matching += around * np.float32(_WORDS_WEIGHT / max(float(around.max()), _TINY))
@@ -67,8 +73,11 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
     )
 
 
-def _lexical(index: PersonIndex, asked: Asked) -> tuple[Floats, Floats, Floats, tuple[bool, ...]]:
+def _lexical(
+    index: PersonIndex, asked: Asked, heard: Bools
+) -> tuple[Floats, Floats, Floats, tuple[bool, ...]]:
     count = len(index)
+    imagined = count + _IMAGINED_MESSAGES
     own = np.zeros(count + 1, np.float32)
     around = np.zeros(count + 1, np.float32)
     near = np.zeros(count + 1, np.float32)
@@ -76,11 +85,12 @@ def _lexical(index: PersonIndex, asked: Asked) -> tuple[Floats, Floats, Floats, 
     known: list[bool] = []
     for at, word in enumerate(asked.words):
         messages, counts = index.holding(word.terms)
+        counts = counts * heard[messages]  # what is in view lends its neighbours nothing
         known.append(len(messages) > 0)
         if not len(messages):
-            idf[at] = np.log1p((count + 0.5) / 0.5)
+            idf[at] = np.log1p((imagined + 0.5) / 0.5)
             continue
-        weight = float(np.log1p((count - len(messages) + 0.5) / (len(messages) + 0.5)))
+        weight = float(np.log1p((imagined - len(messages) + 0.5) / (len(messages) + 0.5)))
         idf[at] = weight
         factor = np.float32(weight * (SATURATION + 1))
         own[messages] += factor * counts / (counts + index.damping(messages))
@@ -97,7 +107,7 @@ def _lexical(index: PersonIndex, asked: Asked) -> tuple[Floats, Floats, Floats, 
     return own, around, idf, tuple(known)
 
 
-def _meaning(index: PersonIndex, question: Question) -> tuple[Floats, Floats, float]:
+def _meaning(index: PersonIndex, question: Question, heard: Bools) -> tuple[Floats, Floats, float]:
     count = len(index)
     cosine = np.zeros(count + 1, np.float32)
     meaning = np.zeros(count + 1, np.float32)
@@ -108,14 +118,16 @@ def _meaning(index: PersonIndex, question: Question) -> tuple[Floats, Floats, fl
         or index.vectors.shape[1] != len(vector)
     ):
         return cosine, meaning, 0.0
-    known = index.understood
+    known = index.understood * heard
     if not known.any():
         return cosine, meaning, 0.0
     np.matmul(index.vectors, vector, out=cosine[:-1])
     cosine[:-1] *= known
-    heard = float(known.sum()) + _WORTH_OF_USUAL
-    mean = (float(cosine.sum()) + _WORTH_OF_USUAL * _USUAL_COSINE) / heard
+    count_known = float(known.sum()) + _WORTH_OF_USUAL
+    mean = (float(cosine.sum()) + _WORTH_OF_USUAL * _USUAL_COSINE) / count_known
     usual = _WORTH_OF_USUAL * (_USUAL_COSINE**2 + _USUAL_DEVIATION**2)
-    deviation = float(np.sqrt(max((float(cosine @ cosine) + usual) / heard - mean * mean, _TINY)))
+    deviation = float(
+        np.sqrt(max((float(cosine @ cosine) + usual) / count_known - mean * mean, _TINY))
+    )
     meaning[:-1] = (cosine[:-1] - np.float32(mean)) * (known / np.float32(deviation))
     return cosine, meaning, mean

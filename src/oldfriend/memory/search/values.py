@@ -35,7 +35,6 @@ class Question:
     vector: Floats | None = None
     asked_at: int | None = None  # µs since 1970, UTC
     zone_offset_s: int = 0  # where the asker's day begins
-    owner: str | None = None  # the speaker name under which the person's own messages stand
     exclude: frozenset[int] = frozenset()
 
 
@@ -57,7 +56,7 @@ class Reason:
     """One cause for which a message was found, with what it rests on."""
 
     cause: Cause
-    words: tuple[str, ...] = ()  # as they stand in the question
+    words: tuple[str, ...] = ()  # as in the question; a misspelt one as it was read
     name: str | None = None  # who is meant, for said_by and mentions
     strength: float = 0.0  # 0…1
 

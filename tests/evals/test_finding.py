@@ -1,0 +1,87 @@
+"""What is measured about finding is what was meant."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from oldfriend.evals.finding import (
+    answerable_cases,
+    answerable_left_out,
+    area_under_curve,
+    cases_in_small_histories,
+    judged_of,
+    kinds_left_out,
+    learned_without,
+    recall_of,
+    unanswerable_cases,
+)
+from oldfriend.evals.material import own_conversations
+
+
+def embed(texts):
+    """Vectors that mean nothing, but always the same."""
+    seeds = [zlib.crc32(text.encode()) for text in texts]
+    vectors = np.stack([np.random.default_rng(seed).normal(size=384) for seed in seeds])
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def conversations():
+    """Two of ours, with few questions each, so that learning is quick."""
+    chosen = [given for given in own_conversations() if given.name in {"friends_de", "friends_en"}]
+    return [
+        type(given)(**{part: getattr(given, part) for part in given.__dataclass_fields__}
+                    | {"queries": given.queries[:20]})
+        for given in chosen
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cases(conversations):
+    return answerable_cases(conversations, embed)
+
+
+def test_recall_counts_the_share_of_the_evidence(cases):
+    """One of two messages among the first is a half."""
+    case = next(case for case in cases if case.evidence_count == 1 and case.answers.any())
+    right, wrong = case.answers.astype(np.float32), -case.answers.astype(np.float32)
+
+    assert recall_of([case, case], [right, wrong]).at_1 == 50
+    assert recall_of([case], [right]).session_at_1 == 100
+
+
+def test_each_conversation_is_found_with_what_the_others_taught(cases):
+    """Nothing that was learned has seen the questions that it is measured on."""
+    learned = learned_without(cases)
+    results = kinds_left_out(cases, learned)
+
+    assert set(learned) == {"friends_de", "friends_en"}
+    assert [result.kind for result in results] == ["friends_de", "friends_en"]
+    assert all(result.ours.at_10 > 30 for result in results)
+
+
+def test_small_histories_hold_the_answer_or_are_far_from_it(conversations):
+    """Otherwise the judgement would learn from wrong examples."""
+    small = cases_in_small_histories(conversations, embed)
+
+    assert {bool(case.evidence_count) for case in small} == {True, False}
+    assert all(len(case.evidence.index) <= 12 for case in small)
+    assert all(case.answers.sum() <= case.evidence_count for case in small)
+
+
+def test_every_case_is_judged_without_its_own_conversation(conversations, cases):
+    """A probability for each."""
+    everything = [*cases, *unanswerable_cases(conversations, embed)]
+    likely = answerable_left_out(everything, judged_of(everything, learned_without(cases)))
+
+    assert likely.shape == (len(everything),)
+    assert ((likely >= 0) & (likely <= 1)).all()
+
+
+def test_the_area_under_the_curve_is_one_when_all_are_told_apart():
+    """And a half when none is."""
+    truth = np.array([True, True, False, False])
+
+    assert area_under_curve(np.array([0.9, 0.8, 0.2, 0.1]), truth) == 1
+    assert area_under_curve(np.array([0.5, 0.5, 0.5, 0.5]), truth) == 0.5
