@@ -23,14 +23,17 @@ from oldfriend.evals.finding import (
     Learned,
     answerable_cases,
     answerable_left_out,
-    cases_in_small_histories,
-    cases_without_vectors,
     judged_of,
     learned_without,
     scores_of,
     unanswerable_cases,
 )
 from oldfriend.evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
+from oldfriend.evals.lessons import (
+    cases_in_small_histories,
+    cases_of_words_said,
+    cases_without_vectors,
+)
 from oldfriend.evals.material import locomo_conversations, own_conversations
 from oldfriend.llm.adapters.minilm import MiniLM
 from oldfriend.memory.search.values import Floats
@@ -58,8 +61,9 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
     cases = answerable_cases(conversations, embed)
     small = cases_in_small_histories(conversations, embed)
     bare = cases_without_vectors(conversations, embed)
+    taught = [*cases, *bare, *small, *cases_of_words_said(conversations, embed)]
     # Scores are surer on questions that were learned from; what rests on them must not be.
-    held_out = learned_without([*cases, *bare, *small])
+    held_out = learned_without(taught)
     judged_cases = [*cases, *bare, *unanswerable_cases(conversations, embed), *small]
     judged = judged_of(judged_cases, held_out)
     has_answer = np.array([float(bool(case.evidence_count)) for case in judged_cases])
@@ -67,7 +71,7 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
     print(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")  # noqa: T201
     weights = Weights(
         features=cases[0].names,
-        fusion=learn_fusion([case.lesson for case in [*cases, *bare, *small]]),
+        fusion=learn_fusion([case.lesson for case in taught]),
         falling_off=falling_off_of(cases, held_out),
         judgement=judgement,
         judgement_shift=shift,

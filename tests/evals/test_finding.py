@@ -9,13 +9,13 @@ from oldfriend.evals.finding import (
     answerable_cases,
     answerable_left_out,
     area_under_curve,
-    cases_in_small_histories,
     judged_of,
     kinds_left_out,
     learned_without,
     recall_of,
     unanswerable_cases,
 )
+from oldfriend.evals.lessons import cases_in_small_histories, cases_of_words_said
 from oldfriend.evals.material import own_conversations
 
 
@@ -68,6 +68,14 @@ def test_small_histories_hold_the_answer_or_are_far_from_it(conversations):
     assert {bool(case.evidence_count) for case in small} == {True, False}
     assert all(len(case.evidence.index) <= 12 for case in small)
     assert all(case.answers.sum() <= case.evidence_count for case in small)
+
+
+def test_words_that_were_said_have_one_answer(conversations):
+    """The message that says them."""
+    said = cases_of_words_said(conversations, embed)
+
+    assert said
+    assert all(case.answers.sum() == 1 for case in said)
 
 
 def test_every_case_is_judged_without_its_own_conversation(conversations, cases):

@@ -29,14 +29,10 @@ Learned: TypeAlias = Mapping[str, Fusion]
 # A lesson shows the most promising candidates and some of the others, who stand for the rest.
 _PROMISING: Final = 150
 _OTHERS: Final = 100
-# A history of so many messages is still a small one.
-_SMALL: Final = (1, 2, 5, 12)
 _WORTH_OF_SMALL: Final = 0.5
 # Ours are of many kinds, each with weights of its own; where all share one, many count for more.
 _WORTH_OF_OWN: Final = 0.7
-# Words must do alone when nothing was embedded yet: for every so many a question.
-_WITHOUT_VECTOR: Final = 3
-_UNASKED: Final = "adversarial"
+UNASKED: Final = "adversarial"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +139,8 @@ def answerable_cases(conversations: Sequence[Conversation], embed: Embed) -> lis
     for conversation in conversations:
         index = index_of(conversation, embed)
         for query in conversation.queries:
-            if query.evidence and query.kind != _UNASKED:
-                cases += _case(conversation, conversation, index, query, _vector(query, embed))
+            if query.evidence and query.kind != UNASKED:
+                cases += case_of(conversation, conversation, index, query, vector_of(query, embed))
     return cases
 
 
@@ -161,42 +157,15 @@ def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> l
             and other.language == home.language
         ]
         for number, query in enumerate(home.queries):
-            if query.kind == _UNASKED:
+            if query.kind == UNASKED:
                 continue
             if not query.evidence:
-                cases += _case(home, home, indexes[home.name], query, _vector(query, embed))
+                cases += case_of(home, home, indexes[home.name], query, vector_of(query, embed))
             elif others:
                 host = others[number % len(others)]
                 asked = replace(query, text=_renamed(query.text, home, host), evidence=frozenset())
-                vector = _vector(asked, embed)
-                cases += _case(host, home, indexes[host.name], asked, vector)
-    return cases
-
-
-def cases_without_vectors(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:
-    """Some questions with an answer, asked as if nothing had been embedded."""
-    cases: list[Case] = []
-    for conversation in conversations:
-        index = index_of(conversation, embed)
-        for query in conversation.queries[::_WITHOUT_VECTOR]:
-            if query.evidence and query.kind != _UNASKED:
-                cases += _case(conversation, conversation, index, query, None)
-    return cases
-
-
-def cases_in_small_histories(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:
-    """Each question asked of a few messages that hold its answer, and of a few that do not."""
-    cases: list[Case] = []
-    for conversation in conversations:
-        for number, query in enumerate(conversation.queries):
-            if not query.evidence or query.kind == _UNASKED:
-                continue
-            size = _SMALL[number % len(_SMALL)]
-            vector = _vector(query, embed) if number % _WITHOUT_VECTOR else None
-            for few in _few_lines(conversation, query, size, number):
-                asked = replace(query, evidence=query.evidence & {line.id for line in few.lines})
-                found = _case(few, conversation, index_of(few, embed), asked, vector)
-                cases += [replace(case, is_small=True) for case in found]
+                vector = vector_of(asked, embed)
+                cases += case_of(host, home, indexes[host.name], asked, vector)
     return cases
 
 
@@ -310,9 +279,10 @@ def area_under_curve(judged: Doubles, truth: NDArray[np.bool_]) -> float:
     return float(wins / max(int(truth.sum()) * int((~truth).sum()), 1))
 
 
-def _case(
+def case_of(
     host: Conversation, home: Conversation, index: PersonIndex, query: Query, vector: Floats | None
 ) -> Iterator[Case]:
+    """A question asked of an index of `host`, unless it asks nothing."""
     evidence = gather(
         index,
         Question(
@@ -345,22 +315,8 @@ def _case(
     )
 
 
-def _few_lines(
-    conversation: Conversation, query: Query, size: int, number: int
-) -> Iterator[Conversation]:
-    """A stretch of the conversation around an answer, and one far from all answers."""
-    lines = conversation.lines
-    answers = [at for at, line in enumerate(lines) if line.id in query.evidence]
-    first = max(answers[0] - number % size, 0)
-    yield replace(conversation, lines=lines[first : first + size])
-    for shift in range(1, 10):
-        away = (answers[0] + shift * len(lines) // 10) % (len(lines) - size)
-        if all(not away - size <= at <= away + 2 * size for at in answers):
-            yield replace(conversation, lines=lines[away : away + size])
-            return
-
-
-def _vector(query: Query, embed: Embed) -> Floats:
+def vector_of(query: Query, embed: Embed) -> Floats:
+    """The question's vector."""
     vector: Floats = embed([query.text])[0]
     return vector
 

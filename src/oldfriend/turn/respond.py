@@ -106,12 +106,17 @@ def answer(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[
         return book.say["nothing_found"], ()
     best = recollection.found[0].hit.score
     used = [each for each in recollection.found if each.hit.score >= WORTH_ADDING * best]
-    used = without_repeats(used)[:MOST_QUOTES]
+    used = sorted(without_repeats(used)[:MOST_QUOTES], key=is_beside)
     first, *others = [quote_of(each, book) for each in used]
     if not others:
         return first, used
     listed = "\n".join(f"• {line}" for line in others)
     return f"{first}\n\n{book.say['also']}\n{listed}", used
+
+
+def is_beside(recalled: Recalled) -> bool:
+    """Whether only what stands around a message speaks for it; then it is quoted after that."""
+    return not any(reason.cause in {"words", "meaning"} for reason in recalled.hit.why)
 
 
 def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
