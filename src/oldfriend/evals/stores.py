@@ -31,10 +31,11 @@ class KnownVectors:
         self.model = like.model
         self.dimension = like.dimension
         self._vectors = vectors
+        self._elsewhere: Vectors = np.full(like.dimension, like.dimension**-0.5, np.float32)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors that are known."""
-        return np.stack([self._vectors[text] for text in texts])
+        """Return the vectors that are known; any other text points one and the same way."""
+        return np.stack([self._vectors.get(text, self._elsewhere) for text in texts])
 
 
 def settings_in(folder: Path) -> Settings:
