@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.messages import MAX_TEXT, Spoken
+from oldfriend.memory.known import known_messages
 from oldfriend.memory.log import (
     Place,
     count_messages,
     edit_message,
-    find_by_external_id,
     get_message,
     list_by_seq,
     list_messages,
@@ -110,13 +110,15 @@ async def test_an_edit_adds_a_version_and_the_old_one_stays_readable(nora: Frien
             await get_message(tx, nora.person.id, first.id, version=number) for number in (1, 2, 3)
         ]
         current = await get_message(tx, nora.person.id, first.id)
-        known = await find_by_external_id(tx, nora.person.id, nora.chat.id, "m1")
+        known = await known_messages(tx, nora.person.id, nora.chat.id, ["m1"])
 
     assert [m.text for m in versions] == [
         "I was born in Porto", "I was born in Lisbon", "Nací en Lisboa",
     ]  # fmt: skip
     assert (first, second, third) == tuple(versions)
-    assert current == known == third
+    assert current == third
+    assert known["m1"].id == third.id
+    assert known["m1"].texts == {m.text for m in versions}
     assert first.seq < second.seq < third.seq
     assert {m.at for m in versions} == {first.at}
 

@@ -103,11 +103,11 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     """Everything that writes."""
     said = await friend.says_in(tx, f"Remember: {secret}", external_id="same id for all")
     if said is None:
-        found = await log.find_by_external_id(
-            tx, friend.person.id, friend.chat.id, "same id for all"
+        ids = ["same id for all"]
+        found = await known.known_messages(tx, friend.person.id, friend.chat.id, ids)
+        said = await log.edit_message(
+            tx, friend.person.id, found[ids[0]].id, f"{secret} now", now=1
         )
-        assert found is not None
-        said = await log.edit_message(tx, friend.person.id, found.id, f"{secret} now", now=1)
     await notes.learn_note(tx, secret, source=said, author="rules/1", now=friend.clock())
     await receipts.write_receipt(
         tx,
@@ -167,7 +167,6 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
         of_others = [m.id for m in await log.list_messages(reader, others.person.id)]
         his_notes = [memory.id for memory in await changes.list_view(reader, others.person.id)]
     for chat in chats:
-        await log.find_by_external_id(tx, person, chat, "same id for all")
         await log.list_recent(tx, person, chat, limit=50)
         await log.has_messages(tx, person, chat)
         await log.list_written_since(tx, person, chat, after=0)

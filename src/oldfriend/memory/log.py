@@ -148,19 +148,6 @@ async def get_message(
     return message_from(row)
 
 
-async def find_by_external_id(
-    tx: Transaction, person: PersonId, chat: ChatId, external_id: str
-) -> Message | None:
-    """The message that a channel or program knows by this id, as it reads now."""
-    row = await tx.row(
-        f"""SELECT {COLUMNS} FROM {TABLES}
-           WHERE m.id = (SELECT id FROM message WHERE chat = :chat AND person = :person
-             AND external_id = :external_id AND version = 1) AND m.replaced_at IS NULL""",
-        chat=chat, person=person, external_id=external_id,
-    )  # fmt: skip
-    return None if row is None else message_from(row)
-
-
 async def list_by_seq(tx: Transaction, person: PersonId, seqs: Sequence[int]) -> list[Message]:
     """The message versions at these places in the log, as asked; gone ones left out."""
     found: list[Message] = []

@@ -47,6 +47,9 @@ class PersonIndex:
     def __init__(self, columns: Columns, stream: Terms, numbering: Numbering) -> None:
         """Internal: use `build`; the columns are in the order of `_order`."""
         self.numbering = numbering
+        self._lay_out(columns, stream)
+
+    def _lay_out(self, columns: Columns, stream: Terms) -> None:
         self._columns = GrowingColumns(columns)
         self._stream = Growing(stream)
         self._starts = Growing(_starts(columns.length))
@@ -105,7 +108,7 @@ class PersonIndex:
         # Appended messages may stand behind later ones of their session: put all in order.
         kept = kept[_order(self.columns.taken(kept))]
         stream, vectors = _reordered(self._stream.now, self.columns.length, kept), self.vectors
-        self.__init__(self.columns.taken(kept), stream, self.numbering)  # type: ignore[misc]
+        self._lay_out(self.columns.taken(kept), stream)
         self._place_vectors(np.arange(len(kept)), vectors[kept])
 
     def set_vectors(self, seqs: Sequence[int], vectors: Floats) -> None:
