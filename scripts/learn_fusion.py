@@ -21,7 +21,6 @@ from oldfriend.evals.finding import (
     Case,
     Embed,
     Learned,
-    answerable_cases,
     answerable_left_out,
     judged_of,
     learned_without,
@@ -29,11 +28,7 @@ from oldfriend.evals.finding import (
     unanswerable_cases,
 )
 from oldfriend.evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
-from oldfriend.evals.lessons import (
-    cases_in_small_histories,
-    cases_of_words_said,
-    cases_without_vectors,
-)
+from oldfriend.evals.lessons import lessons_of
 from oldfriend.evals.material import locomo_conversations, own_conversations
 from oldfriend.llm.adapters.minilm import MiniLM
 from oldfriend.memory.search.values import Floats
@@ -58,27 +53,25 @@ def main() -> int:
 def learned(data: Path, embed: Embed) -> dict[str, object]:
     """Everything that is learned, from all conversations."""
     conversations = locomo_conversations(data) + own_conversations()
-    cases = answerable_cases(conversations, embed)
-    small = cases_in_small_histories(conversations, embed)
-    bare = cases_without_vectors(conversations, embed)
-    taught = [*cases, *bare, *small, *cases_of_words_said(conversations, embed)]
+    lessons = lessons_of(conversations, embed)
     # Scores are surer on questions that were learned from; what rests on them must not be.
-    held_out = learned_without(taught)
-    judged_cases = [*cases, *bare, *unanswerable_cases(conversations, embed), *small]
+    held_out = learned_without(lessons.all)
+    without_answer = unanswerable_cases(conversations, embed)
+    judged_cases = [*lessons.whole, *lessons.bare, *without_answer, *lessons.small]
     judged = judged_of(judged_cases, held_out)
     has_answer = np.array([float(bool(case.evidence_count)) for case in judged_cases])
     judgement, shift = learn_probability(judged, has_answer)
     print(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")  # noqa: T201
     weights = Weights(
-        features=cases[0].names,
-        fusion=learn_fusion([case.lesson for case in taught]),
-        falling_off=falling_off_of(cases, held_out),
+        features=lessons.whole[0].names,
+        fusion=learn_fusion([case.lesson for case in lessons.all]),
+        falling_off=falling_off_of(lessons.whole, held_out),
         judgement=judgement,
         judgement_shift=shift,
     )
     about = (
         f"Learned {datetime.now(UTC):%Y-%m-%d} by scripts/learn_fusion.py from "  # noqa: TID251
-        f"{len(cases)} questions of {len(conversations)} conversations: LoCoMo (five, "
+        f"{len(lessons.whole)} questions of {len(conversations)} conversations: LoCoMo (five, "
         "CC BY-NC 4.0, not in this repository) and evals/conversations. Vectors: "
         "all-MiniLM-L6-v2, int8."
     )

@@ -67,8 +67,8 @@ def _by_script(text: str, fallback: str) -> str | None:
 
 
 def _by_small_words(words: list[str], hits: dict[str, int], fallback: str) -> str:
-    for word in words:
-        for language in _LANGUAGES_OF_WORD.get(word, ()):
+    for languages in map(_LANGUAGES_OF_WORD.get, words):
+        for language in languages or ():
             hits[language] = hits.get(language, 0) + 1
     if not hits:
         return fallback

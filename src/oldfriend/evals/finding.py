@@ -4,7 +4,7 @@ Knows no model: whoever measures hands in how texts become vectors.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -169,27 +169,25 @@ def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> l
     return cases
 
 
-def learned_without(cases: Sequence[Case], names: Collection[str] = ()) -> Learned:
-    """For each of these conversations, or for all, what is learned from all the others."""
+def learned_without(cases: Sequence[Case]) -> Learned:
+    """For each conversation, what is learned from all the others."""
     lessons = [(case.conversation, case.lesson) for case in cases if case.answers.any()]
     return {
         name: learn_fusion([lesson for home, lesson in lessons if home != name])
-        for name in names or dict.fromkeys(case.conversation for case in cases)
+        for name in dict.fromkeys(case.conversation for case in cases)
     }
 
 
-def locomo_left_out(cases: Sequence[Case], learned: Learned | None = None) -> Recall:
+def locomo_left_out(cases: Sequence[Case], learned: Learned) -> Recall:
     """LoCoMo, each conversation found with what was learned from all the others."""
     locomo = [case for case in cases if case.kind == LOCOMO]
-    learned = learned or learned_without(cases, {case.conversation for case in locomo})
     return recall_of(locomo, [scores_of(case, learned) for case in locomo])
 
 
-def kinds_left_out(cases: Sequence[Case], learned: Learned | None = None) -> list[LeftOut]:
+def kinds_left_out(cases: Sequence[Case], learned: Learned) -> list[LeftOut]:
     """Our own conversations, each of a kind of its own, found with what the others taught."""
     results: list[LeftOut] = []
     kinds = dict.fromkeys(case.kind for case in cases if case.kind != LOCOMO)
-    learned = learned or learned_without(cases, kinds)
     for kind in kinds:
         left_out = [case for case in cases if case.kind == kind]
         results.append(
@@ -229,11 +227,10 @@ def abstention(
     others: Sequence[Case],
     *,
     threshold: float,
-    learned: Learned | None = None,
+    learned: Learned,
 ) -> Abstention:
     """How well "nothing good enough" is told; the others are wrongly asked, or of a few."""
     cases = [*answerable, *others]
-    learned = learned or learned_without(cases)
     likely = answerable_left_out(cases, judged_of(cases, learned))
     truth = np.array([bool(case.evidence_count) for case in cases])
     small = np.array([case.is_small for case in cases])

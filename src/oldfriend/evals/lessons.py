@@ -5,10 +5,18 @@ find the message that says them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.evals.finding import UNASKED, Case, Embed, case_of, index_of, vector_of
+from oldfriend.evals.finding import (
+    UNASKED,
+    Case,
+    Embed,
+    answerable_cases,
+    case_of,
+    index_of,
+    vector_of,
+)
 from oldfriend.evals.material import Conversation, Query
 
 # A history of so many messages is still a small one.
@@ -17,6 +25,31 @@ _WORDS_SAID: Final = 2
 _WORDS_SAID_EVERY: Final = 10  # messages
 # Words must do alone when nothing was embedded yet: for every so many a question.
 _WITHOUT_VECTOR: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lessons:
+    """Everything that finding is taught, by what it teaches."""
+
+    whole: list[Case]  # questions with an answer, of whole conversations
+    bare: list[Case]
+    small: list[Case]
+    said: list[Case]
+
+    @property
+    def all(self) -> list[Case]:
+        """All of them."""
+        return [*self.whole, *self.bare, *self.small, *self.said]
+
+
+def lessons_of(conversations: Sequence[Conversation], embed: Embed) -> Lessons:
+    """What these conversations teach."""
+    return Lessons(
+        whole=answerable_cases(conversations, embed),
+        bare=cases_without_vectors(conversations, embed),
+        small=cases_in_small_histories(conversations, embed),
+        said=cases_of_words_said(conversations, embed),
+    )
 
 
 def cases_without_vectors(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:

@@ -8,15 +8,17 @@ import numpy as np
 
 from oldfriend.evals.finding import (
     Case,
+    Learned,
     LeftOut,
     Recall,
     abstention,
-    answerable_cases,
     kinds_left_out,
+    learned_without,
     locomo_left_out,
     unanswerable_cases,
 )
-from oldfriend.evals.material import Conversation, locomo_conversations, own_conversations
+from oldfriend.evals.lessons import lessons_of
+from oldfriend.evals.material import locomo_conversations, own_conversations
 from oldfriend.evals.measuring import Measure, Scope, at_least, not_measured
 from oldfriend.evals.stores import temporary_house
 from oldfriend.llm.embedding import Embedder, Vectors
@@ -55,13 +57,16 @@ def measured(locomo: Path | None, embed: Embedding) -> list[Measure]:
     own = own_conversations()
     if locomo is None or not locomo.exists():
         missing = not_measured("finding in LoCoMo", "needs the file: OLDFRIEND_BENCH_DATA")
-        return [missing, *carried_over(answerable_cases(own, embed))]
+        lessons = lessons_of(own, embed)
+        return [missing, *carried_over(lessons.whole, learned_without(lessons.all))]
     conversations = [*locomo_conversations(locomo), *own]
-    cases = answerable_cases(conversations, embed)
+    lessons = lessons_of(conversations, embed)
+    learned = learned_without(lessons.all)
+    without_answer = unanswerable_cases(conversations, embed)
     return [
-        *on_locomo(locomo_left_out(cases)),
-        *carried_over(cases),
-        *honesty(conversations, cases, embed),
+        *on_locomo(locomo_left_out(lessons.whole, learned)),
+        *carried_over(lessons.whole, learned),
+        *honesty(lessons.whole, [*without_answer, *lessons.small], learned),
     ]
 
 
@@ -83,9 +88,9 @@ def on_locomo(recall: Recall) -> list[Measure]:
     ]  # fmt: skip
 
 
-def carried_over(cases: Sequence[Case]) -> list[Measure]:
+def carried_over(cases: Sequence[Case], learned: Learned) -> list[Measure]:
     """Our own conversations, each kind found with what was learned without it."""
-    return [carried_to(left_out) for left_out in kinds_left_out(cases)]
+    return [carried_to(left_out) for left_out in kinds_left_out(cases, learned)]
 
 
 def carried_to(left_out: LeftOut) -> Measure:
@@ -100,11 +105,9 @@ def carried_to(left_out: LeftOut) -> Measure:
     )  # fmt: skip
 
 
-def honesty(
-    conversations: Sequence[Conversation], cases: Sequence[Case], embed: Embedding
-) -> list[Measure]:
+def honesty(answerable: Sequence[Case], others: Sequence[Case], learned: Learned) -> list[Measure]:
     """Whether it is known that nothing is good enough."""
-    told = abstention(cases, unanswerable_cases(conversations, embed), threshold=GOOD_ENOUGH)
+    told = abstention(answerable, others, threshold=GOOD_ENOUGH, learned=learned)
     return [
         Measure(
             name="nothing good enough: asked of the wrong conversation", unit="AUC",
@@ -115,5 +118,9 @@ def honesty(
         Measure(
             name="nothing good enough: questions of our own without an answer", unit="AUC",
             value=told.no_answer_in_own,
+        ),
+        Measure(
+            name="nothing good enough: questions of a few messages", unit="AUC",
+            value=told.small_histories,
         ),
     ]  # fmt: skip

@@ -158,8 +158,9 @@ async def count_same(one: House, alone: Person, many: House, among: Person) -> i
 async def measure_adding(scope: Scope) -> list[Measure]:
     """Writing down what somebody said, beside inserting the same row and nothing else."""
     size = 1_000 if scope.quick else 10_000
-    said = [spoken for session in sessions(ADDED, seed=2) for spoken in session]
     async with temporary_house() as house, temporary_house() as twin:
+        now = house.clock()
+        said = [replace(said, at=now) for session in sessions(ADDED, seed=2) for said in session]
         line, other = [await line_with_history(each, size, seed=1) for each in (house, twin)]
         rows = await bare_rows(twin, other, said, after=size)
         await twin.db.close()
@@ -180,10 +181,9 @@ async def measure_adding(scope: Scope) -> list[Measure]:
 
 async def write_down(house: House, line: Line, spoken: Spoken) -> None:
     """Keep one message, in the session that is open."""
-    now = house.clock()
     async with house.db.writing() as tx:
-        place = Place(chat=line.chat, session=await session_at(tx, line.chat, now))
-        await write_messages(tx, place, [replace(spoken, at=now)], now=now)
+        place = Place(chat=line.chat, session=await session_at(tx, line.chat, spoken.at))
+        await write_messages(tx, place, [spoken], now=house.clock())
 
 
 async def bare_rows(
@@ -196,7 +196,7 @@ async def bare_rows(
     return [
         {
             "id": new_id(now), "seq": seq, "tokens": estimate_tokens(spoken.text), "now": now,
-            **row_of(place, replace(spoken, at=now), spoken.text, language="en", findable=True),
+            **row_of(place, spoken, spoken.text, language="en", findable=True),
         }
         for seq, spoken in enumerate(said, start=after + 1)
     ]  # fmt: skip
