@@ -34,9 +34,9 @@ bench: .venv/.dev
 # Write the locked requirements anew from the ranges in pyproject.toml.
 lock: .uv/ready
 	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
-		pyproject.toml -o requirements/run.txt
+		pyproject.toml --all-extras -o requirements/run.txt
 	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
-		pyproject.toml --group dev -o requirements/dev.txt
+		pyproject.toml --all-extras --group dev -o requirements/dev.txt
 
 # Build the embedding model anew from the original weights (it is in the repository already).
 model: .venv/.dev

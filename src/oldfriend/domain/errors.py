@@ -12,6 +12,11 @@ OldfriendError
 ├── NotFound                 no such person, reply, import …
 ├── ImportRefused            the file cannot be imported; says which line, and what was expected
 ├── InvalidInput             what was passed in cannot be right
+├── MemoryMisused            a memory was used outside its ``with``, or entered twice at once
+├── ModelError               a language model did not give what was asked
+│   ├── ModelUnavailable     the provider failed in a way that may pass; try again later
+│   ├── ModelRefused         the provider will not answer this, also not later
+│   └── ModelMisconfigured   key, address or name of the model cannot be right
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
 """
 
@@ -74,5 +79,30 @@ class InvalidInput(OldfriendError):
     """What was passed in cannot be right; nothing was written."""
 
 
+class MemoryMisused(OldfriendError):
+    """A memory was used outside its ``with``, or entered a second time within it."""
+
+
 class EmbeddingFailed(OldfriendError):
     """A text could not be turned into a vector; recall goes on with words alone."""
+
+
+class ModelError(OldfriendError):
+    """A language model did not give what was asked."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider failed in a way that may pass; try again later."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        """Keep how long the provider asks to be left alone, where it says so."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelRefused(ModelError):
+    """The provider will not answer this request, also not later."""
+
+
+class ModelMisconfigured(ModelError):
+    """The key, the address or the name of a model cannot be right; says what to change."""
