@@ -7,6 +7,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.memory.changes import get_memory
@@ -14,8 +15,6 @@ from oldfriend.memory.log import get_message
 from oldfriend.memory.receipts import Receipt, ReceiptItem
 from oldfriend.memory.search import Reason
 from oldfriend.turn.explaining import reasons_in_words
-
-JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 
 Thing: TypeAlias = Message | Memory | None
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
+from oldfriend.domain.json import JsonValue
 
 Purpose = Literal["reply", "classify", "extract", "reflect", "summary", "test"]
 """What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""

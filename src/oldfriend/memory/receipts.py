@@ -8,6 +8,7 @@ from typing import Literal
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId, ReceiptId, TurnId
+from oldfriend.domain.json import JsonValue
 from oldfriend.memory.search import Reason
 
 
@@ -34,7 +35,7 @@ class Receipt:
     asked_seq: int  # the version of it that was answered
     replied: MessageId
     made_at: Micros
-    details: Mapping[str, str | float | bool | None]  # intent, language, rule, answerable, degraded
+    details: Mapping[str, JsonValue]  # intent, language, rule, answerable, degraded
     items: tuple[ReceiptItem, ...]
 
 

@@ -6,6 +6,7 @@ A turn decides; the shell that runs it writes what it decided, in one transactio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Companion, Person
 from oldfriend.memory.receipts import ReceiptItem
@@ -38,7 +39,7 @@ class Reply:
     text: str
     language: str
     items: tuple[ReceiptItem, ...] = ()
-    details: Mapping[str, str | float | bool | None]
+    details: Mapping[str, JsonValue]
     introduces: bool = False  # says, once per install, what the companion is
 
 
