@@ -11,7 +11,7 @@ import pytest
 
 from oldfriend import Hit, Memory, MemorySync, OldfriendError, Words
 from oldfriend.db.sqlite.database import open_sqlite
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, MemoryMisused
 from oldfriend.domain.messages import MAX_TEXT, estimate_tokens
 
 TALK = [
@@ -190,6 +190,23 @@ def test_messages_come_from_a_span_of_time(memory: MemorySync) -> None:
     assert all(type(words) is Words for words in found)
 
 
+def test_a_span_of_time_may_be_told_as_text(memory: MemorySync) -> None:
+    """As the times in `add`: by the person's clocks where no offset is told."""
+    memory.add({"text": str(day), "at": f"2024-05-0{day}T12:00"} for day in range(1, 5))
+
+    found = memory.messages(since="2024-05-02", until="2024-05-04T12:00")
+
+    assert [words.text for words in found] == ["2", "3"]
+
+
+@pytest.mark.parametrize("wrong", ["soon", "", "0001-01-01", 1714750200, True])
+def test_a_span_of_time_that_is_none_is_refused(memory: MemorySync, wrong: Any) -> None:
+    """It is said which bound is wrong, or what was not understood."""
+    for name in ("since", "until"):
+        with pytest.raises(InvalidInput, match=rf"ISO 8601|years|{name}"):
+            memory.messages(**{name: wrong})
+
+
 FINE = {"text": "fine"}
 WRONG = [
     {}, {"text": 7}, {"text": None}, {"text": "x" * (MAX_TEXT + 1)}, {"text": "x", "role": "king"},
@@ -273,6 +290,54 @@ def test_the_context_holds_its_budget(memory: MemorySync) -> None:
     assert "Miso" in memory.context("What is my cat called?")
     assert estimate_tokens(memory.context("What is my cat called?", budget=30)) <= 30
     assert memory.context("What is my cat called?", budget=0) == ""
+
+
+USES = {
+    "add": ([FINE],), "recall": ("cat",), "context": ("cat",), "messages": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_a_memory_outside_its_with_says_how_to_use_it(url: str, use: str) -> None:
+    """Before it, and after it, awaited or not."""
+    opening = Memory.open(url)
+    with pytest.raises(MemoryMisused, match=r"`with Memory.open\(...\) as memory:`"):
+        getattr(opening, use)
+    with opening as closed:
+        pass
+    with pytest.raises(MemoryMisused, match=r"`with Memory.open\(...\) as memory:`"):
+        getattr(closed, use)(*USES[use])
+    async with opening as closed_too:
+        pass
+    with pytest.raises(MemoryMisused, match="`async with`"):
+        await getattr(closed_too, use)(*USES[use])
+
+
+async def test_a_memory_is_entered_once_at_a_time(url: str) -> None:
+    """Else one of two would never be closed; one after the other is fine."""
+    opening = Memory.open(url)
+    with opening as memory:
+        with pytest.raises(MemoryMisused, match="open already"), opening:
+            pass
+        with pytest.raises(MemoryMisused, match="open already"):
+            async with opening:
+                pass
+        assert memory.add([FINE]) == 1
+    async with opening as again:
+        with pytest.raises(MemoryMisused, match="open already"), opening:
+            pass
+        assert len(await again.messages()) == 1
+
+
+def test_a_memory_not_yet_open_has_no_more_than_others(url: str) -> None:
+    """What no memory has is an ordinary mistake; and what did not open can be tried again."""
+    opening = Memory.open(url, person="\n")
+
+    with pytest.raises(AttributeError, match="forget_it"):
+        opening.forget_it()
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="cannot be a name"), opening:
+            pass
 
 
 @pytest.mark.parametrize("limit", [0, -1])

@@ -16,14 +16,14 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from oldfriend.app.answering import Line, open_line
 from oldfriend.app.embedding import make_up
 from oldfriend.app.settings import read_settings
 from oldfriend.app.wiring import House, open_house
 from oldfriend.domain.clock import Micros, from_micros, parse_moment, place_in_zone
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, MemoryMisused
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, storable
 from oldfriend.domain.people import Person
@@ -38,8 +38,18 @@ from oldfriend.turn.recall import Cue, Recalled, recall
 Given = Mapping[str, Any] | object
 """A message to add: a mapping or an object with the fields of our JSONL (see ``Memory.add``)."""
 
+Moment = datetime | str
+"""A moment: aware, or by the person's clocks; or as ISO 8601 text."""
+
 AT_ONCE = 1000
 SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
+NOT_OPEN: Final = (
+    "This memory is not open. Use it inside its with block: `with Memory.open(...) as memory:`, "
+    "or `async with` in a program that awaits."
+)
+OPEN_ALREADY: Final = (
+    "This memory is open already. Open one for each with block: `with Memory.open(...) as memory:`."
+)
 T = TypeVar("T")
 logger = logging.getLogger("oldfriend")
 
@@ -72,8 +82,12 @@ class Memory:
 
     def __init__(self, house: House, line: Line) -> None:
         """Internal: use ``open``."""
-        self._house = house
+        self._opened: House | None = house
         self._line = line
+
+    def close(self) -> None:
+        """Internal: leaving the ``with`` does it."""
+        self._opened = None
 
     @staticmethod
     def open(
@@ -123,24 +137,28 @@ class Memory:
         )
 
     async def messages(
-        self, *, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+        self, *, since: Moment | None = None, until: Moment | None = None, limit: int = 100
     ) -> list[Words]:
-        """The newest messages in a span of time (``until`` not included), oldest first."""
-        zone = self._line.person.zone
+        """The newest messages in a span of time (``until`` not included), oldest first.
+
+        Times are datetimes or ISO 8601 text, as in ``add``. Raises InvalidInput.
+        """
+        person = self._line.person
+        first, end = bound(since, "since", person.zone), bound(until, "until", person.zone)
         async with self._house.db.reading() as tx:
-            found = await list_messages(
-                tx,
-                self._line.person.id,
-                since=None if since is None else place_in_zone(since, zone)[0],
-                until=None if until is None else place_in_zone(until, zone)[0],
-                limit=limit,
-            )
+            found = await list_messages(tx, person.id, since=first, until=end, limit=limit)
         return [Words(**fields_of(message)) for message in found]
 
     async def _make_up_for_vectors(self) -> None:
         trouble = await make_up(self._house, self._line.person.id)
         if trouble is not None:  # the words are kept, and found by words
             logger.warning("%s", trouble)
+
+    @property
+    def _house(self) -> House:
+        if self._opened is None:
+            raise MemoryMisused(NOT_OPEN)
+        return self._opened
 
     @property
     def _language(self) -> str:
@@ -173,12 +191,15 @@ class MemorySync:
         return self._wait(self._memory.context(query, budget))
 
     def messages(
-        self, *, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+        self, *, since: Moment | None = None, until: Moment | None = None, limit: int = 100
     ) -> list[Words]:
-        """The newest messages in a span of time, oldest first."""
+        """The newest messages in a span of time, oldest first. See ``Memory.messages``."""
         return self._wait(self._memory.messages(since=since, until=until, limit=limit))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise MemoryMisused(NOT_OPEN)
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
@@ -190,18 +211,25 @@ class Opening:
         self._url = url
         self._person = person
         self._channel = channel
+        self._is_entered = False
         self._stack = AsyncExitStack()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise MemoryMisused for what only an open memory can do."""
+        if hasattr(MemorySync, name):
+            raise MemoryMisused(NOT_OPEN)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     async def __aenter__(self) -> Memory:
-        """Open it for a program that awaits."""
-        settings = read_settings(database=self._url)
-        async with AsyncExitStack() as stack:
-            house = await stack.enter_async_context(open_house(settings))
-            line = await open_line(house, person=self._person, channel=self._channel)
-            self._stack = stack.pop_all()
-        return Memory(house, line)
+        """Open it for a program that awaits. Raises StoreError, InvalidInput, MemoryMisused."""
+        self._enter()
+        try:
+            return await self._open()
+        except BaseException:
+            self._is_entered = False
+            raise
 
     async def __aexit__(
         self,
@@ -210,15 +238,19 @@ class Opening:
         trace: TracebackType | None,
     ) -> None:
         """Close it."""
-        await self._stack.aclose()
+        try:
+            await self._stack.aclose()
+        finally:
+            self._is_entered = False
 
     def __enter__(self) -> MemorySync:
         """Open it for a program that does not await; a thread of its own does."""
+        self._enter()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         try:
-            memory = asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result()
+            memory = asyncio.run_coroutine_threadsafe(self._open(), self._loop).result()
         except BaseException:
             self._stop()
             raise
@@ -237,7 +269,22 @@ class Opening:
         finally:
             self._stop()
 
+    def _enter(self) -> None:
+        if self._is_entered:
+            raise MemoryMisused(OPEN_ALREADY)
+        self._is_entered = True
+
+    async def _open(self) -> Memory:
+        async with AsyncExitStack() as stack:
+            house = await stack.enter_async_context(open_house(read_settings(database=self._url)))
+            line = await open_line(house, person=self._person, channel=self._channel)
+            memory = Memory(house, line)
+            stack.callback(memory.close)
+            self._stack = stack.pop_all()
+        return memory
+
     def _stop(self) -> None:
+        self._is_entered = False
         assert self._loop is not None
         assert self._thread is not None
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -298,12 +345,24 @@ def moment_of(given: Given, number: int, *, now: Micros, zone: str) -> tuple[Mic
     at = field_of(given, "at")
     if at is None:
         return now, zone
-    if not isinstance(at, datetime | str):
-        raise InvalidInput(f'Message {number} has an "at" that is neither datetime nor ISO text.')
     try:
-        return place_in_zone(at, zone) if isinstance(at, datetime) else parse_moment(at, zone)
+        return placed(at, "at", zone)
     except InvalidInput as error:
         raise InvalidInput(f"Message {number}: {error}") from error
+
+
+def bound(moment: object, name: str, zone: str) -> Micros | None:
+    """Where a span of time begins or ends; None where it does not. Raises InvalidInput."""
+    return None if moment is None else placed(moment, name, zone)[0]
+
+
+def placed(moment: object, name: str, zone: str) -> tuple[Micros, str]:
+    """A given moment, and its zone. Raises InvalidInput."""
+    if isinstance(moment, datetime):
+        return place_in_zone(moment, zone)
+    if isinstance(moment, str):
+        return parse_moment(moment, zone)
+    raise InvalidInput(f"{name!r} is neither datetime nor ISO 8601 text.")
 
 
 def fields_of(message: Message) -> dict[str, Any]:

@@ -56,6 +56,77 @@ def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> N
     assert "oldfriend import undo 1" in other.stdout
 
 
+def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> None:
+    """What is counted reads as it is said."""
+    brought = call("import", str(file)).stdout
+    assert "  2 messages in 1 session, 2023-12-31" in brought
+    assert "2 messages are new. " in brought
+    assert "\n2 messages can now be found by meaning, too." in brought
+
+    file.write_text(CHAT + "31/12/2023, 21:07 - Ana: now\n")
+    brought = call("import", str(file)).stdout
+    assert "1 message is new, 2 were here already. " in brought
+    assert "\n1 message can now be found by meaning, too." in brought
+    assert "is undone: 1 message was taken out." in call("import", "undo", "2").stdout
+
+    export = tmp_path / "all.jsonl"
+    call("export", str(export))
+    restored = call("import", str(export), "--data", str(tmp_path / "other")).stdout
+    assert restored.startswith("Restored ")
+    assert " rows of 1 person.\n" in restored
+
+
+def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) -> None:
+    """What they found here is gone with the first; what is told brings it back, once."""
+    newer = file.with_name("newer.txt")
+    file.write_text(CHAT + "31/12/2023, 21:07 - Ana: now\n")
+    call("import", str(file))
+    newer.write_text(file.read_text() + "31/12/2023, 21:08 - Ben: wait\n")
+    assert "1 message is new, 3 were here already." in call("import", str(newer)).stdout
+    undone = call("import", "undo", "1").stdout
+
+    assert "note: Import 2 held messages that were here already" in undone
+    assert "oldfriend import undo 2, then import newer.txt again." in undone
+    assert "note:" not in call("import", "undo", "2").stdout
+    assert "4 messages are new. " in call("import", str(newer)).stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("undo", "oldfriend import undo NUMBER"),
+        ("undo first", "not 'first': oldfriend import undo NUMBER"),
+        ("undo 1 2", "oldfriend import list"),
+        (f"undo {'9' * 5000}", "oldfriend import list"),
+        ("undo 1 --dry-run", "leave --dry-run out"),
+        ("list all", "takes nothing more"),
+        ("chat.txt --zone Moon", "Use a name such as Europe/Madrid"),
+        ("", "FILE"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_to_do(
+    call: Call, file: Path, monkeypatch: pytest.MonkeyPatch, typed: str, told: str
+) -> None:
+    """And nothing is done."""
+    monkeypatch.chdir(file.parent)
+    call("import", "chat.txt")
+    wrong = call("import", *typed.split())
+
+    assert wrong.code == 2
+    assert told in wrong.stderr
+    assert "2 new  done" in call("import", "list").stdout
+
+
+def test_an_import_that_never_was_is_not_undone(call: Call, file: Path) -> None:
+    """It is said where to see which there are."""
+    call("import", str(file))
+    for number in ("0", "7", "999999999"):
+        wrong = call("import", "undo", number)
+
+        assert (wrong.code, wrong.stdout) == (1, "")
+        assert f"There is no import {number}. See: oldfriend import list" in wrong.stderr
+
+
 def test_whoever_does_not_say_who_they_are_is_nobody(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

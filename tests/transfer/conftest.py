@@ -10,9 +10,11 @@ import pytest
 
 from oldfriend.db.database import Row
 from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Companion, Person
 from oldfriend.memory.batches import Undone
 from oldfriend.memory.people import ensure_companion, ensure_person
+from oldfriend.transfer.exporting import export_lines
 from oldfriend.transfer.formats.detection import find_format
 from oldfriend.transfer.formats.parsed import ParsedMessage
 from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
@@ -56,6 +58,12 @@ class House:
     async def undo(self, number: int) -> Undone:
         """Undo an import."""
         return await undo(self.db, self.person, number, now=NOW)
+
+    async def export_to(self, path: Path, person: PersonId | None = None) -> Path:
+        """Write everything that is kept, of one person or of everybody, to a file."""
+        lines = [line async for line in export_lines(self.db, person=person, now=NOW)]
+        path.write_text("".join(lines), encoding="utf-8")
+        return path
 
     async def rows(self, sql: str) -> list[Row]:
         """Look into the store."""
@@ -112,6 +120,16 @@ def read(write: Write) -> Callable[..., list[ParsedMessage]]:
         return list(export.messages([].append if notes is None else notes.append))
 
     return read
+
+
+@pytest.fixture
+async def empty(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    """A store in which nothing was said yet."""
+    db = open_sqlite(tmp_path / "other" / "oldfriend.db")
+    async with db.writing() as tx:
+        await ensure_person(tx, "owner", now=NOW, zone="UTC")
+    yield db
+    await db.close()
 
 
 @pytest.fixture

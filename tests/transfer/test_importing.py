@@ -15,6 +15,7 @@ from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.memory.people import ensure_companion, ensure_person
 from oldfriend.transfer.importing import bring_in
 from oldfriend.transfer.inspecting import inspect
+from oldfriend.transfer.restoring import restore
 
 CHAT = (
     "31/12/2023, 21:05 - Ana: shall we swim?\n"
@@ -153,6 +154,39 @@ async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(house, wr
     assert await house.rows("SELECT count(*) FROM message") == [(5,)]
 
 
+@pytest.mark.parametrize("name", ["talk.jsonl", "another.jsonl"])
+@pytest.mark.parametrize("start", [2, 3, 4])
+async def test_a_short_file_adds_versions_where_its_messages_are_known(house, write, name, start):
+    """One message, two, or one and a new one; their ids, speakers and moments are evidence."""
+    await house.bring_in(write("talk.jsonl", jsonl(5)))
+    lines = jsonl(2, start).replace("message 3", "corrected 3").replace("message 4", "corrected 4")
+    newer = await house.bring_in(write(name, lines))
+
+    assert (newer.added, newer.known, newer.changed) == {
+        2: (0, 1, 1), 3: (0, 0, 2), 4: (1, 0, 1),
+    }[start]  # fmt: skip
+    assert await house.rows("SELECT count(*) FROM chat") == [(1,)]
+    assert len(await house.texts()) == 5 + newer.added
+    assert await house.rows("SELECT max(version) FROM message") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [('"at": "2024-01-01T', '"at": "2024-03-01T'), ('"speaker": "Ana"', '"speaker": "Eve"')],
+)
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("name", ["talk.jsonl", "other.jsonl"])
+async def test_an_id_alone_does_not_make_one_chat_of_two(house, write, known, told, count, name):
+    """Files of different chats count their messages from 1."""
+    await house.bring_in(write("talk.jsonl", jsonl(count)))
+    other = jsonl(count).replace("message", "another").replace(known, told)
+    brought = await house.bring_in(write(name, other))
+
+    assert (brought.added, brought.changed) == (count, 0)
+    assert await house.rows("SELECT count(*) FROM chat") == [(2,)]
+    assert len(await house.texts()) == 2 * count
+
+
 async def test_an_older_export_does_not_bring_old_words_back(house, write):
     def export(text, **fields):
         message = {"id": 1, "type": "message", "date": "2024-01-01T10:00:00", "from": "Ben",
@@ -165,6 +199,33 @@ async def test_an_older_export_does_not_bring_old_words_back(house, write):
 
     await house.bring_in(write("result.json", export("newest", edited="2024-01-01T12:00:00")))
     assert await house.texts() == ["newest"]
+
+
+async def test_what_nobody_said_is_kept_and_never_found(house, write, empty, tmp_path):
+    """Notices and placeholders; also after they came again, and in another house."""
+    head = "31/12/2023, 21:05 - "
+    lines = [
+        "Messages and calls are end-to-end encrypted.", "Ana added Ben", "Ben: <Media omitted>",
+        "Ben: <Media omitted>\nour boat", "Ana: lovely",
+    ]  # fmt: skip
+    path = write("WhatsApp Chat with Ben.txt", "".join(f"{head}{line}\n" for line in lines))
+    await house.bring_in(path)
+    service = {"id": 1, "type": "service", "date": "2024-01-01T10:00:00", "actor": "Ben",
+               "action": "invite_members"}  # fmt: skip
+    for members in (["Ana"], ["Ana", "Eve"]):
+        await house.bring_in(write("result.json", {
+            "name": "We", "type": "private_group", "id": 7,
+            "messages": [{**service, "members": members}],
+        }))  # fmt: skip
+    findable = """SELECT text FROM message WHERE length(imprint) > 0 ORDER BY seq"""
+    assert len(await house.texts()) == 6
+    assert await house.rows(findable) == [("<Media omitted>\nour boat",), ("lovely",)]
+
+    moved = replace(house, db=empty)
+    await restore(empty, await house.export_to(tmp_path / "all.jsonl"))
+    again = await moved.bring_in(path)
+    assert (again.added, again.known) == (0, 5)
+    assert await moved.rows(findable) == [("<Media omitted>\nour boat",), ("lovely",)]
 
 
 async def test_undo_takes_away_everything_and_only_what_the_import_brought(house, write):

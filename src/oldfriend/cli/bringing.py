@@ -3,15 +3,15 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from oldfriend.app.answering import open_line
 from oldfriend.app.embedding import make_up
 from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named, settings_from
-from oldfriend.domain.clock import from_micros
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.clock import from_micros, zone_named
+from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.batches import Batch, list_batches
@@ -22,6 +22,7 @@ from oldfriend.transfer.inspecting import Preview, inspect
 from oldfriend.transfer.restoring import Contents, contents_of, is_our_export, restore
 
 MOST_SHOWN = 12
+MOST_DIGITS = 9
 NOTHING_WRITTEN = "Nothing was written."
 
 
@@ -30,14 +31,32 @@ async def run(options: argparse.Namespace) -> int:
     match options.what:
         case ["list"]:
             return await list_imports(options)
-        case ["undo", number] if number.isdecimal():
+        case ["list", *_]:
+            raise InvalidInput("`import list` takes nothing more. A file called list: ./list")
+        case ["undo", number] if is_number(number) and not options.dry_run:
             return await undo_import(options, int(number))
-        case ["undo", *_]:
-            raise InvalidInput("Which import? See the numbers with: oldfriend import list")
+        case ["undo", *more]:
+            raise InvalidInput(why_not_undone(more))
         case files:
             for file in files:
                 await import_file(options, file_named(file))
             return 0
+
+
+def is_number(text: str) -> bool:
+    """Whether it can be the number of an import."""
+    return text.isdecimal() and len(text) <= MOST_DIGITS
+
+
+def why_not_undone(more: Sequence[str]) -> str:
+    """What to do instead, where it is not clear what to undo."""
+    if len(more) == 1 and is_number(more[0]):
+        return "An undo cannot be tried out: leave --dry-run out. Importing again brings it back."
+    wrong = f", not {' '.join(more)[:40]!r}" if more else ""
+    return (
+        f"Name one import by its number{wrong}: oldfriend import undo NUMBER. "
+        "The numbers are shown by: oldfriend import list"
+    )
 
 
 def file_named(text: str) -> Path:
@@ -47,6 +66,7 @@ def file_named(text: str) -> Path:
 
 async def import_file(options: argparse.Namespace, path: Path) -> None:
     """Import one file: check all of it, write it, then make it findable by meaning."""
+    zone_named(options.zone or "UTC")  # a wrong one is no fault of the file
     if is_our_export(path):
         await restore_file(options, path)
     elif options.dry_run:
@@ -105,7 +125,8 @@ def described(preview: Preview) -> str:
     first, last = preview.first.date(), preview.last.date()
     lines = [
         f"{preview.export.path.name}: {preview.export.format.title}",
-        f"  {preview.messages:,} messages in {preview.sessions:,} sessions, {first} to {last}",
+        f"  {counted(preview.messages, 'message')} in {counted(preview.sessions, 'session')}, "
+        f"{first} to {last}",
     ]
     if len(preview.chats) > 1:
         lines.append(f"  {len(preview.chats):,} chats")
@@ -113,7 +134,7 @@ def described(preview: Preview) -> str:
         who = " (you)" if speaker.role == "person" else ""
         lines.append(f"  {speaker.messages:>8,}  {speaker.name}{who}")
     if len(preview.speakers) > MOST_SHOWN:
-        lines.append(f"            and {len(preview.speakers) - MOST_SHOWN:,} others")
+        lines.append(f"            and {counted(len(preview.speakers) - MOST_SHOWN, 'other')}")
     if not preview.cast.is_clear:
         lines.append("  Nobody in it is you. If somebody is, name them: --me NAME")
     return "\n".join([*lines, *(f"  note: {notice}" for notice in preview.notices)])
@@ -142,11 +163,11 @@ def progress_line(progress: Progress) -> str:
 
 def told(brought: Brought) -> str:
     """What an import brought, to read."""
-    parts = [f"{brought.added:,} messages are new"]
+    parts = [f"{counted(brought.added, 'message')} {'is' if brought.added == 1 else 'are'} new"]
     if brought.changed:
-        parts.append(f"{brought.changed:,} were edited since")
+        parts.append(f"{brought.changed:,} {was(brought.changed)} edited since")
     if brought.known:
-        parts.append(f"{brought.known:,} were here already")
+        parts.append(f"{brought.known:,} {was(brought.known)} here already")
     text = ", ".join(parts) + "."
     if brought.resumed_at:
         text = f"Went on after message {brought.resumed_at:,}. {text}"
@@ -181,7 +202,7 @@ async def embed_all(house: House, person: PersonId) -> None:
 
     trouble = await make_up(house, person, progress=show)
     line.clear()
-    print(trouble or f"{total:,} messages can now be found by meaning, too.")
+    print(trouble or f"{counted(total, 'message')} can now be found by meaning, too.")
 
 
 async def list_imports(options: argparse.Namespace) -> int:
@@ -203,9 +224,33 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
     async with opened(options, create=False) as house:
         async with house.db.reading() as tx:
             person = await get_person(tx, person_named(options))
+            if number not in {batch.number for batch in await list_batches(tx, person.id)}:
+                raise NotFound(f"There is no import {number}. See: oldfriend import list")
         undone = await undo(house.db, person, number, now=house.clock())
-    print(f"Import {number} is undone: {undone.messages:,} messages were taken out.")
+        async with house.db.reading() as tx:
+            later = overlapping(await list_batches(tx, person.id), number)
+    print(
+        f"Import {number} is undone: {counted(undone.messages, 'message')} "
+        f"{was(undone.messages)} taken out."
+    )
+    for batch in later:
+        print(
+            f"note: Import {batch.number} held messages that were here already and may be gone "
+            f"now. To have them all: oldfriend import undo {batch.number}, "
+            f"then import {batch.reading.file} again."
+        )
     return 0
+
+
+def overlapping(batches: Sequence[Batch], number: int) -> list[Batch]:
+    """The later imports that may have left messages to that one, as they were here already."""
+    undone = next(batch for batch in batches if batch.number == number)
+    return [
+        batch
+        for batch in batches
+        if batch.number > number and batch.known and batch.status == "done"
+        and batch.reading.format == undone.reading.format
+    ]  # fmt: skip
 
 
 async def restore_file(options: argparse.Namespace, path: Path) -> None:
@@ -216,7 +261,8 @@ async def restore_file(options: argparse.Namespace, path: Path) -> None:
         return
     async with opened(options, create=True) as house:
         restored = await restore(house.db, path)
-        print(f"Restored {restored.rows:,} rows of {len(restored.people):,} people.")
+        people = counted(len(restored.people), "person", "people")
+        print(f"Restored {counted(restored.rows, 'row')} of {people}.")
         for person in restored.people:
             await embed_all(house, person)
 
@@ -225,6 +271,16 @@ def listed(contents: Contents) -> str:
     """What an export of ours holds, to read."""
     lines = [f"An export of Oldfriend, of {', '.join(contents.people) or 'nobody'}:"]
     return "\n".join([*lines, *(f"  {rows:>8,}  {name}" for name, rows in contents.rows.items())])
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number of things, as it is said."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def was(count: int) -> str:
+    """The verb for a number of things that something happened to."""
+    return "was" if count == 1 else "were"
 
 
 def duration(seconds: float) -> str:

@@ -9,6 +9,7 @@ OldfriendError
 │   ├── StoreDamaged         the file is not sound, or not ours
 │   └── SchemaTooNew         a newer Oldfriend wrote it; this one must not
 ├── StaleDecision            what a decision rested on has changed; decide again
+├── LeaseLost                somebody else took the work over; nothing of this attempt is kept
 ├── NotFound                 no such person, reply, import …
 ├── ImportRefused            the file cannot be imported; says which line, and what was expected
 ├── InvalidInput             what was passed in cannot be right
@@ -16,7 +17,11 @@ OldfriendError
 ├── ModelError               a language model did not give what was asked
 │   ├── ModelUnavailable     the provider failed in a way that may pass; try again later
 │   ├── ModelRefused         the provider will not answer this, also not later
+│   │   └── RequestRejected  this model cannot take it as it is; another may
+│   ├── BrokenOutput         what it gave cannot be read as what was asked
 │   └── ModelMisconfigured   key, address or name of the model cannot be right
+├── NotDelivered             a platform did not take a message, and may take it later
+├── Undeliverable            a platform will never take this message
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
 """
 
@@ -55,6 +60,10 @@ class SchemaTooNew(StoreError):
 
 class StaleDecision(OldfriendError):
     """What a decision rested on has changed meanwhile; it must be made again."""
+
+
+class LeaseLost(OldfriendError):
+    """Somebody else has taken this work over; nothing of this attempt may be kept."""
 
 
 class NotFound(OldfriendError):
@@ -104,5 +113,26 @@ class ModelRefused(ModelError):
     """The provider will not answer this request, also not later."""
 
 
+class RequestRejected(ModelRefused):
+    """This model cannot take the request as it is (too long, a part it does not know)."""
+
+
+class BrokenOutput(ModelError):
+    """What a model gave cannot be read as what it was asked for."""
+
+
 class ModelMisconfigured(ModelError):
     """The key, the address or the name of a model cannot be right; says what to change."""
+
+
+class NotDelivered(OldfriendError):
+    """The platform did not take a message, and may take it later."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        """Keep how long the platform asks to be left alone, where it says so."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Undeliverable(OldfriendError):
+    """The platform will never take this message: the chat is gone, or it is blocked."""

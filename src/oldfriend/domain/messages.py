@@ -23,6 +23,7 @@ class Spoken:
     trust: TrustClass
     external_id: str | None = None
     details: Mapping[str, str] = field(default_factory=dict)  # reply_to, forwarded_from, media
+    findable: bool = True  # False: nobody's words, such as "Ana joined"; kept, but never found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,9 @@ async def revise(
         held = known.get(spoken.external_id or "")
         if held is None or not is_changed(held, spoken, is_export=target.batch is not None):
             continue
-        edited = await edit_message(tx, target.chat.person, held.id, spoken.text, now=now)
+        edited = await edit_message(
+            tx, target.chat.person, held.id, spoken.text, now=now, findable=spoken.findable
+        )
         if target.batch is not None:
             await claim_version(tx, edited, batch=target.batch, details=spoken.details)
         known[spoken.external_id or ""] = replace(

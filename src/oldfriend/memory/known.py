@@ -22,6 +22,8 @@ class KnownMessage:
     """A message that is here, with every text it ever had."""
 
     id: MessageId
+    speaker: str
+    at: Micros
     text: str  # as it reads now
     texts: frozenset[str]
     edited: str  # when it was last edited, as the channel wrote it; empty if it does not say
@@ -36,20 +38,21 @@ async def known_messages(
         names = {f"id{place}": value for place, value in enumerate(ids)}
         values: dict[str, SqlValue] = {"person": person, "chat": chat, **names}
         rows = await tx.rows(
-            f"""SELECT first.external_id, m.id, m.text, m.details FROM message first
+            f"""SELECT first.external_id, m.id, m.speaker, m.said_at, m.text, m.details
+               FROM message first
                JOIN message m ON m.id = first.id
                WHERE first.person = :person AND first.chat = :chat AND first.version = 1
                AND first.external_id IN ({", ".join(f":{name}" for name in names)})
                ORDER BY m.id, m.version""",
             **values,
         )
-        for external_id, message, text, details in rows:
+        for external_id, message, speaker, at, text, details in rows:
             edited = str(json.loads(details).get("edited", "")) if details else ""
             earlier = found.get(external_id)
             if earlier is not None:
                 edited = max(edited, earlier.edited)
             found[external_id] = KnownMessage(
-                id=MessageId(message), text=text, edited=edited,
+                id=MessageId(message), speaker=speaker, at=at, text=text, edited=edited,
                 texts=frozenset({text}) | (earlier.texts if earlier is not None else frozenset()),
             )  # fmt: skip
     return found

@@ -84,15 +84,16 @@ async def write_messages(
     ):
         message = MessageId(new_id(now))
         language = detect_language(text, fallback=place.language)
-        row = row_of(place, said, text, language=language, findable=findable)
+        row = row_of(place, said, text, language=language, findable=findable and said.findable)
         added = await tx.run(INSERT, id=message, seq=seq, tokens=count, now=now, **row)
         written.append(Written(message, seq, language) if added else None)
     return written
 
 
 async def edit_message(
-    tx: Transaction, person: PersonId, message: MessageId, text: str, *, now: Micros
-) -> Message:
+    tx: Transaction, person: PersonId, message: MessageId, text: str, *, now: Micros,
+    findable: bool = True,
+) -> Message:  # fmt: skip
     """Add a version with a new text; the earlier one stays. Raises NotFound, InvalidInput."""
     earlier = await get_message(tx, person, message)
     clean = checked_text(text)
@@ -113,8 +114,8 @@ async def edit_message(
              :imprint, :now
            FROM message WHERE id = :id AND person = :person AND version = :version""",
         seq=seq, text=clean, language=language, tokens=tokens, now=now,
-        imprint=imprint_of(clean, language=language), id=message, person=person,
-        version=earlier.version,
+        imprint=imprint_of(clean, language=language) if findable else b"", id=message,
+        person=person, version=earlier.version,
     )  # fmt: skip
     return await get_message(tx, person, message)
 

@@ -48,6 +48,7 @@ class Cast:
             text=message.text, at=at, zone=its_zone,
             trust="outside" if is_outside else TRUST_OF_ROLE[role],
             external_id=message.external_id, details=message.details,
+            findable=role != "system" and not message.is_placeholder,
         )  # fmt: skip
 
 

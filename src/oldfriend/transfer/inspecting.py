@@ -36,6 +36,8 @@ class Sample:
 
     draw: int  # the smallest are kept: the same ones in every export that holds them
     external_id: str
+    has_own_id: bool
+    speaker: str
     text_print: int
     at: Micros
 
@@ -142,14 +144,15 @@ class ChatCount:
         self.sessions.add(session)
         return is_new
 
-    def draw(self, message: ParsedMessage, at: Micros) -> None:
+    def draw(self, message: ParsedMessage, spoken: Spoken) -> None:
         """Keep the message as a sample if it is drawn."""
         draw = zlib.crc32(message.external_id.encode())
         if len(self.samples) >= SAMPLES and -draw <= self.samples[0][0]:
             return
         sample = Sample(
-            draw=draw, external_id=message.external_id, text_print=hash(message.text), at=at
-        )
+            draw=draw, external_id=message.external_id, has_own_id=message.has_own_id,
+            speaker=spoken.speaker, text_print=hash(message.text), at=spoken.at,
+        )  # fmt: skip
         add = heapq.heappush if len(self.samples) < SAMPLES else heapq.heappushpop
         add(self.samples, (-draw, sample))
 
@@ -178,7 +181,7 @@ class Count:
         chat.messages += 1
         self.sessions += chat.begins_session(message.session, at)
         if samples:
-            chat.draw(message, at)
+            chat.draw(message, spoken)
 
     def chat_previews(self) -> tuple[ChatPreview, ...]:
         """The chats, in the order of the file."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.db.database import Database, SqlValue, Transaction
+from oldfriend.domain.clock import is_representable
 from oldfriend.domain.errors import ImportRefused, StoreError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import MAX_TEXT, storable
@@ -32,6 +33,8 @@ from oldfriend.transfer.formats.source import Source, lines_of, refusing_unreada
 HEADER: Final = f'{{"{MARK}": "export", "version": {VERSION}}}'
 LONGEST_LINE: Final = 8 * MAX_TEXT  # the longest text, all of it escaped
 BIGGEST: Final = 1 << 63
+MOMENT: Final = "_at"
+"""How the name of every column ends that holds a moment."""
 TABLE_NAMED: Final = {table.name: table for table in TABLES}
 KINDS: Final[dict[Kind, tuple[tuple[type, ...], str]]] = {
     "text": ((str,), "a text"),
@@ -179,7 +182,7 @@ def check_end(fields: Mapping[str, object], count: int, line: int) -> bool:
     """Raise ImportRefused where the last line does not count what was read."""
     if fields.get(MARK) != "end" or fields.get("rows") != count:
         raise ImportRefused(
-            f"{count:,} rows stand above.", line=line, expected=f"{fields.get('rows')} rows"
+            f"the rows above are {count:,}.", line=line, expected=f"{fields.get('rows')} rows"
         )
     return True
 
@@ -217,4 +220,9 @@ def checked(value: object, kind: Kind, what: str, line: int) -> SqlValue:
         is_right = storable(value) == value
     if not is_right or not isinstance(value, str | int | float | None):
         raise ImportRefused(f"{what} is {kind_of(value)}.", line=line, expected=expected)
+    if what.endswith(MOMENT) and isinstance(value, int) and not is_representable(value):
+        raise ImportRefused(
+            f"{what} is {value}, which is on no calendar.", line=line,
+            expected="microseconds since 1970 in the years 2 to 9998",
+        )  # fmt: skip
     return value

@@ -127,6 +127,19 @@ def test_media_left_out_is_a_message_of_its_sender(read, text):
     message = read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0]
 
     assert (message.speaker, message.details, message.role) == ("Ana", {"media": "omitted"}, None)
+    assert message.is_placeholder == ("plan.pdf" not in text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Media omitted>\nour boat", "\u200ewe talked all night and then said nothing, my part in "
+        "it was omitted", "IMG-20231231-WA0001.jpg (file attached)", "the media was omitted",
+    ],
+)  # fmt: skip
+def test_what_holds_words_of_somebody_is_no_placeholder(read, text):
+    """A caption, a file's name, a sentence that happens to end like one."""
+    assert not read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0].is_placeholder
 
 
 @pytest.mark.parametrize(

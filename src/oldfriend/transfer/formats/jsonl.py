@@ -133,11 +133,12 @@ def message_of(fields: Fields, line: int, source: Source, ids: DerivedIds) -> Pa
             "nobody says this.", line=line, expected='"speaker" or "role": "person"'
         )
     at = moment_of_iso(fields.get("at"), line=line, what='"at"')
+    own_id = name_in(fields, "id", line)
     return ParsedMessage(
         line=line, chat=storable(source.key), chat_title=storable(PurePath(source.name).stem),
         session=name_in(fields, "session", line) or None, speaker=speaker, role=role, text=text,
-        at=at, external_id=name_in(fields, "id", line)
-        or ids.next(moment=at.isoformat(), speaker=speaker, text=text),
+        at=at, has_own_id=bool(own_id),
+        external_id=own_id or ids.next(moment=at.isoformat(), speaker=speaker, text=text),
     )  # fmt: skip
 
 

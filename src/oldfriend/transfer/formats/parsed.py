@@ -27,7 +27,9 @@ class ParsedMessage:
     text: str
     at: datetime  # naive: by the clock where the export was made; UTC: a moment, no zone told
     external_id: str
+    has_own_id: bool = False  # the file gives it; else it follows from the words
     outside: bool = False  # forwarded, attached or fetched, not said
+    is_placeholder: bool = False  # stands for something that the export left out
     details: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -19,6 +19,7 @@ from oldfriend.transfer.formats.whatsapp_dates import DateOrder, DateTrials, mom
 from oldfriend.transfer.formats.whatsapp_heads import Head, Style, find_head
 from oldfriend.transfer.formats.whatsapp_phrases import (
     is_notice,
+    is_placeholder,
     media_in,
     split_speaker,
     without_edit_mark,
@@ -140,6 +141,7 @@ def message_of(draft: Draft, title: str, ids: DerivedIds) -> ParsedMessage:
         line=draft.line, chat=title, chat_title=title, speaker=speaker,
         role="system" if is_system else None, text=plain, at=draft.at, details=details,
         external_id=ids.next(moment=draft.head.moment(), speaker=speaker, text=plain),
+        is_placeholder=is_placeholder(plain, details),
     )  # fmt: skip
 
 

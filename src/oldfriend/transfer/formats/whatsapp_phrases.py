@@ -12,6 +12,8 @@ MARK: Final = "\u200e"  # the iPhone puts it before what WhatsApp wrote
 LONGEST_NAME: Final = 100
 LONGEST_NOTICE: Final = 500
 LONGEST_MARK: Final = 120
+LONGEST_PLACEHOLDER: Final = 60
+OMITTED: Final = "omitted"
 
 _MARKS: Final = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _OMITTED_WORDS: Final = (
@@ -33,6 +35,7 @@ _OMITTED: Final = re.compile(
 )
 _OMITTED_AT_END: Final = re.compile(rf"(?:{_OMITTED_WORDS})\.?$", re.I)
 _FILE: Final = r"(?P<file>[^\n<>:/\\|?*]{1,200}\.[A-Za-z0-9]{2,5})"
+_NAMED: Final = re.compile(_FILE)
 _ATTACHED_FIRST: Final = re.compile(rf"{_FILE} \([^()\n]{{4,30}}\)(?=\n|$)")  # (file attached)
 _ATTACHED: Final = re.compile(rf"<[^<>:：\n]{{2,25}}\s?[:：]\s?{_FILE}>")  # <attached: …>
 _EDITED: Final = re.compile(
@@ -122,5 +125,12 @@ def media_in(text: str) -> Mapping[str, str]:
     first_line = plain.partition("\n")[0]
     marked = text.lstrip(" ").startswith(MARK) and _OMITTED_AT_END.search(first_line)
     if marked or (len(first_line) <= 100 and _OMITTED.fullmatch(first_line)):
-        return {"media": "omitted"}
+        return {"media": OMITTED}
     return {}
+
+
+def is_placeholder(text: str, details: Mapping[str, str]) -> bool:
+    """Whether a text says no more than that media was left out: no caption, no file's name."""
+    plain = text.strip()
+    is_bare = len(plain) <= LONGEST_PLACEHOLDER and "\n" not in plain and not _NAMED.search(plain)
+    return details.get("media") == OMITTED and is_bare
