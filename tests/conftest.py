@@ -1,20 +1,25 @@
 """What every test may ask for: a clock, a database, a house, and the program as a process."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from oldfriend.app.sections import Limits
 from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House, open_house
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.app.wiring import House, open_database, open_house
+from oldfriend.db.database import Database
 from tests.clock import FrozenClock
+from tests.postgres import Server, running_server
 from tests.processes import Program
 
 SIZE = os.environ.get("OLDFRIEND_TEST_SIZE", "small")  # noqa: TID251 - the tests' one setting
+
+SQLITE_ONLY = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+"""For tests of what is so with a file only: ``pytestmark = SQLITE_ONLY``, or on one of them."""
 
 hypothesis_settings.register_profile("small", max_examples=25, deadline=None)
 hypothesis_settings.register_profile("full", max_examples=500, deadline=None)
@@ -27,14 +32,19 @@ class Sizes:
 
     imported: int  # messages in the large import
     kills: int  # times that a writer is killed
+    switched: int = 1_000  # messages that another model embeds anew
+    crash_messages: int  # answered while workers are killed
+    crash_chats: int  # in which they are said
 
 
 @pytest.fixture(scope="session")
 def sizes() -> Sizes:
     """Small while working, full with ``make test-full``."""
     if SIZE == "full":
-        return Sizes(imported=100_000, kills=40)
-    return Sizes(imported=3_000, kills=4)
+        return Sizes(
+            imported=100_000, kills=40, switched=20_000, crash_messages=1_000, crash_chats=50
+        )
+    return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
 
 
 @pytest.fixture
@@ -43,21 +53,53 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
-@pytest.fixture(params=["sqlite"])
-async def db(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server, started by the first test that needs one."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Every engine in turn. What is about one of them is parametrised with ``SQLITE_ONLY``."""
+    return request.param
+
+
+@pytest.fixture
+def database_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A place for a database of each engine, with nothing in it."""
+    if engine == "sqlite":
+        yield f"sqlite:///{tmp_path / 'data' / 'oldfriend.db'}"
+        return
+    with request.getfixturevalue("postgres").database() as url:
+        yield url
+
+
+@pytest.fixture
+def other_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A place for a second database of the same engine."""
+    if engine == "sqlite":
+        yield f"sqlite:///{tmp_path / 'other' / 'oldfriend.db'}"
+        return
+    with request.getfixturevalue("postgres").database() as url:
+        yield url
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
     """A new database of each engine."""
-    database = open_sqlite(tmp_path / "oldfriend.db")
+    database = await open_database(database_url)
     yield database
     await database.close()
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(database_url: str, tmp_path: Path) -> Settings:
     """The settings of somebody in Lisbon who speaks English."""
-    data = tmp_path / "data"
     return Settings(
-        data=data, database=f"sqlite:///{data / 'oldfriend.db'}", zone="Europe/Lisbon",
-        language="en",
+        data=tmp_path / "data", database=database_url, zone="Europe/Lisbon", language="en",
+        limits=Limits(messages_per_minute=0),
     )  # fmt: skip
 
 

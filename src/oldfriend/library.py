@@ -18,7 +18,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, NoReturn, TypeVar
 
-from oldfriend.app.answering import Line, open_line
+from oldfriend.app.accepting import Line, open_line
 from oldfriend.app.embedding import make_up
 from oldfriend.app.settings import read_settings
 from oldfriend.app.wiring import House, open_house

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from oldfriend.app.answering import Answer, Line, answer, open_line
+from oldfriend.app.accepting import Line, Said, open_line
+from oldfriend.app.answering import Answer, answer
 from oldfriend.app.wiring import House
 from oldfriend.memory.log import list_messages
 from tests.clock import FrozenClock
@@ -24,7 +25,9 @@ def say(house: House, clock: FrozenClock) -> Say:
 
     async def say(text: str, *, person: str | None = None, channel: str = "terminal") -> Answer:
         clock.tick(minutes=1)
-        return await answer(house, await open_line(house, person=person, channel=channel), text)
+        return await answer(
+            house, await open_line(house, person=person, channel=channel), Said(text=text)
+        )
 
     return say
 

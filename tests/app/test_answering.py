@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldfriend.app.answering import Answer, Line, accept, answer, commit, open_line
+from oldfriend.app.accepting import Line, Said, accept, open_line
+from oldfriend.app.answering import Answer, Task, answer, commit, utterance_of
+from oldfriend.app.thinking import mind_for
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
 from oldfriend.domain.messages import storable
@@ -50,7 +52,7 @@ async def test_what_was_said_is_kept_although_the_turn_fails(house: House, line:
     """A peer loses the message exactly so (ACCEPTANCE B2)."""
     broken = replace(house, embedder=BrokenEmbedder(RuntimeError("out of memory")))
     with pytest.raises(RuntimeError):
-        await answer(broken, line, "My cat is called Miso, and where is the vet?")
+        await answer(broken, line, Said(text="My cat is called Miso, and where is the vet?"))
 
     assert await log_of(house, line) == [("person", "My cat is called Miso, and where is the vet?")]
 
@@ -62,7 +64,7 @@ async def test_a_failing_embedder_costs_the_meaning_but_not_the_answer(
     await say("My cat is called Miso.")
     broken = replace(house, embedder=BrokenEmbedder(EmbeddingFailed("no model")))
     line = await open_line(broken, person=None, channel="terminal")
-    given = await answer(broken, line, QUESTION)
+    given = await answer(broken, line, Said(text=QUESTION))
 
     assert given.receipt.details["degraded"] is True
     assert ENGLISH["degraded"] in given.reply.text
@@ -72,11 +74,16 @@ async def test_reply_receipt_and_notes_are_kept_together_or_not_at_all(
     house: House, line: Line
 ) -> None:
     """A decision that turns out to be impossible takes all others of its turn with it."""
-    said = await accept(house, line, "Remember that I like tea", at=None, zone=None)
-    outcome = await run_turn(said, house.looking)
-    impossible = NoteDecision(text="words that were never said", author="rules/1")
+    accepted = await accept(house, line, Said(text="Remember that I like tea"), to_answer=True)
+    assert accepted is not None
+    assert accepted.claim is not None
+    task = Task(claim=accepted.claim, letters=accepted.claim.letters, later=())
+    said = await utterance_of(house, task)
+    outcome = await run_turn(said, await mind_for(house, said))
+    impossible = NoteDecision(text="never said", source=said.message, author="rules/1")
+    outcome = replace(outcome, notes=(*outcome.notes, impossible))
     with pytest.raises(InvalidInput):
-        await commit(house, line, said, replace(outcome, notes=(*outcome.notes, impossible)), None)
+        await commit(house, task, said, outcome, None, may_redo=True)
 
     assert await log_of(house, line) == [("person", "Remember that I like tea")]
     async with house.db.reading() as tx:
@@ -129,7 +136,10 @@ async def test_two_who_say_hello_at_once_are_not_both_told(house: House, line: L
     """Once per install holds for a race too."""
     other = await open_line(house, person="Ada", channel="terminal")
     async with asyncio.TaskGroup() as tasks:
-        both = [tasks.create_task(answer(house, each, "What is new?")) for each in (line, other)]
+        both = [
+            tasks.create_task(answer(house, each, Said(text="What is new?")))
+            for each in (line, other)
+        ]
 
     told = [ENGLISH["offline"] in task.result().reply.text for task in both]
     assert sorted(told) == [False, True]
@@ -206,7 +216,7 @@ async def test_an_empty_message_is_refused_and_not_kept(house: House, line: Line
     """There is nothing to keep."""
     for text in ("", "  \n\t "):
         with pytest.raises(InvalidInput, match="Write something"):
-            await answer(house, line, text)
+            await answer(house, line, Said(text=text))
 
     assert await log_of(house, line) == []
 
@@ -234,7 +244,7 @@ async def test_what_is_said_for_another_time_is_kept_at_that_time(
     house: House, line: Line, clock: FrozenClock
 ) -> None:
     """And the reply stands right behind it."""
-    given = await answer(house, line, "hello", at=1_000_000, zone="+05:30")
+    given = await answer(house, line, Said(text="hello", at=1_000_000, zone="+05:30"))
 
     assert (given.said.at, given.said.zone) == (given.reply.at, given.reply.zone) == (
         1_000_000, "+05:30",

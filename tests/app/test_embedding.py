@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from oldfriend.app import embedding
-from oldfriend.app.answering import Line
+from oldfriend.app.accepting import Line
 from oldfriend.app.embedding import embed_missing, make_up
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import EmbeddingFailed

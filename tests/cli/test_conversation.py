@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from oldfriend.app.answering import Line, answer, open_line
+from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.settings import Settings
 from oldfriend.app.wiring import House, open_house
 from oldfriend.cli.conversation import Conversation
@@ -36,7 +36,8 @@ class Interrupting:
         """Let somebody speak first."""
         if not self.has_spoken:
             self.has_spoken = True
-            await answer(self.elsewhere, self.line, "I sold the boat yesterday.")
+            words = Said(text="I sold the boat yesterday.")
+            await accept(self.elsewhere, self.line, words, to_answer=True)
         return await self.embedder.embed(texts)
 
 
@@ -54,11 +55,12 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
     line = await open_line(house, person=None, channel="terminal")
     shown: list[str] = []
 
-    async def stream(text: str) -> None:
-        shown.append(text)
+    async def speak(text: str) -> None:
+        if text != "\n":
+            shown.append(text)
 
     embedder = Interrupting(house.embedder, elsewhere, line)
-    talk = Conversation(replace(house, embedder=embedder), line, shown.append, stream)
+    talk = Conversation(replace(house, embedder=embedder), line, shown.append, speak)
     await talk.begin()
     await talk.hear("Where is the boat that we bought?")
     before = len(shown)
@@ -68,8 +70,7 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
     assert embedder.has_spoken
     assert before == 1
     assert shown[1] == "you: I sold the boat yesterday."
-    assert len(shown) == 3
-    assert "Where is the boat" not in "".join(shown[1:])
+    assert len(shown) == 2
 
 
 async def test_what_fails_is_said_and_the_talk_goes_on(house: House) -> None:
@@ -77,10 +78,10 @@ async def test_what_fails_is_said_and_the_talk_goes_on(house: House) -> None:
     line = await open_line(house, person=None, channel="terminal")
     shown: list[str] = []
 
-    async def stream(text: str) -> None:
+    async def speak(text: str) -> None:
         raise StoreBusy("Another program is writing.")
 
-    talk = Conversation(house, line, shown.append, stream)
+    talk = Conversation(house, line, shown.append, speak)
 
     assert await talk.hear("hello there")
     assert talk.has_failed

@@ -22,8 +22,9 @@ def test_what_was_done_ends_with_zero(call: Call) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("recall", "cat"), ("why",), ("doctor",), ("migrate",), ("export",), ("import", "list")],
-)
+    [("recall", "cat"), ("why",), ("doctor",), ("migrate",), ("export",), ("import", "list"),
+     ("letters",), ("cost",), ("status",)],
+)  # fmt: skip
 def test_without_a_memory_looking_into_it_ends_with_one_and_makes_none(
     call: Call, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
@@ -109,7 +110,10 @@ def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> No
 def test_it_knows_its_version_and_helps(call: Call) -> None:
     """Each command has a sentence about itself."""
     assert call("--version").stdout == f"oldfriend {__version__}\n"
-    for command in ("chat", "say", "recall", "why", "import", "export", "doctor", "migrate"):
+    for command in (
+        "chat", "say", "recall", "why", "import", "export", "doctor", "migrate", "serve", "work",
+        "stop", "reload", "status", "letters", "cost",
+    ):  # fmt: skip
         assert build_parser().parse_args([command, *NEEDED.get(command, [])]).module
         assert call(command, "--help").code == 0
 

@@ -19,6 +19,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.memory.people import ensure_companion, ensure_owner
 from oldfriend.transfer.importing import bring_in
 from oldfriend.transfer.inspecting import inspect
+from tests.conftest import SQLITE_ONLY
 from tests.processes import Program
 from tests.terminals import Terminal, terminals
 
@@ -71,6 +72,7 @@ def test_a_store_that_breaks_while_others_are_listened_to_is_told(
     assert "Traceback" not in window.shown
 
 
+@SQLITE_ONLY
 def test_quitting_does_not_wait_for_vectors(
     oldfriend: Program, chat: Callable[..., Terminal], settings: Settings, tmp_path: Path
 ) -> None:

@@ -14,6 +14,12 @@ from oldfriend.domain.errors import InvalidInput, StoreFull, StoreNotFound, Stor
 from tests.processes import line_of, python
 
 
+@pytest.fixture
+def engine() -> str:
+    """All of this is about files."""
+    return "sqlite"
+
+
 def mode(path: Path) -> int:
     """The rights on a file."""
     return stat.S_IMODE(path.stat().st_mode)
@@ -183,7 +189,7 @@ import asyncio, os, sys
 import apsw
 from pathlib import Path
 from oldfriend.db.sqlite.database import open_sqlite
-from oldfriend.db.sqlite.migrating import load_migrations
+from oldfriend.db.schema import load_migrations
 from oldfriend.domain.errors import StoreError
 
 steps = load_migrations()

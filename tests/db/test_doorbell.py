@@ -16,6 +16,13 @@ from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
 from oldfriend.db.sqlite.doorbell import bells_of
 from tests.processes import kill, line_of, python
 
+
+@pytest.fixture
+def engine() -> str:
+    """All of this is about files."""
+    return "sqlite"
+
+
 LISTENER = """
 import asyncio, sys
 from pathlib import Path

@@ -6,9 +6,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.db.sqlite.connection import APPLICATION_ID
 from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.db.sqlite.migrating import Migration, load_migrations
 from oldfriend.domain.errors import SchemaTooNew, StoreDamaged, StoreError
 from tests.processes import line_of, python
 

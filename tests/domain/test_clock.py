@@ -13,6 +13,7 @@ from oldfriend.domain.clock import (
     is_representable,
     parse_moment,
     place_in_zone,
+    start_of_day,
     to_micros,
 )
 from oldfriend.domain.errors import InvalidInput
@@ -98,3 +99,24 @@ def test_the_years_that_are_told_are_the_years_that_there_are() -> None:
     """From the first moment of the year 2 to the last of the year 9998."""
     assert from_micros(EARLIEST) == datetime(2, 1, 1, tzinfo=UTC)
     assert from_micros(LATEST) == datetime(9998, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone", "days_back", "expected"),
+    [
+        ("2024-05-03T18:30", "Europe/Madrid", 0, "2024-05-03T00:00+02:00"),
+        ("2024-05-03T00:00", "Europe/Madrid", 0, "2024-05-03T00:00+02:00"),
+        ("2024-05-03T00:30+02:00", "America/New_York", 0, "2024-05-02T00:00-04:00"),
+        ("2024-04-01T09:00", "Europe/Madrid", 1, "2024-03-31T00:00+01:00"),  # of 23 hours
+        ("2024-04-01T09:00", "Europe/Madrid", 2, "2024-03-30T00:00+01:00"),
+        ("2024-04-26T09:00", "Africa/Cairo", 0, "2024-04-26T01:00+03:00"),  # it begins at one
+        ("2024-05-03T18:30", "+05:30", 0, "2024-05-03T00:00+05:30"),
+    ],
+)
+def test_a_day_begins_at_midnight_by_the_clocks_of_the_zone(
+    moment: str, zone: str, days_back: int, expected: str
+) -> None:
+    """Also where the clocks are put forward or back."""
+    at, _ = parse_moment(moment, zone)
+
+    assert start_of_day(at, zone, days_back=days_back) == parse_moment(expected, "UTC")[0]

@@ -9,7 +9,7 @@ from tests.processes import Program, kill, line_of, python
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from oldfriend.app.answering import accept, open_line
+from oldfriend.app.accepting import Said, accept, open_line
 from oldfriend.app.settings import read_settings
 from oldfriend.app.wiring import open_house
 
@@ -17,8 +17,8 @@ async def write(data):
     async with open_house(read_settings(data=data)) as house:
         line = await open_line(house, person=None, channel="terminal")
         while True:
-            said = await accept(house, line, "x" * 3000, at=None, zone=None)
-            print(said.message.id, flush=True)
+            accepted = await accept(house, line, Said(text="x" * 3000), to_answer=False)
+            print(accepted.message.id, flush=True)
 
 asyncio.run(write(sys.argv[1]))
 """

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from oldfriend.db.database import Transaction
-from oldfriend.db.sqlite.database import SqliteDatabase
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Companion, Person
@@ -21,7 +20,7 @@ from tests.clock import FrozenClock
 class Friend:
     """Somebody who talks to the companion."""
 
-    db: SqliteDatabase
+    db: Database
     clock: FrozenClock
     person: Person
     companion: Companion
@@ -55,7 +54,7 @@ Meet = Callable[..., Awaitable[Friend]]
 
 
 @pytest.fixture
-def meet(db: SqliteDatabase, clock: FrozenClock) -> Meet:
+def meet(db: Database, clock: FrozenClock) -> Meet:
     """Get to know somebody by name, on a channel."""
 
     async def meet(name: str, *, channel: str = "terminal") -> Friend:

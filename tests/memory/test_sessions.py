@@ -8,16 +8,15 @@ from tests.processes import line_of, python
 
 TALKER = """
 import asyncio, sys
-from pathlib import Path
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.app.wiring import open_database
 from oldfriend.domain.messages import Spoken
 from oldfriend.domain.people import Chat
 from oldfriend.memory.log import Place, write_message
 from oldfriend.memory.sessions import session_at
 
-async def talk(path, person, companion, chat):
+async def talk(url, person, companion, chat):
     chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")
-    db = open_sqlite(Path(path))
+    db = await open_database(url)
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(20):
@@ -131,10 +130,12 @@ async def test_a_given_session_keeps_its_name_and_grows(nora: Friend) -> None:
     assert (await nora.says("now")).session not in ids
 
 
-async def test_processes_that_race_never_have_two_sessions_open(nora: Friend) -> None:
+async def test_processes_that_race_never_have_two_sessions_open(
+    nora: Friend, database_url: str
+) -> None:
     """Each of their twenty stretches is one session."""
     ids = (nora.person.id, nora.companion.id, nora.chat.id)
-    with python(TALKER, nora.db.path, *ids) as one, python(TALKER, nora.db.path, *ids) as two:
+    with python(TALKER, database_url, *ids) as one, python(TALKER, database_url, *ids) as two:
         assert line_of(one.stdout) == line_of(two.stdout) == "ready"
         for process in (one, two):
             process.stdin.write(b"go\n")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.app.wiring import open_database
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.log import edit_message
 from oldfriend.memory.search import PersonIndex
@@ -14,15 +14,14 @@ from tests.processes import python
 
 WRITER = """
 import asyncio, sys
-from pathlib import Path
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.app.wiring import open_database
 from oldfriend.domain.messages import Spoken
 from oldfriend.domain.people import Chat
 from oldfriend.memory.log import Place, write_message
 
-async def write(path, person, companion, chat, session):
+async def write(url, person, companion, chat, session):
     chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")
-    db = open_sqlite(Path(path))
+    db = await open_database(url)
     spoken = Spoken(role="person", speaker="", text="from elsewhere", at=0, trust="person")
     async with db.writing() as tx:
         await write_message(tx, Place(chat=chat, session=session), spoken, now=0)
@@ -70,14 +69,14 @@ async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: Shel
 
 
 async def test_what_another_connection_or_process_writes_is_there_too(
-    nora: Friend, shelf: Shelf
+    nora: Friend, shelf: Shelf, database_url: str
 ) -> None:
     """A cache is never older than the transaction that asks for it."""
     first = await nora.says("one")
     assert await seqs(nora, shelf) == [first.seq]
 
     ids = (nora.person.id, nora.companion.id, nora.chat.id, first.session)
-    with python(WRITER, nora.db.path, *ids) as other:
+    with python(WRITER, database_url, *ids) as other:
         assert other.wait(60) == 0
 
     assert await seqs(nora, shelf) == [first.seq, first.seq + 1]
@@ -119,6 +118,74 @@ async def test_vectors_of_another_model_are_not_compared(nora: Friend, shelf: Sh
 
     assert not (await index_of(nora, shelf)).vectors.any()
     assert not (await index_of(nora, Shelf(None))).vectors.any()
+    assert not (await index_of(nora, Shelf(None))).former
+
+
+def standing(index: PersonIndex, model: str) -> dict[int, int]:
+    """Which messages are found by a model of before, and by which vector."""
+    former = index.former.get(model)
+    if former is None:
+        return {}
+    seqs = index.columns.seq[former.positions].tolist()
+    counting = zip(seqs, former.vectors.argmax(axis=1).tolist(), former.counting, strict=True)
+    return {seq: top for seq, top, counts in counting if counts}
+
+
+async def test_a_model_of_before_stands_in_until_all_is_embedded_anew(
+    nora: Friend, shelf: Shelf
+) -> None:
+    """Message by message, on a shelf that saw it all and on one that comes late."""
+    seqs = [(await nora.says(text)).seq for text in ("one", "two", "three", "four")]
+    async with nora.db.writing() as tx:
+        for place, seq in enumerate(seqs[:3]):
+            await save_vectors(tx, nora.person.id, "old", [seq], one_hot(20 + place)[:, :64])
+    places = dict(zip(seqs, (20, 21, 22), strict=False))
+    assert standing(await index_of(nora, shelf), "old") == places
+
+    for number, seq in enumerate(reversed(seqs)):
+        async with nora.db.writing() as tx:
+            await save_vectors(tx, nora.person.id, "m", [seq], one_hot(30 + number))
+        places.pop(seq, None)
+        for each in (shelf, Shelf("m")):
+            index = await index_of(nora, each)
+            assert standing(index, "old") == places
+            assert np.count_nonzero(index.vectors.any(axis=1)) == number + 1
+    assert not (await index_of(nora, shelf)).former
+
+
+async def test_what_an_older_process_embeds_meanwhile_stands_in_too(
+    nora: Friend, shelf: Shelf
+) -> None:
+    """New words with their vector, and late vectors; an edit and a removal go through as well."""
+    first = await nora.says("one")
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "old", [first.seq], one_hot(20))
+    assert standing(await index_of(nora, shelf), "old") == {first.seq: 20}
+    async with nora.db.writing() as tx:
+        second = await nora.says_in(tx, "two")
+        await save_vectors(tx, nora.person.id, "old", [second.seq], one_hot(21))
+    assert standing(await index_of(nora, shelf), "old") == {first.seq: 20, second.seq: 21}
+
+    third = await nora.says("three")
+    assert standing(await index_of(nora, shelf), "old") == {first.seq: 20, second.seq: 21}
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "old", [third.seq], one_hot(22))
+        await edit_message(tx, nora.person.id, first.id, "uno", now=0)
+    assert standing(await index_of(nora, shelf), "old") == {second.seq: 21, third.seq: 22}
+
+
+async def test_vectors_of_before_count_as_bytes_on_the_shelf(nora: Friend) -> None:
+    """A shelf stays bounded during a switch."""
+    seqs = [(await nora.says(f"message {number}")).seq for number in range(50)]
+    empty, shelf = Shelf("m"), Shelf("m")
+    await index_of(nora, empty)
+    async with nora.db.writing() as tx:
+        await save_vectors(
+            tx, nora.person.id, "old", seqs, np.full((50, 1000), 0.03, dtype=np.float32)
+        )
+    await index_of(nora, shelf)
+
+    assert shelf.nbytes >= empty.nbytes + 50 * 1000 * 4
 
 
 async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: Shelf) -> None:
@@ -132,10 +199,12 @@ async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: Shelf) -> N
     assert await seqs(nora, shelf) == [second.seq]
 
 
-async def test_a_reader_of_an_older_moment_gets_that_moment(nora: Friend, shelf: Shelf) -> None:
+async def test_a_reader_of_an_older_moment_gets_that_moment(
+    nora: Friend, shelf: Shelf, database_url: str
+) -> None:
     """And leaves the shelf in order for whoever comes after."""
     first = await nora.says("one")
-    other = open_sqlite(nora.db.path)
+    other = await open_database(database_url)
     async with other.reading() as older:
         await older.rows("SELECT 1 FROM person")
         second = await nora.says("two")

@@ -3,7 +3,17 @@
 import numpy as np
 
 from oldfriend.memory.log import edit_message
-from oldfriend.memory.vectors import count_findable, list_unembedded, save_vectors
+from oldfriend.memory.vectors import (
+    Choice,
+    count_findable,
+    delete_former_vectors,
+    list_unembedded,
+    models_of,
+    newest_choice,
+    note_choice,
+    save_vectors,
+    vectors_of,
+)
 from tests.memory.conftest import Friend
 
 
@@ -50,3 +60,58 @@ async def test_a_message_that_went_meanwhile_gets_no_vector(nora: Friend) -> Non
         await save_vectors(tx, nora.person.id, "m", [message.seq], vectors(1))
 
         assert await tx.rows("SELECT * FROM message_vector") == []
+
+
+async def test_vectors_of_before_go_once_they_are_not_needed(nora: Friend) -> None:
+    """Those of messages that have no new one yet stay, whoever says that all is done."""
+    messages = [await nora.says(text) for text in ("one", "two", "three", "four")]
+    seqs = [message.seq for message in messages]
+    async with nora.db.writing() as tx:
+        await edit_message(tx, nora.person.id, messages[3].id, "fore", now=nora.clock())
+        await save_vectors(tx, nora.person.id, "old", seqs, vectors(4))
+        await save_vectors(tx, nora.person.id, "new", [seqs[0], seqs[2]], vectors(2))
+        after, steps = 0, 0
+        while after is not None:
+            after = await delete_former_vectors(
+                tx, nora.person.id, "new", "old", after=after, limit=3
+            )
+            steps += 1
+
+        left = await tx.rows("SELECT model, seq FROM message_vector ORDER BY model, seq")
+    assert left == [("new", seqs[0]), ("new", seqs[2]), ("old", seqs[1])]
+    assert steps == 3
+
+
+async def test_it_is_known_of_which_models_somebody_has_vectors(nora: Friend, omar: Friend) -> None:
+    """Of oneself."""
+    for friend, models in ((nora, ["b", "a"]), (omar, ["c"])):
+        message = await friend.says("one")
+        async with friend.db.writing() as tx:
+            for model in models:
+                await save_vectors(tx, friend.person.id, model, [message.seq], vectors(1))
+
+    async with nora.db.reading() as tx:
+        assert await models_of(tx, nora.person.id) == ["a", "b"]
+        assert await models_of(tx, omar.person.id) == ["c"]
+
+
+async def test_the_newest_choice_of_a_model_is_known(nora: Friend) -> None:
+    """Also when it is one of before."""
+    async with nora.db.writing() as tx:
+        assert await newest_choice(tx) is None
+        for model, at in (("a", 1), ("b", 2), ("a", 3)):
+            await note_choice(tx, Choice(model=model, at=at))
+
+        assert await newest_choice(tx) == Choice(model="a", at=3)
+
+
+async def test_vectors_to_compare_with_each_other_are_all_of_one_model(nora: Friend) -> None:
+    """Of that which has most of them."""
+    seqs = [(await nora.says(text)).seq for text in ("one", "two", "three")]
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "old", seqs[:2], vectors(2)[:, :64])
+        await save_vectors(tx, nora.person.id, "new", seqs[2:], vectors(1))
+
+        found = await vectors_of(tx, nora.person.id, "new", seqs)
+    assert found.shape == (3, 64)
+    assert found.any(axis=1).tolist() == [True, True, False]

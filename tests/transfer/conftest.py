@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.database import Row
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.app.wiring import open_database
+from oldfriend.db.database import Database, Row
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Companion, Person
 from oldfriend.memory.batches import Undone
@@ -30,7 +30,7 @@ Write = Callable[[str, Content], Path]
 class House:
     """An install, and what the tests do with it."""
 
-    db: SqliteDatabase
+    db: Database
     person: Person
     companion: Companion
 
@@ -123,9 +123,9 @@ def read(write: Write) -> Callable[..., list[ParsedMessage]]:
 
 
 @pytest.fixture
-async def empty(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+async def empty(other_url: str) -> AsyncIterator[Database]:
     """A store in which nothing was said yet."""
-    db = open_sqlite(tmp_path / "other" / "oldfriend.db")
+    db = await open_database(other_url)
     async with db.writing() as tx:
         await ensure_person(tx, "owner", now=NOW, zone="UTC")
     yield db
@@ -133,9 +133,9 @@ async def empty(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def house(database_url: str) -> AsyncIterator[House]:
     """An install with its owner, Ana, in Lisbon."""
-    db = open_sqlite(tmp_path / "store" / "oldfriend.db")
+    db = await open_database(database_url)
     async with db.writing() as tx:
         person = await ensure_person(tx, "Ana", now=NOW, zone="Europe/Lisbon")
         companion = await ensure_companion(tx, now=NOW)

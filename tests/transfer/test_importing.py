@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.app.wiring import open_database
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.memory.people import ensure_companion, ensure_person
@@ -234,9 +234,10 @@ async def test_undo_takes_away_everything_and_only_what_the_import_brought(house
     async with house.db.writing() as tx:
         for (seq,) in seqs:
             await tx.run(
-                "INSERT INTO message_vector VALUES (:person, 'm', :seq, x'00')",
+                "INSERT INTO message_vector VALUES (:person, 'm', :seq, :bytes)",
                 person=house.person.id,
                 seq=seq,
+                bytes=bytes(1),
             )
     await house.bring_in(write("talk.jsonl", jsonl(3)))
     undone = await house.undo(1)
@@ -324,18 +325,19 @@ async def test_importing_again_with_another_cast_changes_nothing_and_is_told(hou
 @pytest.mark.parametrize("name", ["caf\udce9.txt", "caf\udce9.md", "caf\udce9.jsonl"])
 async def test_a_file_whose_name_is_no_text_is_imported(house, write, name):
     """Old disks hold such; the name is kept as far as it is one."""
-    brought = await house.bring_in(write(name, jsonl(4) if name.endswith("jsonl") else CHAT))
+    path = write(name, jsonl(4) if name.endswith("jsonl") else CHAT)
+    brought = await house.bring_in(path)
 
     assert brought.number == 1
     assert await house.rows("SELECT file FROM import_batch") == [
         (name.replace("\udce9", "\ufffd"),)
     ]
-    assert (await house.bring_in(house.db.path.parent.parent / name)).added == 0
+    assert (await house.bring_in(path)).added == 0
 
 
 def import_in_a_process(store, path, bell):
     async def run():
-        db = open_sqlite(store)
+        db = await open_database(store)
         async with db.writing() as tx:
             person = await ensure_person(tx, "Ana", now=0, zone="UTC")
             companion = await ensure_companion(tx, now=0)
@@ -347,11 +349,13 @@ def import_in_a_process(store, path, bell):
     asyncio.run(run())
 
 
-async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(house, write):
+async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(
+    house, write, database_url
+):
     path = write("talk.jsonl", jsonl(6_000))
     processes = multiprocessing.get_context("spawn")
     bell, ringing = processes.Pipe(duplex=False)
-    killed = processes.Process(target=import_in_a_process, args=(house.db.path, path, ringing))
+    killed = processes.Process(target=import_in_a_process, args=(database_url, path, ringing))
     killed.start()
     await asyncio.to_thread(bell.recv)
     os.kill(killed.pid, signal.SIGKILL)

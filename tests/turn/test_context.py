@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
 
-from oldfriend.app.answering import Line, answer, open_line
+from oldfriend.app.accepting import Line, Said, open_line
+from oldfriend.app.answering import answer
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.wiring import House
 from oldfriend.domain.clock import parse_moment
@@ -86,7 +87,7 @@ async def test_notes_stand_first(
     await tell("My locker is in the hall.", at="2022-05-03T18:30")
     for text in ("remember that my locker code is 4411", "remember that Ana is allergic to nuts"):
         clock.tick(minutes=1)
-        await answer(house, line, text)
+        await answer(house, line, Said(text=text))
 
     notes, said = (await ask("Where is my locker?")).split("\n\n")
 
@@ -103,7 +104,9 @@ async def test_the_budget_is_held(
     """Headings and line breaks are paid for, too."""
     for number in range(1, 10):
         await tell(f"The cat Miso slept on shelf {number}. 猫 " * number, at=f"2023-05-0{number}")
-        await answer(house, line, f"remember that shelf {number} is {'very ' * number}soft")
+        await answer(
+            house, line, Said(text=f"remember that shelf {number} is {'very ' * number}soft")
+        )
 
     assert estimate_tokens(await ask("Where did the cat sleep?", budget=budget)) <= max(budget, 0)
 
@@ -114,7 +117,7 @@ async def test_when_not_all_notes_fit_the_newest_are_kept(
     """They take at most a fourth, so that messages have a place."""
     for number in range(30):
         clock.tick(minutes=1)
-        await answer(house, line, f"remember that shelf {number} is soft")
+        await answer(house, line, Said(text=f"remember that shelf {number} is soft"))
 
     text = await ask("nothing of that kind", budget=200)
 

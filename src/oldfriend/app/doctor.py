@@ -3,14 +3,18 @@
 import shutil
 from dataclasses import dataclass
 
-from oldfriend.app.settings import sqlite_path
+from oldfriend.app.connecting import keys_at_hand
+from oldfriend.app.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.reaching import choice_of
+from oldfriend.app.sections import ROLES
+from oldfriend.app.settings import Settings
 from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelMisconfigured
 from oldfriend.domain.people import Person
 from oldfriend.memory.changes import check_fold
 from oldfriend.memory.people import list_people
-from oldfriend.memory.vectors import count_findable
+from oldfriend.memory.vectors import count_findable, count_standing_in, models_of
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
 
@@ -26,6 +30,7 @@ class Finding:
 async def examine(house: House) -> list[Finding]:
     """Look at everything; what is not well says what to do."""
     findings = [*await bytes_on_disk(house), disk_space(house), await sense_for_meaning(house)]
+    findings += language_models(house.settings)
     async with house.db.reading() as tx:
         for person in await list_people(tx):
             findings += await person_findings(tx, person, house.embedder.model)
@@ -36,7 +41,8 @@ async def bytes_on_disk(house: House) -> list[Finding]:
     """Whether the database is sound."""
     wrong = await house.db.check()
     if not wrong:
-        where = sqlite_path(house.settings.database)
+        url = house.settings.database
+        where = shown_url(url) if names_postgres(url) else sqlite_path(url)
         return [Finding(is_well=True, text=f"The database {where} is sound.")]
     return [
         Finding(is_well=False, text=f"The database is damaged: {line}. Restore a backup.")
@@ -45,8 +51,10 @@ async def bytes_on_disk(house: House) -> list[Finding]:
 
 
 def disk_space(house: House) -> Finding:
-    """Whether there is room to go on."""
-    folder = sqlite_path(house.settings.database).parent
+    """Whether there is room to go on; a server's disk is its own business."""
+    url = house.settings.database
+    folder = house.settings.data if names_postgres(url) else sqlite_path(url).parent
+    folder = next(each for each in (folder, *folder.parents) if each.exists())
     free = shutil.disk_usage(folder).free
     room = f"{free / 1024**3:.1f} GB free in {folder}"
     if free < LOW_DISK_BYTES:
@@ -63,13 +71,41 @@ async def sense_for_meaning(house: House) -> Finding:
     return Finding(is_well=True, text=f"The embedding model works ({house.embedder.model}).")
 
 
+def language_models(settings: Settings) -> list[Finding]:
+    """Whether the chosen models could be asked, and what could be chosen; none is asked here."""
+    chosen = dict.fromkeys(name for role in ROLES for name in settings.models.for_role(role))
+    if not chosen:
+        text = "No language model is connected: answers come from the memory alone."
+        at_hand = [f"{offer.provider} ({offer.why})" for offer in keys_at_hand(settings)]
+        if at_hand:
+            text += f" At hand, and not used: {', '.join(at_hand)}. See: oldfriend connect model"
+        return [Finding(is_well=True, text=text)]
+    return [language_model(settings, name) for name in chosen]
+
+
+def language_model(settings: Settings, name: str) -> Finding:
+    """Whether all that is needed to reach a model is there."""
+    try:
+        choice = choice_of(settings, name)
+    except (ModelMisconfigured, InvalidInput) as error:
+        return Finding(is_well=False, text=f"{name} cannot be asked: {error}")
+    return Finding(is_well=True, text=f"{name} is connected, at {choice.base_url}.")
+
+
 async def person_findings(tx: Transaction, person: Person, model: str) -> list[Finding]:
     """Whether one person's memory is whole."""
     findable, embedded = await count_findable(tx, person.id, model)
-    missing = findable - embedded
+    standing_in = {
+        former: await count_standing_in(tx, person.id, model, former)
+        for former in await models_of(tx, person.id)
+        if former != model
+    }
+    by_words = findable - embedded - sum(standing_in.values())
     words = f"{person.name}: {findable:,} messages can be found"
-    if missing:
-        words += f", {missing:,} of them by words only until the next chat or import ends"
+    if by_words > 0:
+        words += f", {by_words:,} of them by words only until the next chat or import ends"
+    for former, count in standing_in.items():
+        words += f", {count:,} of them as {former} understood them until they are embedded anew"
     findings = [Finding(is_well=True, text=words + ".")]
     for memory in await check_fold(tx, person.id):
         text = f"{person.name}: memory {memory} is not what the journal says. Report this."

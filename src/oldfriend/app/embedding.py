@@ -1,19 +1,40 @@
 """Which messages still lack a vector, and how do they get one? A little at a time, resumably.
 
-A process that dies loses at most one batch; whoever comes next goes on.
+A process that dies loses at most one batch; whoever comes next goes on. When another model was
+chosen, all messages lack its vectors; until each has one, it is found by the one of before.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.search import text_to_embed
-from oldfriend.memory.vectors import list_unembedded, save_vectors
+from oldfriend.memory.vectors import (
+    Choice,
+    Unembedded,
+    delete_former_vectors,
+    list_unembedded,
+    models_of,
+    newest_choice,
+    note_choice,
+    save_vectors,
+)
 
 BATCH = 512
 LEFT_OVER = 256
 """How many messages without a vector one call makes up for, after it has replied."""
+DELETED_AT_ONCE = 10_000
+
+
+@dataclass(slots=True)
+class Done:
+    """How far one call has come."""
+
+    count: int = 0
+    last_seq: int = 0
+    is_whole: bool = False  # nothing is left to embed
 
 
 async def make_up(
@@ -41,26 +62,69 @@ async def embed_missing(
     most: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Give vectors to messages that have none, at most so many; how many got one.
+    """Give vectors to messages that have none of the present model, at most so many; how many.
 
-    Raises EmbeddingFailed; what was done before stays.
+    Once none is left, the vectors of models of before go. Raises EmbeddingFailed; what was done
+    before stays.
     """
-    done, after = 0, 0
-    while most is None or done < most:
-        limit = BATCH if most is None else min(BATCH, most - done)
-        async with house.db.reading() as tx:
-            waiting = await list_unembedded(
-                tx, person, house.embedder.model, after=after, limit=limit
-            )
-        if not waiting:
-            break
-        vectors = await house.embedder.embed(
-            [text_to_embed(each.speaker, each.text) for each in waiting]
+    async with house.db.reading() as tx:
+        former = [model for model in await models_of(tx, person) if model != house.embedder.model]
+    if former and not await is_ours_to_switch(house):
+        return 0
+    done = Done()
+    while not done.is_whole and (most is None or done.count < most):
+        await embed_some(house, person, done, BATCH if most is None else most - done.count)
+        if progress is not None and not done.is_whole:
+            progress(done.count)
+    if done.is_whole:
+        for model in former:
+            await drop_former(house, person, model)
+    return done.count
+
+
+async def embed_some(house: House, person: PersonId, done: Done, most: int) -> None:
+    """Embed the next messages, and keep their vectors."""
+    async with house.db.reading() as tx:
+        waiting = await list_unembedded(
+            tx, person, house.embedder.model, after=done.last_seq, limit=min(BATCH, most)
         )
-        seqs = [each.seq for each in waiting]
+    if not waiting:
+        done.is_whole = True
+        return
+    vectors = await house.embedder.embed([words_of(each) for each in waiting])
+    seqs = [each.seq for each in waiting]
+    async with house.db.writing() as tx:
+        await save_vectors(tx, person, house.embedder.model, seqs, vectors)
+    done.count, done.last_seq = done.count + len(waiting), seqs[-1]
+
+
+def words_of(message: Unembedded) -> str:
+    """What is embedded of a message."""
+    return text_to_embed(message.speaker, message.text)
+
+
+async def is_ours_to_switch(house: House) -> bool:
+    """Whether this process embeds anew, or a process that was started later, with another model.
+
+    Else the two would undo each other's work for ever.
+    """
+    ours = Choice(model=house.embedder.model, at=house.opened_at)
+    async with house.db.reading() as tx:
+        newest = await newest_choice(tx)
+    if newest is None or (newest.model != ours.model and newest.at <= ours.at):
         async with house.db.writing() as tx:
-            await save_vectors(tx, person, house.embedder.model, seqs, vectors)
-        done, after = done + len(waiting), seqs[-1]
-        if progress is not None:
-            progress(done)
-    return done
+            newest = await newest_choice(tx)  # another may have been quicker
+            if newest is None or newest.at <= ours.at:
+                await note_choice(tx, ours)
+                newest = ours
+    return newest.model == ours.model
+
+
+async def drop_former(house: House, person: PersonId, model: str) -> None:
+    """Delete what is not needed any more of the vectors of a model of before, a part at a time."""
+    after: int | None = 0
+    while after is not None:
+        async with house.db.writing() as tx:
+            after = await delete_former_vectors(
+                tx, person, house.embedder.model, model, after=after, limit=DELETED_AT_ONCE
+            )

@@ -1,17 +1,70 @@
 """How does everything fit together? The one module that names concrete engines and models."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import asyncio
+import os
+import random
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from oldfriend.app.settings import Settings, sqlite_path
+from oldfriend.app.database_url import names_postgres, sqlite_path
+from oldfriend.app.reaching import choice_of, may_be_asked
+from oldfriend.app.sections import LOCAL, ROLES, Role
+from oldfriend.app.settings import Settings
+from oldfriend.app.waking import Waking
+from oldfriend.channels.channel import Channel
 from oldfriend.db.database import Database
-from oldfriend.domain.clock import Clock, system_clock
-from oldfriend.llm.embedding import Embedder
+from oldfriend.domain.clock import Clock, Micros, system_clock
+from oldfriend.domain.errors import (
+    EmbeddingFailed,
+    InvalidInput,
+    ModelMisconfigured,
+    StoreUnusable,
+)
+from oldfriend.llm.catalogue import Choice
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.embedding import Embedder, NoEmbedder
+from oldfriend.llm.missing import NoModel
+from oldfriend.llm.model import Model, Record
+from oldfriend.llm.recent import Recent
+from oldfriend.llm.resting import Rests
 from oldfriend.memory.shelf import Shelf
-from oldfriend.turn.recall import Looking
+from oldfriend.turn.recall import Looking, no_other
+
+if TYPE_CHECKING:
+    from oldfriend.llm.adapters.provided import ProvidedEmbedder
+
+Step = Literal[
+    "accept", "accepted", "thinking", "called", "tool begun", "tool finished", "decided",
+    "committing", "committed", "sending", "sent", "delivered",
+]  # fmt: skip
+"""Where one message's life can be cut off; the crash tests cut it off at each."""
+
+
+def unwatched(step: Step) -> None:
+    """Nobody watches the steps."""
+
+
+async def cold() -> None:
+    """There is nothing to make ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleModel:
+    """The models of a role: makes the chain of them that keeps a record of each call."""
+
+    name: str
+    chain: Callable[[Record], Model]
+
+
+def with_settings(house: "House", settings: Settings) -> "House":
+    """The same house by other settings."""
+    return replace(house, settings=settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +76,26 @@ class House:
     shelf: Shelf
     clock: Clock
     settings: Settings
+    waking: Waking
+    name: str  # of this process, among those that work on the same database
+    opened_at: Micros
+    former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
+    models: Mapping[Role, RoleModel] = field(default_factory=dict)  # none: offline
+    channels: Mapping[str, Channel] = field(default_factory=dict)  # that replies are sent to
+    warm: Callable[[], Awaitable[None]] = cold
+    refurnish: Callable[["House", Settings], "House"] = with_settings
+    reached: Callable[[Step], None] = unwatched
     backup_made: Path | None = None  # of the database as it was before it was migrated just now
 
     @property
     def looking(self) -> Looking:
         """What recall needs."""
-        return Looking(db=self.db, shelf=self.shelf, embedder=self.embedder)
+        return Looking(db=self.db, shelf=self.shelf, embedder=self.embedder, former=self.former)
+
+    def quiet_s_of(self, channel: str) -> float:
+        """The pause after which what was said on a channel is answered."""
+        reached = self.channels.get(channel)
+        return 0.0 if reached is None else reached.quiet_s
 
 
 @asynccontextmanager
@@ -39,11 +106,16 @@ async def open_house(
 
     Raises StoreError when the database cannot be used, InvalidInput for a wrong address.
     """
-    from oldfriend.db.sqlite.database import open_sqlite
-    from oldfriend.llm.adapters.minilm import MiniLM
+    db = await open_database(settings.database, create=create)
+    embedders = Embedders(settings)
+    embedder = embedders.present()
+    minds = [Minds(settings, clock)]
+    waking = Waking(db)
 
-    db = open_sqlite(sqlite_path(settings.database), create=create)
-    embedder = MiniLM()
+    def refurnish(house: House, anew: Settings) -> House:
+        minds.append(Minds(anew, clock))  # turns that have begun go on with those before
+        return replace(house, settings=anew, models=minds[-1].by_role(), warm=minds[-1].warm)
+
     try:
         yield House(
             db=db,
@@ -51,10 +123,182 @@ async def open_house(
             shelf=Shelf(embedder.model),
             clock=clock,
             settings=settings,
+            waking=waking,
+            name=name_of_process(),
+            opened_at=clock(),
+            former=embedders.find_former,
+            models=minds[0].by_role(),
+            warm=minds[0].warm,
+            refurnish=refurnish,
             backup_made=db.backup_made,
         )
     finally:
+        await waking.close()
+        for each in minds:
+            await each.close()
+        await embedders.close()
         await db.close()
+
+
+class Embedders:
+    """The models for embedding that are at hand, each made once."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make none yet."""
+        self._settings = settings
+        self._made: dict[str, Embedder] = {}
+        self._to_close: list[Callable[[], Awaitable[None]]] = []
+
+    def present(self) -> Embedder:
+        """The one that was chosen; where it cannot be reached, it says why when it is asked."""
+        from oldfriend.llm.adapters.minilm import MiniLM
+
+        chosen = self._settings.embedder
+        local = chosen.model == LOCAL
+        model = MiniLM.model if local else f"{chosen.model}/{chosen.dimension}"
+        try:
+            return self._at_hand(model)
+        except (ModelMisconfigured, EmbeddingFailed, InvalidInput) as error:
+            return NoEmbedder(model, chosen.dimension or 0, str(error))
+
+    def find_former(self, model: str) -> Embedder | None:
+        """The one that made stored vectors, if it can be had and may be asked."""
+        try:
+            return self._at_hand(model) if may_be_asked(self._settings, model) else None
+        except (ModelMisconfigured, EmbeddingFailed, InvalidInput):
+            return None
+
+    async def close(self) -> None:
+        """Let connections go."""
+        for close in self._to_close:
+            await close()
+
+    def _at_hand(self, model: str) -> Embedder:
+        if model not in self._made:
+            self._made[model] = Recent(self._open(model))
+        return self._made[model]
+
+    def _open(self, model: str) -> Embedder:
+        """Make one by the name that its vectors have."""
+        from oldfriend.llm.adapters.minilm import MiniLM
+
+        if model == MiniLM.model:
+            return MiniLM()
+        name, _, dimension = model.rpartition("/")
+        if not (name and dimension.isdecimal()):
+            raise EmbeddingFailed(f"This version does not have the model {model}.")
+        provided = provided_embedder(choice_of(self._settings, name), int(dimension))
+        self._to_close.append(provided.close)
+        return provided
+
+
+def provided_embedder(choice: Choice, dimension: int | None) -> "ProvidedEmbedder":
+    """A model for embedding that a provider has. Raises EmbeddingFailed without the extra."""
+    try:
+        from oldfriend.llm.adapters.provided import ProvidedEmbedder
+    except ImportError as error:
+        raise EmbeddingFailed(
+            "Embedding by a provider needs an extra that is not installed. "
+            'Run: pip install "oldfriend[models]"'
+        ) from error
+    return ProvidedEmbedder(choice, dimension)
+
+
+async def dimension_of(settings: Settings, model: str) -> int:
+    """How many numbers the vectors of a provider's model have: it embeds a word.
+
+    Raises EmbeddingFailed, ModelMisconfigured.
+    """
+    embedder = provided_embedder(choice_of(settings, model), None)
+    try:
+        return int((await embedder.embed(["hello"])).shape[1])
+    finally:
+        await embedder.close()
+
+
+async def ollama_models(base_url: str) -> list[str]:
+    """The models of an Ollama on this machine; none where there is none."""
+    from oldfriend.llm.adapters.ollama import find_ollama
+
+    return await find_ollama(base_url.removesuffix("/v1"))
+
+
+class Minds:
+    """The language models that were chosen, each made when it is first asked."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        """Make none yet."""
+        self._settings = settings
+        self._clock = clock
+        self._rests = Rests()
+        self._made: dict[str, Model] = {}
+        self._to_close: list[Callable[[], Awaitable[None]]] = []
+
+    def by_role(self) -> dict[Role, RoleModel]:
+        """The models of each role that has any; empty: the companion is offline."""
+        chosen = {role: self._settings.models.for_role(role) for role in ROLES}
+        return {
+            role: RoleModel(name=names[0], chain=partial(self._chain, names))
+            for role, names in chosen.items()
+            if names
+        }
+
+    async def warm(self) -> None:
+        """Make ready what the first reply would have to wait for."""
+        from oldfriend.llm.adapters.making import warm
+
+        for name in self._settings.models.for_role("main"):
+            with suppress(ModelMisconfigured, InvalidInput):  # told when it is asked
+                await asyncio.to_thread(warm, choice_of(self._settings, name))
+
+    async def close(self) -> None:
+        """Let connections go."""
+        for close in self._to_close:
+            await close()
+
+    def _chain(self, names: Sequence[str], record: Record) -> Model:
+        return Chain(
+            models=[self._at_hand(name) for name in names], record=record, rests=self._rests,
+            clock=self._clock, random=random.random,
+        )  # fmt: skip
+
+    def _at_hand(self, name: str) -> Model:
+        if name not in self._made:
+            self._made[name] = self._open(name)
+        return self._made[name]
+
+    def _open(self, name: str) -> Model:
+        from oldfriend.llm.adapters.making import make_model
+
+        try:
+            model = make_model(choice_of(self._settings, name))
+        except (ModelMisconfigured, InvalidInput) as error:
+            return NoModel(name=name, why=str(error))
+        self._to_close.append(model.close)
+        return model
+
+
+def name_of_process() -> str:
+    """A name that no other process has, on any machine; not even one that gets its number."""
+    return f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
+
+
+async def open_database(url: str, *, create: bool = True) -> Database:
+    """Open what a URL names; made or migrated where that is needed.
+
+    Raises StoreError when it cannot be used, InvalidInput for a wrong address.
+    """
+    if not names_postgres(url):
+        from oldfriend.db.sqlite.database import open_sqlite
+
+        return open_sqlite(sqlite_path(url), create=create)
+    try:
+        from oldfriend.db.postgres.database import open_postgres
+    except ImportError as error:
+        raise StoreUnusable(
+            "PostgreSQL needs an extra that is not installed: pip install 'oldfriend[postgres]'"
+        ) from error
+    return await open_postgres(url, create=create)
 
 
 def reading_of_minilm() -> Callable[[str], Sequence[int]]:

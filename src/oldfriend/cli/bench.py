@@ -18,8 +18,9 @@ async def run(options: argparse.Namespace) -> int:
     """Measure, print a table, and write JSON where it is wanted."""
     settings = settings_from(options)
     scope = Scope(
-        quick=options.quick, locomo=settings.bench_data, float_model=settings.bench_float_model
-    )
+        quick=options.quick, locomo=settings.bench_data, float_model=settings.bench_float_model,
+        postgres=settings.bench_postgres,
+    )  # fmt: skip
     limit_to_one_thread()
     measures = measured(chosen(options.only), scope)
     print(as_table(measures))

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from oldfriend.app.answering import open_line
+from oldfriend.app.accepting import open_line
 from oldfriend.app.embedding import make_up
 from oldfriend.app.wiring import House
+from oldfriend.cli.columns import counted, duration
 from oldfriend.cli.opening import opened, person_named, settings_from
 from oldfriend.domain.clock import from_micros, zone_named
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -273,21 +274,9 @@ def listed(contents: Contents) -> str:
     return "\n".join([*lines, *(f"  {rows:>8,}  {name}" for name, rows in contents.rows.items())])
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things, as it is said."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
-
-
 def was(count: int) -> str:
     """The verb for a number of things that something happened to."""
     return "was" if count == 1 else "were"
-
-
-def duration(seconds: float) -> str:
-    """A length of time in its largest units."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
 class StatusLine:

@@ -8,7 +8,7 @@ import argparse
 import asyncio
 import sys
 
-from oldfriend.app.answering import Line, open_line
+from oldfriend.app.accepting import Line, open_line
 from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.wiring import House
 from oldfriend.cli.conversation import Conversation
@@ -33,7 +33,7 @@ async def converse_by_lines(house: House, line: Line) -> int:
 
     1 when something could not be done: nobody may be there to read that it was said.
     """
-    talk = Conversation(house, line, print, print_whole)
+    talk = Conversation(house, line, print, speak)
     while text := await asyncio.to_thread(sys.stdin.readline):
         if not await talk.hear(text.rstrip("\n")):
             break
@@ -43,6 +43,6 @@ async def converse_by_lines(house: House, line: Line) -> int:
     return 1 if talk.has_failed else 0
 
 
-async def print_whole(text: str) -> None:
-    """Print a reply for whoever reads the other end of the pipe."""
-    print(text, flush=True)
+async def speak(piece: str) -> None:
+    """Print a reply, or a piece of one, for whoever reads the other end of the pipe."""
+    print(piece, end="", flush=True)

@@ -6,11 +6,13 @@ Knows nothing of terminals.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from oldfriend.app.answering import Line, answer
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
 from oldfriend.app.showing import explained, receipt_as_text
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import Message
+from oldfriend.llm.model import Say
 from oldfriend.memory.log import list_recent, list_written_since
 from oldfriend.memory.receipts import find_receipt
 
@@ -22,18 +24,23 @@ HELP = """Just write. Commands:
   /quit     leave (or Ctrl-D)"""
 
 Write = Callable[[str], None]
-Stream = Callable[[str], Awaitable[None]]
 
 
 class Conversation:
     """One sitting: what has been shown, so that nothing is shown twice or left out."""
 
-    def __init__(self, house: House, line: Line, write: Write, stream: Stream) -> None:
-        """Begin, with ways to put lines before the person: at once, or as if spoken."""
+    def __init__(
+        self, house: House, line: Line, write: Write, speak: Say, *, end: str = "\n"
+    ) -> None:
+        """Begin, with ways to put a line before the person, and the pieces of a reply.
+
+        ``end`` is spoken when a reply has come to its end.
+        """
         self.house = house
         self.line = line
         self.write = write
-        self.stream = stream
+        self.speak = speak
+        self.end = end
         self.has_failed = False
         self._shown: set[int] = set()  # by seq, which every version of a message has for itself
         self._looked_to = 0
@@ -60,11 +67,22 @@ class Conversation:
         return True
 
     async def reply_to(self, text: str) -> None:
-        """Answer, and show the answer once it is kept."""
+        """Answer; a model's words are shown as they come, all others once they are kept."""
+        spoken: list[str] = []
+
+        async def say(piece: str) -> None:
+            spoken.append(piece)
+            await self.speak(piece)
+
         async with self._busy:
-            given = await answer(self.house, self.line, text)
+            words = Said(text=text)
+            given = await answer(
+                self.house, self.line, words, say=say if self.house.models else None
+            )
             self._shown |= {given.said.seq, given.reply.seq}
-            await self.stream(given.reply.text)
+            if "".join(spoken) != given.reply.text:
+                await self.speak(given.reply.text if not spoken else f"\n\n{given.reply.text}")
+            await self.speak(self.end)
 
     async def explain(self) -> None:
         """Show what the last answer stood on."""

@@ -67,7 +67,7 @@ def speak_utf8() -> None:
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
     parser = argparse.ArgumentParser(
-        prog="oldfriend", parents=[where_options()],
+        prog="oldfriend", parents=[where_options(typed="typed_first")],
         description="A companion that you run yourself and that remembers like an old friend.",
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"oldfriend {__version__}")
@@ -75,25 +75,35 @@ def build_parser() -> argparse.ArgumentParser:
     add_talking(commands)
     add_looking(commands)
     add_moving(commands)
+    add_running(commands)
+    add_connect(commands)
     add_keeping(commands)
     return parser
 
 
-def where_options() -> argparse.ArgumentParser:
-    """Options that every command takes, before or after its name."""
+def where_options(typed: str = "typed") -> argparse.ArgumentParser:
+    """Options that every command takes, before or after its name.
+
+    ``typed`` names what --set gathers: what stands after the name would replace what is before.
+    """
     options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument(
         "--data", metavar="DIR", help="folder for everything Oldfriend keeps (OLDFRIEND_DATA)"
     )
     options.add_argument(
-        "--database", metavar="URL", help="where the memory is: sqlite:///PATH (OLDFRIEND_DATABASE)"
-    )
+        "--database", metavar="URL",
+        help="where the memory is: sqlite:///PATH or postgresql://… (OLDFRIEND_DATABASE)",
+    )  # fmt: skip
     options.add_argument(
         "--person",
         type=storable,
         metavar="NAME",
         help="whose memory this is about (default: the owner)",
     )
+    options.add_argument(
+        "--set", action="append", dest=typed, metavar="NAME=VALUE",
+        help="a setting for this once, such as limits.lease_s=5",
+    )  # fmt: skip
     return options
 
 
@@ -170,6 +180,62 @@ def add_moving(commands: Commands) -> None:
     export.add_argument(
         "file", nargs="?", default="-", metavar="FILE", help="where to (default: standard output)"
     )
+    convert = add_command(
+        commands, "convert", "converting", "copy everything into a database of another kind"
+    )
+    convert.add_argument("source", metavar="FROM", help="sqlite:///PATH or postgresql://…")
+    convert.add_argument("target", metavar="TO", help="the other of them, with nothing in it")
+
+
+def add_running(commands: Commands) -> None:
+    """The commands for a process that stays, and for looking after it."""
+    add_command(commands, "serve", "serve", "be there for everybody, until told to stop")
+    add_command(commands, "work", "work", "work for the same memory beside a running serve")
+    add_command(commands, "stop", "stop", "have serve end what it has begun, and end")
+    add_command(commands, "reload", "reload", "have serve read oldfriend.toml again")
+    status = add_command(commands, "status", "status", "is it running, what waits, what it uses")
+    status.add_argument("--json", action="store_true", help="print it as JSON")
+    letters = add_command(commands, "letters", "letters", "what waits or was set aside")
+    letters.add_argument(
+        "what", nargs="*", type=storable, metavar="ID",
+        help="nothing, to list them; or: retry ID, to try one again; or: drop ID",
+    )  # fmt: skip
+    letters.add_argument("--parked", action="store_true", help="list only what was set aside")
+    letters.add_argument("--yes", action="store_true", help="drop without asking")
+    letters.add_argument("--json", action="store_true", help="print a list as JSON")
+    cost = add_command(commands, "cost", "cost", "what models have cost, and what is left today")
+    cost.add_argument(
+        "--by", choices=("purpose", "day", "model"), default="purpose",
+        help="what to add up by (default purpose)",
+    )  # fmt: skip
+    cost.add_argument(
+        "--days", type=some_days, default=30, metavar="N", help="the last N days (default 30)"
+    )
+    cost.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def add_connect(commands: Commands) -> None:
+    """The command for choosing models."""
+    connect = add_command(commands, "connect", "connect", "choose the models, or go offline")
+    connect.add_argument(
+        "what", choices=("model", "embedder", "none", "forget"),
+        help="a language model; a model for embedding; none: go offline; forget a kept key",
+    )  # fmt: skip
+    connect.add_argument("--provider", type=storable, metavar="NAME", help="such as ollama")
+    connect.add_argument("--name", type=storable, metavar="NAME", help="of the model there")
+    connect.add_argument("--base-url", type=storable, metavar="URL", help="where the provider is")
+    connect.add_argument(
+        "--kind", choices=("openai", "openai-responses", "anthropic"), help="which language it has"
+    )
+    connect.add_argument(
+        "--key-from-env", type=storable, metavar="VAR", help="the variable that holds the key"
+    )
+    connect.add_argument(
+        "--dimension", type=positive, metavar="N", help="of an embedder that is not tested"
+    )
+    connect.add_argument("--no-test", action="store_true", help="do not try it")
+    connect.add_argument("--later", action="store_true", help="embed anew later, bit by bit")
+    connect.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def add_keeping(commands: Commands) -> None:
@@ -187,4 +253,12 @@ def positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def some_days(text: str) -> int:
+    """A number of days that a calendar holds, for argparse."""
+    number = positive(text)
+    if number > 36_500:
+        raise argparse.ArgumentTypeError("must be at most 36500")
     return number

@@ -2,16 +2,24 @@
 
 import argparse
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
-from oldfriend.app.settings import Settings, read_settings
+from oldfriend.app.settings import Settings, data_folder, read_settings
 from oldfriend.app.wiring import House, open_house
 
 
 def settings_from(options: argparse.Namespace) -> Settings:
     """The settings, with what was typed on top."""
     return read_settings(
-        data=getattr(options, "data", None), database=getattr(options, "database", None)
+        data=getattr(options, "data", None),
+        database=getattr(options, "database", None),
+        typed=[*getattr(options, "typed_first", ()), *getattr(options, "typed", ())],
     )
+
+
+def folder_from(options: argparse.Namespace) -> Path:
+    """The data folder, also where the settings in it cannot be read."""
+    return data_folder(data=getattr(options, "data", None))
 
 
 def opened(options: argparse.Namespace, *, create: bool) -> AbstractAsyncContextManager[House]:

@@ -4,7 +4,8 @@ import argparse
 import json
 import sys
 
-from oldfriend.app.answering import Answer, answer, open_line
+from oldfriend.app.accepting import Said, open_line
+from oldfriend.app.answering import Answer, answer
 from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.showing import explained, receipt_as_json
 from oldfriend.app.wiring import House
@@ -18,7 +19,7 @@ async def run(options: argparse.Namespace) -> int:
     async with opened(options, create=True) as house:
         line = await open_line(house, person=person_named(options), channel=options.channel)
         at, zone = parse_moment(options.at, line.person.zone) if options.at else (None, None)
-        given = await answer(house, line, text, at=at, zone=zone)
+        given = await answer(house, line, Said(text=text, at=at, zone=zone))
         print(await as_json(house, given) if options.json else given.reply.text, flush=True)
         trouble = await make_up(house, line.person.id, most=LEFT_OVER)
     if trouble is not None:

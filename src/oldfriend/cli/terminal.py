@@ -15,7 +15,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from oldfriend.app.answering import Line
+from oldfriend.app.accepting import Line
 from oldfriend.app.embedding import make_up
 from oldfriend.app.wiring import House
 from oldfriend.cli.conversation import Conversation
@@ -23,6 +23,7 @@ from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 
 PIECE_S, LONGEST_STREAM_S = 0.012, 0.6
+LOOK_AGAIN_S = 30.0
 
 
 async def converse_on_terminal(house: House, line: Line) -> None:
@@ -30,7 +31,7 @@ async def converse_on_terminal(house: House, line: Line) -> None:
     typing: PromptSession[str] = PromptSession(
         history=history_in(house.settings.data, line.person.id)
     )
-    talk = Conversation(house, line, print, print_by_words)
+    talk = Conversation(house, line, print, speak_by_words, end="\n\n")
     print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
     await talk.begin()
     with patch_stdout():
@@ -72,8 +73,8 @@ class TypedBefore(FileHistory):
             super().store_string(string)
 
 
-async def print_by_words(text: str) -> None:
-    """Print a reply word by word, as it will come from a model."""
+async def speak_by_words(text: str) -> None:
+    """Print a reply, or a piece of one, word by word."""
     terminal = sys.__stdout__ or sys.stdout
     pieces = re.findall(r"\S+\s*|\s+", text)
     pause = min(PIECE_S, LONGEST_STREAM_S / max(1, len(pieces)))
@@ -81,16 +82,15 @@ async def print_by_words(text: str) -> None:
         terminal.write(piece)
         terminal.flush()
         await asyncio.sleep(pause)
-    terminal.write("\n\n")
-    terminal.flush()
 
 
 async def follow_others(talk: Conversation) -> None:
     """Show what other processes write into this chat, as they write it."""
     try:
-        while True:
-            await talk.house.db.wait_for_others()
-            await talk.show_what_others_wrote()
+        with talk.house.waking.bell() as bell:
+            while True:
+                await bell.wait(LOOK_AGAIN_S)
+                await talk.show_what_others_wrote()
     except OldfriendError as error:
         talk.write(f"(What is said elsewhere does not appear here any more: {error})")
 

@@ -1,15 +1,30 @@
 """What may the rest of the house ask of a database? The seam that every engine fills.
 
-SQL is written once, in the portable subset, with named parameters (``:person``). Knows nothing
-of what is stored.
+SQL is written once, in the portable subset, with named parameters (``:person``). A SELECT may
+end in ``FOR UPDATE`` or ``FOR UPDATE SKIP LOCKED``: whoever reads what it is going to write says
+so, for on PostgreSQL several transactions write at once. SQLite, where one writes at a time,
+leaves it out. Knows nothing of what is stored.
 """
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
+
+from oldfriend.domain.clock import Micros
 
 SqlValue = str | int | float | bytes | None
 Row = tuple[Any, ...]  # the edge: whoever wrote the SELECT knows the types
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableShape:
+    """A table as the database describes it."""
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]  # of the columns, what tells its rows apart
 
 
 class Transaction(Protocol):
@@ -27,13 +42,32 @@ class Transaction(Protocol):
         """Execute a statement; how many rows it touched."""
         ...
 
+    async def lock(self, sql: str, /, **values: SqlValue) -> None:
+        """Lock the rows of a SELECT that ends in FOR UPDATE, without reading them."""
+        ...
+
     async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
         """Execute a statement once for each set of values."""
+        ...
+
+    async def tables(self) -> list[TableShape]:
+        """All tables but the schema row's, each after those that it points to."""
+        ...
+
+    async def clock(self) -> Micros:
+        """The real time now, one for all processes on this database. For leases only."""
+        ...
+
+    async def wake(self) -> None:
+        """On commit, wake whoever waits for others' writes. To be called when somebody may."""
         ...
 
 
 class Database(Protocol):
     """An open database. Reading and writing happen in transactions only."""
+
+    backup_made: Path | None
+    """Of the database as it was before it was migrated just now, where the engine makes one."""
 
     def reading(self) -> AbstractAsyncContextManager[Transaction]:
         """A snapshot to read from."""
@@ -44,7 +78,7 @@ class Database(Protocol):
         ...
 
     async def wait_for_others(self) -> None:
-        """Return once another process has written something new."""
+        """Return once another process may have written something new."""
         ...
 
     async def check(self) -> list[str]:

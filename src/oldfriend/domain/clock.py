@@ -6,7 +6,7 @@ What comes in lies in the years 2 to 9998, so that no zone pushes it off the cal
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from oldfriend.domain.errors import InvalidInput
@@ -49,6 +49,13 @@ def from_micros(at: Micros, zone: str = "UTC") -> datetime:
         return moment.astimezone(zone_named(zone))
     except InvalidInput:
         return moment
+
+
+def start_of_day(at: Micros, zone: str, *, days_back: int = 0) -> Micros:
+    """The midnight before a moment by the clocks of a zone, or one so many days earlier."""
+    moment = from_micros(at, zone)
+    day = moment.date() - timedelta(days=days_back)
+    return to_micros(datetime.combine(day, time(), moment.tzinfo))
 
 
 def zone_named(zone: str) -> tzinfo:

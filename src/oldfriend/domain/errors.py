@@ -13,6 +13,7 @@ OldfriendError
 ├── NotFound                 no such person, reply, import …
 ├── ImportRefused            the file cannot be imported; says which line, and what was expected
 ├── InvalidInput             what was passed in cannot be right
+├── CannotServe              another process runs here, or none does, or its address is taken
 ├── MemoryMisused            a memory was used outside its ``with``, or entered twice at once
 ├── ModelError               a language model did not give what was asked
 │   ├── ModelUnavailable     the provider failed in a way that may pass; try again later
@@ -20,6 +21,8 @@ OldfriendError
 │   │   └── RequestRejected  this model cannot take it as it is; another may
 │   ├── BrokenOutput         what it gave cannot be read as what was asked
 │   └── ModelMisconfigured   key, address or name of the model cannot be right
+├── TurnStopped              the person said stop
+├── TurnFailed               something said was not answered; it is kept, and can be tried again
 ├── NotDelivered             a platform did not take a message, and may take it later
 ├── Undeliverable            a platform will never take this message
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
@@ -88,6 +91,10 @@ class InvalidInput(OldfriendError):
     """What was passed in cannot be right; nothing was written."""
 
 
+class CannotServe(OldfriendError):
+    """A process that serves cannot be started, asked or ended as things are; says what is so."""
+
+
 class MemoryMisused(OldfriendError):
     """A memory was used outside its ``with``, or entered a second time within it."""
 
@@ -136,3 +143,11 @@ class NotDelivered(OldfriendError):
 
 class Undeliverable(OldfriendError):
     """The platform will never take this message: the chat is gone, or it is blocked."""
+
+
+class TurnStopped(OldfriendError):
+    """The person said stop; what was being decided is not kept."""
+
+
+class TurnFailed(OldfriendError):
+    """Something that was said was not answered; it is kept, and can be tried again."""

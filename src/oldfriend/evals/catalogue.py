@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.evals.bulk import measure_import
+from oldfriend.evals.claiming import measure_claiming
+from oldfriend.evals.load import measure_load
 from oldfriend.evals.meaning import measure_embedding
 from oldfriend.evals.measuring import Measure, Scope, not_measured
 from oldfriend.evals.quality import measure_finding
@@ -23,6 +25,8 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "crowd": measure_crowd,
     "adding": measure_adding,
     "turn": measure_turn,
+    "claiming": measure_claiming,
+    "load": measure_load,
     "embedding": measure_embedding,
     "import": measure_import,
     "start": measure_start,

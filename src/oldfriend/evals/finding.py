@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from oldfriend.evals.descending import Doubles
 from oldfriend.evals.learning import Lesson, learn_fusion, learn_probability
 from oldfriend.evals.material import LOCOMO, Conversation, Query
-from oldfriend.memory.search import IndexRow, PersonIndex, Question, imprint_of, text_to_embed
+from oldfriend.memory.search import (
+    IndexRow,
+    PersonIndex,
+    Question,
+    Sense,
+    imprint_of,
+    text_to_embed,
+)
 from oldfriend.memory.search.chats import kind_of_chat
 from oldfriend.memory.search.features import Evidence, features_of
 from oldfriend.memory.search.finding import gather
@@ -285,7 +292,7 @@ def case_of(
         Question(
             text=query.text,
             language=query.language,
-            vector=vector,
+            sense=None if vector is None else Sense(vector=vector),
             asked_at=host.asked_at,
             zone_offset_s=host.zone_offset_s,
         ),

@@ -21,6 +21,7 @@ class Scope:
     quick: bool  # smaller sizes, rougher numbers
     locomo: Path | None  # conversations that may not be shipped
     float_model: Path | None  # the float graph that the embedder is compared with
+    postgres: str | None = None  # a database to make tables in, and to take them away again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from oldfriend.app.answering import Line, answer
-from oldfriend.app.settings import sqlite_path
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.database_url import sqlite_path
 from oldfriend.app.wiring import House
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.ids import new_id
@@ -72,7 +73,7 @@ async def measure_turn(scope: Scope) -> list[Measure]:
     """A whole turn, from what was said to the answer that is kept."""
     size = 1_000 if scope.quick else 10_000
     async with setting(size) as here:
-        turns = here.beside_plain(partial(answer, here.house, here.line))
+        turns = here.beside_plain(lambda text: answer(here.house, here.line, Said(text=text)))
         await medians_ms(turns[:CACHE_WARMING])
         reference, value = await medians_ms(turns)
     return [

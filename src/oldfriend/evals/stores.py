@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from oldfriend.app.answering import Line, open_line
+from oldfriend.app.accepting import Line, open_line
+from oldfriend.app.sections import Limits
 from oldfriend.app.settings import DATABASE_FILE, Settings
 from oldfriend.app.wiring import House, open_house
 from oldfriend.db.database import Transaction
@@ -41,8 +42,9 @@ class KnownVectors:
 def settings_in(folder: Path) -> Settings:
     """Settings for a store in a folder, the same on every machine."""
     return Settings(
-        data=folder, database=f"sqlite:///{folder / DATABASE_FILE}", zone="UTC", language="en"
-    )
+        data=folder, database=f"sqlite:///{folder / DATABASE_FILE}", zone="UTC", language="en",
+        limits=Limits(messages_per_minute=0),
+    )  # fmt: skip
 
 
 @asynccontextmanager

@@ -9,6 +9,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from oldfriend.domain.errors import EmbeddingFailed
+
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
 
@@ -25,3 +27,19 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
+
+
+class NoEmbedder:
+    """Stands where the chosen model cannot be reached, and says why."""
+
+    def __init__(self, model: str, dimension: int, why: str) -> None:
+        """Go by the name of the model that was chosen."""
+        self.model = model
+        self.dimension = dimension
+        self._why = why
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Raise EmbeddingFailed."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        raise EmbeddingFailed(self._why)

@@ -13,7 +13,10 @@ Purpose = Literal["reply", "classify", "extract", "reflect", "summary", "test"]
 """What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""
 
 Say: TypeAlias = Callable[[str], Awaitable[None]]
-"""Takes the next piece of a reply while it is being written; best effort, never the truth."""
+"""Takes the next piece of a reply while it is being written; best effort, never the truth.
+
+It raises nothing: whoever shows pieces deals with a window that was closed.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +39,16 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """Words of one side, as the model is to read them."""
+    """Words of one side, as the model is to read them.
 
-    role: Literal["person", "companion"]
+    The house's are the program's own, such as "go on" after a reply that broke off. Providers
+    know two sides only and take them for the user's; in our records they are never the person's.
+    """
+
+    role: Literal["person", "companion", "house"]
     text: str
     calls: tuple[ToolCall, ...] = ()  # only the companion's
+    echo: JsonValue = None  # the ``echo`` of the completion that asked for the calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +65,8 @@ class Request:
     """Everything that is sent to a model, and what it is sent for.
 
     ``prompt`` names the versioned text file that the instructions were rendered from
-    ("reply/3"); ``shown`` are the ids of every message and memory in it.
+    ("reply/3"); ``shown`` are the ids of every message and memory in it. The turns end with
+    something to answer: words of the person or the house, or results.
     """
 
     purpose: Purpose
@@ -66,8 +75,10 @@ class Request:
     changing: str = ""  # instructions of this time only
     turns: tuple[Turn | ToolResult, ...]
     tools: tuple[Tool, ...] = ()
+    may_call: bool = True  # False: tools are named, because the turns mention them, not offered
     output: Mapping[str, JsonValue] | None = None  # JSON Schema, where an object is wanted
-    most_tokens: int = 2048
+    most_tokens: int = 2048  # of the answer; what is thought before it comes on top
+    may_think: bool = False  # before it answers, where it can: slower, dearer, better
     shown: tuple[str, ...] = ()
 
 
@@ -82,7 +93,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model gave back."""
+    """What a model gave back.
+
+    ``echo`` is for the same model only: what it wants to see again, unchanged, in the turn that
+    asked for tools (signed thoughts). Nobody else reads it.
+    """
 
     model: str  # "provider:name" of the model that answered
     text: str
@@ -90,6 +105,12 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     cost: int | None = None  # millionths of a dollar; None: unknown
     is_cut: bool = False  # it ended because it reached its limit
+    echo: JsonValue = None
+
+    @property
+    def turn(self) -> Turn:
+        """The companion's turn that this makes, for asking again after it."""
+        return Turn(role="companion", text=self.text, calls=self.calls, echo=self.echo)
 
 
 Outcome = Literal["done", "failed", "refused", "cut off"]
@@ -97,7 +118,11 @@ Outcome = Literal["done", "failed", "refused", "cut off"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One finished call to one provider, as the ledger keeps it; failed ones too."""
+    """One finished call to one provider, as the ledger keeps it; failed ones too.
+
+    ``began`` is what other models had said of the reply before they broke off. This one was
+    shown it and asked to go on; the text of its completion is the whole reply.
+    """
 
     request: Request
     model: str
@@ -105,6 +130,7 @@ class Call:
     completion: Completion | None
     error: str | None
     latency_us: int
+    began: str = ""
 
 
 Record: TypeAlias = Callable[[Call], Awaitable[None]]
@@ -116,10 +142,11 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """Provider and name, such as "anthropic:claude-sonnet-5"."""
+        """Provider and name, such as "anthropic:claude-sonnet-5-5"."""
 
     async def complete(self, request: Request, say: Say | None = None) -> Completion:
         """Answer a request; with ``say``, piece by piece as it is written.
 
-        Raises ModelUnavailable (may pass), ModelRefused (will not pass), ModelMisconfigured.
+        What was said is then the text of the completion. Raises ModelUnavailable (may pass),
+        ModelRefused (will not pass), BrokenOutput, ModelMisconfigured.
         """

@@ -11,6 +11,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.ids import BatchId, PersonId, new_id
 from oldfriend.domain.messages import storable
+from oldfriend.memory.people import lock_person
 
 BatchStatus = Literal["running", "done", "undone"]
 
@@ -64,6 +65,7 @@ async def begin_batch(tx: Transaction, person: PersonId, reading: Reading, *, no
     Raises ImportRefused when that one reads the file otherwise: half of it would be somebody
     else's, or at other times.
     """
+    await lock_person(tx, person)
     begun = await find_batch(tx, person, reading.sha256, status="running")
     if begun is None:
         return await add_batch(tx, person, reading, now=now)
@@ -170,6 +172,7 @@ async def undo_batch(tx: Transaction, person: PersonId, number: int, *, now: Mic
 
     What it changed in messages that were there before reads as it did. Raises NotFound.
     """
+    await lock_person(tx, person)
     batch = await get_batch(tx, person, number)
     if batch.status == "undone":
         raise NotFound(f"Import {number} was undone already.")

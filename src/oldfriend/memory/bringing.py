@@ -19,6 +19,7 @@ from oldfriend.memory.known import (
     known_messages,
 )
 from oldfriend.memory.log import Place, edit_message, write_messages
+from oldfriend.memory.people import lock_person
 from oldfriend.memory.sessions import ensure_closed_session, session_at
 
 
@@ -56,6 +57,7 @@ async def bring(tx: Transaction, target: Target, told: Sequence[Told], *, now: M
     pauses of half an hour, in the order of their times, and their sessions are closed; but what
     a program says was said within the last half hour goes on in the open session, as talk does.
     """
+    await lock_person(tx, target.chat.person)
     ids = [each.spoken.external_id for each in told if each.spoken.external_id is not None]
     known = await known_messages(tx, target.chat.person, target.chat.id, ids)
     new = [each for each in told if each.spoken.external_id not in known]

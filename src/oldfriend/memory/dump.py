@@ -1,11 +1,12 @@
 """What is everything that is kept? All tables as rows of plain values, out and in again.
 
-The one place that lists every table and column. Left out is what can be made anew: vectors,
-and the imprint of a message, of which only remains whether it has one.
+The one place that lists every table and column, and names the tables that are left out. Of the
+imprint of a message, which can be made anew, only remains whether it has one.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
 from oldfriend.db.database import SqlValue, Transaction
@@ -120,10 +121,39 @@ TABLES: Final = (
             "object": "text", "version": "int", "used": "int", "score": "real", "why": "text",
         },
     ),
+    Table(
+        name="model_call", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "turn": "text?", "asked": "text?", "step": "int",
+            "request": "text", "purpose": "text", "prompt": "text", "model": "text",
+            "outcome": "text", "shown": "text", "answer": "text?", "error": "text?",
+            "tokens_in": "int", "tokens_cached": "int", "tokens_out": "int", "cost": "int?",
+            "latency": "int", "is_background": "int", "made_at": "int",
+        },
+    ),
+    Table(
+        name="tool_call", key=("person", "turn", "number"), person="person",
+        columns={
+            "person": "text", "turn": "text", "number": "int", "name": "text", "kind": "text",
+            "arguments": "text", "result": "text?", "begun_at": "int", "finished_at": "int?",
+        },
+    ),
 )  # fmt: skip
 """Each after those that it points to."""
 
-CONTENT: Final = ("message", "change", "memory", "evidence", "receipt", "receipt_item")
+LEFT_OUT: Final = MappingProxyType({
+    "message_vector": "made anew",
+    "embedder": "what made them",
+    "lane": "work in progress",
+    "letter": "work in progress",
+    "letter_key": "work in progress",
+    "pace": "work in progress",
+})  # fmt: skip
+"""The tables of which nothing is kept here, and why."""
+
+CONTENT: Final = (
+    "message", "change", "memory", "evidence", "receipt", "receipt_item", "model_call", "tool_call",
+)  # fmt: skip
 """What was said, and what came of it. All else is made by opening a store, or left by an undo."""
 
 
@@ -164,6 +194,7 @@ async def is_empty(tx: Transaction) -> bool:
 
 async def clear_the_way(tx: Transaction) -> None:
     """Take away what an empty store holds, for the same of another."""
+    await tx.run("DELETE FROM letter WHERE person IS NOT NULL")
     for table in reversed(TABLES):
         await tx.run(f"DELETE FROM {table.name}")
 

@@ -23,6 +23,7 @@ from oldfriend.domain.ids import (
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, estimate_tokens, storable
 from oldfriend.domain.people import Chat
+from oldfriend.memory.people import lock_person
 from oldfriend.memory.search.imprint import imprint_of
 
 COLUMNS = """m.id, m.version, m.seq, m.person, m.chat, m.session, c.channel, m.role, m.author,
@@ -95,6 +96,7 @@ async def edit_message(
     findable: bool = True,
 ) -> Message:  # fmt: skip
     """Add a version with a new text; the earlier one stays. Raises NotFound, InvalidInput."""
+    await lock_person(tx, person)
     earlier = await get_message(tx, person, message)
     clean = checked_text(text)
     language = detect_language(clean, fallback=earlier.language)
@@ -207,14 +209,32 @@ async def list_messages(
     return [message_from(row) for row in reversed(rows)]
 
 
-async def has_messages(tx: Transaction, person: PersonId, chat: ChatId) -> bool:
-    """Whether anything was ever said in a chat."""
+async def was_anything_said(
+    tx: Transaction, person: PersonId, chat: ChatId, *, before: int
+) -> bool:
+    """Whether anything was written into a chat before a seq."""
     row = await tx.row(
-        "SELECT 1 FROM message WHERE chat = :chat AND person = :person LIMIT 1",
+        """SELECT 1 FROM message WHERE chat = :chat AND person = :person AND seq < :before
+           LIMIT 1""",
         chat=chat,
         person=person,
+        before=before,
     )
     return row is not None
+
+
+async def find_reply(tx: Transaction, said: Message) -> Message | None:
+    """What was said back in the same turn, or else the marker that says why nothing was."""
+    row = await tx.row(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.seq > :after AND m.turn = :turn
+           AND m.role IN ('companion', 'marker') AND m.replaced_at IS NULL
+           ORDER BY m.role, m.seq LIMIT 1""",
+        person=said.person,
+        after=said.seq,
+        turn=said.turn,
+    )
+    return None if row is None else message_from(row)
 
 
 async def count_messages(tx: Transaction, person: PersonId) -> int:

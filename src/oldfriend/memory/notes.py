@@ -10,6 +10,7 @@ from oldfriend.domain.memories import Cause, Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import may_be_evidence
 from oldfriend.memory.changes import decide, memory_from
+from oldfriend.memory.people import lock_person
 
 
 async def learn_note(
@@ -22,6 +23,7 @@ async def learn_note(
     """
     if not may_be_evidence(source.trust) or text not in source.text:
         raise InvalidInput("A note must be quoted from the person's own words.")
+    await lock_person(tx, source.person)
     note = await find_note(tx, source.person, text)
     if note is None:
         note = Memory(

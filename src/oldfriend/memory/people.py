@@ -23,15 +23,18 @@ async def ensure_owner(tx: Transaction, *, now: Micros, zone: str) -> Person:
     row = await tx.row("SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1")
     if row is not None:
         return person_from(row)
-    return await add_person(tx, OWNER_NAME, is_owner=True, now=now, zone=zone)
+    await add_person(tx, OWNER_NAME, is_owner=True, now=now, zone=zone)
+    return await get_person(tx, None)
 
 
 async def ensure_person(tx: Transaction, name: str, *, now: Micros, zone: str) -> Person:
     """The person of that name; made if new. Raises InvalidInput for an unusable name."""
     clean = checked_name(name)
-    return await find_person(tx, clean) or await add_person(
-        tx, clean, is_owner=False, now=now, zone=zone
-    )
+    person = await find_person(tx, clean)
+    if person is not None:
+        return person
+    await add_person(tx, clean, is_owner=False, now=now, zone=zone)
+    return await get_person(tx, clean)
 
 
 async def find_person(tx: Transaction, name: str) -> Person | None:
@@ -77,19 +80,21 @@ async def list_people(tx: Transaction) -> list[Person]:
     return [person_from(row) for row in rows]
 
 
-async def add_person(
-    tx: Transaction, name: str, *, is_owner: bool, now: Micros, zone: str
-) -> Person:
-    """A new person. The name must be free."""
-    person = Person(
-        id=PersonId(new_id(now)), name=name, is_owner=is_owner, language=None, zone=zone
-    )
+async def add_person(tx: Transaction, name: str, *, is_owner: bool, now: Micros, zone: str) -> None:
+    """Add a person, unless somebody else has just done so."""
     await tx.run(
         """INSERT INTO person (id, name, is_owner, language, zone, created_at)
-           VALUES (:id, :name, :is_owner, NULL, :zone, :now)""",
-        id=person.id, name=name, is_owner=int(is_owner), zone=zone, now=now,
+           VALUES (:id, :name, :is_owner, NULL, :zone, :now) ON CONFLICT DO NOTHING""",
+        id=new_id(now), name=name, is_owner=int(is_owner), zone=zone, now=now,
     )  # fmt: skip
-    return person
+
+
+async def lock_person(tx: Transaction, person: PersonId) -> None:
+    """Let nobody else write for this person until this transaction ends.
+
+    First of all in whatever reads what is the person's and then writes what follows from it.
+    """
+    await tx.lock("SELECT 1 FROM person WHERE id = :person FOR UPDATE", person=person)
 
 
 async def set_language(tx: Transaction, person: PersonId, language: str) -> None:
@@ -117,19 +122,35 @@ async def ensure_identity(
     )  # fmt: skip
 
 
-async def ensure_companion(tx: Transaction, *, now: Micros) -> Companion:
-    """The companion of this install; made on the first call."""
+async def get_companion(tx: Transaction) -> Companion:
+    """The companion of this install. Raises NotFound before anybody has talked."""
+    companion = await find_companion(tx)
+    if companion is None:
+        raise NotFound("Nobody has talked to the companion yet.")
+    return companion
+
+
+async def find_companion(tx: Transaction) -> Companion | None:
+    """The companion of this install, if somebody has talked to it."""
     row = await tx.row(
         "SELECT id, name, introduced_at FROM companion WHERE name = :name", name=COMPANION_NAME
     )
-    if row is not None:
-        return Companion(id=CompanionId(row[0]), name=row[1], introduced_at=row[2])
-    companion = Companion(id=CompanionId(new_id(now)), name=COMPANION_NAME, introduced_at=None)
+    if row is None:
+        return None
+    return Companion(id=CompanionId(row[0]), name=row[1], introduced_at=row[2])
+
+
+async def ensure_companion(tx: Transaction, *, now: Micros) -> Companion:
+    """The companion of this install; made on the first call."""
+    found = await find_companion(tx)
+    if found is not None:
+        return found
     await tx.run(
-        "INSERT INTO companion (id, name, created_at) VALUES (:id, :name, :now)",
-        id=companion.id, name=companion.name, now=now,
+        """INSERT INTO companion (id, name, created_at) VALUES (:id, :name, :now)
+           ON CONFLICT (name) DO NOTHING""",
+        id=new_id(now), name=COMPANION_NAME, now=now,
     )  # fmt: skip
-    return companion
+    return await get_companion(tx)
 
 
 async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micros) -> bool:
@@ -142,28 +163,50 @@ async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micro
     return touched == 1
 
 
+async def get_chat(tx: Transaction, person: PersonId, chat: ChatId) -> Chat:
+    """A chat of a person. Raises NotFound."""
+    row = await tx.row(
+        """SELECT id, person, companion, channel, address, title FROM chat
+           WHERE id = :chat AND person = :person""",
+        chat=chat,
+        person=person,
+    )
+    if row is None:
+        raise NotFound(f"There is no chat {chat}.")
+    return chat_from(row)
+
+
 async def ensure_chat(
     tx: Transaction, person: Person, companion: Companion, *, channel: str, address: str,
     title: str, now: Micros,
 ) -> Chat:  # fmt: skip
     """The person's chat at an address on a channel; made if new."""
-    values = {"person": person.id, "companion": companion.id, "address": storable(address)}
-    channel = checked_name(channel)
+    place = {"channel": checked_name(channel), "address": storable(address)}
+    found = await find_chat(tx, person.id, companion.id, **place)
+    if found is not None:
+        return found
+    await tx.run(
+        """INSERT INTO chat (id, person, companion, channel, address, title, created_at)
+           VALUES (:id, :person, :companion, :channel, :address, :title, :now)
+           ON CONFLICT (person, companion, channel, address) DO NOTHING""",
+        id=new_id(now), person=person.id, companion=companion.id, title=storable(title), now=now,
+        **place,
+    )  # fmt: skip
+    made = await find_chat(tx, person.id, companion.id, **place)
+    assert made is not None
+    return made
+
+
+async def find_chat(
+    tx: Transaction, person: PersonId, companion: CompanionId, *, channel: str, address: str
+) -> Chat | None:
+    """The person's chat at an address on a channel, if there is one."""
     row = await tx.row(
         """SELECT id, person, companion, channel, address, title FROM chat WHERE person = :person
            AND companion = :companion AND channel = :channel AND address = :address""",
-        channel=channel,
-        **values,
-    )
-    if row is not None:
-        return chat_from(row)
-    chat_id, title = new_id(now), storable(title)
-    await tx.run(
-        """INSERT INTO chat (id, person, companion, channel, address, title, created_at)
-           VALUES (:id, :person, :companion, :channel, :address, :title, :now)""",
-        id=chat_id, channel=channel, title=title, now=now, **values,
+        person=person, companion=companion, channel=channel, address=address,
     )  # fmt: skip
-    return chat_from((chat_id, person.id, companion.id, channel, values["address"], title))
+    return None if row is None else chat_from(row)
 
 
 def checked_name(name: str) -> str:

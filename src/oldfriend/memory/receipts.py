@@ -7,7 +7,7 @@ from typing import Literal
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import MessageId, PersonId, ReceiptId, TurnId
+from oldfriend.domain.ids import MessageId, PersonId, ReceiptId, TurnId, first_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.search import Reason
 
@@ -118,3 +118,10 @@ def reasons_from_json(text: str) -> tuple[Reason, ...]:
         )
         for each in json.loads(text)
     )  # fmt: skip
+
+
+async def count_receipts(tx: Transaction, *, since: Micros) -> int:
+    """How many replies everybody was given since a moment, to the millisecond."""
+    row = await tx.row("SELECT count(*) FROM receipt WHERE id >= :first", first=first_id(since))
+    assert row is not None
+    return int(row[0])

@@ -13,6 +13,7 @@ from oldfriend.domain.people import (
     Chat,
     CloseTrigger,
 )
+from oldfriend.memory.people import lock_person
 
 
 async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
@@ -22,9 +23,10 @@ async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
     closed and a new one opened. What the person says elsewhere meanwhile counts as growth, too:
     sessions only become shorter by it, and nothing needs to be counted.
 
-    For a writing transaction. On SQLite it holds the write lock from its beginning, so that two
-    writers cannot both open one; on any engine the index session_one_open refuses the second.
+    For a writing transaction. The lock on the person keeps two writers from both opening one;
+    the index session_one_open would refuse the second.
     """
+    await lock_person(tx, chat.person)
     row = await tx.row(
         """SELECT s.id, s.opened_at, p.last_seq - s.after_seq, p.tokens - s.after_tokens,
              (SELECT m.said_at FROM message m WHERE m.chat = s.chat AND m.session = s.id

@@ -8,6 +8,7 @@ transaction that asks for it.
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,14 @@ from numpy.typing import NDArray
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.search import PersonIndex, imprint_of, is_current_imprint, vectors_from
+from oldfriend.memory.vectors import models_of
 
 SHELF_BYTES = 512 * 1024 * 1024
 """About 300,000 messages with their vectors (1.7 kB each)."""
 ROWS_AT_ONCE = 10_000
+
+Vectors: TypeAlias = tuple[list[int], NDArray[np.float32] | None]
+"""Which messages have one, and a row for each; None where there are none."""
 
 
 @dataclass(slots=True)
@@ -29,7 +34,8 @@ class Volume:
     last_seq: int
     rewritten: int
     embedded: int
-    without_vector: set[int]
+    without_vector: set[int]  # of the present model
+    without_any: set[int]  # also of the models of before
     nbytes: int = 0  # as of its last use; to ask every index at each call took milliseconds
 
 
@@ -66,7 +72,7 @@ class Shelf:
         if volume is None or volume.rewritten != rewritten or volume.last_seq > last_seq:
             return await self._read_all(tx, person, Volume(
                 index=PersonIndex.build([]), last_seq=last_seq, rewritten=rewritten,
-                embedded=embedded, without_vector=set(),
+                embedded=embedded, without_vector=set(), without_any=set(),
             ))  # fmt: skip
         if volume.last_seq != last_seq:
             await self._read_new(tx, person, volume)
@@ -78,10 +84,12 @@ class Shelf:
 
     async def _read_all(self, tx: Transaction, person: PersonId, volume: Volume) -> Volume:
         rows = await findable_rows(tx, person, after=0)
-        seqs = [row[0] for row in rows]
-        vectors, missing = await self._vectors_of(tx, person, seqs)
-        volume.index = PersonIndex.build(rows, vectors)
-        volume.without_vector = missing
+        found, vectors = await self._vectors_of(tx, person, [row[0] for row in rows])
+        if len(found) == len(rows):
+            volume.index = PersonIndex.build(rows, vectors)
+        else:
+            volume.index = PersonIndex.build(rows)
+            await self._read_some_vectors(tx, person, volume, rows, (found, vectors))
         return volume
 
     async def _read_new(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
@@ -89,33 +97,53 @@ class Shelf:
         if replaced:
             volume.index.remove(replaced)
             volume.without_vector.difference_update(replaced)
+            volume.without_any.difference_update(replaced)
         rows = await findable_rows(tx, person, after=volume.last_seq)
-        vectors, missing = await self._vectors_of(tx, person, [row[0] for row in rows])
-        volume.index.extend(rows, vectors)
+        found, vectors = await self._vectors_of(tx, person, [row[0] for row in rows])
+        if len(found) == len(rows):
+            volume.index.extend(rows, vectors)
+        else:
+            volume.index.extend(rows)
+            await self._read_some_vectors(tx, person, volume, rows, (found, vectors))
+
+    async def _read_some_vectors(
+        self, tx: Transaction, person: PersonId, volume: Volume, rows: Sequence[Row], there: Vectors
+    ) -> None:
+        """Place the vectors of messages that do not all have one of the present model."""
+        missing = {int(row[0]) for row in rows}.difference(there[0])
         volume.without_vector |= missing
+        volume.without_any |= missing
+        self._place(volume, there)
+        await self._read_former_vectors(tx, person, volume)
 
     async def _read_late_vectors(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
-        seqs = sorted(volume.without_vector)
-        vectors, missing = await self._vectors_of(tx, person, seqs)
-        if vectors is not None and len(missing) < len(seqs):
-            there = [place for place, seq in enumerate(seqs) if seq not in missing]
-            volume.index.set_vectors([seqs[place] for place in there], vectors[there])
-            volume.without_vector = missing
+        there = await self._vectors_of(tx, person, sorted(volume.without_vector))
+        self._place(volume, there)
+        await self._read_former_vectors(tx, person, volume)
 
-    async def _vectors_of(
-        self, tx: Transaction, person: PersonId, seqs: Sequence[int]
-    ) -> tuple[NDArray[np.float32] | None, set[int]]:
-        """A row for each seq (ascending), zeros where there is none, and which have none."""
-        if self.model is None or not seqs:
-            return None, set()
-        parts: list[NDArray[np.float32]] = []
-        missing: set[int] = set()
-        for start in range(0, len(seqs), ROWS_AT_ONCE):
-            some = seqs[start : start + ROWS_AT_ONCE]
-            stored = await stored_vectors(tx, person, self.model, some[0], some[-1])
-            missing.update(seq for seq in some if seq not in stored)
-            parts.append(vectors_from([stored.get(seq) for seq in some]))
-        return np.concatenate(parts), missing
+    def _place(self, volume: Volume, there: Vectors) -> None:
+        seqs, vectors = there
+        if vectors is not None:
+            volume.index.set_vectors(seqs, vectors)
+            volume.without_vector.difference_update(seqs)
+            volume.without_any.difference_update(seqs)
+
+    async def _read_former_vectors(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
+        """Let models of before stand in where the present one has not come yet."""
+        if self.model is None or not volume.without_any:
+            return
+        for model in await models_of(tx, person):
+            if model != self.model and volume.without_any:
+                seqs, vectors = await vectors_among(tx, person, model, sorted(volume.without_any))
+                if vectors is not None:
+                    volume.index.set_former(model, seqs, vectors)
+                    volume.without_any.difference_update(seqs)
+
+    async def _vectors_of(self, tx: Transaction, person: PersonId, seqs: Sequence[int]) -> Vectors:
+        """Which of these have a vector of the present model, and their vectors."""
+        if self.model is None:
+            return list(seqs), None
+        return await vectors_among(tx, person, self.model, seqs)
 
 
 async def findable_rows(tx: Transaction, person: PersonId, *, after: int) -> list[Row]:
@@ -159,6 +187,22 @@ async def replaced_seqs(tx: Transaction, person: PersonId, *, after: int) -> lis
         after=after,
     )
     return [int(row[0]) for row in rows]
+
+
+async def vectors_among(
+    tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
+) -> Vectors:
+    """Which of these (ascending) have a vector of this model, and their vectors."""
+    found: list[int] = []
+    parts: list[NDArray[np.float32]] = []
+    for start in range(0, len(seqs), ROWS_AT_ONCE):
+        some = seqs[start : start + ROWS_AT_ONCE]
+        stored = await stored_vectors(tx, person, model, some[0], some[-1])
+        there = [seq for seq in some if seq in stored]
+        if there:
+            found += there
+            parts.append(vectors_from([stored[seq] for seq in there]))
+    return found, np.concatenate(parts) if parts else None
 
 
 async def stored_vectors(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.search import vectors_from
 
@@ -20,11 +21,24 @@ class Unembedded:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """An embedding model, and since when a program runs that has chosen it."""
+
+    model: str
+    at: Micros
+
+
 async def save_vectors(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int], vectors: NDArray[np.float32]
 ) -> None:
     """Keep one vector for each message version, as float16; one that is there already stays."""
     halves = vectors.astype("<f2")
+    await tx.run(  # first, for it locks the person: no message may go while its vector comes
+        "UPDATE person SET embedded = embedded + :count WHERE id = :person",
+        count=len(seqs),
+        person=person,
+    )
     await tx.run_many(
         """INSERT INTO message_vector (person, model, seq, bytes)
            SELECT :person, :model, :seq, :bytes
@@ -70,10 +84,103 @@ async def count_findable(tx: Transaction, person: PersonId, model: str) -> tuple
     return int(row[0]), int(row[1])
 
 
+async def count_standing_in(tx: Transaction, person: PersonId, model: str, former: str) -> int:
+    """How many messages are found by a model of before, as they have nothing of the present one."""
+    row = await tx.row(
+        """SELECT count(*) FROM message m JOIN message_vector old
+             ON old.person = m.person AND old.model = :former AND old.seq = m.seq
+           WHERE m.person = :person AND m.replaced_at IS NULL AND length(m.imprint) > 0
+           AND NOT EXISTS (SELECT 1 FROM message_vector v
+             WHERE v.person = m.person AND v.model = :model AND v.seq = m.seq)""",
+        person=person,
+        model=model,
+        former=former,
+    )
+    assert row is not None
+    return int(row[0])
+
+
+async def models_of(tx: Transaction, person: PersonId) -> list[str]:
+    """Of which models a person has vectors; each is found by one look into the key."""
+    models: list[str] = []
+    after = ""
+    while True:
+        row = await tx.row(
+            """SELECT model FROM message_vector WHERE person = :person AND model > :after
+               ORDER BY model LIMIT 1""",
+            person=person,
+            after=after,
+        )
+        if row is None:
+            return sorted(models)
+        after = str(row[0])
+        models.append(after)
+
+
+async def newest_choice(tx: Transaction) -> Choice | None:
+    """Which embedding model the program chose that was started last; None while all have one."""
+    row = await tx.row(
+        "SELECT model, chosen_at FROM embedder ORDER BY chosen_at DESC, model LIMIT 1"
+    )
+    return None if row is None else Choice(model=str(row[0]), at=Micros(row[1]))
+
+
+async def note_choice(tx: Transaction, choice: Choice) -> None:
+    """Keep which model embeds anew what others have embedded."""
+    await tx.run(
+        """INSERT INTO embedder (model, chosen_at) VALUES (:model, :at)
+           ON CONFLICT (model) DO UPDATE SET chosen_at = excluded.chosen_at""",
+        model=choice.model,
+        at=choice.at,
+    )
+
+
+async def delete_former_vectors(
+    tx: Transaction, person: PersonId, model: str, former: str, *, after: int, limit: int
+) -> int | None:
+    """Delete the next vectors of a model of before; the seq to go on after, None at the end.
+
+    Those of messages that have none of the present model stay.
+    """
+    row = await tx.row(
+        """SELECT max(seq) FROM (SELECT seq FROM message_vector WHERE person = :person
+             AND model = :former AND seq > :after ORDER BY seq LIMIT :limit) part""",
+        person=person, former=former, after=after, limit=limit,
+    )  # fmt: skip
+    if row is None or row[0] is None:
+        return None
+    await tx.run(
+        """DELETE FROM message_vector WHERE person = :person AND model = :former
+           AND seq > :after AND seq <= :last AND NOT EXISTS (
+             SELECT 1 FROM message m WHERE m.person = :person AND m.seq = message_vector.seq
+             AND m.replaced_at IS NULL AND length(m.imprint) > 0 AND NOT EXISTS (
+               SELECT 1 FROM message_vector v WHERE v.person = :person
+               AND v.model = :model AND v.seq = m.seq))""",
+        person=person, model=model, former=former, after=after, last=row[0],
+    )  # fmt: skip
+    return int(row[0])
+
+
 async def vectors_of(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
 ) -> NDArray[np.float32]:
-    """The vectors of a few message versions, as asked; a row of zeros where one is missing."""
+    """The vectors of a few message versions, as asked; a row of zeros where one is missing.
+
+    All are of one model, for others cannot be compared: another than the present one where that
+    has more of them.
+    """
+    stored = await stored_of(tx, person, model, seqs)
+    if None in stored:
+        for former in await models_of(tx, person):
+            others = await stored_of(tx, person, former, seqs)
+            stored = others if others.count(None) < stored.count(None) else stored
+    return vectors_from(stored)
+
+
+async def stored_of(
+    tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
+) -> list[bytes | None]:
+    """The stored vectors of a few message versions, as asked."""
     stored: list[bytes | None] = []
     for seq in seqs:
         row = await tx.row(
@@ -84,4 +191,4 @@ async def vectors_of(
             seq=int(seq),
         )
         stored.append(None if row is None else row[0])
-    return vectors_from(stored)
+    return stored

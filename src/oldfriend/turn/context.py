@@ -7,6 +7,7 @@ from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.memory.search import diversify
 from oldfriend.memory.vectors import vectors_of
+from oldfriend.turn.budget import fitting
 from oldfriend.turn.recall import (
     Cue,
     KnownNote,
@@ -35,11 +36,11 @@ async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -
     found = recollection.found
     chosen = await without_near_repeats(looking, person, found) if found else []
     newest_first = [note_line(note) for note in reversed(known)]
-    notes = fitting(newest_first, budget // NOTES_SHARE - cost_of(NOTES_TITLE))
+    notes = lines_that_fit(newest_first, budget // NOTES_SHARE - cost_of(NOTES_TITLE))
     left = budget - sum(map(cost_of, [NOTES_TITLE, *notes])) if notes else budget
     lines = {message_line(each.message): each.message for each in chosen}
     heading = "Said before:" if recollection.is_good_enough else "Said before, maybe unrelated:"
-    words = fitting(list(lines), left - cost_of(heading))
+    words = lines_that_fit(list(lines), left - cost_of(heading))
     words.sort(key=lambda line: (lines[line].at, lines[line].seq))
     parts = [(NOTES_TITLE, list(reversed(notes))), (heading, words)]
     return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
@@ -60,14 +61,9 @@ async def without_near_repeats(
     return [recalled[place] for place in [*order, *repeats]]
 
 
-def fitting(lines: Sequence[str], budget: int) -> list[str]:
-    """The first lines that fit into a budget; one that is too long lets later ones in."""
-    kept: list[str] = []
-    for line in lines:
-        if (cost := cost_of(line)) <= budget:
-            kept.append(line)
-            budget -= cost
-    return kept
+def lines_that_fit(lines: Sequence[str], budget: int) -> list[str]:
+    """The lines that fit into a budget, first come first served."""
+    return [lines[place] for place in fitting([cost_of(line) for line in lines], budget)]
 
 
 def cost_of(line: str) -> int:
@@ -83,8 +79,12 @@ def note_line(note: KnownNote) -> str:
 def message_line(message: Message) -> str:
     """A message as a line of a prompt: when, where, who, what."""
     when = from_micros(message.at, message.zone).strftime("%Y-%m-%d %H:%M")
-    who = flat(message.speaker) or message.channel
-    return f"[{when} {message.channel}] {who}{origin_of(message)}: {flat(message.text)}"
+    return f"[{when} {message.channel}] {source_of(message)}: {flat(message.text)}"
+
+
+def source_of(message: Message) -> str:
+    """Who said a message; with where the words come from, if they are not the speaker's own."""
+    return (flat(message.speaker) or message.channel) + origin_of(message)
 
 
 def origin_of(message: Message) -> str:

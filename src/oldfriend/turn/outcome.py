@@ -17,19 +17,36 @@ from oldfriend.turn.perceive import Hearer
 class Utterance:
     """What was said to the companion; it stands in the log already."""
 
-    message: Message
+    message: Message  # the last one said
+    earlier: tuple[Message, ...] = ()  # said just before it, in the same burst
     person: Person
     companion: Companion
     hearer: Hearer
     first_in_chat: bool
 
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All of it, in the order in which it was said."""
+        return (*self.earlier, self.message)
+
+    @property
+    def text(self) -> str:
+        """All of it as one text."""
+        return "\n".join(message.text for message in self.messages)
+
+    @property
+    def own_words(self) -> str:
+        """What of it the person has said themselves; empty where they only passed something on."""
+        return "\n".join(each.text for each in self.messages if each.trust == "person")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteDecision:
-    """A note to be kept: the exact words, and the rule that found them."""
+    """A note to be kept: the exact words, the message they stand in, and who decided."""
 
     text: str
-    author: str
+    source: Message
+    author: str  # a rule or a prompt, with its version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +68,4 @@ class Outcome:
     notes: tuple[NoteDecision, ...]
     language: str | None  # what the person speaks, where this message told
     tells: bool  # there is something in the message to be found later
+    trouble: str | None = None  # why no model answered, although there is one

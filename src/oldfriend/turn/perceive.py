@@ -67,6 +67,11 @@ class Perception:
         """Whether memory is to be searched for the reply."""
         return self.intent in {"question", "statement"}
 
+    @property
+    def is_small_talk(self) -> bool:
+        """Whether nothing in it could be about anything remembered (ACCEPTANCE B5)."""
+        return self.intent in {"greeting", "thanks", "farewell", "assent", "how_are_you"}
+
 
 def perceive(text: str, hearer: Hearer) -> Perception:
     """Understand one message. Never fails, whatever the text."""

@@ -1,49 +1,51 @@
-"""The main path of one reply: perceive, recall, respond, remember.
+"""The main path of one reply: perceive, recall, act, respond, remember.
 
 It reads and decides. What it decides is written elsewhere, in one transaction.
 """
 
-from oldfriend.memory.log import count_messages
-from oldfriend.turn.outcome import Outcome, Utterance
+from oldfriend.llm.model import Say
+from oldfriend.turn.act import Actions, act
+from oldfriend.turn.mind import Mind
+from oldfriend.turn.mouth import Mouth
+from oldfriend.turn.outcome import Outcome, Reply, Utterance
 from oldfriend.turn.perceive import Perception, perceive
-from oldfriend.turn.recall import NOTHING, Cue, Looking, Recollection, list_known_notes, recall
 from oldfriend.turn.remember import remember
-from oldfriend.turn.respond import Known, respond
+from oldfriend.turn.respond import respond
+from oldfriend.turn.sight import look, look_offline
+from oldfriend.turn.trouble import Trouble
 
-MOST_RECALLED = 8
-"""How many messages may come to mind for one reply."""
+
+async def run_turn(said: Utterance, mind: Mind, *, say: Say | None = None) -> Outcome:
+    """Everything that one utterance leads to; with ``say``, the reply as it is being written."""
+    mouth = Mouth(say, name=said.companion.name)
+    perception = perceive(said.own_words, said.hearer)
+    sight = await look(said, perception, mind)
+    actions = await act(said, perception, sight, mind, mouth)
+    reply = await respond(said, perception, sight, actions, mind, mouth)
+    return decided(said, perception, actions, reply)
 
 
-async def run_turn(said: Utterance, looking: Looking) -> Outcome:
-    """Everything that one utterance leads to."""
-    perception = perceive(said.message.text, said.hearer)
-    recollection = await recollect(said, perception, looking)
-    known = await know(said, perception, looking)
-    reply = respond(said, perception, recollection, known)
+async def give_up(
+    said: Utterance, mind: Mind, *, trouble: Trouble, spoken: str = "", say: Say | None = None
+) -> Outcome:
+    """What a turn leads to that was stopped from outside, because its model took too long.
+
+    ``spoken`` is what had been said of the reply by then; the honest words go on from there.
+    """
+    mouth = Mouth(say, name=said.companion.name, text=spoken)
+    perception = perceive(said.own_words, said.hearer)
+    sight = await look_offline(said, perception, mind.looking)
+    actions = Actions(trouble=trouble)
+    reply = await respond(said, perception, sight, actions, mind, mouth)
+    return decided(said, perception, actions, reply)
+
+
+def decided(said: Utterance, perception: Perception, actions: Actions, reply: Reply) -> Outcome:
+    """Everything that a turn has decided."""
     return Outcome(
         reply=reply,
-        notes=remember(perception),
+        notes=remember(said, perception, actions.uses),
         language=perception.detected,
         tells=not perception.only_asks,
+        trouble=actions.trouble,
     )
-
-
-async def recollect(said: Utterance, perception: Perception, looking: Looking) -> Recollection:
-    """What comes to mind, beside the words themselves."""
-    if not perception.looks_back:
-        return NOTHING
-    message = said.message
-    text = perception.question or message.text
-    cue = Cue(text=text, language=message.language, at=message.at, exclude=[message.seq])
-    return await recall(looking, said.person, cue, limit=MOST_RECALLED)
-
-
-async def know(said: Utterance, perception: Perception, looking: Looking) -> Known:
-    """What is known whatever the words are; looked up where the reply needs it."""
-    if perception.note is None and perception.intent != "about_me":
-        return Known(notes=(), messages=0)
-    async with looking.db.reading() as tx:
-        return Known(
-            notes=await list_known_notes(tx, said.person),
-            messages=await count_messages(tx, said.person.id),
-        )

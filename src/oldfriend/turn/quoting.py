@@ -33,33 +33,33 @@ def moment_in(book: Phrasebook, at: Micros, zone: str) -> str:
     return book.time.moment.format(date=date, hour=local.hour, minute=local.minute)
 
 
-def excerpt(text: str, words: Iterable[str]) -> str:
+def excerpt(text: str, words: Iterable[str], *, longest: int = LONGEST_QUOTE) -> str:
     """The text, or of a long one the stretch of whole sentences that holds most of the words.
 
     Everything in it stands so in the text; "…" marks what was left out.
     """
     flat = " ".join(text.split())
-    if len(flat) <= LONGEST_QUOTE:
+    if len(flat) <= longest:
         return flat
     sentences = [sentence for part in BREAK.split(text) if (sentence := " ".join(part.split()))]
     wanted = [word.casefold() for word in words]
     held = [sum(word in sentence.casefold() for word in wanted) for sentence in sentences]
     first = held.index(max(held))
     last = first + 1
-    while last < len(sentences) and len(" ".join(sentences[first : last + 1])) <= LONGEST_QUOTE:
+    while last < len(sentences) and len(" ".join(sentences[first : last + 1])) <= longest:
         last += 1
-    chosen = cut(" ".join(sentences[first:last]), wanted)
+    chosen = cut(" ".join(sentences[first:last]), wanted, longest)
     before = "… " if first > 0 and not chosen.startswith("…") else ""
     after = " …" if last < len(sentences) and not chosen.endswith("…") else ""
     return f"{before}{chosen}{after}"
 
 
-def cut(sentence: str, wanted: list[str]) -> str:
+def cut(sentence: str, wanted: list[str], longest: int) -> str:
     """A sentence that is too long, cut around the first wanted word."""
-    if len(sentence) <= LONGEST_QUOTE:
+    if len(sentence) <= longest:
         return sentence
     folded = sentence.casefold()
     places = [place for word in wanted if (place := folded.find(word)) >= 0]
-    start = max(0, min(places, default=0) - LONGEST_QUOTE // 3)
-    piece = sentence[start : start + LONGEST_QUOTE].strip()
+    start = max(0, min(places, default=0) - longest // 3)
+    piece = sentence[start : start + longest].strip()
     return f"{'… ' if start else ''}{piece} …"

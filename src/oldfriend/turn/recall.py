@@ -3,8 +3,8 @@
 Reads the database and the embedder, one after the other; writes nothing.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
@@ -15,7 +15,16 @@ from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.memory.log import list_by_seq
 from oldfriend.memory.notes import list_evidence, list_notes
-from oldfriend.memory.search import Hit, Question, search
+from oldfriend.memory.search import (
+    LEARNED_WITH,
+    USUAL_TEXTS,
+    Found,
+    Hit,
+    Question,
+    Sense,
+    search,
+    usual_of,
+)
 from oldfriend.memory.shelf import Shelf
 
 
@@ -37,6 +46,7 @@ class Recollection:
     degraded: bool  # searched by words alone, because there was no vector
 
 
+NOT_FOUND = Found(hits=(), answerable=0.0)
 NOTHING = Recollection(found=(), answerable=0.0, is_good_enough=False, degraded=False)
 
 
@@ -58,6 +68,11 @@ class KnownNote:
     evidence: Evidence
 
 
+def no_other(_model: str) -> Embedder | None:
+    """Only the present embedder is at hand."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looking:
     """Where to look: the database, the indexes that stand ready, and the sense for meaning."""
@@ -65,28 +80,55 @@ class Looking:
     db: Database
     shelf: Shelf
     embedder: Embedder | None
+    former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
 
 
 async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> Recollection:
     """The messages of this person, on all channels, that answer the cue best."""
     if is_too_short(cue.text):
         return NOTHING
-    vector = await vector_of(looking.embedder, cue.text)
+    question = question_of(cue, person, await sense_of(looking.embedder, cue.text))
+    seen = await look(looking, person, question, limit)
+    while seen.unasked:
+        # Some of this history is not yet embedded anew: it is asked as it was before, too.
+        senses = {model: await sense_of(looking.former(model), cue.text) for model in seen.unasked}
+        question = replace(question, former={**question.former, **senses})
+        seen = await look(looking, person, question, limit)
+    by_seq = {message.seq: message for message in seen.messages}
+    return Recollection(
+        found=tuple(Recalled(message=by_seq[hit.seq], hit=hit) for hit in seen.found.hits),
+        answerable=seen.found.answerable,
+        is_good_enough=seen.found.is_good_enough,
+        degraded=looking.embedder is not None and question.sense is None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What one look into the indexes gave; nothing yet, where a model has still to be asked."""
+
+    found: Found
+    messages: Sequence[Message] = ()
+    unasked: frozenset[str] = frozenset()
+
+
+async def look(looking: Looking, person: Person, question: Question, limit: int) -> Seen:
+    """Search a person's history as it is now, once the question is there for all its vectors."""
     async with looking.db.reading() as tx:
         index = await looking.shelf.index_of(tx, person.id)
-        question = Question(
-            text=cue.text, language=cue.language, vector=vector, asked_at=cue.at,
-            zone_offset_s=offset_at(cue.at, person.zone), exclude=frozenset(cue.exclude),
-        )  # fmt: skip
+        if unasked := index.former.keys() - question.former.keys():
+            return Seen(found=NOT_FOUND, unasked=frozenset(unasked))
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])
-    by_seq = {message.seq: message for message in messages}
-    return Recollection(
-        found=tuple(Recalled(message=by_seq[hit.seq], hit=hit) for hit in found.hits),
-        answerable=found.answerable,
-        is_good_enough=found.is_good_enough,
-        degraded=looking.embedder is not None and vector is None,
-    )
+    return Seen(found=found, messages=messages)
+
+
+def question_of(cue: Cue, person: Person, sense: Sense | None) -> Question:
+    """What the cue asks of somebody's history."""
+    return Question(
+        text=cue.text, language=cue.language, sense=sense, asked_at=cue.at,
+        zone_offset_s=offset_at(cue.at, person.zone), exclude=frozenset(cue.exclude),
+    )  # fmt: skip
 
 
 async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:
@@ -97,6 +139,18 @@ async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, 
         for note in await list_notes(tx, person.id)
         if note.id in evidence
     )
+
+
+async def sense_of(embedder: Embedder | None, text: str) -> Sense | None:
+    """The text as a model understands it; None where it does not, which never stops a recall."""
+    if embedder is None or embedder.model == LEARNED_WITH:
+        vector = await vector_of(embedder, text)
+        return None if vector is None else Sense(vector=vector)
+    try:
+        vectors = await embedder.embed([text, *USUAL_TEXTS])
+    except EmbeddingFailed:
+        return None
+    return Sense(vector=vectors[0], usual=usual_of(vectors[0], vectors[1:]))
 
 
 async def vector_of(embedder: Embedder | None, text: str) -> Vectors | None:

@@ -1,192 +1,124 @@
-"""What is said back? The offline companion: exact words from memory, and honesty without them.
+"""What is said back? The model's words; without a model, the offline companion's; or the truth.
 
-It never makes anything up: besides its own few sentences it only quotes. Writes nothing.
+A model that could not answer is admitted in the person's language, and what memory alone can say
+is said instead. Never a made-up word.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
-from oldfriend.memory.notes import same_words
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.messages import Message
 from oldfriend.memory.receipts import ReceiptItem
-from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
+from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
+from oldfriend.prompts.prompt import reply_prompt
+from oldfriend.turn.act import Actions
+from oldfriend.turn.mind import Mind
+from oldfriend.turn.mouth import Mouth
+from oldfriend.turn.offline import listed_item, offline_reply
 from oldfriend.turn.outcome import Reply, Utterance
-from oldfriend.turn.perceive import RULES, Perception
-from oldfriend.turn.quoting import moment_in, quoted
-from oldfriend.turn.recall import KnownNote, Recalled, Recollection
+from oldfriend.turn.perceive import Perception
+from oldfriend.turn.sight import Sight, look_offline
+from oldfriend.turn.tracing import details_of
+from oldfriend.turn.trouble import Trouble, sentence_for
 
-MOST_QUOTES = 3
-WORTH_ADDING = 0.5
-"""A further quote needs this share of the best one's score."""
-CLOSE_ENOUGH = 0.8
-"""How sure a memory must be to be brought up unasked."""
+ANSWERED_FROM_MEMORY = frozenset({"question", "remember", "about_me"})
+"""What still gets an answer when the model gives none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known whatever the words are: the notes, and how many messages are kept."""
-
-    notes: tuple[KnownNote, ...]
-    messages: int
-
-
-def respond(
-    said: Utterance, perception: Perception, recollection: Recollection, known: Known
-) -> Reply:
-    """The reply to one message."""
-    book = phrasebook(perception.language)
-    text, used = worded(said, perception, recollection, known, book)
-    introduces = said.companion.introduced_at is None
-    parts = [book.say["offline"]] if introduces else []
-    parts.append(text)
-    if recollection.degraded and perception.intent == "question":
-        parts.append(book.say["degraded"])
-    return Reply(
-        text="\n\n".join(parts),
-        language=perception.language,
-        items=(*items_of_messages(recollection, used), *items_of_notes(perception, known)),
-        details={
-            "intent": perception.intent,
-            "language": perception.language,
-            "author": RULES,
-            "signal": perception.signal,
-            "risk": perception.suspicion.risk,
-            "answerable": round(recollection.answerable, 3) if perception.looks_back else None,
-            "degraded": recollection.degraded,
-        },
-        introduces=introduces,
-    )
-
-
-def worded(
+async def respond(
     said: Utterance,
     perception: Perception,
-    recollection: Recollection,
-    known: Known,
-    book: Phrasebook,
-) -> tuple[str, Sequence[Recalled]]:
-    """The words of the reply, and the memories that they quote."""
-    match perception.intent:
-        case "question":
-            return answered(perception, recollection, known, book)
-        case "statement":
-            return acknowledged(perception, recollection, book)
-        case "remember":
-            return noted(perception.note or "", known, book), ()
-        case "about_me":
-            return all_notes(known, book), ()
-        case "greeting" if not said.first_in_chat:
-            return book.say["greeting_again"], ()
-        case intent:
-            return book.say[intent].format(name=said.companion.name), ()
+    sight: Sight,
+    actions: Actions,
+    mind: Mind,
+    mouth: Mouth,
+) -> Reply:
+    """The reply to one utterance; all of it has been said when this returns."""
+    if mind.model is None:
+        return await reply_offline(said, perception, sight, mouth)
+    if actions.trouble is None:
+        reply = reply_of_model(perception, sight, actions)
+    else:
+        reply = await reply_in_trouble(said, perception, sight, actions.trouble, mind, mouth)
+    details = {**reply.details, **details_of(actions, sight)}
+    return replace(reply, text=mouth.text, details=details)
 
 
-def answered(
-    perception: Perception, recollection: Recollection, known: Known, book: Phrasebook
-) -> tuple[str, Sequence[Recalled]]:
-    """The answer to a question, after the confirmation of a note that came with it."""
-    text, used = answer(recollection, book)
-    if perception.note is not None:
-        text = f"{noted(perception.note, known, book)}\n\n{text}"
-    return text, used
+async def reply_offline(
+    said: Utterance, perception: Perception, sight: Sight, mouth: Mouth
+) -> Reply:
+    """The offline companion's reply; what it is comes first, once."""
+    introduces = said.companion.introduced_at is None
+    if introduces:
+        await mouth.add(phrasebook(perception.language).say["offline"])
+    reply = offline_reply(said, perception, sight)
+    await mouth.add(reply.text)
+    return replace(reply, text=mouth.text, introduces=introduces)
 
 
-def acknowledged(
-    perception: Perception, recollection: Recollection, book: Phrasebook
-) -> tuple[str, Sequence[Recalled]]:
-    """A word of thanks for something told; without any cleverness when it was hard to tell."""
-    if perception.signal == "stressed":
-        return book.say["acknowledgement_hard"], ()
-    return acknowledgement(recollection, book)
-
-
-def answer(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
-    """The best words there are, or that there are none."""
-    if not recollection.is_good_enough or not recollection.found:
-        return book.say["nothing_found"], ()
-    best = recollection.found[0].hit.score
-    used = [each for each in recollection.found if each.hit.score >= WORTH_ADDING * best]
-    used = sorted(without_repeats(used)[:MOST_QUOTES], key=is_beside)
-    first, *others = [quote_of(each, book) for each in used]
-    if not others:
-        return first, used
-    listed = "\n".join(f"• {line}" for line in others)
-    return f"{first}\n\n{book.say['also']}\n{listed}", used
-
-
-def is_beside(recalled: Recalled) -> bool:
-    """Whether only what stands around a message speaks for it; then it is quoted after that."""
-    return not any(reason.cause in {"words", "meaning"} for reason in recalled.hit.why)
-
-
-def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
-    """A short word of thanks, with a related memory if one is really close."""
-    if recollection.found and recollection.answerable >= CLOSE_ENOUGH:
-        related = recollection.found[0]
-        if any(reason.cause == "meaning" for reason in related.hit.why):
-            return book.say["related"].format(quoted=quote_of(related, book)), [related]
-    return book.say["acknowledgement"], ()
-
-
-def noted(note: str, known: Known, book: Phrasebook) -> str:
-    """The confirmation of a note; the shell sends it only once the note is kept."""
-    again = any(same_words(kept.memory.text) == same_words(note) for kept in known.notes)
-    return book.say["noted_again" if again else "noted"].format(note=note)
-
-
-def all_notes(known: Known, book: Phrasebook) -> str:
-    """The notes, each with the day it was asked for."""
-    if not known.notes:
-        return book.say["no_notes"]
-    lines = [
-        book.say["note_line"].format(
-            note=kept.memory.text, when=moment_in(book, kept.evidence.said_at, kept.evidence.zone)
-        )
-        for kept in known.notes
-    ]
-    rest = book.say["also_words"].format(count=known.messages)
-    return "\n".join([book.say["notes"], *lines, "", rest])
-
-
-def without_repeats(recalled: Sequence[Recalled]) -> list[Recalled]:
-    """The same, each wording once."""
-    first = {" ".join(each.message.text.casefold().split()): each for each in reversed(recalled)}
-    return [each for each in recalled if each in first.values()]
-
-
-def quote_of(recalled: Recalled, book: Phrasebook) -> str:
-    """A recalled message as a sentence that quotes it."""
-    words = [word for reason in recalled.hit.why for word in reason.words]
-    return quoted(recalled.message, book, words=words)
-
-
-def items_of_messages(
-    recollection: Recollection, used: Sequence[Recalled]
-) -> tuple[ReceiptItem, ...]:
-    """What the receipt says of the messages that came to mind."""
-    return tuple(
+def reply_of_model(perception: Perception, sight: Sight, actions: Actions) -> Reply:
+    """What the model said, and what it was shown: everything shown counts as used."""
+    shown = frozenset[str]() if actions.briefing is None else actions.briefing.shown
+    recollection = sight.recollection
+    items = [
         ReceiptItem(
             kind="message", object=each.message.id, version=each.message.version,
-            used=each in used, score=each.hit.score, why=each.hit.why,
+            used=each.message.id in shown, score=each.hit.score, why=each.hit.why,
         )
         for each in recollection.found
-    )  # fmt: skip
-
-
-def items_of_notes(perception: Perception, known: Known) -> tuple[ReceiptItem, ...]:
-    """What the receipt says of the notes that were listed, and of the words behind them."""
-    if perception.intent != "about_me":
-        return ()
-    return tuple(
-        item
-        for kept in known.notes
-        for item in (
-            listed_item("memory", kept.memory.id, 1),
-            listed_item("message", kept.evidence.message, kept.evidence.version),
-        )
+    ]  # fmt: skip
+    notes = [note.memory.id for note in sight.notes if note.memory.id in shown]
+    return Reply(
+        text="",
+        language=perception.detected or perception.language,
+        items=(*items, *(listed_item("memory", note, 1) for note in notes)),
+        details={
+            "intent": perception.intent,
+            "language": perception.detected or perception.language,
+            "author": reply_prompt().id,
+            "signal": perception.signal,
+            "risk": perception.suspicion.risk,
+            "answerable": round(recollection.answerable, 3) if recollection.found else None,
+            "degraded": recollection.degraded or sight.failure is not None,
+        },
     )
 
 
-def listed_item(kind: Literal["message", "memory"], object_id: str, version: int) -> ReceiptItem:
-    """Something that was named because it was asked for, not because it was searched."""
-    return ReceiptItem(kind=kind, object=object_id, version=version, used=True, score=1.0, why=())
+async def reply_in_trouble(
+    said: Utterance,
+    perception: Perception,
+    sight: Sight,
+    trouble: Trouble,
+    mind: Mind,
+    mouth: Mouth,
+) -> Reply:
+    """The truth about the model, and what memory alone can answer.
+
+    A model that rests for long is explained once a day; beside that the offline companion talks.
+    """
+    book = phrasebook(perception.language)
+    if mouth.text:
+        await mouth.add(book.say["broken_off"])
+    is_known = trouble == "resting" and was_explained(said.message, sight.before, trouble)
+    if not is_known:
+        await mouth.add(sentence_for(trouble, book))
+    from_memory = await look_offline(said, perception, mind.looking)
+    reply = offline_reply(said, perception, from_memory)
+    if not is_known and perception.intent not in ANSWERED_FROM_MEMORY and perception.note is None:
+        return replace(reply, items=())
+    if perception.intent == "question" and not is_known:
+        await mouth.add(book.say["from_memory"])
+    await mouth.add(reply.text)
+    return reply
+
+
+def was_explained(now: Message, before: tuple[Message, ...], trouble: Trouble) -> bool:
+    """Whether the companion has told of this trouble today, by the clocks where the person is."""
+    today = from_micros(now.at, now.zone).date()
+    sentences = [sentence_for(trouble, phrasebook(language)) for language in SPOKEN]
+    return any(
+        sentence in message.text
+        for message in before
+        if message.role == "companion" and from_micros(message.at, now.zone).date() == today
+        for sentence in sentences
+    )

@@ -1,6 +1,6 @@
 """A small conversation, and how it becomes an index without any model."""
 
-from oldfriend.memory.search import IndexRow, PersonIndex, Question, imprint_of
+from oldfriend.memory.search import IndexRow, PersonIndex, Question, Sense, imprint_of
 
 DAY = 86_400_000_000
 START = 1_700_000_000_000_000  # 14 November 2023
@@ -40,8 +40,10 @@ def index_of(lines=LINES, **how):
     return PersonIndex.build(rows(lines, **how))
 
 
-def asking(text, **how):
+def asking(text, *, vector=None, **how):
     """A question in English unless said otherwise."""
+    if vector is not None:
+        how = how | {"sense": Sense(vector=vector)}
     return Question(text=text, **({"language": "en"} | how))
 
 

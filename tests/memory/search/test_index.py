@@ -1,11 +1,14 @@
 """An index that grew is the index that was built."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldfriend.memory.search import PersonIndex, search, vectors_from
+from oldfriend.memory.search import PersonIndex, Sense, search, usual_of, vectors_from
+from oldfriend.memory.search.asking import take_apart
 from oldfriend.memory.search.index import PersonIndex as Index
+from oldfriend.memory.search.scan import scan
 from tests.memory.search.conversation import LINES, asking, rows, summary
 
 QUESTIONS = ("What is the boat's name?", "vet", "Which bakery?", "Who is Mochi?")
@@ -103,3 +106,62 @@ def test_the_size_is_known():
 
     assert 0 < small.nbytes < large.nbytes
     assert isinstance(small, Index)
+
+
+def test_vectors_of_a_model_of_before_find_as_well_as_those_of_the_present_one():
+    """However the messages are divided between them, and whatever becomes of some of them."""
+    vectors, others = some_vectors(len(LINES)), -some_vectors(len(LINES))[:, ::2]
+    senses = {"sense": Sense(vector=vectors[0]), "former": {"old": Sense(vector=others[0])}}
+    index = PersonIndex.build(rows())
+    index.set_former("old", [2, 6, 9], others[[2, 6, 9]])
+    index.set_former("old", [0, 1], others[[0, 1]])
+    index.set_vectors([1, 4], vectors[[1, 4]])
+    index.extend(rows([("s9", "Ana", "the vet again")], first=len(LINES)))
+    index.remove({9})
+
+    def cosines(**how):
+        question = asking("vet", **how)
+        scanned = scan(index, question, take_apart(question, ["en"]))
+        return dict(zip(index.columns.seq.tolist(), scanned.cosine.tolist(), strict=False))
+
+    def expected(*, old=True):
+        own = {seq: float(vectors[seq] @ vectors[0]) for seq in (1, 4)}
+        return own | {seq: float(others[seq] @ others[0]) for seq in (0, 2, 6) if old}
+
+    both, alone = cosines(**senses), cosines(sense=senses["sense"])
+    assert {seq: value for seq, value in both.items() if value} == pytest.approx(expected())
+    assert {seq: value for seq, value in alone.items() if value} == pytest.approx(
+        expected(old=False)
+    )
+    index.set_vectors([0, 2, 6], vectors[[0, 2, 6]])
+    assert not index.former
+
+
+def test_the_cosines_of_another_model_are_brought_to_those_that_are_known():
+    """One to whom everything is close finds, and judges, as one to whom little is."""
+    vectors, usual = some_vectors(len(LINES) + 40), some_vectors(len(LINES) + 80)[-32:]
+
+    def raised(given):
+        floor = np.full((len(given), 1), np.sqrt(0.8), np.float32)
+        return np.hstack([np.sqrt(0.2) * given, floor]).astype(np.float32)
+
+    def found(given, usual_given, text):
+        index = PersonIndex.build(rows(), given[: len(LINES)])
+        sense = Sense(vector=given[0], usual=usual_of(given[0], usual_given))
+        return summary(search(index, asking(text, sense=sense), 5))
+
+    for text in QUESTIONS:
+        hits, answerable = found(vectors, usual, text)
+        raised_hits, raised_answerable = found(raised(vectors), raised(usual), text)
+        assert [seq for seq, _, _ in hits] == [seq for seq, _, _ in raised_hits]
+        assert answerable == pytest.approx(raised_answerable, abs=1e-3)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 7, 384])
+def test_stored_vectors_of_any_length_are_read(dimension):
+    """Each model has its own."""
+    vectors = some_vectors(3)[:, :dimension]
+    read = vectors_from([None, *(vector.astype("<f2").tobytes() for vector in vectors)])
+
+    assert read.shape == (4, dimension)
+    assert vectors_from([None, None]).shape == (2, 0)

@@ -7,10 +7,12 @@ out by SQLite's own lock, woken by a doorbell, and noticed by ``PRAGMA data_vers
 import time
 from pathlib import Path
 
+from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.db.sqlite.connection import open_connection
-from oldfriend.db.sqlite.migrating import Migration, load_migrations, migrate
+from oldfriend.db.sqlite.migrating import migrate
 from oldfriend.db.sqlite.pool import Readers, Writer
-from oldfriend.db.sqlite.transaction import Reading, Writing
+from oldfriend.db.sqlite.transaction import Reading
+from oldfriend.db.sqlite.writing import Writing
 from oldfriend.domain.errors import StoreBusy
 
 MOST_READERS = 3
@@ -35,7 +37,7 @@ class SqliteDatabase:
     def writing(self) -> Writing:
         """The write lock, and a transaction that commits on leaving, or rolls back on an error.
 
-        Raises SchemaTooNew when a newer version has migrated the file meanwhile.
+        Raises SchemaTooNew when a newer version has changed meanwhile what this one writes.
         """
         return Writing(self._writer, self.path)
 
@@ -89,6 +91,6 @@ def open_once(path: Path, known: tuple[Migration, ...], *, create: bool) -> Sqli
     except BaseException:
         connection.close()
         raise
-    database = SqliteDatabase(path, Writer(connection, path, schema=known[-1].version))
+    database = SqliteDatabase(path, Writer(connection, path, known=known[-1].version))
     database.backup_made = backup
     return database

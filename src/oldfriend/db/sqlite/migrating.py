@@ -2,40 +2,27 @@
 
 Each step is one SQL file, applied in the transaction that also raises ``user_version``. Before
 the first step on a file that holds something, the file is copied through SQLite's backup API
-and the copy is checked. A file from a newer version is refused.
+and the copy is checked. Which newer files may be written is told by their schema row; it is
+only looked at when ``user_version``, which costs nothing to read, is another than expected.
 """
 
-from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import apsw
 
+from oldfriend.db.schema import (
+    MAKE_STATE,
+    READ_STATE,
+    WRITE_STATE,
+    Migration,
+    SchemaState,
+    refuse_overtaken,
+    state_from,
+)
 from oldfriend.db.sqlite.connection import APPLICATION_ID, our_errors
-from oldfriend.domain.errors import SchemaTooNew, StoreDamaged
+from oldfriend.domain.errors import StoreDamaged
 
 MIGRATION_WAIT_MS = 60_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """One numbered step of the schema."""
-
-    version: int
-    name: str
-    sql: str
-
-
-def load_migrations() -> tuple[Migration, ...]:
-    """The steps that this version knows, in order."""
-    folder = resources.files("oldfriend.db") / "migrations"
-    files = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda f: f.name
-    )
-    return tuple(
-        Migration(version=int(file.name[:4]), name=file.name[:-4], sql=file.read_text("utf-8"))
-        for file in files
-    )
 
 
 def schema_version(connection: apsw.Connection) -> int:
@@ -43,13 +30,15 @@ def schema_version(connection: apsw.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").get)
 
 
-def refuse_newer(found: int, known: int, path: Path) -> None:
-    """Raise SchemaTooNew when a newer version has taken over this file."""
-    if found > known:
-        raise SchemaTooNew(
-            f"{path} was written by a newer Oldfriend (its schema is {found}, this one knows "
-            f"{known}). Nothing was changed. Update Oldfriend and start it again."
-        )
+def schema_state(connection: apsw.Connection) -> SchemaState:
+    """How far the file has come, and who may write into it."""
+    version = schema_version(connection)
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_state'").get:
+        (row,) = connection.execute(READ_STATE)
+        state = state_from(row)
+        if state.version == version:
+            return state
+    return SchemaState(version=version, oldest_writer=version)  # by one that knew no such row
 
 
 def migrate(
@@ -59,8 +48,10 @@ def migrate(
     known = migrations[-1].version
     with our_errors(path):
         found = schema_version(connection)
-        refuse_newer(found, known, path)
         if found == known:
+            return None
+        if found > known:
+            refuse_overtaken(schema_state(connection), known, str(path))
             return None
         connection.set_busy_timeout(MIGRATION_WAIT_MS)
         backup = apply_missing(connection, migrations, path)
@@ -74,19 +65,30 @@ def apply_missing(
     """Back the file up and apply the missing steps, all under one write lock; the backup made."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        found = schema_version(connection)  # another process may have been quicker
-        refuse_newer(found, migrations[-1].version, path)
-        missing = [migration for migration in migrations if migration.version > found]
-        backup = back_up(path, found) if found and missing else None
-        for migration in missing:
-            connection.execute(migration.sql).fetchall()
-            connection.pragma("user_version", migration.version)
-        connection.pragma("application_id", APPLICATION_ID)
+        state = schema_state(connection)  # another process may have been quicker
+        refuse_overtaken(state, migrations[-1].version, str(path))
+        missing = [migration for migration in migrations if migration.version > state.version]
+        backup = back_up(path, state.version) if state.version and missing else None
+        if missing:
+            apply(connection, missing, state.after(missing))
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
     return backup
+
+
+def apply(connection: apsw.Connection, steps: list[Migration], state: SchemaState) -> None:
+    """Run the steps, and note how far that is."""
+    for step in steps:
+        connection.execute(step.sql).fetchall()
+    connection.execute(MAKE_STATE)
+    connection.execute(
+        WRITE_STATE,
+        {"version": state.version, "name": state.name, "oldest_writer": state.oldest_writer},
+    )
+    connection.pragma("user_version", state.version)
+    connection.pragma("application_id", APPLICATION_ID)
 
 
 def back_up(path: Path, version: int) -> Path:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import apsw
 
+from oldfriend.db.schema import refuse_overtaken
 from oldfriend.db.sqlite.connection import open_connection, our_errors
 from oldfriend.db.sqlite.doorbell import Doorbell
-from oldfriend.db.sqlite.migrating import refuse_newer, schema_version
+from oldfriend.db.sqlite.migrating import schema_state, schema_version
+from oldfriend.domain.errors import OldfriendError
 
 
 class Readers:
@@ -39,22 +41,49 @@ class Readers:
             self._idle.pop().close()
 
 
+class Company:
+    """Transactions that share one commit."""
+
+    def __init__(self) -> None:
+        """None has written yet."""
+        self.members = 0
+        self._ended: asyncio.Future[OldfriendError | None] | None = None
+
+    async def kept(self) -> None:
+        """Return once another member has committed for all. Raises what kept it from doing so."""
+        if self._ended is None:
+            self._ended = asyncio.get_running_loop().create_future()
+        error = await asyncio.shield(self._ended)
+        if error is not None:
+            raise type(error)(str(error))
+
+    def end(self, error: OldfriendError | None) -> None:
+        """Tell those who wait that all is kept, or why it is not."""
+        if self._ended is not None:
+            self._ended.set_result(error)
+
+
 class Writer:
     """The one connection that writes, whose turn it is, and whom to tell."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, *, schema: int) -> None:
-        """Take over a connection whose file has this schema."""
+    def __init__(self, connection: apsw.Connection, path: Path, *, known: int) -> None:
+        """Take over a connection whose file may be written by whoever knows this schema."""
         self.connection = connection
         self.turn = asyncio.Lock()
+        self.waiting = 0  # how many wait for their turn
+        self.lonely = 0  # how many commits in a row nobody joined
+        self.company: Company | None = None  # those who have written and are not committed
         self.doorbell = Doorbell(path)
         self._path = path
-        self._schema = schema
+        self._known = known
+        self._found = schema_version(connection)
 
     def refuse_overtaken(self) -> None:
-        """Raise SchemaTooNew when a newer version has migrated the file meanwhile."""
+        """Raise SchemaTooNew when a newer version has changed meanwhile what this one writes."""
         found = schema_version(self.connection)
-        if found != self._schema:
-            refuse_newer(found, self._schema, self._path)
+        if found != self._found:
+            refuse_overtaken(schema_state(self.connection), self._known, str(self._path))
+            self._found = found
 
     def data_version(self) -> int:
         """A number that changes when another connection has committed."""

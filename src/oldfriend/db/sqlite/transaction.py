@@ -6,19 +6,25 @@ back costs several times that (PERF.md). Only waiting for the write lock gives w
 
 import asyncio
 import random
+import re
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import apsw
 
-from oldfriend.db.database import Row, SqlValue
+from oldfriend.db.database import Row, SqlValue, TableShape
+from oldfriend.db.schema import shapes_from
 from oldfriend.db.sqlite.connection import SQLITE_RAISES, our_error, our_errors
-from oldfriend.db.sqlite.pool import Readers, Writer
+from oldfriend.db.sqlite.pool import Readers
+from oldfriend.domain.clock import Micros, system_clock
 
 LOCK_WAIT_S = 30.0
 FIRST_PAUSE_S = 0.001
 LONGEST_PAUSE_S = 0.05
+OUR_TABLES = """SELECT name FROM sqlite_schema WHERE type = 'table'
+    AND name NOT LIKE 'sqlite_%' AND name <> 'schema_state'"""
+LOCKING = re.compile(r"\s+FOR UPDATE( SKIP LOCKED)?\b")
 
 
 class SqliteTransaction:
@@ -32,24 +38,27 @@ class SqliteTransaction:
     async def rows(self, sql: str, /, **values: SqlValue) -> list[Row]:
         """All rows of a query."""
         try:
-            return self._connection.execute(sql, values).fetchall()
+            return self._connection.execute(without_locks(sql), values).fetchall()
         except SQLITE_RAISES as error:
             raise our_error(error, self._path) from error
 
     async def row(self, sql: str, /, **values: SqlValue) -> Row | None:
         """The first row of a query, or None."""
         try:
-            return self._connection.execute(sql, values).fetchone()
+            return self._connection.execute(without_locks(sql), values).fetchone()
         except SQLITE_RAISES as error:
             raise our_error(error, self._path) from error
 
     async def run(self, sql: str, /, **values: SqlValue) -> int:
         """Execute a statement; how many rows it touched."""
         try:
-            self._connection.execute(sql, values)
+            self._connection.execute(without_locks(sql), values)
             return self._connection.changes()
         except SQLITE_RAISES as error:
             raise our_error(error, self._path) from error
+
+    async def lock(self, sql: str, /, **values: SqlValue) -> None:
+        """Nothing: whoever writes holds the lock on everything."""
 
     async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
         """Execute a statement once for each set of values."""
@@ -57,6 +66,25 @@ class SqliteTransaction:
             self._connection.executemany(sql, each)
         except SQLITE_RAISES as error:
             raise our_error(error, self._path) from error
+
+    async def tables(self) -> list[TableShape]:
+        """All tables but the schema row's, each after those that it points to."""
+        columns = await self.rows(
+            f"""SELECT t.name, c.name, c.pk FROM ({OUR_TABLES}) t JOIN pragma_table_info(t.name) c
+               ORDER BY t.name, c.cid"""
+        )
+        references = await self.rows(
+            f"""SELECT DISTINCT t.name, r."table" FROM ({OUR_TABLES}) t
+               JOIN pragma_foreign_key_list(t.name) r"""
+        )
+        return shapes_from(columns, references)
+
+    async def clock(self) -> Micros:
+        """The machine's time: all processes on a file share it."""
+        return system_clock()
+
+    async def wake(self) -> None:
+        """Nothing: the doorbell rings at each commit."""
 
 
 class Reading:
@@ -85,42 +113,9 @@ class Reading:
         self._readers.give_back(self._connection)
 
 
-class Writing:
-    """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
-
-    def __init__(self, writer: Writer, path: Path) -> None:
-        """Nothing happens until it is entered."""
-        self._writer = writer
-        self._path = path
-
-    async def __aenter__(self) -> SqliteTransaction:
-        """Wait for this process's turn, then for other processes. Raises SchemaTooNew."""
-        await self._writer.turn.acquire()
-        connection = self._writer.connection
-        try:
-            await begin_writing(connection, self._path)
-            self._writer.refuse_overtaken()
-        except BaseException as error:
-            roll_back(connection, self._path)
-            self._writer.turn.release()
-            if isinstance(error, apsw.Error):
-                raise our_error(error, self._path) from error
-            raise
-        return SqliteTransaction(connection, self._path)
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Commit and tell the other processes; after an error, leave no trace."""
-        connection = self._writer.connection
-        try:
-            if kind is None:
-                connection.execute("COMMIT")
-        except apsw.Error as error:
-            raise our_error(error, self._path) from error
-        finally:
-            roll_back(connection, self._path)
-            self._writer.turn.release()
-        if kind is None:
-            self._writer.doorbell.ring()
+def without_locks(sql: str) -> str:
+    """A statement as SQLite takes it: whoever writes holds the lock on everything already."""
+    return LOCKING.sub("", sql) if "FOR UPDATE" in sql else sql
 
 
 def roll_back(connection: apsw.Connection, path: Path) -> None:

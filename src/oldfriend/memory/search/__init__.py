@@ -7,10 +7,12 @@ from oldfriend.memory.search.diversify import diversify
 from oldfriend.memory.search.finding import search
 from oldfriend.memory.search.imprint import imprint_of, is_current_imprint
 from oldfriend.memory.search.index import PersonIndex
-from oldfriend.memory.search.values import Cause, Found, Hit, IndexRow, Question, Reason
+from oldfriend.memory.search.usual import LEARNED_WITH, USUAL_TEXTS, usual_of
+from oldfriend.memory.search.values import Cause, Found, Hit, IndexRow, Question, Reason, Sense
 from oldfriend.memory.search.vectors import text_to_embed, vectors_from
 
 __all__ = [
-    "Cause", "Found", "Hit", "IndexRow", "PersonIndex", "Question", "Reason", "diversify",
-    "imprint_of", "is_current_imprint", "search", "text_to_embed", "vectors_from",
+    "LEARNED_WITH", "USUAL_TEXTS", "Cause", "Found", "Hit", "IndexRow", "PersonIndex", "Question",
+    "Reason", "Sense", "diversify", "imprint_of", "is_current_imprint", "search", "text_to_embed",
+    "usual_of", "vectors_from",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ Built from stored rows and kept in step with them; whose history it is and where
 from it does not know.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Self, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from oldfriend.memory.search.columns import (
     Terms,
     read_rows,
 )
+from oldfriend.memory.search.former import Former
 from oldfriend.memory.search.growing import Growing
 from oldfriend.memory.search.postings import Postings, postings_of
 from oldfriend.memory.search.values import Floats, Ints
@@ -40,13 +41,15 @@ class PersonIndex:
     """One person's messages, ready to be searched."""
 
     __slots__ = (
-        "_around", "_blocks", "_columns", "_following", "_log_length", "_previous", "_starts",
-        "_stream", "_understood", "_vectors", "first_at", "has_companion", "last_at", "numbering",
+        "_around", "_blocks", "_columns", "_following", "_former", "_log_length", "_previous",
+        "_starts", "_stream", "_understood", "_vectors", "first_at", "has_companion", "last_at",
+        "numbering",
     )  # fmt: skip
 
     def __init__(self, columns: Columns, stream: Terms, numbering: Numbering) -> None:
         """Internal: use `build`; the columns are in the order of `_order`."""
         self.numbering = numbering
+        self._former: dict[str, Former] = {}
         self._lay_out(columns, stream)
 
     def _lay_out(self, columns: Columns, stream: Terms) -> None:
@@ -108,14 +111,25 @@ class PersonIndex:
         # Appended messages may stand behind later ones of their session: put all in order.
         kept = kept[_order(self.columns.taken(kept))]
         stream, vectors = _reordered(self._stream.now, self.columns.length, kept), self.vectors
+        moved = np.full(len(self), NOBODY, dtype=np.int32)
+        moved[kept] = np.arange(len(kept), dtype=np.int32)
         self._lay_out(self.columns.taken(kept), stream)
         self._place_vectors(np.arange(len(kept)), vectors[kept])
+        self._former = {model: former.moved(moved) for model, former in self._former.items()}
 
     def set_vectors(self, seqs: Sequence[int], vectors: Floats) -> None:
         """Give messages that are here already the vectors that they lacked."""
-        by_seq = np.argsort(self.columns.seq, kind="stable")
-        places = by_seq[np.searchsorted(self.columns.seq, seqs, sorter=by_seq)]
-        self._place_vectors(places, vectors)
+        self._place_vectors(self._places_of(seqs), vectors)
+
+    def set_former(self, model: str, seqs: Sequence[int], vectors: Floats) -> None:
+        """Let messages without a vector be found by those of a model of before."""
+        places = self._places_of(seqs)
+        former = Former(
+            positions=places.astype(np.int32), vectors=vectors,
+            counting=self._understands(places).astype(np.float32),
+        )  # fmt: skip
+        known = self._former.get(model)
+        self._former[model] = former if known is None else known.joined(former)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -146,6 +160,11 @@ class PersonIndex:
         return self._understood.now
 
     @property
+    def former(self) -> Mapping[str, Former]:
+        """What is found by the vectors of models of before, by the model."""
+        return self._former
+
+    @property
     def mean_log_length(self) -> float:
         """How long this person's messages usually are."""
         return self._log_length / max(len(self), 1)
@@ -160,6 +179,7 @@ class PersonIndex:
             + self._understood.nbytes
             + sum(array.nbytes for array in arrays)
             + sum(block.nbytes for block in self._blocks)
+            + sum(former.nbytes for former in self._former.values())
         )
 
     def neighbour(self, values: NDArray[_Number], at: Ints, none: int = NOBODY) -> NDArray[_Number]:
@@ -268,9 +288,22 @@ class PersonIndex:
             self._vectors = Growing(np.ascontiguousarray(vectors, dtype=np.float32))
         else:
             self.vectors[places] = vectors
+        there = _is_there(vectors)
+        self.understood[places] = there & self._understands(places)
+        remaining = {model: old.without(places[there]) for model, old in self._former.items()}
+        self._former = {model: old for model, old in remaining.items() if len(old.positions)}
+
+    def _understands(self, places: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Whether a vector of what is said there means something."""
         mute = [language in CJK_LANGUAGES for language in self.numbering.languages.known]
-        is_mute = np.array([*mute, False], np.bool_)[self.columns.language[places]]
-        self.understood[places] = _is_there(vectors) & ~is_mute
+        understood: NDArray[np.bool_] = ~np.array([*mute, False], np.bool_)[
+            self.columns.language[places]
+        ]
+        return understood
+
+    def _places_of(self, seqs: Sequence[int]) -> NDArray[np.integer]:
+        by_seq = np.argsort(self.columns.seq, kind="stable")
+        return by_seq[np.searchsorted(self.columns.seq, seqs, sorter=by_seq)]
 
 
 def _order(columns: Columns) -> Ints:
@@ -280,10 +313,12 @@ def _order(columns: Columns) -> Ints:
 
 
 def _is_there(vectors: Floats) -> NDArray[np.bool_]:
-    # No embedding begins with three zeros.
+    # Hardly any embedding begins with three zeros: only those that do are looked at whole.
     there = np.zeros(len(vectors), np.bool_)
     for column in range(min(3, vectors.shape[1])):
         there |= vectors[:, column] != 0
+    doubtful = np.flatnonzero(~there)
+    there[doubtful] = vectors[doubtful].any(axis=1)
     return there
 
 

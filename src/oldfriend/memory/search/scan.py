@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.memory.search.asking import Asked
 from oldfriend.memory.search.index import NOBODY, SATURATION, PersonIndex
-from oldfriend.memory.search.values import Floats, Question
+from oldfriend.memory.search.values import LEARNED, Floats, Question, Usual
 
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -111,23 +111,38 @@ def _meaning(index: PersonIndex, question: Question, heard: Bools) -> tuple[Floa
     count = len(index)
     cosine = np.zeros(count + 1, np.float32)
     meaning = np.zeros(count + 1, np.float32)
-    vector = question.vector
-    if (
-        vector is None
-        or question.language in CJK_LANGUAGES
-        or index.vectors.shape[1] != len(vector)
-    ):
+    if question.language in CJK_LANGUAGES:
         return cosine, meaning, 0.0
+    means: list[tuple[float, float]] = []
     known = index.understood * heard
-    if not known.any():
-        return cosine, meaning, 0.0
-    np.matmul(index.vectors, vector, out=cosine[:-1])
-    cosine[:-1] *= known
-    count_known = float(known.sum()) + _WORTH_OF_USUAL
-    mean = (float(cosine.sum()) + _WORTH_OF_USUAL * _USUAL_COSINE) / count_known
-    usual = _WORTH_OF_USUAL * (_USUAL_COSINE**2 + _USUAL_DEVIATION**2)
-    deviation = float(
-        np.sqrt(max((float(cosine @ cosine) + usual) / count_known - mean * mean, _TINY))
-    )
-    meaning[:-1] = (cosine[:-1] - np.float32(mean)) * (known / np.float32(deviation))
-    return cosine, meaning, mean
+    sense = question.sense
+    if sense is not None and index.vectors.shape[1] == len(sense.vector) and known.any():
+        np.matmul(index.vectors, sense.vector, out=cosine[:-1])
+        means.append(_standardise(cosine[:-1], meaning[:-1], known, sense.usual))
+    for model, former in index.former.items():
+        sense, at = question.former.get(model), former.positions
+        known = former.counting * heard[at]
+        if sense is not None and former.vectors.shape[1] == len(sense.vector) and known.any():
+            close, above = former.vectors @ sense.vector, np.empty(len(at), np.float32)
+            means.append(_standardise(close, above, known, sense.usual))
+            cosine[at] += close
+            meaning[at] += above
+    weight = sum(count for count, _ in means)
+    return cosine, meaning, sum(count * mean for count, mean in means) / max(weight, 1)
+
+
+def _standardise(
+    cosine: Floats, meaning: Floats, known: Floats, usual: Usual
+) -> tuple[float, float]:
+    """Bring cosines to what the weights know; how many there are, and their mean."""
+    if usual is not LEARNED:
+        cosine -= np.float32(usual.mean)
+        cosine *= np.float32(LEARNED.deviation / usual.deviation)
+        cosine += np.float32(LEARNED.mean)
+    cosine *= known
+    count = float(known.sum()) + _WORTH_OF_USUAL
+    mean = (float(cosine.sum()) + _WORTH_OF_USUAL * _USUAL_COSINE) / count
+    spread = _WORTH_OF_USUAL * (_USUAL_COSINE**2 + _USUAL_DEVIATION**2)
+    deviation = float(np.sqrt(max((float(cosine @ cosine) + spread) / count - mean * mean, _TINY)))
+    np.multiply(cosine - np.float32(mean), known / np.float32(deviation), out=meaning)
+    return count, mean

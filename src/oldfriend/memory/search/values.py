@@ -1,6 +1,7 @@
 """What goes into a search and what comes out? Plain values."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -27,13 +28,33 @@ class IndexRow(NamedTuple):
     imprint: bytes
 
 
+class Usual(NamedTuple):
+    """What the cosines of a question with texts that have nothing to do with it are like."""
+
+    mean: float
+    deviation: float
+
+
+# As the model has it whose cosines the weights were learned on; another's are brought to this.
+LEARNED: Final = Usual(mean=0.10, deviation=0.073)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sense:
+    """A question as one model understands it."""
+
+    vector: Floats
+    usual: Usual = LEARNED
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Question:
     """What somebody wants to know."""
 
     text: str
     language: str
-    vector: Floats | None = None
+    sense: Sense | None = None  # None: words alone
+    former: Mapping[str, Sense | None] = field(default_factory=dict)  # by models of before
     asked_at: int | None = None  # µs since 1970, UTC
     zone_offset_s: int = 0  # where the asker's day begins
     exclude: frozenset[int] = frozenset()

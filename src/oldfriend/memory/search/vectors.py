@@ -12,9 +12,9 @@ def text_to_embed(speaker: str, text: str) -> str:
     return f"{speaker}: {text}" if speaker else text
 
 
-def vectors_from(stored: Sequence[bytes | None], *, dimension: int = 384) -> Floats:
+def vectors_from(stored: Sequence[bytes | None]) -> Floats:
     """Rows of float16 as they are stored; a missing one becomes a row of zeros."""
-    missing = bytes(2 * dimension)
+    missing = bytes(max((len(vector) for vector in stored if vector), default=0))
     joined = b"".join([vector or missing for vector in stored])
-    halves = np.frombuffer(joined, dtype="<f2").reshape(len(stored), dimension)
+    halves = np.frombuffer(joined, dtype="<f2").reshape(len(stored), len(missing) // 2)
     return halves.astype(np.float32)

@@ -1,0 +1,182 @@
+"""How is what somebody says taken in? Into the log and into the inbox, in one transaction.
+
+Only then may whoever brought it be told that it has arrived: whatever dies now, it is answered.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from oldfriend.app.settings import Settings
+from oldfriend.app.wiring import House
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import ChatId, MessageId, TurnId, new_id
+from oldfriend.domain.letters import Claim
+from oldfriend.domain.messages import Message, Spoken
+from oldfriend.domain.people import Chat, Companion, Person
+from oldfriend.memory.log import Place, edit_message, get_message, write_message
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    ensure_identity,
+    ensure_owner,
+    ensure_person,
+    get_companion,
+    get_person_by_id,
+    set_zone,
+)
+from oldfriend.memory.sessions import session_at
+from oldfriend.queues.inbox import Word, find_turn, put_word
+from oldfriend.queues.joining import Piece
+from oldfriend.queues.lanes import claim
+from oldfriend.queues.pace import take_place
+from oldfriend.turn.perceive import Hearer, perceive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Who is talking, and where: an open line between a person and the companion."""
+
+    person: Person
+    chat: Chat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Words as they arrive; without a time and zone, said here and now."""
+
+    text: str
+    at: Micros | None = None
+    zone: str | None = None
+    key: str | None = None  # the channel's id of the message: a redelivery bears the same
+    number: int | None = None  # where the channel counts its messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A message that is in the log and waits for its answer; with a claim: ours to answer."""
+
+    message: Message
+    claim: Claim | None
+
+
+async def open_line(house: House, *, person: str | None, channel: str) -> Line:
+    """The line of a person (None: the owner) on a channel; made if new."""
+    now, zone = house.clock(), house.settings.zone
+    async with house.db.writing() as tx:
+        if person is None:
+            someone = await ensure_owner(tx, now=now, zone=zone)
+        else:
+            await ensure_owner(tx, now=now, zone=zone)
+            someone = await ensure_person(tx, person, now=now, zone=zone)
+        companion = await ensure_companion(tx, now=now)
+        chat = await ensure_chat(
+            tx, someone, companion, channel=channel, address=someone.name, title=channel, now=now
+        )
+        await ensure_identity(tx, someone.id, channel=chat.channel, address=someone.name, now=now)
+    return Line(person=someone, chat=chat)
+
+
+async def accept(house: House, line: Line, said: Said, *, to_answer: bool) -> Accepted | None:
+    """Write down what was said, and that it waits, before anything that can fail.
+
+    ``to_answer`` takes the chat's lane at once where it is free. None: it was delivered before.
+    Raises InvalidInput for an empty or endless text.
+    """
+    if not said.text.strip():
+        raise InvalidInput("There is nothing in that message. Write something.")
+    house.reached("accept")
+    async with house.db.writing() as tx:
+        message = await write_down(tx, house, line, said)
+        held = None
+        if message is not None and to_answer:
+            held = await take_lane(tx, house, line.chat.id)
+    house.reached("accepted")
+    house.waking.ring()
+    return None if message is None else Accepted(message=message, claim=held)
+
+
+async def write_down(tx: Transaction, house: House, line: Line, said: Said) -> Message | None:
+    """Put the words into the log and a letter about them into the inbox; None if known.
+
+    What only asks or greets is kept like everything else, but not found: asking again must not
+    find the question in place of its answer.
+    """
+    now, settings = house.clock(), house.settings
+    person = await get_person_by_id(tx, line.person.id)
+    if person.zone != settings.zone:  # they have travelled
+        await set_zone(tx, person.id, settings.zone)
+    at = now if said.at is None else said.at
+    session = await session_at(tx, line.chat, at)
+    quiet_s = house.quiet_s_of(line.chat.channel)
+    piece = Piece(sender=person.id, number=said.number, chars=len(said.text), at=now)
+    turn = await find_turn(tx, line.chat.id, piece, quiet_s=quiet_s) or TurnId(new_id(now))
+    place = Place(
+        chat=line.chat, session=session, turn=turn,
+        language=person.language or settings.language or "en",
+    )  # fmt: skip
+    spoken = Spoken(
+        role="person", speaker=person.name, text=said.text, at=at,
+        zone=said.zone or settings.zone, trust="person", external_id=said.key,
+    )  # fmt: skip
+    hearer = hearer_of(await ensure_companion(tx, now=now), person, settings)
+    tells = not perceive(said.text, hearer).only_asks
+    message = await write_message(tx, place, spoken, now=now, findable=tells)
+    if message is None:
+        return None
+    limit = settings.limits.messages_per_minute
+    earliest = await take_place(tx, person.id, per_minute=limit, now=now)
+    word = Word(
+        kind="said", message=message.id, version=message.version, turn=turn,
+        chars=len(said.text), number=said.number, key=said.key,
+    )  # fmt: skip
+    await put_word(tx, line.chat.id, person.id, word, quiet_s=quiet_s, now=now, earliest=earliest)
+    return message
+
+
+async def edit(house: House, line: Line, message: MessageId, text: str) -> Message:
+    """Write down a new version of a message, and have a turn that is at it take notice.
+
+    Raises NotFound, InvalidInput.
+    """
+    async with house.db.writing() as tx:
+        person = await get_person_by_id(tx, line.person.id)
+        hearer = hearer_of(await get_companion(tx), person, house.settings)
+        tells = not perceive(text, hearer).only_asks
+        edited = await edit_message(tx, person.id, message, text, now=house.clock(), findable=tells)
+        await put_notice(tx, house, line.chat, edited, kind="edited")
+    house.waking.ring()
+    return edited
+
+
+async def stop(house: House, line: Line, message: MessageId) -> None:
+    """Have whatever is being done about a message stopped. Raises NotFound."""
+    async with house.db.writing() as tx:
+        stopped = await get_message(tx, line.person.id, message)
+        await put_notice(tx, house, line.chat, stopped, kind="stop")
+    house.waking.ring()
+
+
+async def put_notice(
+    tx: Transaction, house: House, chat: Chat, message: Message, *, kind: Literal["edited", "stop"]
+) -> None:
+    """Put a letter about what has become of a message that is in the log already."""
+    assert message.turn is not None  # what came from elsewhere is not answered
+    word = Word(
+        kind=kind, message=message.id, version=message.version, turn=message.turn,
+        chars=len(message.text),
+    )  # fmt: skip
+    quiet_s = house.quiet_s_of(chat.channel)
+    await put_word(tx, chat.id, chat.person, word, quiet_s=quiet_s, now=house.clock())
+
+
+async def take_lane(tx: Transaction, house: House, chat: ChatId) -> Claim | None:
+    """Hold a chat's lane, where something is due and nobody else holds it."""
+    lease_s = house.settings.limits.lease_s
+    return await claim(tx, "inbox", owner=house.name, now=house.clock(), lease_s=lease_s, lane=chat)
+
+
+def hearer_of(companion: Companion, person: Person, settings: Settings) -> Hearer:
+    """Who hears what a person says, and in which languages."""
+    return Hearer(name=companion.name, languages=(person.language, settings.language))

@@ -1,0 +1,34 @@
+"""Which database does a URL name? ``sqlite:///PATH`` or ``postgresql://…``.
+
+Knows nothing of what is in it, nor how it is opened.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from oldfriend.domain.errors import InvalidInput
+
+POSTGRES: Final = ("postgresql://", "postgres://")
+PASSWORD: Final = re.compile(r"(?P<before>//[^/:@]*:)[^@]*(?=@)|(?P<named>[?&]password=)[^&]*")
+
+
+def names_postgres(url: str) -> bool:
+    """Whether it is the address of a PostgreSQL server; what is wrong in it, the driver says."""
+    return url.startswith(POSTGRES)
+
+
+def sqlite_path(url: str) -> Path:
+    """The file that sqlite:///PATH names; relative to the current folder. Raises InvalidInput."""
+    scheme, separator, rest = url.partition(":///")
+    if scheme != "sqlite" or not separator or not rest:
+        raise InvalidInput(
+            f"{shown_url(url)!r} does not name a database. Use sqlite:///PATH, such as "
+            "sqlite:////home/me/oldfriend.db, or postgresql://NAME@HOST/DATABASE"
+        )
+    return Path(rest).expanduser().absolute()
+
+
+def shown_url(url: str) -> str:
+    """A database as it may be read by anybody: without its password."""
+    return PASSWORD.sub(lambda found: f"{found['before'] or found['named']}…", url)

@@ -1,0 +1,113 @@
+"""Where does whoever looks after the house ask how it does? Over HTTP, from this machine alone.
+
+/health: is it alive? /ready: does it do its work, and if not, why? /metrics: in numbers. Nothing
+here is anybody's, and nothing can be changed; still no page in a browser reads it under another
+name: the Host header must name this machine.
+"""
+
+import asyncio
+import socket
+from dataclasses import dataclass
+from typing import Final
+
+import uvicorn
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from oldfriend.app.metrics import as_prometheus, count_all
+from oldfriend.app.supervisor import Supervisor
+from oldfriend.domain.clock import SECOND
+from oldfriend.domain.errors import CannotServe, StoreError
+
+DATABASE_ANSWERS_S: Final = 5.0
+TO_HANG_UP_S: Final = 3
+MOST_AT_ONCE: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What is answered at the address where this process listens."""
+
+    supervisor: Supervisor
+    listening: socket.socket
+
+    async def health(self, _: Request) -> Response:
+        """Whether it is alive: whoever answers is."""
+        return JSONResponse({"alive": True})
+
+    async def ready(self, _: Request) -> Response:
+        """Whether it does all its work."""
+        why = [*self.supervisor.troubles, *await self.troubles_of_database()]
+        return JSONResponse({"ready": not why, "why": why}, status_code=503 if why else 200)
+
+    async def metrics(self, _: Request) -> Response:
+        """How it does in numbers."""
+        house = self.supervisor.house
+        try:
+            async with asyncio.timeout(DATABASE_ANSWERS_S):
+                numbers = await count_all(house)
+        except (StoreError, TimeoutError):
+            return PlainTextResponse("The database cannot be read.\n", status_code=503)
+        up_s = (house.clock() - self.supervisor.began_at) / SECOND
+        return Response(as_prometheus(numbers, up_s=up_s), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    async def troubles_of_database(self) -> list[str]:
+        """Why the database cannot be used, in sentences."""
+        try:
+            async with (
+                asyncio.timeout(DATABASE_ANSWERS_S),
+                self.supervisor.house.db.reading() as tx,
+            ):
+                await tx.row("SELECT 1")
+        except StoreError as error:
+            return [str(error)]
+        except TimeoutError:
+            return [f"The database has not answered for {DATABASE_ANSWERS_S:g} s."]
+        return []
+
+    async def stay_open(self, stopping: asyncio.Event) -> None:
+        """Answer until told to stop."""
+        config = uvicorn.Config(
+            self.site(), http="h11", ws="none", lifespan="off", log_config=None, access_log=False,
+            proxy_headers=False, server_header=False, date_header=False,
+            limit_concurrency=MOST_AT_ONCE, timeout_graceful_shutdown=TO_HANG_UP_S,
+        )  # fmt: skip
+        config.load()
+        server = uvicorn.Server(config)  # its own serve() would take the signals, and poll
+        server.lifespan = config.lifespan_class(config)
+        sockets = [self.listening.dup()]
+        await server.startup(sockets=sockets)
+        try:
+            await stopping.wait()
+        finally:
+            await server.shutdown(sockets=sockets)
+
+    def site(self) -> Starlette:
+        """The pages."""
+        host, *_ = self.listening.getsockname()
+        names = ["localhost", "127.0.0.1", "[::1]", host]
+        return Starlette(
+            routes=[
+                Route("/health", self.health),
+                Route("/ready", self.ready),
+                Route("/metrics", self.metrics),
+            ],
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)],
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen at an address of this machine; port 0 takes any. Raises CannotServe."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise CannotServe(
+            f"{host} port {port} cannot be listened at ({error.strerror}). Choose another with "
+            "--set serve.port=PORT, or serve.port = 0 in oldfriend.toml for any that is free."
+        ) from error

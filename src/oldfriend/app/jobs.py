@@ -1,0 +1,79 @@
+"""Which work goes on in the background, and how is it done? Never in the way of a reply."""
+
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from oldfriend.app.embedding import embed_missing
+from oldfriend.app.holding import while_held
+from oldfriend.app.wiring import House
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import LeaseLost
+from oldfriend.domain.letters import Claim, Letter
+from oldfriend.memory.people import list_people
+from oldfriend.queues.agenda import Job, job_of, put_job
+from oldfriend.queues.backoff import retry_at
+from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
+from oldfriend.queues.letters import first_due
+
+EMBED = "embed"
+
+Work: TypeAlias = Callable[[House, Job], Awaitable[None]]
+
+
+async def embed_everybody(house: House, _: Job) -> None:
+    """Give vectors to all messages that have none from the embedder of now."""
+    async with house.db.reading() as tx:
+        people = await list_people(tx)
+    for person in people:
+        await embed_missing(house, person.id)
+
+
+JOBS: Mapping[str, Work] = MappingProxyType({EMBED: embed_everybody})
+
+
+async def plan_jobs(house: House) -> None:
+    """Put on the agenda what a start may find undone."""
+    async with house.db.writing() as tx:
+        await plan_embedding(tx, now=house.clock())
+
+
+async def plan_embedding(tx: Transaction, *, now: Micros) -> None:
+    """Have what lacks a vector embedded, unless that is waiting to be done already."""
+    if await first_due(tx, "agenda", EMBED) is None:
+        await put_job(tx, EMBED, Job(name=EMBED), person=None, now=now)
+
+
+async def do_jobs(house: House, claim: Claim) -> None:
+    """Do the jobs that are due in a lane; what fails is tried again, or parked."""
+    for letter in claim.letters:
+        try:
+            await while_held(house, claim, do(house, job_of(letter)))
+        except LeaseLost:
+            return  # somebody else is at it
+        except Exception as error:
+            await put_off(house, claim, letter, error)
+            raise
+        async with house.db.writing() as tx:
+            await finish(tx, claim, [letter], now=house.clock())
+    async with house.db.writing() as tx:
+        await release(tx, claim, now=house.clock())
+
+
+async def do(house: House, job: Job) -> None:
+    """Do one job. Raises KeyError for one that this version does not know."""
+    await JOBS[job.name](house, job)
+
+
+async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
+    """Have a job that failed done again later; parked, when it was tried often enough."""
+    now = house.clock()
+    again = retry_at(now, letter.attempts, chance=random.random())
+    async with house.db.writing() as tx:
+        await fail(
+            tx, claim, letter, error=f"{type(error).__name__}: {error}", now=now,
+            retry_at=None if letter.attempts >= MOST_ATTEMPTS else again,
+        )  # fmt: skip
+        await release(tx, claim, now=now)

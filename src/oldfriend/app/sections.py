@@ -1,0 +1,126 @@
+"""What can be chosen, in which section of ``oldfriend.toml``, and what holds without a choice?
+
+Values only. The names of the fields are the keys; where a choice comes from, and which wins,
+is the business of ``settings``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from oldfriend.app.choosing import (
+    Microdollars,
+    dollars,
+    number,
+    one_of,
+    or_none,
+    several,
+    text,
+    whole,
+)
+
+Role = Literal["small", "main", "reflect"]
+Kind = Literal["openai", "openai-responses", "anthropic"]
+Preset = Literal["small", "normal", "large"]
+
+ROLES: Final[tuple[Role, ...]] = ("small", "main", "reflect")
+KINDS: Final[tuple[Kind, ...]] = ("openai", "openai-responses", "anthropic")
+PRESETS: Final[tuple[Preset, ...]] = ("small", "normal", "large")
+CONTEXT_TOKENS: Final[Mapping[Preset, int]] = {"small": 3_000, "normal": 12_000, "large": 48_000}
+A_DOLLAR: Final = Microdollars(1_000_000)
+LOCAL: Final = "local"
+PROVIDER_NAME: Final = "[a-z0-9][a-z0-9-]*"
+MODEL_NAME: Final = rf"{PROVIDER_NAME}:\S+"
+
+MODELS = several(text('"provider:name", such as "anthropic:claude-sonnet-5"', MODEL_NAME))
+ADDRESS = text("an address such as http://localhost:11434/v1", r"https?://[^\s@]+")
+VARIABLE = text("the name of a variable in capitals, such as MY_KEY", r"[A-Z_][A-Z0-9_]*")
+EMBEDDER = text(f'"{LOCAL}" or "provider:name"', rf"{LOCAL}|{MODEL_NAME}")
+LOOPBACK = text(
+    "an address of this machine alone, such as 127.0.0.1", r"localhost|::1|127(\.\d{1,3}){3}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the settings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models(Section):
+    """Which language models do what: each "provider:name", tried in this order.
+
+    A role that has none takes those of *main*; without any, the companion is offline.
+    """
+
+    small: Annotated[tuple[str, ...], MODELS] = ()  # classify, extract
+    main: Annotated[tuple[str, ...], MODELS] = ()  # reply
+    reflect: Annotated[tuple[str, ...], MODELS] = ()
+
+    def for_role(self, role: Role) -> tuple[str, ...]:
+        """The models of a role, first choice first."""
+        own: Mapping[Role, tuple[str, ...]] = {
+            "small": self.small, "main": self.main, "reflect": self.reflect,
+        }  # fmt: skip
+        return own[role] or self.main
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider(Section):
+    """How to reach a provider; what is not said is as usual for one of its name."""
+
+    kind: Annotated[Kind | None, or_none(one_of(KINDS))] = None  # which interface it speaks
+    base_url: Annotated[str | None, or_none(ADDRESS)] = None
+    key_from_env: Annotated[str | None, or_none(VARIABLE)] = None  # where its key is in another one
+    connect_s: Annotated[float, number(least=0.1)] = 10.0
+    silence_s: Annotated[float, number(least=0.1)] = 60.0  # the longest wait for the next piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderChoice(Section):
+    """Which model turns texts into vectors."""
+
+    model: Annotated[str, EMBEDDER] = LOCAL
+    dimension: Annotated[int | None, or_none(whole(least=4, most=16_384))] = None  # of a provider's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits(Section):
+    """How much one person, one turn and one worker may take."""
+
+    messages_per_minute: Annotated[int, whole(least=0)] = 15  # of one person; 0: any number
+    turn_timeout_s: Annotated[float, number(least=1)] = 120.0
+    most_tool_calls: Annotated[int, whole(least=0)] = 15
+    lease_s: Annotated[float, number(least=0.1)] = 30.0
+    heartbeat_s: Annotated[float, number(least=0.05)] = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget(Section):
+    """What may be spent in a day, in money and in tokens; None: no end to it."""
+
+    background_per_day: Annotated[Microdollars | None, or_none(dollars)] = A_DOLLAR
+    background_tokens_per_day: Annotated[int | None, or_none(whole(least=0))] = None
+    all_per_day: Annotated[Microdollars | None, or_none(dollars)] = None
+    all_tokens_per_day: Annotated[int | None, or_none(whole(least=0))] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextChoice(Section):
+    """How much goes into a model's prompt."""
+
+    preset: Annotated[Preset, one_of(PRESETS)] = "normal"
+
+    @property
+    def tokens(self) -> int:
+        """The whole prompt takes at most so many."""
+        return CONTEXT_TOKENS[self.preset]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serve(Section):
+    """The process that runs: where it is asked how it does, and how much it does at once."""
+
+    host: Annotated[str, LOOPBACK] = "127.0.0.1"
+    port: Annotated[int, whole(least=0, most=65_535)] = 8344  # 0: any that is free
+    turns_at_once: Annotated[int, whole(least=1)] = 8

@@ -1,0 +1,65 @@
+"""What stands in ``oldfriend.toml``? Each value with its place; nothing secret.
+
+It does not know which keys there are, nor what their values should be like.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from oldfriend.app.choosing import Given
+from oldfriend.domain.errors import InvalidInput
+
+FILE_NAME: Final = "oldfriend.toml"
+_SECRET_NAME: Final = re.compile(r"(^|[_-])(key|apikey|token|secret|password|passwd)$", re.I)
+_SECRET_VALUE: Final = re.compile(
+    r"\b(sk-|sk_|gsk_|xai-|AIza|hf_)[\w-]{12,}"  # keys as the well-known providers make them
+    r"|://[^/\s]*:[^/\s]*@"  # a password in an address
+)
+
+
+def read_file(path: Path) -> dict[str, Given]:
+    """Each value under its name, such as "limits.lease_s"; none where there is no file.
+
+    Raises InvalidInput where it cannot be read, and where it holds a secret.
+    """
+    found: dict[str, Given] = {}
+    for name, value in leaves(tables_in(path)):
+        refuse_secret(name, value, path)
+        found[name] = Given(value=value, where=f"{name} in {path}", is_text=False)
+    return found
+
+
+def tables_in(path: Path) -> Mapping[str, object]:
+    """The file as it is. Raises InvalidInput."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}).") from error
+    except ValueError as error:  # neither UTF-8 nor TOML
+        raise InvalidInput(f"{path} is not as TOML is written: {error}.") from error
+
+
+def leaves(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+    """The values in a table and in those within it, each with its whole name."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
+
+
+def refuse_secret(name: str, value: object, path: Path) -> None:
+    """Raise InvalidInput, without showing it, where a value must not stand in a file."""
+    texts = value if isinstance(value, list) else [value]
+    if _SECRET_NAME.search(name) or any(_SECRET_VALUE.search(str(text)) for text in texts):
+        raise InvalidInput(
+            f"{name} in {path} looks like a secret. That file is copied, backed up and shown, so "
+            "keys and passwords do not go into it: take it out, and have it replaced if the file "
+            "has been anywhere. `oldfriend connect model` keeps a key in the system keyring; or "
+            "set it in the environment."
+        )

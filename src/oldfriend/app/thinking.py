@@ -1,0 +1,105 @@
+"""What does one turn think with? Models whose calls are recorded, a desk that forgets nothing.
+
+Finished calls are kept as they happen, in transactions of their own: a turn that crashes is run
+again, and takes from the ledger what was paid for and done.
+"""
+
+from dataclasses import dataclass
+
+from oldfriend.app.allowance import allowances
+from oldfriend.app.wiring import House
+from oldfriend.ledger.calls import Asker, find_completion, record_call
+from oldfriend.ledger.tools import (
+    Kept,
+    ToolClass,
+    begin_tool_call,
+    find_tool_call,
+    finish_tool_call,
+)
+from oldfriend.llm.model import Call, Completion, Model, ToolCall
+from oldfriend.llm.replay import Replayed
+from oldfriend.turn.budget import BUDGETS
+from oldfriend.turn.mind import Limits, Mind
+from oldfriend.turn.outcome import Utterance
+
+
+async def mind_for(house: House, said: Utterance) -> Mind:
+    """What a turn that answers these words thinks with."""
+    asker = Asker(
+        person=said.person.id,
+        turn=said.message.turn,
+        asked=" ".join(f"{each.id}@{each.version}" for each in said.messages),
+    )
+    return Mind(
+        looking=house.looking,
+        model=model_for(house, asker),
+        desk=LedgerDesk(house=house, asker=asker),
+        clock=house.clock,
+        limits=Limits(
+            budget=BUDGETS[house.settings.context.preset],
+            tool_calls=house.settings.limits.most_tool_calls,
+        ),
+        resting=await why_resting(house),
+    )
+
+
+def model_for(house: House, asker: Asker) -> Model | None:
+    """The model that replies, with every call recorded; None: the companion is offline."""
+    make = house.models.get("main")
+    if make is None:
+        return None
+
+    async def find(_: str, step: int) -> Completion | None:
+        async with house.db.reading() as tx:
+            return await find_completion(tx, asker, step=step)
+
+    async def keep(call: Call, request: str, step: int) -> None:
+        async with house.db.writing() as tx:
+            await record_call(tx, asker, call, step=step, request=request, now=house.clock())
+        house.reached("called")
+
+    return Replayed(model=make.chain, find=find, keep=keep, name=make.name)
+
+
+async def why_resting(house: House) -> str | None:
+    """Why no model may be called any more today, if that is so."""
+    budget = house.settings.budget
+    if not house.models or (budget.all_per_day is None and budget.all_tokens_per_day is None):
+        return None
+    async with house.db.reading() as tx:
+        _, everything = await allowances(tx, house.settings, now=house.clock())
+    return "the limit for today is reached" if everything.is_used_up else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerDesk:
+    """The tool calls of one turn, in the ledger."""
+
+    house: House
+    asker: Asker
+
+    async def find(self, call: int) -> Kept | None:
+        """What an earlier run of this turn left of its so-manieth call."""
+        assert self.asker.turn is not None
+        async with self.house.db.reading() as tx:
+            return await find_tool_call(tx, self.asker.person, self.asker.turn, call)
+
+    async def begin(self, call: int, asked: ToolCall, kind: ToolClass) -> None:
+        """Keep that a call begins; committed before the tool does anything."""
+        assert self.asker.turn is not None
+        now = self.house.clock()
+        async with self.house.db.writing() as tx:
+            await begin_tool_call(
+                tx, self.asker.person, self.asker.turn, call, asked, kind, now=now
+            )
+        self.house.reached("tool begun")
+
+    async def finish(self, call: int, asked: ToolCall, kind: ToolClass, result: str) -> None:
+        """Keep what a call gave, begun or not; committed before anything is done with it."""
+        person, turn = self.asker.person, self.asker.turn
+        assert turn is not None
+        now = self.house.clock()
+        async with self.house.db.writing() as tx:
+            await begin_tool_call(tx, person, turn, call, asked, kind, now=now)
+            await finish_tool_call(tx, person, turn, call, result, now=now)
+        self.house.reached("tool finished")

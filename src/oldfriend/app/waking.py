@@ -1,0 +1,71 @@
+"""How does whoever waits in this process learn that something has happened, here or elsewhere?"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from oldfriend.db.database import Database
+from oldfriend.domain.errors import StoreError
+
+
+class Bell:
+    """Rings for one who waits; a ring that came while nobody listened is not lost."""
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        """Something has happened."""
+        self._rung.set()
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return at the next ring (at once if it rang since the last wait), or after so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._rung.wait()
+        self._rung.clear()
+
+
+class Waking:
+    """Rings every bell when this process, or another, has written something.
+
+    Listening to other processes begins with the first bell, and ends with ``close``.
+    """
+
+    def __init__(self, db: Database) -> None:
+        """Nobody waits yet."""
+        self._db = db
+        self._bells: set[Bell] = set()
+        self._listening: asyncio.Task[None] | None = None
+
+    def ring(self) -> None:
+        """Ring all bells of this process."""
+        for bell in self._bells:
+            bell.ring()
+
+    @contextmanager
+    def bell(self) -> Iterator[Bell]:
+        """A bell of one's own, for as long as one waits for anything."""
+        if self._listening is None or self._listening.done():
+            # It lives as long as the house, not as long as whoever waits first.
+            self._listening = asyncio.create_task(self._listen())  # noqa: TID251
+        bell = Bell()
+        self._bells.add(bell)
+        try:
+            yield bell
+        finally:
+            self._bells.discard(bell)
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._listening is not None:
+            self._listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._listening
+
+    async def _listen(self) -> None:
+        with suppress(StoreError):  # whoever waits looks for themselves now and then, and tells
+            while True:
+                await self._db.wait_for_others()
+                self.ring()

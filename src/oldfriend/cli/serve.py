@@ -1,0 +1,51 @@
+"""oldfriend serve: be there for everybody, until told to stop.
+
+One for each data folder. It takes what waits and answers it, does what is to be done in between,
+and says on a port of this machine how it does. What happens is told on standard error.
+"""
+
+import argparse
+import sys
+from functools import partial
+
+from oldfriend.app.door import Door, listen
+from oldfriend.app.presence import Presence, address, present
+from oldfriend.app.settings import Settings
+from oldfriend.app.supervisor import Supervisor, heeding_signals
+from oldfriend.app.telling import begin_telling, tell
+from oldfriend.app.wiring import open_house
+from oldfriend.cli.opening import settings_from
+from oldfriend.cli.work import WORKS
+from oldfriend.domain.clock import system_clock
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Serve until told to stop; 0 when everything that was begun came to its end."""
+    settings = settings_from(options)
+    begin_telling(sys.stderr)
+    with (
+        present(settings.data, now=system_clock()) as presence,
+        listen(settings.serve.host, settings.serve.port) as listening,
+    ):
+        async with open_house(settings) as house:
+            supervisor = Supervisor(house, WORKS, read_again=partial(settings_from, options))
+            with heeding_signals(supervisor):
+                say_where(presence, settings, listening.getsockname()[1])
+                door = Door(supervisor=supervisor, listening=listening)
+                has_ended = await supervisor.run(
+                    door=door.stay_open, has_reloaded=presence.has_reloaded
+                )
+    tell("stopped")
+    return 0 if has_ended else 1
+
+
+def say_where(presence: Presence, settings: Settings, port: int) -> None:
+    """Tell whoever may look for it where it is."""
+    host = settings.serve.host
+    presence.listens_at(host, port)
+    tell("serving", host=host, port=port, data=str(settings.data))
+    print(
+        f"Oldfriend serves {settings.data}. How it does: {address(host, port)}/ready\n"
+        "Stop it with Ctrl-C or `oldfriend stop`.",
+        flush=True,
+    )

@@ -1,0 +1,44 @@
+"""oldfriend work: more hands for the same memory, as many as one likes, on any machine."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from oldfriend.app.supervisor import Supervisor, Work, heeding_signals
+from oldfriend.app.telling import begin_telling, tell
+from oldfriend.app.wiring import House, open_house
+from oldfriend.app.working import work
+from oldfriend.cli.opening import settings_from
+
+
+async def work_off(house: House, stopping: asyncio.Event) -> None:
+    """Do what waits in the queues."""
+    async with asyncio.TaskGroup() as both:
+        both.create_task(make_ready(house))
+        await work(house, stopping=stopping)
+
+
+async def make_ready(house: House) -> None:
+    """Let the first reply wait for nothing that can be had before."""
+    await house.warm()
+
+
+WORKS: Final[Mapping[str, Work]] = MappingProxyType({"worker": work_off})
+"""What is kept running in a process that stays."""
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Work until told to stop; 0 when everything that was begun came to its end."""
+    settings = settings_from(options)
+    begin_telling(sys.stderr)
+    async with open_house(settings) as house:
+        supervisor = Supervisor(house, WORKS, read_again=partial(settings_from, options))
+        with heeding_signals(supervisor):
+            tell("working", data=str(settings.data))
+            has_ended = await supervisor.run()
+    tell("stopped")
+    return 0 if has_ended else 1

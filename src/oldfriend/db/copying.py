@@ -1,0 +1,54 @@
+"""How are all rows of a table read, and written elsewhere, on any engine?
+
+In the order of the key, which is the same on every engine, and never all at once. Knows nothing
+of what is in them.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from oldfriend.db.database import Row, SqlValue, TableShape, Transaction
+
+ROWS_AT_ONCE: Final = 500
+
+
+async def count_rows(tx: Transaction, table: TableShape) -> int:
+    """How many rows a table has."""
+    row = await tx.row(f"SELECT count(*) FROM {table.name}")
+    assert row is not None
+    return int(row[0])
+
+
+async def slices_of(tx: Transaction, table: TableShape) -> AsyncIterator[list[Row]]:
+    """All rows of a table, some at a time."""
+    columns, key = quoted(table.columns), quoted(table.key)
+    places = [table.columns.index(column) for column in table.key]
+    names = [f"after_{place}" for place in places]
+    after: dict[str, SqlValue] = {}
+    while True:
+        where = f"WHERE ({key}) > ({', '.join(f':{name}' for name in names)})" if after else ""
+        rows = await tx.rows(
+            f"SELECT {columns} FROM {table.name} {where} ORDER BY {key} LIMIT :most",
+            most=ROWS_AT_ONCE,
+            **after,
+        )
+        if rows:
+            yield rows
+        if len(rows) < ROWS_AT_ONCE:
+            return
+        after = {name: rows[-1][place] for name, place in zip(names, places, strict=True)}
+
+
+async def write_rows(tx: Transaction, table: TableShape, rows: Sequence[Row]) -> None:
+    """Write rows with the table's columns."""
+    names = [f"value_{place}" for place in range(len(table.columns))]
+    await tx.run_many(
+        f"""INSERT INTO {table.name} ({quoted(table.columns)})
+           VALUES ({", ".join(f":{name}" for name in names)})""",
+        (dict(zip(names, row, strict=True)) for row in rows),
+    )
+
+
+def quoted(columns: Sequence[str]) -> str:
+    """Columns as they stand in a statement, also those named like a word of SQL."""
+    return ", ".join(f'"{column}"' for column in columns)

@@ -1,0 +1,126 @@
+"""How do this process's writers take turns, and share what a commit costs?
+
+One writes at a time. Whoever has written and finds that others wait hands the open transaction on
+instead of committing it; the last one commits for all, and only then does any of them go on. So a
+commit that takes milliseconds (the disk must say that it has everything) is paid for once by all
+who are ready together. Each has a savepoint: what fails takes nothing of the others with it.
+"""
+
+import asyncio
+from pathlib import Path
+
+import apsw
+
+from oldfriend.db.sqlite.connection import our_error
+from oldfriend.db.sqlite.pool import Company, Writer
+from oldfriend.db.sqlite.transaction import SqliteTransaction, begin_writing, roll_back
+from oldfriend.domain.errors import OldfriendError
+
+MOST_TOGETHER = 64
+"""Other processes wait meanwhile."""
+LONELY = 16
+"""After so many commits that nobody joined, only each so-manieth waits to see whether one does."""
+
+
+class Writing:
+    """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
+
+    def __init__(self, writer: Writer, path: Path) -> None:
+        """Nothing happens until it is entered."""
+        self._writer = writer
+        self._path = path
+        self._company: Company | None = None
+
+    async def __aenter__(self) -> SqliteTransaction:
+        """Wait for this process's turn, then for other processes. Raises SchemaTooNew."""
+        writer = self._writer
+        writer.waiting += 1
+        try:
+            await writer.turn.acquire()
+        finally:
+            writer.waiting -= 1
+            if not (writer.turn.locked() or writer.waiting):  # left, and was waited for
+                self._commit()
+        try:
+            await self._begin()
+        except BaseException as error:
+            self._let_go()
+            if isinstance(error, apsw.Error):
+                raise our_error(error, self._path) from error
+            raise
+        return SqliteTransaction(writer.connection, self._path)
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Commit, or have it committed, and tell the other processes; or leave no trace."""
+        if kind is not None:
+            self._take_back()
+            self._let_go()
+            return
+        writer, company = self._writer, self._company
+        assert company is not None
+        if company.members:
+            writer.connection.execute("RELEASE member")
+        company.members += 1
+        if company.members < MOST_TOGETHER and await self._is_joined():
+            writer.turn.release()
+            await company.kept()
+            return
+        error = self._let_go()
+        if error is not None:
+            raise error
+
+    async def _begin(self) -> None:
+        """Begin a transaction, or a savepoint in the one that was handed on."""
+        writer = self._writer
+        if writer.company is None:
+            await begin_writing(writer.connection, self._path)
+            writer.refuse_overtaken()
+            writer.company = Company()
+        else:
+            writer.connection.execute("SAVEPOINT member")
+        self._company = writer.company
+
+    async def _is_joined(self) -> bool:
+        """Whether others are about to write; they get to say so by being let go first."""
+        writer = self._writer
+        if writer.lonely < LONELY or writer.lonely % LONELY == 0:
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                self._let_go()
+                raise
+        writer.lonely = 0 if writer.waiting else writer.lonely + 1
+        return writer.waiting > 0
+
+    def _take_back(self) -> None:
+        """Undo what this member has written."""
+        writer = self._writer
+        if writer.connection.in_transaction and writer.company and writer.company.members:
+            writer.connection.execute("ROLLBACK TO member")
+            writer.connection.execute("RELEASE member")
+
+    def _let_go(self) -> OldfriendError | None:
+        """Commit for all who have written, and end the turn; what went wrong."""
+        error = self._commit()
+        self._writer.turn.release()
+        return error
+
+    def _commit(self) -> OldfriendError | None:
+        """Commit what the company has written, and tell its members and the other processes."""
+        writer, company = self._writer, self._writer.company
+        connection = writer.connection
+        writer.company = None
+        error: OldfriendError | None = None
+        try:
+            if company is not None and company.members:
+                if not connection.in_transaction:
+                    raise apsw.AbortError("it was rolled back")
+                connection.execute("COMMIT")
+        except apsw.Error as failure:
+            error = our_error(failure, self._path)
+        roll_back(connection, self._path)
+        if company is not None and company.members:
+            company.end(error)
+            if error is None:
+                writer.doorbell.ring()
+        return error

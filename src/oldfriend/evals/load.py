@@ -1,0 +1,206 @@
+"""How much can it carry? Whole turns through the lanes, with a model that costs nothing.
+
+Beside the plainest code for the same: the rows that the turns left, inserted in as many commits.
+"""
+
+import asyncio
+import gc
+import os
+import random
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from statistics import quantiles
+
+import apsw
+
+from oldfriend.app.accepting import Line, Said, accept, open_line
+from oldfriend.app.database_url import sqlite_path
+from oldfriend.app.sections import Serve
+from oldfriend.app.wiring import House, RoleModel, Step
+from oldfriend.app.working import work
+from oldfriend.db.database import Row
+from oldfriend.evals.corpus import sessions
+from oldfriend.evals.measuring import Measure, Scope, at_least, at_most, not_measured
+from oldfriend.evals.processes import resident_of
+from oldfriend.evals.references import PRAGMAS
+from oldfriend.evals.stores import KnownVectors, temporary_house
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.model import Record
+from oldfriend.llm.resting import Rests
+from oldfriend.llm.scripted import Scripted, ScriptedModel
+
+CHATS = 50
+MANY_CHATS, SLOW_S, ROUNDS = 200, 2.0, 5
+LEFT = (
+    "message WHERE role = 'person'", "model_call", "message WHERE role = 'companion'", "receipt",
+)  # fmt: skip
+"""The rows that each turn leaves one of."""
+TENTHS = 10
+POLITE = "thanks"
+"""Words that are answered and never looked for, so that nothing has to be kept at hand."""
+
+
+async def measure_load(scope: Scope) -> list[Measure]:
+    """Turns a second, many chats at once, how evenly words are taken in, and memory."""
+    return [
+        await measure_throughput(turns=200 if scope.quick else 2_000),
+        await measure_many_chats(rounds=1 if scope.quick else ROUNDS),
+        await measure_accepting(count=500 if scope.quick else 5_000),
+        await measure_memory(turns=1_000 if scope.quick else 100_000),
+    ]
+
+
+async def measure_throughput(*, turns: int) -> Measure:
+    """Whole turns, beside inserting the rows that they left."""
+    async with house_with_model(delay_s=0) as house, temporary_house() as empty:
+        lines = await lines_in(house, CHATS)
+        began = time.perf_counter()
+        await say_in_turn(house, lines, remarks(turns))
+        await work_until_answered(house, turns)
+        taken_s = time.perf_counter() - began
+        await empty.db.close()
+        files = [sqlite_path(each.settings.database) for each in (house, empty)]
+        bare_s = seconds_to_insert(*files, turns=turns)
+    return Measure(
+        name="turns a second", value=turns / taken_s, unit="/s", reference=turns / bare_s,
+        target=at_least(1 / 3),
+        note="a model of 0 ms, beside embedding; reference: the same rows in as many commits",
+    )  # fmt: skip
+
+
+async def measure_many_chats(*, rounds: int) -> Measure:
+    """Chats that do not wait for each other, by the clock on the wall."""
+    turns = MANY_CHATS * rounds
+    async with house_with_model(delay_s=SLOW_S) as house:
+        await say_in_turn(house, await lines_in(house, MANY_CHATS), remarks(turns))
+        began = time.perf_counter()
+        await work_until_answered(house, turns)
+        taken_s = time.perf_counter() - began
+    return Measure(
+        name=f"{MANY_CHATS} chats with a model of {SLOW_S:g} s", value=turns / taken_s, unit="/s",
+        reference=turns / (rounds * SLOW_S), target=at_least(0.9),
+        note="reference: as if nothing but the model took time",
+    )  # fmt: skip
+
+
+async def measure_accepting(*, count: int) -> Measure:
+    """How long the slow ones wait until they know that their words are kept, by the wall."""
+    taken: list[float] = []
+    async with house_with_model(delay_s=0) as house:
+        lines = await lines_in(house, CHATS)
+        for number, text in enumerate(remarks(count)):
+            began = time.perf_counter()
+            await accept(house, lines[number % CHATS], Said(text=text), to_answer=False)
+            taken.append((time.perf_counter() - began) * 1000)
+    percentiles = quantiles(taken, n=100)
+    return Measure(
+        name="accepting a message, 95th percentile", value=percentiles[94], unit="ms",
+        reference=percentiles[49], target=at_most(4), note="reference: the median",
+    )  # fmt: skip
+
+
+async def measure_memory(*, turns: int) -> Measure:
+    """What a process holds after many turns, beside what it held after a tenth of them."""
+    name = f"memory after {turns:,} turns"
+    held: list[float] = []
+    async with house_with_model(delay_s=0) as house:
+        lines = await lines_in(house, CHATS)
+        for _ in range(TENTHS):
+            await say_in_turn(house, lines, iter([POLITE] * (turns // TENTHS)))
+            await work_until_answered(house, turns // TENTHS)
+            gc.collect()
+            try:
+                held.append(resident_of(os.getpid()).now)
+            except FileNotFoundError:
+                return not_measured(name, "needs Linux's /proc", target=at_most(1.1))
+    return Measure(
+        name=name, value=held[-1], unit="MB", reference=held[0], target=at_most(1.1),
+        note="reference: after a tenth of them",
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def house_with_model(*, delay_s: float) -> AsyncIterator[House]:
+    """A house whose model takes so long, and where embedding is free."""
+    rests = Rests()
+    model = ScriptedModel(lambda _: Scripted(text="I see.", delay_s=delay_s))
+
+    def chain(record: Record) -> Chain:
+        return Chain(
+            models=[model], record=record, rests=rests, clock=lambda: 0, random=random.random
+        )
+
+    async with temporary_house() as house:
+        yield replace(
+            house,
+            settings=replace(house.settings, serve=Serve(turns_at_once=MANY_CHATS)),
+            embedder=KnownVectors(house.embedder, {}),
+            models={"main": RoleModel(name=model.name, chain=chain)},
+        )
+
+
+async def lines_in(house: House, count: int) -> list[Line]:
+    """So many people, each in a chat of their own."""
+    return [await open_line(house, person=f"p{each}", channel="x") for each in range(count)]
+
+
+def remarks(count: int) -> Iterator[str]:
+    """Things that people say."""
+    return (spoken.text for session in sessions(count, seed=1) for spoken in session)
+
+
+async def say_in_turn(house: House, lines: list[Line], texts: Iterator[str]) -> None:
+    """Have one thing after the other said, each in the next chat."""
+    for number, text in enumerate(texts):
+        await accept(house, lines[number % len(lines)], Said(text=text), to_answer=False)
+
+
+async def work_until_answered(house: House, turns: int) -> None:
+    """Let a worker work until so many turns are committed."""
+    left, stopping = turns, asyncio.Event()
+
+    def count(step: Step) -> None:
+        nonlocal left
+        left -= step == "committed"
+        if left == 0:
+            stopping.set()
+
+    await work(replace(house, reached=count), stopping=stopping)
+
+
+def seconds_to_insert(full: Path, empty: Path, *, turns: int) -> float:
+    """How long it takes to write the rows that so many turns left into an empty store."""
+    with closing(apsw.Connection(str(full))) as left, closing(apsw.Connection(str(empty))) as bare:
+        bare.execute(PRAGMAS.replace("foreign_keys = ON", "foreign_keys = OFF")).fetchall()
+        said, called, replied, receipts = (
+            left.execute(f"SELECT * FROM {chosen}").fetchall() for chosen in LEFT
+        )
+        items = items_by_receipt(left.execute("SELECT * FROM receipt_item").fetchall())
+        began = time.perf_counter()
+        for number in range(turns):
+            body = ("inbox", "chat", number, None, None, None, "{}" * 60, 0, 0, 0, None, None)
+            commit(bare, ("message", said[number]), ("letter", body))
+            commit(bare, ("lane", ("inbox", str(number), 1, None, "worker", 1, 1)))
+            commit(bare, ("model_call", called[number]))
+            receipt = receipts[number]
+            of_receipt = [("receipt_item", item) for item in items.get(receipt[0], [])]
+            commit(bare, ("message", replied[number]), ("receipt", receipt), *of_receipt)
+        return time.perf_counter() - began
+
+
+def items_by_receipt(items: list[Row]) -> dict[object, list[Row]]:
+    """The items of each receipt, by its id."""
+    return {receipt: list(its) for receipt, its in groupby(sorted(items), key=itemgetter(0))}
+
+
+def commit(bare: apsw.Connection, *rows: tuple[str, Row]) -> None:
+    """Insert rows into their tables, and commit."""
+    bare.execute("BEGIN IMMEDIATE")
+    for table, row in rows:
+        bare.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    bare.execute("COMMIT")

@@ -1,0 +1,1 @@
+"""What was done on somebody's behalf, and what did it cost?"""

@@ -1,0 +1,94 @@
+"""Which models were called, what for, and what did they give?
+
+Kept as it happens, in transactions of its own: a turn that crashes has paid for its calls, and
+the one that takes its place takes what they gave from here.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import PersonId, TurnId, new_id
+from oldfriend.domain.json import JsonValue
+from oldfriend.llm.model import Call, Completion, ToolCall, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """On whose behalf, and for what, a model is called."""
+
+    person: PersonId
+    turn: TurnId | None = None
+    asked: str | None = None  # the message versions that the turn answers
+    is_background: bool = False
+
+
+async def record_call(
+    tx: Transaction, asker: Asker, call: Call, *, step: int, request: str, now: Micros
+) -> None:
+    """Keep one finished call; ``request`` is a hash of what was sent."""
+    completion = call.completion
+    usage = Usage() if completion is None else completion.usage
+    await tx.run(
+        """INSERT INTO model_call (id, person, turn, asked, step, request, purpose, prompt, model,
+             outcome, shown, answer, error, tokens_in, tokens_cached, tokens_out, cost, latency,
+             is_background, made_at)
+           VALUES (:id, :person, :turn, :asked, :step, :request, :purpose, :prompt, :model,
+             :outcome, :shown, :answer, :error, :tokens_in, :tokens_cached, :tokens_out, :cost,
+             :latency, :is_background, :made_at)""",
+        id=new_id(now), person=asker.person, turn=asker.turn, asked=asker.asked, step=step,
+        request=request,
+        purpose=call.request.purpose, prompt=call.request.prompt, model=call.model,
+        outcome=call.outcome, shown=json.dumps(call.request.shown),
+        answer=None if completion is None else answer_to_json(completion), error=call.error,
+        tokens_in=usage.input, tokens_cached=usage.cached, tokens_out=usage.output,
+        cost=None if completion is None else completion.cost, latency=call.latency_us,
+        is_background=int(asker.is_background), made_at=now,
+    )  # fmt: skip
+
+
+async def find_completion(tx: Transaction, asker: Asker, *, step: int) -> Completion | None:
+    """What a request of a turn was answered with before the turn crashed, if it was.
+
+    By its place in the turn, not by its words: what came to mind may differ by now, and what was
+    paid for is used. A turn that answers other versions than before is another turn.
+    """
+    row = await tx.row(
+        """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
+           WHERE person = :person AND turn = :turn AND asked = :asked AND step = :step
+           AND outcome = 'done' ORDER BY made_at DESC, id DESC LIMIT 1""",
+        person=asker.person,
+        turn=asker.turn,
+        asked=asker.asked,
+        step=step,
+    )
+    return None if row is None or row[1] is None else completion_from(row)
+
+
+def answer_to_json(completion: Completion) -> str:
+    """What a model gave, as it is stored."""
+    calls = [[call.id, call.name, dict(call.arguments)] for call in completion.calls]
+    answer = {
+        "text": completion.text, "calls": calls, "is_cut": completion.is_cut,
+        "echo": completion.echo,
+    }  # fmt: skip
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def completion_from(row: Row) -> Completion:
+    """What a model gave, from its row."""
+    model, text, tokens_in, tokens_cached, tokens_out, cost = row
+    answer: Mapping[str, JsonValue] = json.loads(text)
+    calls = answer["calls"]
+    assert isinstance(calls, list)
+    return Completion(
+        model=model,
+        text=str(answer["text"]),
+        calls=tuple(ToolCall(id=call[0], name=call[1], arguments=call[2]) for call in calls),  # type: ignore[index, arg-type]
+        usage=Usage(input=tokens_in, cached=tokens_cached, output=tokens_out),
+        cost=cost,
+        is_cut=bool(answer["is_cut"]),
+        echo=answer["echo"],
+    )

@@ -1,0 +1,46 @@
+"""What did a call cost? By a list of prices that came with the installation; nothing is fetched."""
+
+import math
+from decimal import Decimal
+from typing import Final
+
+from genai_prices import calc_price
+from genai_prices.data_snapshot import get_snapshot
+from pydantic_ai.usage import RequestUsage
+
+from oldfriend.llm.catalogue import PROVIDERS, Choice, is_on_this_machine
+
+RENTED: Final = ("-cloud", ":cloud")
+"""How Ollama names models that it reaches elsewhere, for a fee."""
+
+
+def read_prices() -> None:
+    """Read the list ahead; it takes a while."""
+    get_snapshot()
+
+
+def price(choice: Choice, usage: RequestUsage, answered_by: str | None) -> int | None:
+    """Millionths of a dollar, rounded up; None where it is not known, 0 only where it is free."""
+    if usage.cost is not None:  # some say it themselves
+        return in_millionths(usage.cost)
+    if not usage.input_tokens and not usage.output_tokens:
+        return None  # not reported
+    if is_on_this_machine(choice.base_url):
+        return None if choice.name.endswith(RENTED) else 0
+    known = PROVIDERS.get(choice.provider)
+    is_usual_place = known is not None and choice.base_url == known.base_url
+    for name in (answered_by, choice.name):
+        try:
+            if is_usual_place:
+                cost = calc_price(usage, name or choice.name, provider_id=choice.provider)
+            else:
+                cost = calc_price(usage, name or choice.name, provider_api_url=choice.base_url)
+        except (LookupError, ValueError):
+            continue
+        return in_millionths(cost.total_price)
+    return None
+
+
+def in_millionths(dollars: Decimal) -> int:
+    """An amount of money, rounded up so that only what is free is 0."""
+    return math.ceil(dollars * 1_000_000)

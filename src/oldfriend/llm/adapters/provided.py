@@ -1,0 +1,223 @@
+"""How is an embedding model reached over the network, or in a server on this machine?
+
+By the interface that OpenAI has and nearly all imitate: POST …/embeddings. This module does not
+know what the texts are, nor where the vectors go.
+"""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypedDict
+
+import httpx2
+import numpy as np
+
+from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.llm.catalogue import Choice, is_on_this_machine
+from oldfriend.llm.embedding import Vectors
+
+AT_ONCE: Final = 96
+"""Texts in one request."""
+LONGEST_TEXT: Final = 6_000
+"""Characters that are sent: in no language more than the 8,192 tokens that most models read."""
+SHORTEST_TEXT: Final = 100
+REST_S: Final = 30.0
+"""After a failure, whoever waits is told at once for so long."""
+TOO_MUCH: Final = frozenset({400, 413, 422})
+MAY_PASS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+MOST_QUOTED: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persistence:
+    """How often to try, and how long to wait."""
+
+    tries: int
+    first_pause_s: float
+    longest_pause_s: float
+    answer_s: float
+
+
+FOR_FEW: Final = Persistence(tries=2, first_pause_s=0.2, longest_pause_s=1.0, answer_s=10.0)
+"""Somebody waits."""
+IN_BULK: Final = Persistence(tries=6, first_pause_s=0.5, longest_pause_s=20.0, answer_s=120.0)
+FEW: Final = 64
+"""Texts in one call up to which somebody is thought to wait."""
+
+
+class ProvidedEmbedder:
+    """A model of a provider; its connections are opened at the first use, and closed by ours."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        dimension: int | None,
+        *,
+        for_few: Persistence = FOR_FEW,
+        in_bulk: Persistence = IN_BULK,
+    ) -> None:
+        """Remember whom to ask, and how many numbers a vector must have; None: any number."""
+        self.dimension = dimension or 0
+        self.model = f"{choice.model}/{dimension}"
+        self._choice = choice
+        self._for_few, self._in_bulk = for_few, in_bulk
+        self._http: httpx2.AsyncClient | None = None
+        self._rests_until = 0.0
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
+        how = self._for_few if len(texts) <= FEW else self._in_bulk
+        now = asyncio.get_running_loop().time
+        if how is self._for_few and now() < self._rests_until:
+            raise EmbeddingFailed(f"{self._choice.provider} failed a moment ago.")
+        parts = [np.zeros((0, self.dimension), dtype=np.float32)]
+        for start in range(0, len(texts), AT_ONCE):
+            some = [text[:LONGEST_TEXT] or " " for text in texts[start : start + AT_ONCE]]
+            try:
+                parts.append(await self._embed(some, how))
+            except EmbeddingFailed:
+                self._rests_until = now() + REST_S
+                raise
+        self._rests_until = 0.0
+        return np.concatenate(parts if self.dimension else parts[1:])
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+    async def _embed(self, texts: Sequence[str], how: Persistence) -> Vectors:
+        """The vectors of a few texts; one that is too long for the model is cut until it is not."""
+        try:
+            return await self._persist(texts, how)
+        except _TooMuch as refused:
+            if len(texts) > 1:
+                half = len(texts) // 2
+                parts = [await self._embed(part, how) for part in (texts[:half], texts[half:])]
+                return np.concatenate(parts)
+            if len(texts[0]) <= SHORTEST_TEXT:
+                raise EmbeddingFailed(str(refused)) from refused
+            return await self._embed([texts[0][: len(texts[0]) // 2]], how)
+
+    async def _persist(self, texts: Sequence[str], how: Persistence) -> Vectors:
+        """Ask, and ask again where that may help."""
+        tried = 0
+        while True:
+            try:
+                return await self._ask(texts, how)
+            except _Passing as trouble:
+                tried += 1
+                if tried >= how.tries:
+                    raise EmbeddingFailed(str(trouble)) from trouble
+                pause = min(how.first_pause_s * 2 ** (tried - 1), how.longest_pause_s)
+                wished = min(trouble.wait_s or 0.0, how.longest_pause_s)
+                await asyncio.sleep(max(wished, pause * random.uniform(0.5, 1.0)))
+
+    async def _ask(self, texts: Sequence[str], how: Persistence) -> Vectors:
+        """One request."""
+        choice = self._choice
+        body = {"model": choice.name, "input": list(texts), "encoding_format": "float"}
+        timeout = httpx2.Timeout(how.answer_s, connect=min(choice.patience.connect_s, how.answer_s))
+        try:
+            answer = await self._connections().post("embeddings", json=body, timeout=timeout)
+        except httpx2.ConnectError as error:
+            hint = " Is it running?" if is_on_this_machine(choice.base_url) else ""
+            raise _Passing(
+                f"{choice.provider} cannot be reached at {choice.base_url}.{hint}"
+            ) from error
+        except httpx2.TimeoutException as error:
+            raise _Passing(f"{choice.provider} did not answer in time.") from error
+        except httpx2.HTTPError as error:
+            raise _Passing(f"The connection to {choice.provider} was lost.") from error
+        if answer.status_code != httpx2.codes.OK:
+            raise failure(choice, answer)
+        return vectors_in(choice, answer, count=len(texts), dimension=self.dimension)
+
+    def _connections(self) -> httpx2.AsyncClient:
+        if self._http is None:
+            choice = self._choice
+            self._http = httpx2.AsyncClient(
+                base_url=f"{choice.base_url.rstrip('/')}/",
+                headers={"Authorization": f"Bearer {choice.key}"} if choice.key else {},
+                trust_env=not is_on_this_machine(choice.base_url),
+            )
+        return self._http
+
+
+class _Passing(Exception):
+    """It may go well the next time."""
+
+    def __init__(self, message: str, *, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
+class _TooMuch(Exception):
+    """Fewer or shorter texts may go well."""
+
+
+def failure(choice: Choice, answer: httpx2.Response) -> Exception:
+    """What an answer that is none means, in words that do not contain the key."""
+    status, said = answer.status_code, quoted(choice, answer)
+    if status in MAY_PASS:
+        return _Passing(
+            f"{choice.provider} failed ({status}): {said}", wait_s=wait_in(answer.headers)
+        )
+    if status in TOO_MUCH:
+        return _TooMuch(f"{choice.model} does not take this ({status}): {said}")
+    if status in {401, 403}:  # not quoted: some repeat parts of the key
+        return EmbeddingFailed(
+            f"{choice.provider} does not accept the key. Give it another one: "
+            "oldfriend connect embedder"
+        )
+    if status == 404:
+        return EmbeddingFailed(
+            f"{choice.provider} has no embedding model {choice.name!r} at {choice.base_url}. "
+            "Choose another one: oldfriend connect embedder"
+        )
+    return EmbeddingFailed(f"{choice.provider} failed ({status}): {said}")
+
+
+def wait_in(headers: httpx2.Headers) -> float | None:
+    """How many seconds a provider asks to be left alone."""
+    told = headers.get("retry-after", "")
+    return float(told) if told.isdecimal() else None
+
+
+def quoted(choice: Choice, answer: httpx2.Response) -> str:
+    """The start of what a provider said, in one line and without the key."""
+    line = " ".join(answer.text.split())
+    if choice.key:
+        line = line.replace(choice.key, "[key]")
+    return line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}…"
+
+
+class _Item(TypedDict):
+    index: int
+    embedding: list[float]
+
+
+def vectors_in(choice: Choice, answer: httpx2.Response, *, count: int, dimension: int) -> Vectors:
+    """The vectors in an answer, brought to length 1. Raises EmbeddingFailed."""
+    unreadable = f"{choice.model} answered with something that is no list of {count} vectors."
+    try:
+        items: list[_Item] = answer.json()["data"]
+        places = [item.get("index", place) for place, item in enumerate(items)]
+        rows = np.array([item["embedding"] for item in items], dtype=np.float32)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise EmbeddingFailed(unreadable) from error
+    if sorted(places) != list(range(count)) or rows.ndim != 2:
+        raise EmbeddingFailed(unreadable)
+    if dimension and rows.shape[1] != dimension:
+        raise EmbeddingFailed(
+            f"{choice.model} gives vectors of {rows.shape[1]} numbers, not of {dimension}. "
+            "Choose it anew: oldfriend connect embedder"
+        )
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not lengths.all():
+        raise EmbeddingFailed(unreadable)
+    vectors = np.empty_like(rows)
+    vectors[places] = rows / lengths
+    return vectors

@@ -1,0 +1,58 @@
+"""A turn is run again after a crash: what did the models give the first time?
+
+A finished call is paid for; it is taken from the record instead of made once more. Who keeps
+the record is not known here.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from oldfriend.llm.model import Call, Completion, Model, Record, Request, Say
+
+Find: TypeAlias = Callable[[str, int], Awaitable[Completion | None]]
+"""The completion of a finished call, by the hash of its request and its number in the turn."""
+
+Keep: TypeAlias = Callable[[Call, str, int], Awaitable[None]]
+"""Keeps a finished call under the hash of its request and its number in the turn."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Replayed:
+    """The model of one turn. Its requests are numbered from 0; it is asked one at a time."""
+
+    model: Callable[[Record], Model]  # makes the model that is asked where nothing is found
+    find: Find
+    keep: Keep
+    name: str
+    _next: int = field(default=0)
+
+    async def complete(self, request: Request, say: Say | None = None) -> Completion:
+        """What was given before the crash, said again; else what the model gives now."""
+        number, self._next = self._next, self._next + 1
+        digest = request_hash(request)
+        found = await self.find(digest, number)
+        if found is not None:
+            if say is not None and found.text:
+                await say(found.text)
+            return found
+
+        async def record(call: Call) -> None:
+            await self.keep(call, digest, number)
+
+        return await self.model(record).complete(request, say)
+
+
+def request_hash(request: Request) -> str:
+    """The same for the same request, in every process and whichever model is asked."""
+    canonical = json.dumps(request, default=fields_of, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def fields_of(value: object) -> dict[str, object]:
+    """A value of ours as JSON takes it; not copied all the way down, as ``asdict`` does."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}  # type: ignore[attr-defined]

@@ -1,0 +1,43 @@
+"""What is to be done later, without anybody asking? Jobs, each due at its own time.
+
+Jobs of one lane are done one after the other; jobs of different lanes beside each other. Knows
+the name of a job, not how it is done.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.letters import Letter
+from oldfriend.queues.bodies import text_in, unreadable
+from oldfriend.queues.lanes import put
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Something to do, by name, and what it needs to know."""
+
+    name: str
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+async def put_job(
+    tx: Transaction, lane: str, job: Job, *, person: PersonId | None, now: Micros,
+    due_at: Micros | None = None, key: str | None = None,
+) -> Letter | None:  # fmt: skip
+    """Have a job done, now or later; None if its key is known in that lane."""
+    body: dict[str, JsonValue] = {"name": job.name, "arguments": dict(job.arguments)}
+    return await put(
+        tx, "agenda", lane, body, person=person, now=now, due_at=due_at, key=key
+    )  # fmt: skip
+
+
+def job_of(letter: Letter) -> Job:
+    """What a letter of the agenda is about. Raises InvalidInput."""
+    arguments = letter.body.get("arguments")
+    if not isinstance(arguments, dict):
+        raise unreadable(letter, "arguments")
+    return Job(name=text_in(letter, "name"), arguments=arguments)

@@ -1,0 +1,129 @@
+"""What was said and is not answered yet? A lane for each chat, a letter for each thing to react to.
+
+A message that joins a turn which still waits for more (``joining``) puts that whole turn off a
+little. Knows where a message stands in the log, not what it says.
+"""
+
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal, TypeAlias, cast, get_args
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
+from oldfriend.domain.letters import Letter
+from oldfriend.queues.bodies import count_in, text_in, unreadable
+from oldfriend.queues.joining import Piece, due_at, joins, may_join
+from oldfriend.queues.lanes import lock, postpone, put
+from oldfriend.queues.letters import last_letters, letters_of_group
+
+Kind: TypeAlias = Literal["said", "edited", "stop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """Something that a person did in a chat: the version of a message, and the turn it is for."""
+
+    kind: Kind
+    message: MessageId
+    version: int
+    turn: TurnId
+    chars: int
+    number: int | None = None  # the channel's own, where it counts messages
+    key: str | None = None  # by which it is known when it is delivered again
+
+
+async def find_turn(
+    tx: Transaction, chat: ChatId, piece: Piece, *, quiet_s: float
+) -> TurnId | None:
+    """The turn that still waits and that a piece, arriving now, joins; None: it begins a new one.
+
+    Locks the lane, so that nobody begins that turn before the piece is in it.
+    """
+    if not may_join(piece, quiet_s=quiet_s):
+        return None
+    await lock(tx, "inbox", chat)
+    turn = await open_turn(tx, chat, now=piece.at)
+    if not turn or not joins([piece_of(letter) for letter in turn], piece, quiet_s=quiet_s):
+        return None
+    return word_of(turn[0]).turn
+
+
+async def put_word(
+    tx: Transaction, chat: ChatId, person: PersonId, word: Word, *, quiet_s: float,
+    now: Micros, earliest: Micros = 0,
+) -> Letter | None:  # fmt: skip
+    """Have something reacted to; None if its key is known. An edit or a stop waits for nothing.
+
+    ``earliest``: from when on it may be answered, where there is a limit to that.
+    """
+    body = {
+        "kind": word.kind, "message": word.message, "version": word.version, "turn": word.turn,
+        "chars": word.chars, "number": word.number,
+    }  # fmt: skip
+    if word.kind != "said":
+        letter = await put(
+            tx, "inbox", chat, body, person=person, now=now, key=word.key, group=word.turn
+        )
+        await tx.wake()  # for the one who is at work on what it changes
+        return letter
+    piece = Piece(sender=person, number=word.number, chars=word.chars, at=now)
+    begun: list[Letter] = []
+    if may_join(piece, quiet_s=quiet_s):
+        await lock(tx, "inbox", chat)
+        waiting = await open_turn(tx, chat, now=now)
+        begun = [letter for letter in waiting if word_of(letter).turn == word.turn]
+    due = max(due_at([*map(piece_of, begun), piece], quiet_s=quiet_s), earliest)
+    letter = await put(tx, "inbox", chat, body, person=person, now=now, due_at=due, key=word.key)
+    if letter is not None and begun:
+        await postpone(tx, "inbox", chat, since=begun[0].seq, due_at=due)
+    return letter
+
+
+async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> list[Word]:
+    """What has become of the messages of a turn since they were said: edits and stops."""
+    return [word_of(letter) for letter in await letters_of_group(tx, "inbox", chat, turn)]
+
+
+async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Letter]:
+    """The letters of the newest turn of a chat, if nobody can have begun it yet."""
+    newest_first = await last_letters(tx, "inbox", chat)
+    if not newest_first:
+        return []
+    turn = word_of(newest_first[0]).turn
+    letters = list(takewhile(lambda letter: is_said_in(letter, turn), newest_first))
+    return letters[::-1] if all(letter.due_at > now for letter in letters) else []
+
+
+def first_turn(letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
+    """The letters, from the first on, that are to be dealt with in one go."""
+    turn = word_of(letters[0]).turn
+    return tuple(takewhile(lambda letter: is_said_in(letter, turn), letters)) or letters[:1]
+
+
+def is_said_in(letter: Letter, turn: TurnId) -> bool:
+    """Whether a letter is a message of this turn."""
+    word = word_of(letter)
+    return word.kind == "said" and word.turn == turn
+
+
+def piece_of(letter: Letter) -> Piece:
+    """A letter as far as joining looks at it."""
+    word = word_of(letter)
+    return Piece(sender=letter.person, number=word.number, chars=word.chars, at=letter.put_at)
+
+
+def word_of(letter: Letter) -> Word:
+    """What a letter of the inbox is about. Raises InvalidInput."""
+    kind = text_in(letter, "kind")
+    if kind not in get_args(Kind):
+        raise unreadable(letter, "kind")
+    return Word(
+        kind=cast("Kind", kind),
+        message=MessageId(text_in(letter, "message")),
+        version=count_in(letter, "version"),
+        turn=TurnId(text_in(letter, "turn")),
+        chars=count_in(letter, "chars"),
+        number=None if letter.body.get("number") is None else count_in(letter, "number"),
+        key=letter.key,
+    )

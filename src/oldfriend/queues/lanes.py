@@ -1,0 +1,332 @@
+"""Who works on what? Lanes of letters: each lane is held by at most one, each letter done once.
+
+*put* takes the next place in a lane. *claim* takes a lane for a while (a lease) and raises its
+epoch; everything that the holder writes checks the epoch in its own transaction, so that a holder
+that was presumed dead cannot write late. *finish* takes letters away, *fail* puts one off or
+parks it, *release* gives the lane back.
+
+Two clocks. When a letter is due is told by the house (``now``). How long a lease holds is told by
+the machine or the database server (``tx.clock``), never by a simulated time. So a free lane has
+``ready_at`` (when its first open letter is due), a held one has ``lease_until`` instead, each with
+an index of its own that holds only such lanes: a claim looks at the few leases that are over, then
+at the one free lane that has been ready longest, however many letters wait.
+
+Order: inbox and outbox strictly by putting, also behind a letter that is put off; on the agenda
+each letter becomes due by itself. A parked letter steps aside. On the outbox it takes along what
+follows of its own reply.
+
+Locks: whoever writes for a person locks the person's row first, then lanes; so nobody ever waits
+for one who waits for them. Knows nothing of what a letter says.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import SECOND, Micros
+from oldfriend.domain.errors import InvalidInput, LeaseLost, NotFound
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.letters import Claim, Letter, Queue
+from oldfriend.domain.messages import storable
+from oldfriend.queues.keys import let_keys_age, remember_key
+from oldfriend.queues.letters import (
+    COLUMNS,
+    count_attempt,
+    due_letters,
+    due_letters_after,
+    find_letter,
+    first_due,
+    group_of,
+    letter_from,
+    park,
+    put_off,
+    remove,
+    unpark,
+    write_letter,
+)
+
+MOST_ATTEMPTS = 5
+LONGEST_LEASE_S = 120.0
+"""One that ends later than this from now was given before the clock was set back, and is over."""
+
+
+async def put(  # noqa: PLR0913 - a letter has so many sides
+    tx: Transaction, queue: Queue, lane: str, body: Mapping[str, JsonValue], *,
+    person: PersonId | None, now: Micros, due_at: Micros | None = None, key: str | None = None,
+    group: str | None = None,
+) -> Letter | None:  # fmt: skip
+    """Put a letter at the end of a lane; None if its key is known there already."""
+    row = await tx.row(
+        """INSERT INTO lane (queue, key, next_seq) VALUES (:queue, :lane, 2)
+           ON CONFLICT (queue, key) DO UPDATE SET next_seq = lane.next_seq + 1
+           RETURNING next_seq - 1, ready_at, lease_until""",
+        queue=queue,
+        lane=lane,
+    )
+    assert row is not None
+    seq, ready_at, lease_until = row
+    if key is not None and not await remember_key(tx, queue, lane, storable(key)):
+        return None
+    letter = Letter(
+        queue=queue, lane=lane, seq=seq, person=person, key=key and storable(key), group=group,
+        body=body, put_at=now, due_at=now if due_at is None else due_at, attempts=0, error=None,
+        is_parked=False,
+    )  # fmt: skip
+    await write_letter(tx, letter)
+    is_first = ready_at is None or (queue == "agenda" and letter.due_at < ready_at)
+    if lease_until is None and is_first:
+        await make_ready(tx, queue, lane, at=letter.due_at)
+        await tx.wake()
+    return letter
+
+
+async def claim(
+    tx: Transaction, queue: Queue, *, owner: str, now: Micros, lease_s: float,
+    lane: str | None = None, most_attempts: int = MOST_ATTEMPTS,
+) -> Claim | None:  # fmt: skip
+    """Take a lane in which something is due (or this one); None if there is none.
+
+    A letter that was begun so many times and never ended is parked: it takes its workers down.
+    """
+    clock = await tx.clock()
+    until = lease_end(clock, lease_s)
+    while (found := await find_lane(tx, queue, lane, now=now, clock=clock)) is not None:
+        epoch = await hold(tx, queue, found, owner=owner, until=until)
+        letters = await take_up(tx, queue, found, now=now, most_attempts=most_attempts)
+        if letters:
+            return Claim(queue=queue, lane=found, owner=owner, epoch=epoch, letters=letters)
+        await let_go(tx, queue, found)
+    return None
+
+
+async def find_lane(
+    tx: Transaction, queue: Queue, lane: str | None, *, now: Micros, clock: Micros
+) -> str | None:
+    """A lane that may be taken, locked: one whose lease is over, else the one longest ready."""
+    times = {"clock": clock, "latest": lease_end(clock, LONGEST_LEASE_S)}
+    if lane is not None:
+        row = await tx.row(
+            """SELECT key FROM lane WHERE queue = :queue AND key = :lane
+               AND (ready_at <= :now OR lease_until <= :clock OR lease_until > :latest)
+               FOR UPDATE""",
+            queue=queue, lane=lane, now=now, **times,
+        )  # fmt: skip
+        return None if row is None else str(row[0])
+    row = await tx.row(
+        """SELECT key FROM lane WHERE queue = :queue AND lease_until IS NOT NULL
+           AND (lease_until <= :clock OR lease_until > :latest)
+           ORDER BY lease_until LIMIT 1 FOR UPDATE SKIP LOCKED""",
+        queue=queue,
+        **times,
+    ) or await tx.row(
+        """SELECT key FROM lane WHERE queue = :queue AND ready_at <= :now
+           ORDER BY ready_at LIMIT 1 FOR UPDATE SKIP LOCKED""",
+        queue=queue,
+        now=now,
+    )
+    return None if row is None else str(row[0])
+
+
+async def take_up(
+    tx: Transaction, queue: Queue, lane: str, *, now: Micros, most_attempts: int
+) -> tuple[Letter, ...]:
+    """The letters of a held lane that are due, with an attempt counted for the first."""
+    while letters := await due_letters(tx, queue, lane, now=now):
+        first, *others = letters
+        if first.attempts < most_attempts:
+            await count_attempt(tx, first)
+            return (replace(first, attempts=first.attempts + 1), *others)
+        error = first.error or "whoever worked on it ended each time"
+        await park(tx, first, error=f"given up after {first.attempts} attempts: {error}", now=now)
+    return ()
+
+
+async def extend(tx: Transaction, claim: Claim, *, lease_s: float) -> bool:
+    """Hold on to a lane for longer; False: it is lost."""
+    touched = await tx.run(
+        """UPDATE lane SET lease_until = :until
+           WHERE queue = :queue AND key = :lane AND epoch = :epoch AND lease_until IS NOT NULL""",
+        until=lease_end(await tx.clock(), lease_s),
+        queue=claim.queue,
+        lane=claim.lane,
+        epoch=claim.epoch,
+    )
+    return touched == 1
+
+
+async def check(tx: Transaction, claim: Claim) -> None:
+    """Lock the lane, as long as it is still held by this claim. Raises LeaseLost."""
+    row = await tx.row(
+        """SELECT 1 FROM lane WHERE queue = :queue AND key = :lane AND epoch = :epoch
+           AND lease_until IS NOT NULL FOR UPDATE""",
+        queue=claim.queue,
+        lane=claim.lane,
+        epoch=claim.epoch,
+    )
+    if row is None:
+        raise LeaseLost(f"{claim.queue} {claim.lane} was taken over from {claim.owner}.")
+
+
+async def finish(tx: Transaction, claim: Claim, letters: Sequence[Letter], *, now: Micros) -> None:
+    """These letters are done; the lane stays held. Raises LeaseLost."""
+    await check(tx, claim)
+    await remove(tx, letters)
+    await let_keys_age(tx, letters, now=now)
+
+
+async def fail(
+    tx: Transaction, claim: Claim, letter: Letter, *, error: str, now: Micros,
+    retry_at: Micros | None, counts: bool = True,
+) -> None:  # fmt: skip
+    """Put a letter off, or park it (None); the lane stays held. Raises LeaseLost.
+
+    ``counts=False``: nobody's fault, such as a provider's outage; as if it had not been tried.
+    """
+    await check(tx, claim)
+    was_counted = letter.seq == claim.letters[0].seq
+    attempts = letter.attempts + counts - was_counted
+    await put_off(tx, letter, attempts=attempts, error=error, due_at=retry_at)
+    if retry_at is None:
+        await park(tx, letter, error=error, now=now)
+
+
+async def release(tx: Transaction, claim: Claim, *, now: Micros) -> None:
+    """Give a lane back, with whatever is left in it; nothing happens if it is lost.
+
+    What is due already is for anybody; for what is put off, whoever put it off comes back.
+    """
+    try:
+        await check(tx, claim)
+    except LeaseLost:
+        return
+    due_at = await let_go(tx, claim.queue, claim.lane)
+    if due_at is not None and due_at <= now:
+        await tx.wake()
+
+
+async def waiting(tx: Transaction, claim: Claim, *, now: Micros) -> tuple[Letter, ...]:
+    """What has come into a held lane since it was taken, each letter as it becomes due."""
+    return await due_letters_after(
+        tx, claim.queue, claim.lane, seq=max(letter.seq for letter in claim.letters), now=now
+    )
+
+
+async def next_due(tx: Transaction, queue: Queue) -> Micros | None:
+    """When the next free lane is ready, perhaps in the past; None: nothing waits.
+
+    Not when a lease ends: that is noticed by looking now and then.
+    """
+    row = await tx.row(
+        """SELECT ready_at FROM lane WHERE queue = :queue AND ready_at IS NOT NULL
+           ORDER BY ready_at LIMIT 1""",
+        queue=queue,
+    )
+    return None if row is None else int(row[0])
+
+
+async def postpone(tx: Transaction, queue: Queue, lane: str, *, since: int, due_at: Micros) -> None:
+    """Make the open letters of a lane, from one on, due at another time."""
+    await lock(tx, queue, lane)
+    await tx.run(
+        """UPDATE letter SET due_at = :due_at
+           WHERE queue = :queue AND lane = :lane AND seq >= :since AND parked_at IS NULL""",
+        due_at=due_at, queue=queue, lane=lane, since=since,
+    )  # fmt: skip
+    await settle(tx, queue, lane)
+
+
+async def list_letters(tx: Transaction, *, parked: bool, most: int = 1000) -> list[Letter]:
+    """The letters of all lanes, or only the parked ones, lane by lane."""
+    only = "WHERE parked_at IS NOT NULL" if parked else ""
+    rows = await tx.rows(
+        f"SELECT {COLUMNS} FROM letter {only} ORDER BY queue, lane, seq LIMIT :most", most=most
+    )
+    return [letter_from(row) for row in rows]
+
+
+async def retry_letter(
+    tx: Transaction, queue: Queue, lane: str, seq: int, *, now: Micros
+) -> tuple[Letter, ...]:
+    """Open a parked letter again, and what was parked with it; those. Raises NotFound."""
+    await lock(tx, queue, lane)
+    letters = await get_group(tx, queue, lane, seq)
+    await unpark(tx, letters, now=now)
+    await settle(tx, queue, lane)
+    await tx.wake()
+    return letters
+
+
+async def drop_letter(
+    tx: Transaction, queue: Queue, lane: str, seq: int, *, now: Micros
+) -> tuple[Letter, ...]:
+    """Take a letter away undone, and the other parts of its reply; those. Raises NotFound."""
+    await lock(tx, queue, lane)
+    letters = await get_group(tx, queue, lane, seq)
+    await remove(tx, letters)
+    await let_keys_age(tx, letters, now=now)
+    await settle(tx, queue, lane)
+    await tx.wake()
+    return letters
+
+
+async def get_group(tx: Transaction, queue: Queue, lane: str, seq: int) -> tuple[Letter, ...]:
+    """A letter, with all parts of its reply. Raises NotFound."""
+    letter = await find_letter(tx, queue, lane, seq)
+    if letter is None:
+        raise NotFound(f"There is no letter {seq} in {queue} {lane}.")
+    return await group_of(tx, letter)
+
+
+def lease_end(clock: Micros, lease_s: float) -> Micros:
+    """When a lease that begins now is over. Raises InvalidInput if it would hold too long."""
+    if not 0 < lease_s <= LONGEST_LEASE_S:
+        raise InvalidInput(f"A lease lasts up to {LONGEST_LEASE_S:g} s, not {lease_s:g} s.")
+    return clock + round(lease_s * SECOND)
+
+
+async def lock(tx: Transaction, queue: Queue, lane: str) -> None:
+    """Wait until nobody else writes to a lane."""
+    await tx.lock(
+        "SELECT 1 FROM lane WHERE queue = :queue AND key = :lane FOR UPDATE",
+        queue=queue,
+        lane=lane,
+    )
+
+
+async def hold(tx: Transaction, queue: Queue, lane: str, *, owner: str, until: Micros) -> int:
+    """Make a locked lane somebody's; its new epoch."""
+    row = await tx.row(
+        """UPDATE lane SET owner = :owner, lease_until = :until, ready_at = NULL, epoch = epoch + 1
+           WHERE queue = :queue AND key = :lane RETURNING epoch""",
+        owner=owner, until=until, queue=queue, lane=lane,
+    )  # fmt: skip
+    assert row is not None
+    return int(row[0])
+
+
+async def let_go(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
+    """Make a locked lane nobody's; when it is ready for what is left in it."""
+    await tx.run(
+        """UPDATE lane SET owner = NULL, lease_until = NULL
+           WHERE queue = :queue AND key = :lane""",
+        queue=queue,
+        lane=lane,
+    )
+    return await settle(tx, queue, lane)
+
+
+async def settle(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
+    """Make a locked lane ready, unless it is held, for its first open letter; when that is due."""
+    due_at = await first_due(tx, queue, lane)
+    await make_ready(tx, queue, lane, at=due_at)
+    return due_at
+
+
+async def make_ready(tx: Transaction, queue: Queue, lane: str, *, at: Micros | None) -> None:
+    """Note when there is something to do in a lane, unless it is held."""
+    await tx.run(
+        """UPDATE lane SET ready_at = :at
+           WHERE queue = :queue AND key = :lane AND lease_until IS NULL""",
+        at=at, queue=queue, lane=lane,
+    )  # fmt: skip

@@ -1,0 +1,197 @@
+"""What stands in a lane? Letters as rows: read in the lane's order, written, parked, removed.
+
+Inbox and outbox keep their order whatever happens: behind a letter that is not due yet, all
+later ones wait. On the agenda each letter becomes due by itself. Knows nothing of who holds
+a lane; ``lanes`` does.
+"""
+
+import json
+from collections.abc import Iterable
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Final
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.letters import Letter, Queue
+from oldfriend.domain.messages import storable
+
+MOST_CLAIMED = 50
+LONGEST_ERROR = 2000
+
+COLUMNS = """queue, lane, seq, person, key, "group", body, put_at, due_at, attempts, error,
+    parked_at"""
+ORDER: Final = MappingProxyType[Queue, str](
+    {"inbox": "seq", "outbox": "seq", "agenda": "due_at, seq"}
+)
+
+
+async def write_letter(tx: Transaction, letter: Letter) -> None:
+    """Add a letter to its lane."""
+    await tx.run(
+        """INSERT INTO letter (queue, lane, seq, person, key, "group", body, put_at, due_at)
+           VALUES (:queue, :lane, :seq, :person, :key, :group, :body, :put_at, :due_at)""",
+        queue=letter.queue, lane=letter.lane, seq=letter.seq, person=letter.person,
+        key=letter.key, group=letter.group, body=json.dumps(letter.body),
+        put_at=letter.put_at, due_at=letter.due_at,
+    )  # fmt: skip
+
+
+async def first_due(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
+    """When something is to be done in a lane; None: nothing waits there."""
+    row = await tx.row(
+        f"""SELECT due_at FROM letter WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+           ORDER BY {ORDER[queue]} LIMIT 1""",
+        queue=queue,
+        lane=lane,
+    )
+    return None if row is None else int(row[0])
+
+
+async def due_letters(
+    tx: Transaction, queue: Queue, lane: str, *, now: Micros
+) -> tuple[Letter, ...]:
+    """The open letters of a lane that can be worked on now, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM letter
+           WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+           ORDER BY {ORDER[queue]} LIMIT :most""",
+        queue=queue,
+        lane=lane,
+        most=MOST_CLAIMED,
+    )
+    return tuple(takewhile(lambda letter: letter.due_at <= now, map(letter_from, rows)))
+
+
+async def due_letters_after(
+    tx: Transaction, queue: Queue, lane: str, *, seq: int, now: Micros
+) -> tuple[Letter, ...]:
+    """The open letters that were put after one and are due by themselves, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM letter WHERE queue = :queue AND lane = :lane AND seq > :seq
+           AND parked_at IS NULL AND due_at <= :now ORDER BY seq LIMIT :most""",
+        queue=queue, lane=lane, seq=seq, now=now, most=MOST_CLAIMED,
+    )  # fmt: skip
+    return tuple(map(letter_from, rows))
+
+
+async def last_letters(tx: Transaction, queue: Queue, lane: str) -> tuple[Letter, ...]:
+    """The open letters of a lane that were put last, newest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM letter
+           WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+           ORDER BY seq DESC LIMIT :most""",
+        queue=queue,
+        lane=lane,
+        most=MOST_CLAIMED,
+    )
+    return tuple(map(letter_from, rows))
+
+
+async def group_of(tx: Transaction, letter: Letter) -> tuple[Letter, ...]:
+    """What shares a letter's fate: it alone, or on the outbox all parts of the same reply."""
+    if letter.queue != "outbox" or letter.group is None:
+        return (letter,)
+    return await letters_of_group(tx, letter.queue, letter.lane, letter.group)
+
+
+async def letters_of_group(
+    tx: Transaction, queue: Queue, lane: str, group: str
+) -> tuple[Letter, ...]:
+    """The letters of a lane that are parts of the same, open or parked, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM letter
+           WHERE queue = :queue AND lane = :lane AND "group" = :group ORDER BY seq""",
+        queue=queue,
+        lane=lane,
+        group=group,
+    )
+    return tuple(map(letter_from, rows))
+
+
+async def find_letter(tx: Transaction, queue: Queue, lane: str, seq: int) -> Letter | None:
+    """One letter, open or parked."""
+    row = await tx.row(
+        f"SELECT {COLUMNS} FROM letter WHERE queue = :queue AND lane = :lane AND seq = :seq",
+        queue=queue,
+        lane=lane,
+        seq=seq,
+    )
+    return None if row is None else letter_from(row)
+
+
+async def count_attempt(tx: Transaction, letter: Letter) -> None:
+    """Note that somebody begins to work on a letter, before it can take them down."""
+    await tx.run(
+        """UPDATE letter SET attempts = attempts + 1
+           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+        queue=letter.queue, lane=letter.lane, seq=letter.seq,
+    )  # fmt: skip
+
+
+async def put_off(
+    tx: Transaction, letter: Letter, *, attempts: int, error: str, due_at: Micros | None
+) -> None:
+    """Note what went wrong with a letter, and when it is due again; None: as before."""
+    await tx.run(
+        """UPDATE letter SET attempts = :attempts, error = :error,
+             due_at = coalesce(:due_at, due_at)
+           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+        queue=letter.queue, lane=letter.lane, seq=letter.seq, attempts=attempts,
+        error=as_error(error), due_at=due_at,
+    )  # fmt: skip
+
+
+async def park(tx: Transaction, letter: Letter, *, error: str, now: Micros) -> None:
+    """Set a letter aside until somebody looks at it; a part of a reply with what follows it."""
+    later = [part for part in await group_of(tx, letter) if part.seq > letter.seq]
+    reasons = [(letter, error)] + [(part, f"behind part {letter.seq}: {error}") for part in later]
+    await tx.run_many(
+        """UPDATE letter SET parked_at = :now, error = :error
+           WHERE queue = :queue AND lane = :lane AND seq = :seq AND parked_at IS NULL""",
+        [
+            {
+                "queue": part.queue, "lane": part.lane, "seq": part.seq, "now": now,
+                "error": as_error(why),
+            }
+            for part, why in reasons
+        ],
+    )  # fmt: skip
+
+
+async def unpark(tx: Transaction, letters: Iterable[Letter], *, now: Micros) -> None:
+    """Open parked letters again, with a clean slate, in their old places."""
+    await tx.run_many(
+        """UPDATE letter SET parked_at = NULL, attempts = 0, error = NULL, due_at = :now
+           WHERE queue = :queue AND lane = :lane AND seq = :seq AND parked_at IS NOT NULL""",
+        [{**place_of(letter), "now": now} for letter in letters],
+    )
+
+
+async def remove(tx: Transaction, letters: Iterable[Letter]) -> None:
+    """Take letters out of their lane for good."""
+    await tx.run_many(
+        "DELETE FROM letter WHERE queue = :queue AND lane = :lane AND seq = :seq",
+        [place_of(letter) for letter in letters],
+    )
+
+
+def place_of(letter: Letter) -> dict[str, str | int]:
+    """What identifies a letter."""
+    return {"queue": letter.queue, "lane": letter.lane, "seq": letter.seq}
+
+
+def as_error(error: str) -> str:
+    """What went wrong, as it can be kept."""
+    return storable(error)[:LONGEST_ERROR]
+
+
+def letter_from(row: Row) -> Letter:
+    """A letter from its COLUMNS."""
+    queue, lane, seq, person, key, group, body, put_at, due_at, attempts, error, parked_at = row
+    return Letter(
+        queue=queue, lane=lane, seq=seq, person=None if person is None else PersonId(person),
+        key=key, group=group, body=json.loads(body), put_at=put_at, due_at=due_at,
+        attempts=attempts, error=error, is_parked=parked_at is not None,
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""How do recalled and outside words enter a prompt? Labelled, and unable to break out.
+
+Every value is escaped, so that no text can close its own label, open another, or pass for one of
+our remarks. Knows nothing of budgets.
+"""
+
+import unicodedata
+from html import escape
+from typing import Literal
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.messages import Message
+from oldfriend.prompts.prompt import Prompt
+from oldfriend.turn.context import flat, source_of
+from oldfriend.turn.quoting import excerpt
+from oldfriend.turn.recall import KnownNote, Recalled
+
+LONGEST_RECORD = 1_000
+"""Characters of one recalled message; longer ones are cut at the sentences that matter."""
+
+BRACKETS = str.maketrans({"[": "&#91;", "]": "&#93;"})
+JOINERS = frozenset("\u200c\u200d")
+"""Invisible, but part of how Persian and emoji are written."""
+
+
+def inert(text: str) -> str:
+    """A text on one line that can end or begin no label and no remark of ours."""
+    return escape(flat(visible(text))).translate(BRACKETS)
+
+
+def visible(text: str) -> str:
+    """A text without the characters that hide words from people but not from a model."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c for c in text if c.isspace() or c in JOINERS or unicodedata.category(c)[0] != "C"
+    )
+
+
+def recalled_label(prompt: Prompt, recalled: Recalled) -> str:
+    """A message that came to mind, as the model may read it."""
+    words = [word for reason in recalled.hit.why for word in reason.words]
+    text = excerpt(recalled.message.text, words, longest=LONGEST_RECORD)
+    return label(prompt, "memory", recalled.message, text)
+
+
+def heard_label(prompt: Prompt, message: Message, *, is_whole: bool = False) -> str:
+    """What somebody else said in this chat, as the model may read it."""
+    text = message.text if is_whole else excerpt(message.text, (), longest=LONGEST_RECORD)
+    return label(prompt, "heard_line", message, text)
+
+
+def label(
+    prompt: Prompt, part: Literal["memory", "heard_line"], message: Message, text: str
+) -> str:
+    """Words with who said them, when, where, and what words of that kind may do."""
+    return prompt.render(
+        part,
+        **{
+            "when": moment(message.at, message.zone), "where": inert(message.channel),
+            "who": inert(source_of(message)), "class": message.trust, "text": inert(text),
+        },
+    )  # fmt: skip
+
+
+def note_label(prompt: Prompt, note: KnownNote) -> str:
+    """A note, as the model may read it."""
+    when = moment(note.evidence.said_at, note.evidence.zone)
+    return prompt.render("note_line", when=when, text=inert(note.memory.text))
+
+
+def moment(at: int, zone: str) -> str:
+    """A moment by the clocks of a zone, to the minute."""
+    return from_micros(at, zone).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,105 @@
+"""How does a reply leave the turn? Piece by piece, without what was never meant to be said.
+
+What is said live and what is kept are the same, character for character.
+"""
+
+import re
+
+from oldfriend.llm.model import Say
+
+TAG = re.compile(
+    r"</?(?:memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>\n]{0,200})?/?>",
+    re.IGNORECASE,
+)
+CALL = re.compile(r"<((?:tool|function)_calls?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+"""A tool request that was written instead of made: nothing of it was meant for the person."""
+OPEN_CALL = re.compile(r"<(?:tool|function)_calls?>.*\Z", re.IGNORECASE | re.DOTALL)
+PERHAPS_A_TAG = re.compile(r"<[^>\n]{0,220}\Z")
+PARAGRAPH = "\n\n"
+CUT = " …"
+"""Stands at the end of what reached the model's limit."""
+
+
+class Sieve:
+    """Takes leaked labels and the name of a role at the beginning out of a stream of words."""
+
+    def __init__(self, name: str) -> None:
+        """Know what the companion is called."""
+        self.roles = [f"{role}:" for role in ("assistant", "companion", name.lower())]
+        self.held = ""
+        self.has_begun = False
+
+    def pass_on(self, piece: str) -> str:
+        """What of the words so far can be said now."""
+        self.held = without_tags(self.held + piece)
+        if not self.has_begun:
+            self.held = self._without_role()
+            if any(role.startswith(self.held.lower()) for role in self.roles):
+                return ""  # it may become the name of a role
+        doubtful = OPEN_CALL.search(self.held) or PERHAPS_A_TAG.search(self.held)
+        clear = self.held[: doubtful.start()] if doubtful else self.held
+        passed = clear.rstrip()
+        self.held = self.held[len(passed) :]
+        self.has_begun = self.has_begun or bool(passed)
+        return passed
+
+    def rest(self) -> str:
+        """What was held back and is nothing to hold back; empty at the end of most replies."""
+        rest, self.held = OPEN_CALL.sub("", self.held).rstrip(), ""
+        return rest
+
+    def _without_role(self) -> str:
+        text = self.held.lstrip()
+        while role := next((each for each in self.roles if text.lower().startswith(each)), ""):
+            text = text[len(role) :].lstrip()
+        return text
+
+
+def without_tags(text: str) -> str:
+    """A text without labels, also those that appear when others are taken out."""
+    while (cleaned := TAG.sub("", CALL.sub("", text))) != text:
+        text = cleaned
+    return text
+
+
+class Mouth:
+    """Says a reply, and knows what it has said."""
+
+    def __init__(self, listener: Say | None, *, name: str, text: str = "") -> None:
+        """Know who listens, if anybody does, who speaks, and what was said already."""
+        self.listener = listener
+        self.name = name
+        self.text = text
+        self._sieve = Sieve(name)
+        self._was_fed = False
+        self._is_new_paragraph = True
+
+    async def say(self, piece: str) -> None:
+        """Say a piece of what the model is writing."""
+        self._was_fed = self._was_fed or bool(piece)
+        await self._utter(self._sieve.pass_on(piece))
+
+    async def end(self, whole: str = "", *, is_cut: bool = False) -> None:
+        """End a paragraph: say what was held back, or all of it if it did not come in pieces."""
+        if not self._was_fed:
+            await self.say(whole)
+        await self._utter(self._sieve.rest())
+        if is_cut and self.text and not self._is_new_paragraph:
+            await self._utter(CUT)
+        self._sieve, self._was_fed, self._is_new_paragraph = Sieve(self.name), False, True
+
+    async def add(self, words: str) -> None:
+        """Say words of our own, as a paragraph of theirs."""
+        await self._utter(words)
+        self._is_new_paragraph = True
+
+    async def _utter(self, words: str) -> None:
+        """Say it, a line away from the paragraph before."""
+        if not words:
+            return
+        if self._is_new_paragraph and self.text:
+            words = f"{PARAGRAPH}{words}"
+        self._is_new_paragraph = False
+        self.text += words
+        if self.listener is not None:
+            await self.listener(words)

@@ -1,0 +1,1 @@
+"""What can the companion do besides talking?"""

@@ -1,0 +1,44 @@
+"""Which database is meant, and nothing of its password."""
+
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.domain.errors import InvalidInput
+
+
+def test_a_tilde_is_the_home_of_whoever_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As everywhere on a command line."""
+    monkeypatch.setenv("HOME", "/home/ada")
+
+    assert sqlite_path("sqlite:///~/a.db") == Path("/home/ada/a.db")
+
+
+@pytest.mark.parametrize(
+    "url", ["", "mysql://host/db", "sqlite://a.db", "sqlite:///", "/just/a/path", "sqlite:"]
+)
+def test_a_url_that_names_no_database_is_refused_with_an_example(url: str) -> None:
+    """Whoever mistypes it sees how it is written."""
+    with pytest.raises(InvalidInput, match="sqlite:///PATH.*postgresql://"):
+        sqlite_path(url)
+
+
+@pytest.mark.parametrize("url", ["postgresql://ada@host/memory", "postgres:///memory"])
+def test_a_server_is_known_by_its_scheme(url: str) -> None:
+    """In both spellings that libpq takes."""
+    assert names_postgres(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://ada:s3:cr/et@host:5432/memory", "postgresql://ada:…@host:5432/memory"),
+        ("postgresql://host/memory?user=ada&password=s3cret&listen=h", "postgresql://host/memory?user=ada&password=…&listen=h"),
+        ("postgresql://host:5432/memory", "postgresql://host:5432/memory"),
+        ("sqlite:////home/ada/a.db", "sqlite:////home/ada/a.db"),
+    ],
+)  # fmt: skip
+def test_a_password_is_never_shown(url: str, shown: str) -> None:
+    """Addresses end up in messages, and messages in logs."""
+    assert shown_url(url) == shown

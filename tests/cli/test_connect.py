@@ -1,0 +1,191 @@
+"""Models are connected by asking, tried, and kept; nothing leaves the machine without a yes."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from keyring.backends.fail import Keyring as NoKeyring
+
+from oldfriend.app.settings import read_settings
+from tests.cli.conftest import Call
+from tests.fakes.embedding_server import EmbeddingServer, embedding_server
+from tests.processes import Finished
+
+SECRET = "sk-very-secret"
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No keyring, no key in the environment, a home of the test's own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY",
+                     "GROQ_API_KEY", "MISTRAL_API_KEY", "OPENROUTER_API_KEY"):  # fmt: skip
+        monkeypatch.delenv(variable, raising=False)
+    before = keyring.get_keyring()
+    keyring.set_keyring(NoKeyring())
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The data folder."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    """A server on this machine."""
+    with embedding_server() as server:
+        yield server
+
+
+def everything_in(folder: Path) -> bytes:
+    """All bytes of all files."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_provider_and_its_key_are_asked_for_and_kept_apart(call: Call, data: Path) -> None:
+    """The choice in the file, the key outside the data folder; neither shows the key."""
+    ended = call("connect", "model", "--no-test", stdin=f"anthropic\n\n{SECRET}\nyes\n")
+    settings = read_settings({}, data=str(data))
+
+    assert ended.code == 0, ended.stderr
+    assert settings.models.main[0].startswith("anthropic:")
+    assert settings.models.small[0].startswith("anthropic:")
+    assert "is sent to anthropic (https://api.anthropic.com)" in ended.stdout
+    assert "connect none" in ended.stdout
+    assert SECRET not in ended.stdout + ended.stderr
+    assert SECRET.encode() not in everything_in(data)
+    assert SECRET.encode() in everything_in(data.parent)
+    assert "anthropic (its key is in" in call("connect", "model", stdin="").stdout
+
+
+@pytest.mark.parametrize("no", ["no\n", "\n", "nope\n"])
+def test_without_a_yes_nothing_is_changed(
+    call: Call, data: Path, monkeypatch: pytest.MonkeyPatch, no: str
+) -> None:
+    """Also with a key at hand, which is offered by name."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    ended = call("connect", "model", stdin="1\n\n" + no)
+
+    assert ended.code == 1
+    assert "openai (its key is in OPENAI_API_KEY)" in ended.stdout
+    assert "Nothing was changed" in ended.stdout
+    assert not (data / "oldfriend.toml").exists()
+
+
+def test_a_key_in_the_environment_is_mentioned_and_not_used(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody's diary leaves the machine by accident."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    call("say", "My boat is called Dora")
+    ended = call("doctor")
+
+    assert "At hand, and not used: openai (its key is in OPENAI_API_KEY)" in ended.stdout
+    assert SECRET not in ended.stdout
+
+
+def test_a_script_gives_all_of_it_as_options(
+    call: Call, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key stays in the variable that was named."""
+    monkeypatch.setenv("MY_KEY", SECRET)
+    ended = call(
+        "connect", "model", "--provider", "mine", "--name", "llama", "--base-url",
+        "http://10.0.0.7/v1", "--key-from-env", "MY_KEY", "--yes", "--no-test",
+    )  # fmt: skip
+    settings = read_settings({}, data=str(data))
+
+    assert ended.code == 0, ended.stderr
+    assert settings.models.main == ("mine:llama",)
+    assert settings.models.small == ()
+    assert settings.providers["mine"].key_from_env == "MY_KEY"
+    assert SECRET.encode() not in everything_in(data.parent)
+
+
+def test_a_model_that_does_not_answer_is_not_kept(call: Call, data: Path) -> None:
+    """Neither is the key that was typed for it."""
+    ended = call(
+        "connect", "model", "--provider", "mine", "--name", "llama", "--base-url",
+        "http://127.0.0.1:9/v1", "--yes",
+    )  # fmt: skip
+
+    assert ended.code == 1
+    assert "cannot be reached" in ended.stderr
+    assert not (data / "oldfriend.toml").exists()
+
+
+def test_what_is_missing_is_asked_for_and_its_absence_said(call: Call) -> None:
+    """A script that forgot something does not wait for ever."""
+    ended = call("connect", "model", stdin="")
+    assert (ended.code, "Which provider?" in ended.stderr) == (2, True)
+    ended = call("connect", "model", "--provider", "../etc", stdin="")
+    assert (ended.code, "names no provider" in ended.stderr) == (2, True)
+    ended = call("connect", "model", "--provider", "openai", "--key-from-env", "GONE", "--yes")
+    assert (ended.code, "There is no key in GONE" in ended.stderr) == (2, True)
+
+
+def test_an_embedder_is_measured_kept_and_used_for_all_that_was_said(
+    call: Call, data: Path, server: EmbeddingServer
+) -> None:
+    """And the way back is as short."""
+    call("say", "My boat is called Dora")
+    ended = call(
+        "connect", "embedder", "--provider", "mine", "--name", "hashed", "--base-url", server.url,
+        "--yes",
+    )  # fmt: skip
+    assert ended.code == 0, ended.stderr
+    assert "nothing leaves it" in ended.stdout
+    assert "1 message can now be found by meaning" in ended.stdout
+    assert read_settings({}, data=str(data)).embedder.dimension == 512
+    assert any("owner: My boat is called Dora" in asked for asked in server.asked)
+
+    (hit,) = found(call("recall", "boat's name", "--json", "-k", "1"))
+    assert hit["text"] == "My boat is called Dora"
+    assert "mine:hashed/512" in call("doctor").stdout
+
+    ended = call("connect", "none")
+    assert ended.code == 0
+    assert "Offline again" in ended.stdout
+    asked = len(server.asked)
+    assert "all-MiniLM-L6-v2" in call("doctor").stdout
+    (hit,) = found(call("recall", "boat's name", "--json", "-k", "1"))
+    assert hit["text"] == "My boat is called Dora"
+    assert len(server.asked) == asked
+
+
+def found(ended: Finished) -> list[dict[str, object]]:
+    """The hits that were printed."""
+    hits: list[dict[str, object]] = json.loads(ended.stdout)
+    return hits
+
+
+def test_an_embedder_that_is_gone_leaves_the_words(call: Call, server: EmbeddingServer) -> None:
+    """And it is said."""
+    call("say", "My boat is called Dora")
+    call(
+        "connect", "embedder", "--provider", "mine", "--name", "hashed", "--base-url", server.url,
+        "--yes",
+    )  # fmt: skip
+    server.refusals = [(500, "out of order")] * 100
+    ended = call("recall", "boat", "--json", "-k", "1")
+
+    assert found(ended)[0]["text"] == "My boat is called Dora"
+    assert "out of order" in call("doctor").stdout
+
+
+def test_a_kept_key_can_be_forgotten(call: Call, data: Path) -> None:
+    """Going offline keeps it; forgetting does not."""
+    call("connect", "model", "--provider", "openai", "--no-test", stdin=f"\n{SECRET}\nyes\n")
+    call("connect", "none")
+    assert SECRET.encode() in everything_in(data.parent)
+    ended = call("connect", "forget", "--provider", "openai")
+
+    assert (ended.code, "gone from this machine" in ended.stdout) == (0, True)
+    assert SECRET.encode() not in everything_in(data.parent)
+    assert call("connect", "forget", "--provider", "openai").code == 1

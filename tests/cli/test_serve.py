@@ -1,0 +1,216 @@
+"""A process that is there for everybody: starts, answers, is asked, reloads, ends, is killed."""
+
+import json
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.presence import find_serving
+from tests.cli.conftest import Call
+from tests.cli.serving import has_ended, on_any_port, served, serving, status_of
+from tests.conftest import SIZE, SQLITE_ONLY
+from tests.processes import Program, kill, until
+
+IDLE_S = 600.0 if SIZE == "full" else 3.0
+SECRETS = ("my cat is called Zanzibar", "the safe opens with Xylophone", "Perséphone said so")
+
+
+@pytest.fixture
+def program(oldfriend: Program, database_url: str) -> Iterator[Program]:
+    """The command line on each engine."""
+    yield on_any_port(oldfriend, OLDFRIEND_DATABASE=database_url)
+
+
+def test_it_serves_answers_beside_itself_and_stops(program: Program) -> None:
+    """The whole life of a process, on each engine."""
+    with served(program) as running:
+        first = program.done("say", "My cat is called Miso.", "--json").json
+        again = program.done("say", "What is my cat called?", "--json").json
+        status = status_of(program)
+        health = running.get("/health")
+        stopped = program.done("stop")
+        code = running.process.wait(30)
+
+    assert first["reply"]
+    assert "Miso" in again["reply"]
+    assert health == (200, '{"alive":true}')
+    assert status["serving"]["pid"] == running.process.pid
+    assert status["serving"]["ready"]
+    assert status["waiting"]["inbox"] == {"due": 0, "later": 0, "parked": 0, "held": 0}
+    assert "has stopped" in stopped.stdout
+    assert code == 0
+    assert find_serving(program.data) is None
+
+
+@SQLITE_ONLY
+def test_its_log_tells_what_happens_and_nothing_that_was_said(program: Program, call: Call) -> None:
+    """Not even of a message that is broken, or of a name."""
+    with served(program) as running:
+        for secret in SECRETS:
+            call("say", secret, "--person", "Hildegard")
+        call("recall", "Zanzibar", "--person", "Hildegard")
+        call("reload")
+        metrics = running.get("/metrics")[1]
+        call("stop")
+        running.process.wait(30)
+        log = running.process.stderr.read().decode()
+
+    assert re.search(r"^at=\S+Z level=info event=serving host=127.0.0.1 port=\d+ ", log, re.M)
+    assert "event=reloaded" in log
+    assert "event=stopped" in log
+    for line in log.splitlines():
+        assert re.match(r"at=\S+ level=\w+ event=", line), line
+    for secret in ("Hildegard", "Zanzibar", "Xylophone", "Perséphone"):
+        assert secret not in log
+        assert secret not in metrics
+
+
+@SQLITE_ONLY
+def test_a_second_one_is_refused_and_more_hands_are_not(program: Program, call: Call) -> None:
+    """The sentence says what to do instead."""
+    with served(program) as running:
+        second = program("serve")
+        with program.started("work") as hand:
+            assert b"event=working" in hand.stderr.readline()
+            reply = call("say", "hello").stdout
+            hand.send_signal(signal.SIGTERM)
+            ended = hand.wait(30)
+
+        assert second.code == 1
+        assert f"(pid {running.process.pid}) serves {program.data} already" in second.stderr
+        assert "oldfriend stop" in second.stderr
+        assert "Traceback" not in second.stderr
+        assert running.is_ready
+        assert reply
+        assert ended == 0
+
+
+@SQLITE_ONLY
+def test_after_a_kill_it_starts_again(program: Program, call: Call) -> None:
+    """What the dead one left behind is history."""
+    with served(program) as running:
+        kill(running.process)
+    left = program.data / "serve.json"
+
+    assert json.loads(left.read_text())["pid"] == running.process.pid
+    assert call("status", "--json").json["serving"] is None
+    assert "nothing to stop" in call("stop").stdout
+    with served(program) as again:
+        assert call("say", "hello").stdout
+        assert call("status", "--json").json["serving"]["pid"] == again.process.pid
+
+
+@SQLITE_ONLY
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_peace_and_a_second_at_once(
+    program: Program, number: signal.Signals
+) -> None:
+    """As a service manager, or a person with Ctrl-C, expects."""
+    with served(program) as running:
+        running.process.send_signal(number)
+        assert running.process.wait(30) == 0
+
+
+@SQLITE_ONLY
+def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
+    program: Program, call: Call
+) -> None:
+    """A broken file changes nothing; everything keeps running."""
+    file = program.data / "oldfriend.toml"
+    with served(program) as running:
+        unchanged = call("reload")
+        file.write_text("[limits]\nmessages_per_minute = 7\n[serve]\nturns_at_once = 3\n")
+        changed = call("reload")
+        file.write_text("[limits]\nmessages_per_minit = 7\n")
+        wrong = call("reload")
+        stays = running.is_ready
+        file.write_text("")
+
+    assert unchanged.stdout == "The settings are read again.\n"
+    assert "only taken up by a new start: serve.turns_at_once." in changed.stdout
+    assert "limits.messages_per_minute" in changed.stdout  # among what is taken up at once
+    assert wrong.code == 1
+    assert "The old settings stay" in wrong.stderr
+    assert "Did you mean limits.messages_per_minute?" in wrong.stderr
+    assert stays
+    assert call("reload").code == 1
+    assert "Nothing serves" in call("reload").stderr
+
+
+@SQLITE_ONLY
+def test_other_hosts_are_not_served(program: Program) -> None:
+    """Not before there is a way to know who asks."""
+    refused = program("serve", "--set", "serve.host=0.0.0.0")
+
+    assert refused.code == 2
+    assert "must be an address of this machine alone" in refused.stderr
+
+
+@SQLITE_ONLY
+def test_a_port_that_is_taken_is_told(program: Program, tmp_path: Path) -> None:
+    """And nothing is left behind."""
+    other = Program(data=tmp_path / "other", environment={"OLDFRIEND_SERVE_PORT": "0"})
+    with served(other) as running:
+        refused = program("serve", "--set", f"serve.port={running.port}")
+
+    assert refused.code == 1
+    assert f"127.0.0.1 port {running.port} cannot be listened at" in refused.stderr
+    assert find_serving(program.data) is None
+
+
+@SQLITE_ONLY
+def test_a_broken_file_keeps_nobody_from_stopping_it(program: Program, call: Call) -> None:
+    """To look and to stop must work when something is wrong."""
+    with served(program) as running:
+        (program.data / "oldfriend.toml").write_text("nonsense")
+        status = call("status")
+        stopped = call("stop")
+
+        assert status.code == 2
+        assert f"pid {running.process.pid}" in status.stdout
+        assert "has stopped" in stopped.stdout
+
+
+@SQLITE_ONLY
+def test_one_that_is_killed_while_it_starts_is_no_trouble(program: Program) -> None:
+    """At any moment of its start."""
+    for after_s in (0.05, 0.2, 0.4, 0.7):
+        with program.started("serve") as process:
+            time.sleep(after_s)
+            kill(process)
+    with served(program) as running:
+        assert running.is_ready
+
+
+@SQLITE_ONLY
+def test_two_that_start_at_once_are_one_in_the_end(program: Program) -> None:
+    """The system decides whose the lock is."""
+    with program.started("serve") as one, program.started("serve") as two:
+        until(lambda: one.poll() is not None or two.poll() is not None, within_s=60)
+        loser, winner = (one, two) if one.poll() is not None else (two, one)
+        until(lambda: serving(program) is not None or has_ended(winner), within_s=60)
+
+        assert loser.returncode == 1
+        found = serving(program)
+        assert found is not None
+        assert found.pid == winner.pid
+
+
+def test_while_nothing_happens_it_does_nothing(program: Program) -> None:
+    """Under one hundredth of a core, and no memory more, on each engine."""
+    with served(program) as running:
+        program.done("say", "hello")
+        time.sleep(2.0)  # the last of what the start brought with it
+        began, cpu = time.monotonic(), running.number("process_cpu_seconds_total")
+        memory = running.number("process_resident_memory_bytes")
+        time.sleep(IDLE_S)
+        used = running.number("process_cpu_seconds_total") - cpu
+        grown = running.number("process_resident_memory_bytes") - memory
+        part = used / (time.monotonic() - began)
+
+    assert part < 0.01 or used < 0.05  # ten milliseconds are the finest that is counted
+    assert grown < 2 * 1024 * 1024

@@ -1,0 +1,66 @@
+"""Is it running, what waits, what may it use, what has it spent?"""
+
+import pytest
+
+from oldfriend.app.presence import find_serving, present
+from tests.cli.conftest import Call
+
+
+def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
+    """And how the house does all the same."""
+    call("say", "hello")
+    said = call("status")
+
+    assert said.code == 0
+    assert "Start it with: oldfriend serve" in said.stdout
+    assert "Waiting: nothing." in said.stdout
+    assert "Models: none, so it answers from memory (offline)." in said.stdout
+    assert "Today: 0 calls, 0 tokens, $0.00." in said.stdout
+    assert "Parked" not in said.stdout
+
+
+def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
+    """The rest has its place."""
+    call("say", "hello")
+    status = call("status", "--json").json
+
+    assert status["serving"] is None
+    assert set(status) == {"serving", "waiting", "models", "today"}
+    assert set(status["waiting"]) == {"inbox", "outbox", "agenda"}
+    assert status["today"]["background"]["dollars_left"] == 1.0
+
+
+def test_models_are_named_by_what_they_are_for(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has none of their own takes those of main."""
+    call("say", "hello")
+    monkeypatch.setenv("OLDFRIEND_MODELS_MAIN", "ollama:big, ollama:old")
+    monkeypatch.setenv("OLDFRIEND_MODELS_SMALL", "ollama:tiny")
+    text = call("status").stdout
+
+    expected = "small ollama:tiny; main ollama:big, then ollama:old; reflect ollama:big, then"
+    assert expected in text
+
+
+def test_one_that_hangs_or_starts_is_told_from_one_that_is_ready(call: Call, tmp_path) -> None:
+    """What it cannot say for itself is said for it."""
+    call("say", "hello")
+    with present(tmp_path / "data", now=0) as presence:
+        starting = call("status").stdout
+        presence.listens_at("127.0.0.1", 1)  # nobody listens there
+        hanging = call("status").stdout
+        status = call("status", "--json").json
+
+    assert "still opening everything" in starting
+    assert "It does not answer at http://127.0.0.1:1." in hanging
+    assert not status["serving"]["ready"]
+    assert find_serving(tmp_path / "data") is None
+
+
+def test_without_a_memory_it_says_that_nothing_runs_and_how_to_begin(call: Call, tmp_path) -> None:
+    """Looking makes nothing."""
+    ended = call("status")
+
+    assert ended.code == 1
+    assert "Nothing serves" in ended.stdout
+    assert "Talk first: oldfriend chat" in ended.stderr
+    assert not (tmp_path / "data").exists()

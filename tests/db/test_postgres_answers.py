@@ -1,0 +1,133 @@
+"""What a server refuses is one sentence that says what to do, and never shows a password."""
+
+import psycopg
+import pytest
+
+from oldfriend.db.postgres.address import address_of
+from oldfriend.db.postgres.database import open_postgres
+from oldfriend.db.postgres.errors import our_error, why_not_connected
+from oldfriend.db.postgres.statements import said_to_postgres
+from oldfriend.domain.errors import (
+    InvalidInput,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreNotFound,
+    StoreUnusable,
+)
+from tests.postgres import Server
+
+
+@pytest.fixture
+def engine() -> str:
+    """All of this is about PostgreSQL."""
+    return "postgres"
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [("127.0.0.1:1", "cannot be reached.*Is the server running"),
+     ("/no/such/folder", "cannot be reached")],
+)  # fmt: skip
+async def test_a_server_that_is_not_there(host: str, said: str) -> None:
+    """The address is shown without its password."""
+    place = f"ada:s3cret@{host}/memory" if "/" not in host else f"ada:s3cret@/m?host={host}"
+    with pytest.raises(StoreUnusable, match=said) as caught:
+        await open_postgres(f"postgresql://{place}")
+
+    assert "s3cret" not in f"{caught.value} {caught.value.__cause__}"
+
+
+async def test_a_database_that_is_not_there(postgres: Server) -> None:
+    """How it is made is said too."""
+    with pytest.raises(StoreNotFound, match="no such database.*createdb"):
+        await open_postgres(postgres.url("nowhere"))
+
+
+async def test_a_name_that_is_not_known(database_url: str) -> None:
+    """Or a password that is wrong: the server's words tell which."""
+    with pytest.raises(StoreUnusable, match="did not let us in.*nobody.*pgpass"):
+        await open_postgres(database_url.replace("postgres:", "nobody:"))
+
+
+async def test_somebody_who_may_not_make_tables(postgres: Server, new_url: str) -> None:
+    """The right that is missing is named."""
+    postgres.run("CREATE ROLE guest LOGIN")
+    try:
+        with pytest.raises(StoreUnusable, match="does not allow that.*right to create"):
+            await open_postgres(new_url.replace("postgres:", "guest:"))
+    finally:
+        postgres.run("DROP ROLE guest")
+
+
+async def test_a_database_of_another_program(postgres: Server, new_url: str) -> None:
+    """Nothing of ours is put beside it."""
+    name = new_url.split("?")[0].rpartition("/")[2]
+    postgres.run("CREATE TABLE theirs (id INT)", name)
+    with pytest.raises(StoreDamaged, match="another program.*Name another"):
+        await open_postgres(new_url)
+
+    assert postgres.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", name) == [
+        ("theirs",)
+    ]
+
+
+async def test_a_database_that_cannot_hold_every_language(postgres: Server) -> None:
+    """It would fail at the first word that it does not know."""
+    options = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+    with postgres.new_database(options) as url, pytest.raises(StoreUnusable, match="LATIN1"):
+        await open_postgres(url)
+
+
+@pytest.mark.parametrize("url", ["postgresql://h:[/db", "postgresql://h/db?nonsense=1"])
+async def test_an_address_that_cannot_be_read(url: str) -> None:
+    """An example shows how it is written."""
+    with pytest.raises(InvalidInput, match="postgresql://NAME@HOST:PORT/DATABASE"):
+        await open_postgres(url)
+
+
+@pytest.mark.parametrize(
+    ("error", "ours"),
+    [
+        (psycopg.errors.DiskFull, StoreFull),
+        (psycopg.errors.SerializationFailure, StoreBusy),
+        (psycopg.errors.DeadlockDetected, StoreBusy),
+        (psycopg.errors.LockNotAvailable, StoreBusy),
+        (psycopg.errors.IdleInTransactionSessionTimeout, StoreBusy),
+        (psycopg.errors.TooManyConnections, StoreBusy),
+        (psycopg.errors.ConnectionFailure, StoreBusy),
+        (psycopg.errors.ReadOnlySqlTransaction, StoreUnusable),
+        (psycopg.errors.DataCorrupted, StoreDamaged),
+        (psycopg.errors.CheckViolation, StoreError),
+    ],
+)
+def test_each_of_its_errors_has_a_meaning(
+    error: type[psycopg.Error], ours: type[StoreError]
+) -> None:
+    """Those that cannot be brought about here are shown by their codes."""
+    found = our_error(error("what it said"), address_of("postgresql://h/db"))
+
+    assert type(found) is ours
+    assert "what it said" in str(found) or ours is StoreFull
+
+
+def test_a_server_that_takes_nobody_in_just_now() -> None:
+    """Trying again later is right then."""
+    for said in ("FATAL: sorry, too many clients already", "FATAL: the database system is "
+                 "starting up"):  # fmt: skip
+        error = psycopg.OperationalError(said)
+        found = why_not_connected(error, address_of("postgresql://h/db"))
+        assert type(found) is StoreBusy
+
+
+def test_statements_are_said_without_changing_what_they_mean() -> None:
+    """Parameters, and what looks like one, and locks."""
+    sql = (
+        "SELECT ':a', \"b:c\", '50%', x::text, :a, :b FROM t WHERE y % 2 = 0 FOR UPDATE SKIP LOCKED"
+    )
+
+    assert said_to_postgres(sql, {"a": 1, "b": None}) == (
+        b"SELECT ':a', \"b:c\", '50%%', x::text, %(a)s, NULL FROM t WHERE y %% 2 = 0 "
+        b"FOR NO KEY UPDATE SKIP LOCKED"
+    )

@@ -1,0 +1,79 @@
+"""A line that breaks: what was not committed is gone, and the next transaction works."""
+
+import asyncio
+
+import pytest
+
+from oldfriend.db.postgres.database import PostgresDatabase
+from oldfriend.domain.errors import StoreBusy, StoreError
+from tests.db.breaking import cut, names, write
+from tests.postgres import Server
+
+
+@pytest.fixture
+def engine() -> str:
+    """All of this is about PostgreSQL."""
+    return "postgres"
+
+
+async def test_an_idle_connection_that_broke_is_not_noticed(
+    db: PostgresDatabase, postgres: Server
+) -> None:
+    """Nobody has to try again because the server was restarted at night."""
+    await write(db, "a")
+    assert await names(db) == ["a"]
+    cut(postgres, db)
+
+    await write(db, "b")
+    assert await names(db) == ["a", "b"]
+
+
+async def test_a_transaction_that_is_cut_leaves_nothing(
+    db: PostgresDatabase, postgres: Server
+) -> None:
+    """And says that nothing was saved."""
+    with pytest.raises(StoreBusy, match="broke.*not saved.*Try again"):
+        async with db.writing() as tx:
+            await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
+            cut(postgres, db)
+            await tx.rows("SELECT 1")
+    await write(db, "b")
+
+    assert await names(db) == ["b"]
+
+
+async def test_a_commit_that_does_not_arrive_is_an_error(
+    db: PostgresDatabase, postgres: Server
+) -> None:
+    """Nobody may believe that it was kept."""
+    with pytest.raises(StoreBusy, match="Try again"):
+        async with db.writing() as tx:
+            await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
+            cut(postgres, db)
+
+    assert await names(db) == []
+
+
+async def test_an_error_that_was_swallowed_does_not_pass_for_a_commit(db: PostgresDatabase) -> None:
+    """After a failed statement PostgreSQL keeps nothing, and answers COMMIT all the same."""
+    with pytest.raises(StoreError, match="nothing of its transaction was kept"):
+        async with db.writing() as tx:
+            await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
+            with pytest.raises(StoreError):
+                await tx.run("INSERT INTO companion (id) VALUES ('b')")
+
+    assert await names(db) == []
+
+
+async def test_a_cancelled_statement_frees_its_connection(db: PostgresDatabase) -> None:
+    """Whoever waits for a lock can be told to stop; as many times as there are connections."""
+    await write(db, "a")
+    async with db.writing() as holder:
+        await holder.lock("SELECT 1 FROM companion FOR UPDATE")
+        for _ in range(10):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05), db.writing() as tx:
+                    await tx.lock("SELECT 1 FROM companion FOR UPDATE")
+    await write(db, "b")
+
+    assert await names(db) == ["a", "b"]

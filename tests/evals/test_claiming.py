@@ -1,0 +1,28 @@
+"""Claims are measured in stores that keep their size."""
+
+from oldfriend.app.wiring import open_database
+from oldfriend.evals.claiming import SCHEMAS, claim_ms, fill, two_schemas
+from oldfriend.queues.lanes import list_letters
+
+
+async def test_each_claim_finds_work_and_leaves_as_much(db):
+    await fill(db, 30)
+    taken = [await claim_ms(db) for _ in range(40)]
+
+    assert min(taken) > 0
+    async with db.reading() as tx:
+        assert len(await list_letters(tx, parked=False)) == 30
+
+
+async def test_a_postgres_database_is_left_as_it_was(postgres):
+    with postgres.new_database() as url:
+        async with two_schemas(url) as (small, large):
+            await fill(small, 10)
+            await fill(large, 20)
+        db = await open_database(url)
+        async with db.reading() as tx:
+            schemas = await tx.rows("SELECT nspname FROM pg_namespace")
+            assert await list_letters(tx, parked=False) == []
+        await db.close()
+
+    assert not {(name,) for name in SCHEMAS} & set(schemas)

@@ -1,0 +1,116 @@
+"""During a switch of embedding models the right messages are found as well as before or after."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from tests.hashed import Hashed
+
+from oldfriend.evals.finding import UNASKED, index_of
+from oldfriend.evals.material import Conversation, Query, own_conversations
+from oldfriend.llm.adapters.minilm import MiniLM
+from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.memory.search import (
+    USUAL_TEXTS,
+    PersonIndex,
+    Question,
+    Sense,
+    search,
+    text_to_embed,
+    usual_of,
+)
+
+CONVERSATIONS = {"friends_en", "companion_en"}
+POINTS = 2.0
+
+
+class Known:
+    """Vectors of texts, each made once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Ask this one."""
+        self.model, self._embedder = embedder.model, embedder
+        self._known: dict[str, Vectors] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """A row for each."""
+        if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._known |= zip(new, asyncio.run(self._embedder.embed(new)), strict=True)
+        return np.stack([self._known[text] for text in texts])
+
+    def sense(self, query: Query) -> Sense:
+        """How it understands a question."""
+        (vector,) = self([query.text])
+        return Sense(vector=vector, usual=usual_of(vector, self(USUAL_TEXTS)))
+
+
+class Shifted(Known):
+    """The same model, but for its range: two texts with nothing in common have a cosine of .8."""
+
+    def __init__(self, known: Known) -> None:
+        """Shift the vectors of this one."""
+        self.model, self._shifted = "shifted", known
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """A row for each."""
+        floor = np.full((len(texts), 1), np.sqrt(0.8), np.float32)
+        return np.hstack([np.sqrt(0.2) * self._shifted(texts), floor]).astype(np.float32)
+
+
+def index_during(given: Conversation, old: Known, new: Known, share: float) -> PersonIndex:
+    """A conversation of which this share is embedded anew, from the beginning."""
+    index = index_of(given, lambda texts: np.zeros((len(texts), 0), np.float32))
+    texts = [text_to_embed(line.speaker, line.text) for line in given.lines]
+    done = round(share * len(texts))
+    if done:
+        index.set_vectors(range(done), new(texts[:done]))
+    if done < len(texts):
+        index.set_former(old.model, range(done, len(texts)), old(texts[done:]))
+    return index
+
+
+def found_during(
+    conversations: Sequence[Conversation], old: Known, new: Known, share: float
+) -> float:
+    """What part of the evidence stands among the first ten, in percent."""
+    shares: list[float] = []
+    for given in conversations:
+        index = index_during(given, old, new, share)
+        lines = [line.id for line in given.lines]
+        for query in given.queries:
+            if not query.evidence or query.kind == UNASKED:
+                continue
+            question = Question(
+                text=query.text, language=query.language, asked_at=given.asked_at,
+                zone_offset_s=given.zone_offset_s, sense=new.sense(query),
+                former={old.model: old.sense(query)},
+            )  # fmt: skip
+            hits = {lines[hit.seq] for hit in search(index, question, 10).hits}
+            shares.append(len(hits & query.evidence) / len(query.evidence))
+    return 100 * float(np.mean(shares))
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Known:
+    """The model in the program."""
+    return Known(MiniLM())
+
+
+def test_at_no_point_is_less_found_than_by_the_weaker_model(minilm: Known) -> None:
+    """But for two points; the other model is of another kind."""
+    conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
+    found = [
+        found_during(conversations, minilm, Known(Hashed()), share) for share in (0, 0.1, 0.5, 1)
+    ]
+
+    assert min(found) >= min(found[0], found[-1]) - POINTS, found
+
+
+def test_a_model_of_another_range_finds_as_much_at_every_point(minilm: Known) -> None:
+    """What is close is read by what is usual to each of them."""
+    conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
+    shifted = Shifted(minilm)
+    found = [found_during(conversations, shifted, minilm, share) for share in (0, 0.5, 1)]
+
+    assert max(found) - min(found) < POINTS, found

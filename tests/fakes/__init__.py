@@ -1,0 +1,1 @@
+"""What stands in for the world outside: servers of models, over real connections."""

@@ -1,0 +1,48 @@
+"""A platform that people talk on, kept in a file, so that it outlives whoever sends to it.
+
+Strict as a real one: no empty message, none that is too long. It knows keys, as some real ones
+do: the same part sent twice is shown once.
+"""
+
+import fcntl
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from oldfriend.domain.errors import NotDelivered, Undeliverable
+
+LONGEST = 400
+
+
+class FilePlatform:
+    """A channel whose messages are lines of a file."""
+
+    quiet_s = 0.0
+
+    def __init__(self, file: Path) -> None:
+        """Show what is sent in this file."""
+        self._file = file
+
+    def parts(self, text: str) -> Sequence[str]:
+        """A reply, cut where it is too long."""
+        return [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
+
+    async def send(self, address: str, text: str, *, key: str) -> None:
+        """Show a message, once for each key."""
+        if not text or len(text) > LONGEST:
+            raise Undeliverable(f"A message has 1 to {LONGEST} characters, not {len(text)}.")
+        if address == "gone":
+            raise Undeliverable("There is no such chat any more.")
+        if address == "busy":
+            raise NotDelivered("Too many messages.", retry_after_s=0.1)
+        with self._file.open("a+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if all(json.loads(line)["key"] != key for line in file):
+                file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
+
+
+def shown_in(file: Path) -> list[tuple[str, str]]:
+    """What people see: address and text, in order."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return [(line["address"], line["text"]) for line in map(json.loads, lines)]

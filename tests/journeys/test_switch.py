@@ -1,0 +1,180 @@
+"""Another embedding model is chosen, and nothing is out of reach while all is embedded anew."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from oldfriend.app.accepting import Line, open_line
+from oldfriend.app.doctor import examine
+from oldfriend.app.embedding import embed_missing
+from oldfriend.app.settings import Settings
+from oldfriend.app.wiring import House
+from oldfriend.domain.messages import Spoken
+from oldfriend.llm.embedding import Embedder
+from oldfriend.memory.log import Place, write_messages
+from oldfriend.memory.sessions import session_at
+from oldfriend.memory.shelf import Shelf
+from oldfriend.memory.vectors import count_findable, models_of
+from oldfriend.turn.recall import Cue, no_other, recall
+from tests.clock import FrozenClock
+from tests.conftest import Sizes
+from tests.processes import kill, line_of, python
+from tests.switching import NEW, OLD, asked, said
+
+ANEW = """
+import asyncio, sys
+from oldfriend.app import embedding
+from oldfriend.app.settings import read_settings
+from oldfriend.app.wiring import open_house
+from oldfriend.memory.people import get_person
+from tests.journeys.test_switch import switched
+from tests.switching import NEW, OLD
+
+async def work(data, database, batch):
+    embedding.BATCH = int(batch)
+    async with open_house(read_settings({}, data=data, database=database)) as house:
+        async with house.db.reading() as tx:
+            person = await get_person(tx, None)
+        await embedding.embed_missing(switched(house, NEW), person.id, progress=wait)
+
+def wait(done):
+    print(done, flush=True)
+    sys.stdin.readline()
+
+asyncio.run(work(*sys.argv[1:]))
+"""
+
+
+def switched(house: House, embedder: Embedder) -> House:
+    """The house of a program for which this model was chosen; the old one is at hand."""
+    return replace(
+        house, embedder=embedder, shelf=Shelf(embedder.model),
+        former={OLD.model: OLD, NEW.model: NEW}.get,
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def before(house: House, sizes: Sizes) -> House:
+    """A long history, embedded by the old model."""
+    old = switched(house, OLD)
+    line = await open_line(old, person=None, channel="terminal")
+    await write(old, line, 0, sizes.switched)
+    await embed_missing(old, line.person.id)
+    return old
+
+
+async def write(house: House, line: Line, first: int, end: int) -> None:
+    """Say the numbers from ``first`` up to ``end``."""
+    for start in range(first, end, 1000):
+        async with house.db.writing() as tx:
+            session = await session_at(tx, line.chat, house.clock())
+            await write_messages(
+                tx,
+                Place(chat=line.chat, session=session),
+                [
+                    Spoken(role="person", speaker="Nora", text=said(number), at=house.clock(),
+                           trust="person")
+                    for number in range(start, min(start + 1000, end))
+                ],
+                now=house.clock(),
+            )  # fmt: skip
+
+
+async def finds(house: House, line: Line, number: int) -> bool:
+    """Whether the question about a number has its answer among the first three."""
+    cue = Cue(text=asked(number), language="en", at=house.clock())
+    recollection = await recall(house.looking, line.person, cue, limit=3)
+    return said(number) in [each.message.text for each in recollection.found]
+
+
+@dataclass(slots=True)
+class Asker:
+    """Somebody who asks about one number after the other, in no order."""
+
+    house: House
+    line: Line
+    count: int
+    questions: int = 0
+    missed: list[int] = field(default_factory=list)
+
+    async def ask(self, questions: int) -> None:
+        """Ask some, and remember which had no hit."""
+        for _ in range(questions):
+            number = self.questions * 7919 % self.count
+            self.questions += 1
+            if not await finds(self.house, self.line, number):
+                self.missed.append(number)
+
+
+async def vectors_by_model(house: House, line: Line) -> dict[str, int]:
+    """How many vectors there are of each model."""
+    async with house.db.reading() as tx:
+        return {
+            model: (await count_findable(tx, line.person.id, model))[1]
+            for model in await models_of(tx, line.person.id)
+        }
+
+
+async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
+    before: House, settings: Settings, sizes: Sizes
+) -> None:
+    """Asked without a pause, while other processes embed anew, and die of it."""
+    line = await open_line(before, person=None, channel="terminal")
+    asker = Asker(switched(before, NEW), line, sizes.switched)
+    worker_of = (ANEW, settings.data, settings.database, sizes.switched // 10)
+    done: list[int] = []
+    for _ in range(2):
+        with python(*worker_of) as worker:
+            for _ in range(3):
+                assert line_of(worker.stdout)
+                await asker.ask(10)
+                worker.stdin.write(b"go on\n")
+                worker.stdin.flush()
+            kill(worker)
+        done.append((await vectors_by_model(asker.house, line))[NEW.model])
+    with python(*worker_of) as worker:
+        worker.stdin.close()
+        while worker.poll() is None:
+            await asker.ask(1)
+        assert worker.returncode == 0
+    await asker.ask(50)
+
+    assert 0 < done[0] < done[1] < sizes.switched
+    assert asker.missed == []
+    assert asker.questions > 110
+    assert await vectors_by_model(asker.house, line) == {NEW.model: sizes.switched}
+
+
+async def test_without_its_model_a_vector_of_before_is_no_harm(before: House, sizes: Sizes) -> None:
+    """Those messages are found by their words until they are embedded anew."""
+    line = await open_line(before, person=None, channel="terminal")
+    alone = replace(switched(before, NEW), former=no_other)
+    await embed_missing(alone, line.person.id, most=sizes.switched // 2)
+
+    told = " ".join(finding.text for finding in await examine(alone))
+    assert f"{sizes.switched // 2:,} of them as old understood them" in told
+    assert await finds(alone, line, 1)
+    assert not await finds(alone, line, sizes.switched - 1)
+    cue = Cue(text=said(sizes.switched - 1), language="en", at=alone.clock())
+    (hit,) = (await recall(alone.looking, line.person, cue, limit=1)).found
+    assert hit.message.text == said(sizes.switched - 1)
+
+
+async def test_of_two_programs_the_one_started_last_embeds_anew(
+    before: House, clock: FrozenClock, sizes: Sizes
+) -> None:
+    """Else they would undo each other's work, and pay for it, for ever."""
+    line = await open_line(before, person=None, channel="terminal")
+    count = sizes.switched
+    newer = replace(switched(before, NEW), opened_at=clock.tick(minutes=1))
+
+    assert await embed_missing(newer, line.person.id, most=100) == 100
+    assert await embed_missing(before, line.person.id) == 0
+    assert await vectors_by_model(newer, line) == {OLD.model: count, NEW.model: 100}
+    assert await embed_missing(newer, line.person.id) == count - 100
+    assert await embed_missing(before, line.person.id) == 0
+    assert await vectors_by_model(newer, line) == {NEW.model: count}
+
+    back = replace(before, opened_at=clock.tick(minutes=1))
+    assert await embed_missing(back, line.person.id) == count
+    assert await vectors_by_model(back, line) == {OLD.model: count}

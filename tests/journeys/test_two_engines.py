@@ -1,0 +1,130 @@
+"""SQLite and PostgreSQL keep and find the same."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oldfriend.app.accepting import open_line
+from oldfriend.app.settings import Settings
+from oldfriend.app.wiring import House, open_house
+from oldfriend.domain.messages import Spoken
+from oldfriend.domain.people import Person
+from oldfriend.domain.trust import TRUST_OF_ROLE, Role
+from oldfriend.evals.corpus import questions, random_vectors, sessions
+from oldfriend.evals.material import own_conversations
+from oldfriend.memory.bringing import Target, Told, bring
+from oldfriend.memory.vectors import save_vectors
+from oldfriend.transfer.converting import convert
+from oldfriend.turn.recall import Cue, recall
+from tests.postgres import Server
+
+MESSAGES = 2_000
+MADE_UP = 800
+ASKED_AT = 1_780_000_000_000_000
+LIMIT = 20
+QUESTIONS = 60
+
+
+def told() -> list[Told]:
+    """Two thousand messages: in six languages, a third of them Chinese, and some made up."""
+    own = sorted(
+        (line for each in own_conversations() for line in each.lines),
+        key=lambda line: (line.language != "zh", line.said_at, line.id),
+    )
+    spoken = [
+        Told(
+            session=line.session,
+            spoken=Spoken(
+                role=role_of(line.role), speaker=line.speaker, text=line.text, at=line.said_at,
+                trust=TRUST_OF_ROLE[role_of(line.role)],
+            ),
+        )
+        for line in own[: MESSAGES - MADE_UP]
+    ]  # fmt: skip
+    made_up = [Told(spoken=each) for session in sessions(MADE_UP, seed=7) for each in session]
+    return spoken + made_up
+
+
+def role_of(name: str) -> Role:
+    """A role by its name."""
+    return next(role for role in TRUST_OF_ROLE if role == name)
+
+
+def asked() -> list[str]:
+    """Questions in every language of the conversations."""
+    own = [query.text for each in own_conversations() for query in each.queries[:4]]
+    return [*own, *questions(QUESTIONS - len(own))]
+
+
+@asynccontextmanager
+async def living_in(url: str, data: Path) -> AsyncIterator[House]:
+    """A house on a database."""
+    settings = Settings(data=data, database=url, zone="Europe/Lisbon", language="en")
+    async with open_house(settings, clock=lambda: ASKED_AT) as house:
+        yield house
+
+
+async def fill(house: House) -> Person:
+    """Everything that was told, with vectors."""
+    line = await open_line(house, person=None, channel="terminal")
+    vectors = random_vectors(MESSAGES, seed=3, dimension=house.embedder.dimension)
+    async with house.db.writing() as tx:
+        await bring(tx, Target(chat=line.chat, language="en"), told(), now=ASKED_AT)
+        seqs = np.arange(1, MESSAGES + 1).tolist()
+        await save_vectors(tx, line.person.id, house.embedder.model, seqs, vectors)
+    return line.person
+
+
+async def hits(house: House, person: Person, query: str) -> Sequence[tuple[int, str, float]]:
+    """What a question finds: where it stands, what it says, how well it answers."""
+    cue = Cue(text=query, language="en", at=ASKED_AT)
+    found = await recall(house.looking, person, cue, limit=LIMIT)
+    return [(each.message.seq, each.message.text, each.hit.score) for each in found.found]
+
+
+@pytest.fixture
+async def files(tmp_path: Path) -> AsyncIterator[House]:
+    """A house on a file."""
+    async with living_in(f"sqlite:///{tmp_path / 'a.db'}", tmp_path) as house:
+        yield house
+
+
+async def test_the_same_is_found_in_the_same_order_on_both_engines(
+    files: House, postgres: Server, tmp_path: Path
+) -> None:
+    """The first twenty hits of sixty questions, with the same scores; Chinese too."""
+    with postgres.database() as url:
+        async with living_in(url, tmp_path) as served:
+            one, other = await fill(files), await fill(served)
+            for query in asked():
+                here, there = await hits(files, one, query), await hits(served, other, query)
+
+                assert [hit[:2] for hit in here] == [hit[:2] for hit in there], query
+                assert [hit[2] for hit in here] == pytest.approx(
+                    [hit[2] for hit in there], abs=1e-4
+                )
+                assert len(here) == LIMIT, query
+
+
+async def test_what_moves_to_the_other_engine_and_back_is_found_as_before(
+    files: House, postgres: Server, tmp_path: Path
+) -> None:
+    """Vectors move along, so that nothing has to be made anew."""
+    person = await fill(files)
+    async with AsyncExitStack() as stack:
+        url = stack.enter_context(postgres.database())
+        served = await stack.enter_async_context(living_in(url, tmp_path))
+        back = await stack.enter_async_context(
+            living_in(f"sqlite:///{tmp_path / 'b.db'}", tmp_path)
+        )
+        done: list[int] = []
+        await convert(files.db, served.db, progress=lambda moving: done.append(moving.done))
+        await convert(served.db, back.db, progress=lambda moving: done.append(moving.done))
+
+        for query in asked()[:20]:
+            before = await hits(files, person, query)
+            assert before == await hits(served, person, query) == await hits(back, person, query)
+    assert max(done) > 2 * MESSAGES

@@ -1,0 +1,1 @@
+"""Is every call kept, added up, and never taken for free?"""

@@ -1,0 +1,56 @@
+"""What a tool has done is known, and never done again by mistake."""
+
+from oldfriend.db.database import Database
+from oldfriend.domain.ids import PersonId, TurnId
+from oldfriend.ledger.tools import (
+    Kept,
+    begin_tool_call,
+    find_tool_call,
+    finish_tool_call,
+    has_done_anything,
+)
+from oldfriend.llm.model import ToolCall
+from tests.clock import FrozenClock
+from tests.ledger.conftest import TURN
+
+NOTE = ToolCall(id="t1", name="note", arguments={"text": "猫"})
+
+
+async def test_a_tool_call_that_was_begun_is_known_and_its_end_is_not(
+    db: Database, clock: FrozenClock, person: PersonId
+) -> None:
+    """That is what a crash in the middle leaves behind."""
+    async with db.writing() as tx:
+        assert await find_tool_call(tx, person, TURN, 0) is None
+        await begin_tool_call(tx, person, TURN, 0, NOTE, "once", now=clock())
+
+        assert await find_tool_call(tx, person, TURN, 0) == Kept(name="note", result=None)
+        assert await find_tool_call(tx, person, TURN, 1) is None
+        assert await find_tool_call(tx, person, TurnId("another"), 0) is None
+
+
+async def test_what_a_tool_gave_is_kept_and_not_overwritten(
+    db: Database, clock: FrozenClock, person: PersonId
+) -> None:
+    """A worker that was thought dead may come late."""
+    async with db.writing() as tx:
+        await begin_tool_call(tx, person, TURN, 0, NOTE, "once", now=clock())
+        await finish_tool_call(tx, person, TURN, 0, "noted", now=clock())
+        await begin_tool_call(tx, person, TURN, 0, NOTE, "once", now=clock.tick(seconds=1))
+        await finish_tool_call(tx, person, TURN, 0, "noted twice", now=clock())
+
+        assert await find_tool_call(tx, person, TURN, 0) == Kept(name="note", result="noted")
+
+
+async def test_only_reading_leaves_nothing_behind(
+    db: Database, clock: FrozenClock, person: PersonId
+) -> None:
+    """A turn that has only read may be run again from the start."""
+    async with db.writing() as tx:
+        assert not await has_done_anything(tx, person, TURN)
+        await begin_tool_call(tx, person, TURN, 0, NOTE, "read", now=clock())
+        assert not await has_done_anything(tx, person, TURN)
+        await begin_tool_call(tx, person, TURN, 1, NOTE, "idempotent", now=clock())
+
+        assert await has_done_anything(tx, person, TURN)
+        assert not await has_done_anything(tx, person, TurnId("another"))

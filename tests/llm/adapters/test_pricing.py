@@ -1,0 +1,71 @@
+"""What is not known is not taken for nothing, and what is nothing costs nothing."""
+
+from decimal import Decimal
+
+import pytest
+from pydantic_ai.usage import RequestUsage
+
+from oldfriend.llm.adapters.pricing import price
+from oldfriend.llm.catalogue import choose
+
+USAGE = RequestUsage(input_tokens=1_000_000, output_tokens=1_000_000)
+
+
+def cost(model: str, usage: RequestUsage = USAGE, *, answered_by: str | None = None, **fields):
+    return price(choose(model, key="k", **fields), usage, answered_by)
+
+
+def test_a_known_model_at_its_usual_place():
+    """2 dollars for a million tokens in, 10 for a million out."""
+    assert cost("anthropic:claude-sonnet-5-5") == 12_000_000
+
+
+def test_the_name_that_answered_counts():
+    """An alias has no price, what stands behind it has."""
+    assert cost("anthropic:latest") is None
+    assert cost("anthropic:latest", answered_by="claude-sonnet-5-5") == 12_000_000
+
+
+def test_cached_tokens_are_cheaper():
+    """That is what they are for."""
+    half = RequestUsage(input_tokens=1000, cache_read_tokens=900, output_tokens=10)
+    none = RequestUsage(input_tokens=1000, output_tokens=10)
+
+    assert cost("anthropic:claude-sonnet-5-5", half) < cost("anthropic:claude-sonnet-5-5", none)
+
+
+def test_a_small_cost_is_not_nothing():
+    """It is rounded up."""
+    assert cost("openai:gpt-6-luna", RequestUsage(input_tokens=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        ("mine:claude-sonnet-5-5", {"base_url": "https://models.example.com/v1"}),
+        ("openai:gpt-6-luna", {"base_url": "https://models.example.com/v1"}),
+        ("ollama:llama", {"base_url": "http://192.168.1.7:11434/v1"}),
+        ("ollama:gpt-oss:120b-cloud", {}),
+        ("openai:never-heard-of", {}),
+    ],
+)
+def test_who_else_sells_it_at_what_price_is_not_known(model, fields):
+    """Also when the model has a price elsewhere."""
+    assert cost(model, **fields) is None
+
+
+def test_what_runs_on_this_machine_is_free():
+    """Power aside."""
+    assert cost("ollama:llama3.2") == 0
+
+
+def test_tokens_that_nobody_counted_have_no_price():
+    """Some imitations report none."""
+    assert cost("openai:gpt-6-luna", RequestUsage()) is None
+
+
+def test_a_provider_that_says_its_price_is_believed():
+    """OpenRouter does."""
+    usage = RequestUsage(input_tokens=5, cost=Decimal("0.0000015"))
+
+    assert cost("openrouter:x/y", usage) == 2

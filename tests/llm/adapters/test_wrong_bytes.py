@@ -1,0 +1,233 @@
+"""What no decent provider sends, and some do: exact bytes, over a real connection."""
+
+import json
+
+import pytest
+
+from oldfriend.domain.errors import BrokenOutput, ModelRefused, ModelUnavailable, RequestRejected
+from oldfriend.llm.adapters.making import make_model
+from oldfriend.llm.catalogue import Kind, choose
+from oldfriend.llm.model import ToolCall, ToolResult
+from tests.fakes.raw_server import END, STREAM_HEAD, chat_piece, chunk, event, raw_server, whole
+from tests.llm.asking import WEATHER, Listener, saying
+
+KEY = "sk-very-secret"
+
+
+async def ask(url: str, kind: Kind, request=None, heard=None, **fields):
+    name = "anthropic:claude-haiku-5-5" if kind == "anthropic" else "openai:gpt-6-luna"
+    address = url if kind == "anthropic" else f"{url}/v1"
+    model = make_model(choose(name, kind=kind, base_url=address, key=KEY, **fields))
+    try:
+        return await model.complete(request or saying("hello"), heard)
+    finally:
+        await model.close()
+
+
+def anthropic_message(*content, stop: str = "end_turn", usage=None) -> dict[str, object]:
+    return {
+        "id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-5-5",
+        "content": list(content), "stop_reason": stop, "stop_sequence": None,
+        "usage": usage or {"input_tokens": 3, "output_tokens": 2},
+    }  # fmt: skip
+
+
+def chat_message(message: dict[str, object], *, ends: str = "stop", usage=None):
+    return {
+        "id": "c", "object": "chat.completion", "created": 0, "model": "gpt-6-luna",
+        "choices": [{
+            "index": 0, "message": {"role": "assistant", **message}, "finish_reason": ends,
+        }],
+        "usage": usage or {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+    }  # fmt: skip
+
+
+HI = {"type": "text", "text": "Hi."}
+STARTED = {
+    "type": "message_start", "message": anthropic_message() | {"stop_reason": None},
+}  # fmt: skip
+BLOCK = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+
+
+def said(text: str) -> str:
+    return event(
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+    )
+
+
+CUT = {
+    "openai": [STREAM_HEAD, chat_piece("I was"), chat_piece(" about to")],
+    "openai-responses": [
+        STREAM_HEAD,
+        event({
+            "type": "response.output_text.delta", "sequence_number": 1, "item_id": "i",
+            "output_index": 0, "content_index": 0, "delta": "I was about to", "logprobs": [],
+        }),
+    ],
+    "anthropic": [STREAM_HEAD, event(STARTED), event(BLOCK), said("I was about to")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["", END, chunk("data: {broken\n\n"), chunk("data: [1, 2]\n\n")])
+@pytest.mark.parametrize("kind", CUT)
+async def test_a_stream_that_just_ends_is_no_whole_reply(kind, ending):
+    """Hung up, ended as if it were well, or gone mad: it is not taken for the whole."""
+    heard = Listener()
+
+    async with raw_server([*CUT[kind], ending]) as server:
+        with pytest.raises(ModelUnavailable):
+            await ask(server.url, kind, heard=heard)
+
+    assert heard.text == "I was about to"
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("kind", CUT)
+async def test_an_error_inside_a_stream(kind):
+    """The status was 200 by then."""
+    trouble = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    if kind == "openai-responses":
+        trouble = {"type": "error", "code": "server_error", "message": "Overloaded",
+                   "sequence_number": 2, "param": None}  # fmt: skip
+
+    async with raw_server([*CUT[kind], event(trouble), END]) as server:
+        with pytest.raises(ModelUnavailable):
+            await ask(server.url, kind, heard=Listener())
+
+
+@pytest.mark.parametrize("kind", CUT)
+@pytest.mark.parametrize(
+    "body", ["", "{", "[]", "{}", "null", '"text"', "<html>Bad gateway</html>"]
+)
+async def test_a_body_that_is_none_of_ours(kind, body):
+    """A proxy's page, an empty body, JSON of another kind."""
+    async with raw_server(whole(body)) as server:
+        with pytest.raises((ModelUnavailable, BrokenOutput)):
+            await ask(server.url, kind)
+
+
+async def test_a_refusal_by_openai():
+    """It has its own field."""
+    refused = chat_message({"content": None, "refusal": "I cannot help with that."})
+    async with raw_server(whole(refused)) as server:
+        with pytest.raises(ModelRefused, match="I cannot help with that"):
+            await ask(server.url, "openai")
+
+
+async def test_a_refusal_by_anthropic():
+    """It is a reason to stop."""
+    async with raw_server(whole(anthropic_message(stop="refusal"))) as server:
+        with pytest.raises(ModelRefused):
+            await ask(server.url, "anthropic")
+
+
+async def test_a_filter_in_front_of_the_model():
+    """A status 400 that is about what was said, not how."""
+    body = {"error": {"message": "No.", "type": "invalid_request_error", "code": "content_filter"}}
+    async with raw_server(whole(body, status=400)) as server:
+        with pytest.raises(ModelRefused) as caught:
+            await ask(server.url, "openai")
+    assert not isinstance(caught.value, RequestRejected)
+
+
+async def test_a_request_that_is_too_long():
+    """Another model may read more."""
+    body = {"error": {"message": "Too long.", "code": "context_length_exceeded"}}
+    async with raw_server(whole(body, status=400)) as server:
+        with pytest.raises(RequestRejected, match="longer than"):
+            await ask(server.url, "openai")
+
+
+async def test_no_credit():
+    """It may pass: when somebody pays."""
+    body = {"error": {"message": "Quota.", "type": "x", "code": "insufficient_quota"}}
+    async with raw_server(whole(body, status=429)) as server:
+        with pytest.raises(ModelUnavailable, match="Top it up"):
+            await ask(server.url, "openai")
+
+
+@pytest.mark.parametrize("ends", ["stop", "length"])
+async def test_an_answer_of_nothing(ends):
+    """It is no reply, and may be asked for again."""
+    async with raw_server(whole(chat_message({"content": ""}, ends=ends))) as server:
+        with pytest.raises(BrokenOutput):
+            await ask(server.url, "openai")
+
+
+async def test_arguments_that_are_no_json():
+    """The tool is not run on a guess."""
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": '{"a": '}}
+    message = chat_message({"content": None, "tool_calls": [call]}, ends="tool_calls")
+    async with raw_server(whole(message)) as server:
+        with pytest.raises(BrokenOutput, match="look"):
+            await ask(server.url, "openai")
+
+
+async def test_cached_tokens():
+    """They are part of those that went in, in every language."""
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 2}
+    async with raw_server(whole(anthropic_message(HI, usage=usage))) as server:
+        completion = await ask(server.url, "anthropic")
+    assert (completion.usage.input, completion.usage.cached) == (100, 90)
+
+    usage = {
+        "prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102,
+        "prompt_tokens_details": {"cached_tokens": 90},
+    }  # fmt: skip
+    async with raw_server(whole(chat_message({"content": "Hi."}, usage=usage))) as server:
+        completion = await ask(server.url, "openai")
+    assert (completion.usage.input, completion.usage.cached) == (100, 90)
+
+
+async def test_only_the_stable_part_is_marked_for_caching():
+    """What changes each time would be written to the cache for nothing."""
+    async with raw_server(whole(anthropic_message(HI))) as server:
+        await ask(server.url, "anthropic", saying("hello", changing="It is noon.", may_call=False,
+                                                  tools=(WEATHER,)))  # fmt: skip
+
+    [body] = server.bodies
+    stable, changing = body["system"]
+    assert (stable["text"], stable["cache_control"]["type"]) == ("Be kind.", "ephemeral")
+    assert "cache_control" not in changing
+    assert "cache_control" not in json.dumps(body["messages"])
+    assert body["tool_choice"] == {"type": "none"}
+
+
+async def test_nothing_is_left_with_openai():
+    """Its newer interface keeps what it is sent for 30 days, unless it is told not to."""
+    async with raw_server([*CUT["openai-responses"], END]) as server:
+        with pytest.raises(ModelUnavailable):
+            await ask(server.url, "openai-responses", heard=Listener())
+
+    assert server.bodies[0]["store"] is False
+
+
+async def test_signed_thoughts_go_back_to_who_thought_them():
+    """A model that thought before it asked for a tool wants to see that again, nobody else does."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"}
+    asks = {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {"city": "Rome"}}
+    async with raw_server(
+        whole(anthropic_message(thought, asks, stop="tool_use")), whole(anthropic_message(HI))
+    ) as server:
+        request = saying("weather?", tools=(WEATHER,), may_think=True)
+        first = await ask(server.url, "anthropic", request)
+        result = ToolResult(id="t1", name="get_weather", text="sun")
+        turns = (*request.turns, first.turn, result)
+        await ask(server.url, "anthropic", saying("", turns=turns, tools=(WEATHER,)))
+    assert first.calls == (ToolCall(id="t1", name="get_weather", arguments={"city": "Rome"}),)
+    assert thought in server.bodies[1]["messages"][1]["content"]
+
+    async with raw_server(whole(chat_message({"content": "Hi."}))) as server:
+        await ask(server.url, "openai", saying("", turns=turns, tools=(WEATHER,)))
+    assert "Hm." not in json.dumps(server.bodies[0])
+
+
+async def test_the_environment_redirects_nothing(monkeypatch):
+    """Only what was chosen is asked, and with the key that was chosen for it."""
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-x")
+    async with raw_server(whole(chat_message({"content": "Hi."}))) as server:
+        assert (await ask(server.url, "openai")).text == "Hi."
+    async with raw_server(whole(anthropic_message(HI))) as server:
+        assert (await ask(server.url, "anthropic")).text == "Hi."

@@ -1,0 +1,59 @@
+"""A model's text becomes a value, or the model is told why not."""
+
+import pytest
+
+from oldfriend.domain.errors import BrokenOutput
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.llm.structured import ask_for, find_json
+from tests.llm.asking import saying
+
+REQUEST = saying("How old is she?", output={"type": "object"})
+
+
+def age(value) -> int:
+    match value:
+        case {"age": int(years)}:
+            return years
+    raise ValueError("age must be a whole number")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"age": 7}',
+        '```json\n{"age": 7}\n```',
+        'Here you are:\n```\n{"age": 7}\n```\nAnything else?',
+        'I think [1] that it is {"age": 7}, as {he} said.',
+    ],
+)
+async def test_other_words_around_an_object_do_no_harm(text):
+    """Small models cannot help themselves."""
+    assert await ask_for(ScriptedModel([text]), REQUEST, age) == 7
+
+
+@pytest.mark.parametrize("text", ["", "no", "{", '{"a": NaN}', '{"a": }'])
+def test_what_holds_no_json_says_so(text):
+    """As a ValueError, like every other thing that is wrong with it."""
+    with pytest.raises(ValueError):
+        find_json(text)
+
+
+async def test_what_is_wrong_is_shown_once_and_mended():
+    """The model sees its answer and the reason; the wish is the house's."""
+    model = ScriptedModel(['{"age": "seven"}', '{"age": 7}'])
+
+    assert await ask_for(model, REQUEST, age) == 7
+
+    *_, answer, wish = model.asked[1].turns
+    assert answer.text == '{"age": "seven"}'
+    assert wish.role == "house"
+    assert "age must be a whole number" in wish.text
+
+
+async def test_there_is_no_third_time():
+    """It would cost more than it helps."""
+    model = ScriptedModel(["nonsense"])
+
+    with pytest.raises(BrokenOutput, match="reply/1"):
+        await ask_for(model, REQUEST, age)
+    assert len(model.asked) == 2

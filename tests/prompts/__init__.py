@@ -1,0 +1,1 @@
+"""What is said to a model, or in its place."""

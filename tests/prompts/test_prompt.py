@@ -1,0 +1,52 @@
+"""Prompts are text files that say what goes in and what comes out."""
+
+from importlib import resources
+from string import Formatter
+
+import pytest
+
+from oldfriend.prompts.prompt import Prompt, get_prompt, reply_prompt
+
+FILES = resources.files("oldfriend.prompts")
+NAMES = [
+    f"{folder.name}/{file.name.removesuffix('.txt')}"
+    for folder in FILES.iterdir()
+    if folder.is_dir()
+    for file in folder.iterdir()
+    if file.name.endswith(".txt")
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_is_what_its_file_is_called(name: str) -> None:
+    """The name and version in its header are those that the ledger keeps."""
+    assert get_prompt(name).id == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_takes_exactly_the_inputs_that_it_declares(name: str) -> None:
+    """No more, no fewer, over all parts."""
+    prompt = get_prompt(name)
+    used = {
+        field
+        for part in prompt.parts.values()
+        for _, field, _, _ in Formatter().parse(part)
+        if field
+    }
+
+    assert used == prompt.inputs
+    assert prompt.output
+
+
+def test_replies_have_a_prompt() -> None:
+    """Which is the newest."""
+    assert reply_prompt().id in NAMES
+
+
+def test_what_is_filled_in_is_never_filled_in_again() -> None:
+    """Whatever braces a person writes."""
+    prompt = Prompt(
+        name="test", version=1, inputs=frozenset({"text"}), output="", parts={"a": "<{text}>"}
+    )
+
+    assert prompt.render("a", text="{text} {0} {name}") == "<{text} {0} {name}>"

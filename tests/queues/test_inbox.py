@@ -1,0 +1,187 @@
+"""What a person says, changes or stops waits in the lane of its chat."""
+
+import pytest
+
+from oldfriend.domain.clock import SECOND
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import ChatId, MessageId, TurnId
+from oldfriend.memory.people import ensure_person
+from oldfriend.queues import inbox, lanes
+from oldfriend.queues.inbox import Word, find_turn, first_turn, put_word, word_of
+from oldfriend.queues.joining import Piece
+
+CHAT = ChatId("chat")
+
+
+@pytest.fixture
+async def nora(db, clock):
+    async with db.writing() as tx:
+        return (await ensure_person(tx, "Nora", now=clock(), zone="UTC")).id
+
+
+@pytest.fixture
+def say(db, clock, nora):
+    """Say something, as a channel accepts it; the turn that it is for."""
+
+    async def say(name, *, kind="said", quiet_s=2, key=None, chars=10, number=None):
+        now = clock()
+        async with db.writing() as tx:
+            piece = Piece(sender=nora, number=number, chars=chars, at=now)
+            turn = None
+            if kind == "said":
+                turn = await find_turn(tx, CHAT, piece, quiet_s=quiet_s)
+            word = Word(
+                kind=kind, message=MessageId(name), version=1, chars=chars, number=number, key=key,
+                turn=turn or TurnId(f"turn of {name}"),
+            )  # fmt: skip
+            letter = await put_word(tx, CHAT, nora, word, quiet_s=quiet_s, now=now)
+        return None if letter is None else word.turn
+
+    return say
+
+
+async def turn_in(db, clock):
+    """The messages of the next turn that is due, done at once; None if none is."""
+    async with db.writing() as tx:
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        if claim is None:
+            return None
+        letters = first_turn(claim.letters)
+        await lanes.finish(tx, claim, letters, now=clock())
+        await lanes.release(tx, claim, now=clock())
+    return [word_of(letter).message for letter in letters]
+
+
+async def test_a_burst_is_one_turn_under_one_id_once_it_is_over(db, clock, say):
+    turns = {await say("one")}
+    clock.tick(seconds=1.5)
+    turns.add(await say("two"))
+    clock.tick(seconds=1.5)
+    turns.add(await say("three"))
+    clock.tick(seconds=1.9)
+    assert await turn_in(db, clock) is None
+    clock.tick(seconds=0.1)
+
+    assert await turn_in(db, clock) == ["one", "two", "three"]
+    assert turns == {"turn of one"}
+
+
+async def test_line_by_line_each_message_is_answered_by_itself(db, clock, say):
+    await say("one", quiet_s=0)
+    await say("two", quiet_s=0)
+
+    assert await turn_in(db, clock) == ["one"]
+    assert await turn_in(db, clock) == ["two"]
+
+
+async def test_a_cut_text_waits_for_its_rest(db, clock, say):
+    await say("one", quiet_s=0, chars=4_000, number=1)
+    assert await turn_in(db, clock) is None
+    clock.tick(seconds=1)
+    await say("two", quiet_s=0, chars=10, number=2)
+
+    assert await turn_in(db, clock) == ["one", "two"]
+
+
+async def test_what_comes_while_an_earlier_turn_runs_makes_the_next_one(db, clock, say):
+    await say("one")
+    clock.tick(seconds=2)
+    async with db.writing() as tx:
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    assert await say("two") == "turn of two"
+    clock.tick(seconds=1)
+    assert await say("three") == "turn of two"
+    async with db.writing() as tx:
+        await lanes.finish(tx, claim, claim.letters, now=clock())
+        await lanes.release(tx, claim, now=clock())
+    assert await turn_in(db, clock) is None
+    clock.tick(seconds=2)
+
+    assert await turn_in(db, clock) == ["two", "three"]
+
+
+async def test_a_turn_that_failed_takes_in_nothing_new(db, clock, say):
+    """It is run again as it was, so that what was paid for can be used again."""
+    await say("one")
+    clock.tick(seconds=2)
+    async with db.writing() as tx:
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        await lanes.fail(
+            tx, claim, claim.letters[0], error="503", now=clock(), counts=False,
+            retry_at=clock() + 60 * SECOND,
+        )  # fmt: skip
+        await lanes.release(tx, claim, now=clock())
+    assert await say("two") == "turn of two"
+    clock.tick(seconds=60)
+
+    assert await turn_in(db, clock) == ["one"]
+    assert await turn_in(db, clock) == ["two"]
+
+
+async def test_a_redelivered_message_neither_counts_nor_prolongs_the_burst(db, clock, say):
+    await say("one", key="m1")
+    clock.tick(seconds=1.9)
+    assert await say("one", key="m1") is None
+    clock.tick(seconds=0.1)
+
+    assert await turn_in(db, clock) == ["one"]
+
+
+async def test_an_edit_stands_by_itself_and_ends_the_burst(db, clock, say):
+    await say("one")
+    assert await say("one, edited", kind="edited") == "turn of one, edited"
+    assert await say("two") == "turn of two"
+    clock.tick(seconds=2)
+
+    assert [await turn_in(db, clock) for _ in range(4)] == [
+        ["one"], ["one, edited"], ["two"], None,
+    ]  # fmt: skip
+
+
+async def test_an_edit_stands_by_itself_also_under_the_turn_it_is_about(db, clock, nora, say):
+    turn = await say("one", quiet_s=0)
+    word = Word(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
+    async with db.writing() as tx:
+        await put_word(tx, CHAT, nora, word, quiet_s=0, now=clock())
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+
+    assert first_turn(claim.letters) == claim.letters[:1]
+    assert first_turn(claim.letters[1:]) == claim.letters[1:]
+
+
+async def test_a_stop_is_seen_at_once_by_whoever_is_at_work(db, clock, say):
+    await say("one", quiet_s=0)
+    async with db.writing() as tx:
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    await say("two", quiet_s=2)
+    await say("stop", kind="stop")
+    async with db.reading() as tx:
+        come = await lanes.waiting(tx, claim, now=clock())
+
+    assert [word_of(letter).kind for letter in come] == ["stop"]
+
+
+async def test_what_was_put_is_read_as_it_was(db, nora):
+    word = Word(
+        kind="edited",
+        message=MessageId("m"),
+        version=3,
+        turn=TurnId("t"),
+        chars=5,
+        number=9,
+        key="m7",
+    )
+    async with db.writing() as tx:
+        letter = await put_word(tx, CHAT, nora, word, quiet_s=0, now=0)
+
+    assert word_of(letter) == word
+    assert letter.person == nora
+
+
+@pytest.mark.parametrize("body", [{}, {"kind": "sung"}, {"kind": "said", "message": 7}])
+async def test_a_letter_that_makes_no_sense_is_an_error_that_names_it(db, body):
+    async with db.writing() as tx:
+        letter = await lanes.put(tx, "inbox", "a", body, person=None, now=0)
+
+    with pytest.raises(InvalidInput, match="Letter 1 in inbox a"):
+        inbox.word_of(letter)

@@ -1,0 +1,444 @@
+"""Each letter is done once, in its order, by whoever holds its lane."""
+
+import asyncio
+
+import pytest
+
+from oldfriend.app.wiring import open_database
+from oldfriend.domain.errors import InvalidInput, LeaseLost, NotFound
+from oldfriend.queues import lanes
+from oldfriend.queues.keys import sweep
+from oldfriend.queues.letters import MOST_CLAIMED
+from tests.queues.conftest import texts
+
+
+async def test_letters_of_a_lane_come_in_the_order_in_which_they_were_put(post):
+    for number in range(5):
+        await post.put(number)
+    claim = await post.claimed()
+
+    assert texts(claim) == [0, 1, 2, 3, 4]
+    assert (claim.queue, claim.lane, claim.owner, claim.epoch) == ("inbox", "a", "worker", 1)
+
+
+async def test_no_more_than_can_be_dealt_with_is_handed_out_at_once(post):
+    for number in range(MOST_CLAIMED + 3):
+        await post.put(number)
+    claim = await post.claimed()
+    await post.finish(claim)
+    await post.release(claim)
+
+    assert texts(claim) == list(range(MOST_CLAIMED))
+    assert texts(await post.claim()) == list(range(MOST_CLAIMED, MOST_CLAIMED + 3))
+
+
+async def test_a_lane_is_held_by_one_and_other_lanes_by_others(post):
+    await post.put("one", lane="a")
+    await post.put("two", lane="b")
+    first, second = await post.claim(owner="x"), await post.claim(owner="y")
+
+    assert (texts(first), texts(second)) == (["one"], ["two"])
+    assert await post.claim() is None
+
+
+async def test_the_lane_that_has_been_ready_longest_comes_first(post):
+    for lane in "cab":
+        post.clock.tick(seconds=1)
+        await post.put(lane, lane=lane)
+
+    assert await post.work() == ["c", "a", "b"]
+
+
+async def test_the_queues_do_not_mix(post):
+    await post.put("said", queue="inbox")
+    await post.put("job", queue="agenda")
+
+    assert texts(await post.claim(queue="agenda")) == ["job"]
+    assert await post.claim(queue="outbox") is None
+
+
+async def test_a_lane_can_be_asked_for_by_name(post):
+    await post.put("one", lane="a")
+    await post.put("two", lane="b")
+
+    assert texts(await post.claim(lane="b")) == ["two"]
+    assert await post.claim(lane="b") is None
+    assert await post.claim(lane="nobody's") is None
+
+
+async def test_what_comes_into_a_held_lane_waits_and_can_be_seen(post):
+    await post.put("one")
+    claim = await post.claimed()
+    await post.put("two")
+    await post.put("later", after_s=60)
+    assert await post.claim() is None
+    async with post.db.reading() as tx:
+        come = await lanes.waiting(tx, claim, now=post.clock())
+    await post.finish(claim)
+    await post.release(claim)
+
+    assert [letter.body["text"] for letter in come] == ["two"]
+    assert texts(await post.claim()) == ["two"]
+
+
+async def test_what_was_not_finished_is_there_again_after_a_release(post):
+    await post.put("one")
+    await post.put("two")
+    claim = await post.claimed()
+    await post.finish(claim, claim.letters[0])
+    await post.release(claim)
+
+    assert texts(await post.claim()) == ["two"]
+
+
+async def test_a_letter_that_is_due_later_holds_up_those_behind_it(post):
+    """Order is kept at any price, except on the agenda."""
+    await post.put("later", after_s=10)
+    await post.put("now")
+    assert await post.claim() is None
+    assert await post.next_due() == post.clock() + 10_000_000
+    post.clock.tick(seconds=10)
+
+    assert await post.work() == ["later", "now"]
+
+
+async def test_on_the_agenda_each_letter_becomes_due_by_itself(post):
+    await post.put("later", queue="agenda", after_s=10)
+    await post.put("sooner", queue="agenda", after_s=5)
+    await post.put("now", queue="agenda")
+    assert await post.work(queue="agenda") == ["now"]
+    assert await post.work(queue="agenda") == []
+    post.clock.tick(seconds=5)
+    assert await post.work(queue="agenda") == ["sooner"]
+    post.clock.tick(seconds=5)
+
+    assert await post.work(queue="agenda") == ["later"]
+
+
+async def test_nothing_is_due_where_nothing_waits(post):
+    assert await post.next_due() is None
+    await post.put("one")
+    claim = await post.claimed()
+    assert await post.next_due() is None  # somebody is at it
+    await post.finish(claim)
+    await post.release(claim)
+
+    assert await post.next_due() is None
+
+
+async def test_everything_in_a_letter_comes_back_as_it_was_put(post, db):
+    """Whatever a language or a platform comes up with."""
+    body = {"text": "ça \x00 \ud800 記憶", "list": [1, 2.5, None, True], "in": {"a": {}}}
+    async with db.writing() as tx:
+        put = await lanes.put(
+            tx, "outbox", "a", body, person=None, now=5, due_at=7, key="k", group="g"
+        )
+    (found,) = await post.letters()
+
+    assert found == put
+    assert found.body == body
+
+
+# Leases
+
+
+async def test_a_lease_that_is_over_is_taken_over_with_what_was_not_done(post):
+    await post.put("one")
+    lost = await post.claimed(owner="frozen", lease_s=30)
+    await post.let_real_time_pass(29)
+    assert await post.claim() is None
+    await post.let_real_time_pass(1)
+    taken = await post.claimed(owner="awake")
+
+    assert texts(taken) == ["one"]
+    assert taken.epoch == lost.epoch + 1
+    assert taken.letters[0].attempts == 2
+
+
+async def test_who_comes_late_cannot_write(post):
+    """A worker that was presumed dead wakes up after another has taken its lane."""
+    await post.put("one")
+    late = await post.claimed()
+    await post.let_real_time_pass(30)
+    await post.claimed()
+
+    with pytest.raises(LeaseLost):
+        await post.finish(late)
+    with pytest.raises(LeaseLost):
+        await post.fail(late, retry_s=1)
+    assert not await post.extend(late)
+    await post.release(late)  # has nothing to give back
+    assert await post.claim() is None  # the other holds it still
+    assert [letter.body["text"] for letter in await post.letters()] == ["one"]
+
+
+async def test_who_gave_a_lane_back_cannot_write_either(post):
+    await post.put("one")
+    claim = await post.claimed()
+    await post.release(claim)
+    assert not await post.extend(claim)
+    with pytest.raises(LeaseLost, match="inbox a"):
+        await post.finish(claim)
+
+
+async def test_a_lease_that_is_over_holds_as_long_as_nobody_else_comes(post):
+    """Work that is done is not thrown away for being slow."""
+    await post.put("one")
+    claim = await post.claimed()
+    await post.let_real_time_pass(300)
+    assert await post.extend(claim)
+    assert await post.claim() is None
+    await post.finish(claim)
+
+    assert await post.letters() == []
+
+
+async def test_a_heartbeat_keeps_a_lane(post):
+    await post.put("one")
+    claim = await post.claimed(lease_s=30)
+    for _ in range(5):
+        await post.let_real_time_pass(20)
+        assert await post.extend(claim, lease_s=30)
+
+    assert await post.claim() is None
+
+
+async def test_a_clock_that_is_set_back_does_not_lock_a_lane_for_hours(post):
+    """A lease that seems to end later than any lease can was given by another time."""
+    await post.put("one")
+    await post.claimed()
+    await post.let_real_time_pass(-3600)
+
+    assert texts(await post.claim()) == ["one"]
+
+
+async def test_a_clock_that_is_set_forward_costs_no_more_than_the_attempt(post):
+    await post.put("one")
+    early = await post.claimed()
+    await post.let_real_time_pass(3600)
+    claim = await post.claimed()
+    with pytest.raises(LeaseLost):
+        await post.finish(early)
+    await post.finish(claim)
+
+    assert await post.letters() == []
+
+
+async def test_a_house_whose_time_jumps_keeps_its_leases(post):
+    """Simulated time is for what is due, not for who is at work."""
+    await post.put("one")
+    claim = await post.claimed()
+    post.clock.tick(minutes=60 * 24 * 365)
+    assert await post.claim() is None
+    post.clock.tick(minutes=-60 * 24 * 365 * 2)
+    assert await post.claim() is None
+    await post.finish(claim)
+
+    assert await post.letters() == []
+
+
+async def test_a_lane_whose_holder_died_between_finishing_and_letting_go_is_free_again(post):
+    await post.put("one")
+    dead = await post.claimed()
+    await post.finish(dead)
+    await post.let_real_time_pass(30)
+    assert await post.claim() is None
+    await post.put("two")
+
+    assert texts(await post.claim()) == ["two"]
+    with pytest.raises(LeaseLost):
+        await post.finish(dead)
+
+
+async def test_a_lease_longer_than_any_may_be_is_refused(post):
+    with pytest.raises(InvalidInput, match="120 s"):
+        await post.claim(lease_s=121)
+
+
+# Failing
+
+
+async def test_what_failed_is_tried_again_at_its_time_and_before_what_came_later(post):
+    await post.put("one")
+    claim = await post.claimed()
+    await post.put("two")
+    await post.fail(claim, error="timeout", retry_s=5)
+    await post.release(claim)
+    assert await post.claim() is None
+    post.clock.tick(seconds=5)
+    again = await post.claimed()
+
+    assert texts(again) == ["one", "two"]
+    assert [(letter.attempts, letter.error) for letter in again.letters] == [
+        (2, "timeout"), (0, None),
+    ]  # fmt: skip
+
+
+async def test_an_outage_of_somebody_else_counts_as_no_attempt(post):
+    await post.put("one")
+    for _ in range(20):
+        claim = await post.claimed(most_attempts=3)
+        await post.fail(claim, counts=False, retry_s=0)
+        await post.release(claim)
+
+    assert [letter.attempts for letter in await post.letters()] == [0]
+
+
+async def test_only_the_letter_that_is_worked_on_counts_an_attempt(post):
+    await post.put("one")
+    await post.put("two")
+    claim = await post.claimed()
+    assert [letter.attempts for letter in claim.letters] == [1, 0]
+    await post.fail(claim, letter=claim.letters[1], retry_s=0)
+
+    assert [letter.attempts for letter in await post.letters()] == [1, 1]
+
+
+async def test_a_parked_letter_steps_aside(post):
+    await post.put("bad")
+    await post.put("good")
+    claim = await post.claimed()
+    await post.fail(claim, error="cannot be read")
+    await post.release(claim)
+
+    assert await post.work() == ["good"]
+    (parked,) = await post.letters(parked=True)
+    assert (parked.body["text"], parked.error, parked.attempts) == ("bad", "cannot be read", 1)
+    assert parked.is_parked
+
+
+async def test_a_letter_that_takes_its_workers_down_is_parked_in_the_end(post):
+    await post.put("deadly")
+    await post.put("harmless")
+    for _ in range(3):
+        assert texts(await post.claim(most_attempts=3)) == ["deadly", "harmless"]
+        await post.let_real_time_pass(30)
+
+    assert texts(await post.claim(most_attempts=3)) == ["harmless"]
+    (parked,) = await post.letters(parked=True)
+    assert (parked.body["text"], parked.attempts) == ("deadly", 3)
+    assert "3 attempts" in parked.error
+
+
+async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_only(post):
+    for text, group in (("1a", "r1"), ("1b", "r1"), ("1c", "r1"), ("2a", "r2")):
+        await post.put(text, queue="outbox", group=group)
+    claim = await post.claimed(queue="outbox")
+    await post.finish(claim, claim.letters[0])
+    await post.fail(claim, letter=claim.letters[1], error="blocked")
+    await post.release(claim)
+
+    assert await post.work(queue="outbox") == ["2a"]
+    assert [(letter.body["text"], letter.error) for letter in await post.letters(parked=True)] == [
+        ("1b", "blocked"), ("1c", "behind part 2: blocked"),
+    ]  # fmt: skip
+
+
+async def test_a_reply_that_was_held_back_is_sent_in_its_order_when_it_is_retried(post):
+    for text in ("a", "b", "c"):
+        await post.put(text, queue="outbox", group="r")
+    claim = await post.claimed(queue="outbox")
+    await post.fail(claim)
+    await post.release(claim)
+    await post.put("next", queue="outbox", group="s")
+    async with post.db.writing() as tx:
+        opened = await lanes.retry_letter(tx, "outbox", "a", 2, now=post.clock())
+
+    assert [letter.body["text"] for letter in opened] == ["a", "b", "c"]
+    assert await post.work(queue="outbox") == ["a", "b", "c", "next"]
+
+
+async def test_a_parked_letter_is_retried_with_a_clean_slate(post):
+    await post.put("one", key="k")
+    claim = await post.claimed()
+    await post.fail(claim)
+    await post.release(claim)
+    assert await post.next_due() is None
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+    claim = await post.claimed()
+
+    assert [(letter.attempts, letter.error) for letter in claim.letters] == [(1, None)]
+
+
+async def test_a_letter_that_is_retried_while_its_lane_is_held_comes_next(post):
+    await post.put("bad")
+    await post.put("good")
+    claim = await post.claimed()
+    await post.fail(claim)
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+    assert await post.claim() is None
+    await post.release(claim)
+
+    assert await post.work() == ["bad", "good"]
+
+
+async def test_a_dropped_letter_is_gone_with_the_other_parts_of_its_reply(post):
+    for text, group in (("1a", "r1"), ("1b", "r1"), ("2a", "r2")):
+        await post.put(text, queue="outbox", group=group, key=text)
+    async with post.db.writing() as tx:
+        dropped = await lanes.drop_letter(tx, "outbox", "a", 1, now=post.clock())
+
+    assert [letter.body["text"] for letter in dropped] == ["1a", "1b"]
+    assert await post.put("1a again", queue="outbox", group="r1", key="1a") is None
+    assert await post.work(queue="outbox") == ["2a"]
+
+
+async def test_a_letter_that_is_not_there_cannot_be_retried_or_dropped(post):
+    async with post.db.writing() as tx:
+        with pytest.raises(NotFound, match="letter 7 in inbox a"):
+            await lanes.retry_letter(tx, "inbox", "a", 7, now=0)
+        with pytest.raises(NotFound):
+            await lanes.drop_letter(tx, "inbox", "a", 7, now=0)
+
+
+# Keys
+
+
+async def test_a_letter_is_put_once_however_often_it_is_delivered(post):
+    assert await post.put("one", key="m1") is not None
+    assert await post.put("one", key="m1") is None
+    assert await post.work() == ["one"]
+    post.clock.tick(minutes=60 * 24 * 29)
+    assert await post.put("one", key="m1") is None
+
+    assert await post.claim() is None
+
+
+async def test_the_same_key_in_another_lane_is_another_letter(post):
+    assert await post.put("one", lane="a", key="1") is not None
+    assert await post.put("two", lane="b", key="1") is not None
+    assert await post.put("three", lane="a", queue="outbox", key="1") is not None
+
+
+async def test_keys_are_forgotten_in_small_steps_a_month_after_their_letters(post):
+    for number in range(30):
+        await post.put(number, key=f"{number:02}")
+    await post.work()
+    await post.put("stays", lane="b", key="open")
+    post.clock.tick(minutes=60 * 24 * 31)
+    assert len(await post.keys()) == 31
+    await post.put("new", lane="c", key="young")
+    claim = await post.claimed(lane="c")
+    await post.finish(claim)
+    assert len(await post.keys()) == 32 - 20
+    async with post.db.writing() as tx:
+        assert await sweep(tx, post.clock()) == 10
+
+    assert await post.keys() == ["open", "young"]
+
+
+# Waking
+
+
+async def test_whoever_sleeps_is_woken_when_an_idle_lane_becomes_ready(post, database_url):
+    """Also for a letter that is due later, to know until when to sleep."""
+    other = await open_database(database_url)
+    for after_s in (0, 60):
+        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(other.wait_for_others())
+            while not waiting.done():
+                await post.put("one", lane=f"lane {post.clock.tick(seconds=1)}", after_s=after_s)
+                await asyncio.sleep(0.05)
+    await other.close()

@@ -1,0 +1,285 @@
+"""Whatever workers do, in whatever order, and whatever the clocks do: beside a model of lists.
+
+After every step the database holds exactly the letters of the model: none lost, none twice, and
+every claim gives what the model expects. Who lost a lane can do nothing any more.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oldfriend.domain.clock import SECOND
+from oldfriend.domain.errors import LeaseLost
+from oldfriend.domain.letters import Claim, Letter, Queue
+from oldfriend.queues import lanes
+from tests.queues.conftest import PostOffice, texts
+
+QUEUES: tuple[Queue, ...] = ("inbox", "outbox", "agenda")
+LANES = ("a", "b")
+GROUPS = ("r", "s", None)
+LEASE_S = 30
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A letter, as the model knows it."""
+
+    number: int
+    seq: int
+    due_at: int
+    group: str | None
+    attempts: int = 0
+    is_parked: bool = False
+
+
+@dataclass(slots=True)
+class LaneModel:
+    """A lane, as the model knows it."""
+
+    queue: Queue
+    next_seq: int = 1
+    letters: list[Waiting] = field(default_factory=list)
+    held_by: Claim | None = None
+    is_over: bool = False  # the lease of who holds it
+
+    def due(self, now: int) -> list[Waiting]:
+        """What can be worked on."""
+        waiting = [letter for letter in self.letters if not letter.is_parked]
+        if self.queue == "agenda":
+            by_time = sorted(waiting, key=lambda letter: (letter.due_at, letter.seq))
+            return [letter for letter in by_time if letter.due_at <= now]
+        due: list[Waiting] = []
+        for letter in sorted(waiting, key=lambda letter: letter.seq):
+            if letter.due_at > now:
+                break
+            due.append(letter)
+        return due
+
+    def can_be_taken(self, now: int) -> bool:
+        """Whether a claim may give it."""
+        return bool(self.due(now)) and (self.held_by is None or self.is_over)
+
+    def find(self, seq: int) -> Waiting:
+        """One letter."""
+        return next(letter for letter in self.letters if letter.seq == seq)
+
+    def with_its_group(self, letter: Waiting) -> list[Waiting]:
+        """A letter, or on the outbox all parts of its reply."""
+        if self.queue != "outbox" or letter.group is None:
+            return [letter]
+        return [part for part in self.letters if part.group == letter.group]
+
+
+class Town:
+    """The real thing and the model, side by side."""
+
+    def __init__(self, post: PostOffice, draw: Callable) -> None:
+        """Nothing has been put yet."""
+        self.post = post
+        self.draw = draw
+        self.lanes = {(queue, lane): LaneModel(queue) for queue in QUEUES for lane in LANES}
+        self.claims: list[Claim] = []
+        self.put_so_far = 0
+        self.done: dict[tuple[Queue, str], list[int]] = defaultdict(list)
+
+    async def put(self) -> None:
+        """A letter comes in, perhaps for later."""
+        (queue, lane), model = self.draw(st.sampled_from(list(self.lanes.items())))
+        delay, group = self.draw(st.integers(0, 20)), self.draw(st.sampled_from(GROUPS))
+        number = self.put_so_far
+        self.put_so_far += 1
+        put = await self.post.put(
+            number, queue=queue, lane=lane, after_s=delay, group=group, key=str(number)
+        )
+        assert put is not None
+        assert put.seq == model.next_seq
+        model.letters.append(Waiting(number, put.seq, put.due_at, group))
+        model.next_seq += 1
+
+    async def deliver_again(self) -> None:
+        """What was put once comes once more, while it waits or after it is done."""
+        for (queue, lane), model in self.lanes.items():
+            numbers = [letter.number for letter in model.letters] + self.done[queue, lane]
+            if numbers:
+                number = self.draw(st.sampled_from(numbers))
+                assert await self.post.put(number, queue=queue, lane=lane, key=str(number)) is None
+                model.next_seq += 1
+
+    async def claim(self) -> None:
+        """Somebody looks for work."""
+        queue = self.draw(st.sampled_from(QUEUES))
+        lane = self.draw(st.sampled_from([None, *LANES]))
+        now = self.post.clock()
+        possible = {
+            name
+            for (of, name), model in self.lanes.items()
+            if of == queue and model.can_be_taken(now) and lane in {None, name}
+        }
+        claim = await self.post.claim(queue=queue, lane=lane, owner=f"worker {len(self.claims)}")
+        await self.notice_abandoned_lanes()
+        assert (claim.lane if claim else None) in (possible or {None})
+        if claim is None:
+            return
+        model = self.lanes[queue, claim.lane]
+        due = model.due(now)
+        due[0].attempts += 1
+        assert [(one.seq, one.body["text"], one.attempts) for one in claim.letters] == [
+            (one.seq, one.number, one.attempts) for one in due
+        ]
+        model.held_by, model.is_over = claim, False
+        self.claims.append(claim)
+
+    async def notice_abandoned_lanes(self) -> None:
+        """A lease that is over in a lane where nothing is due may be ended by whoever looks."""
+        async with self.post.db.reading() as tx:
+            held = await tx.rows("SELECT queue, key FROM lane WHERE lease_until IS NOT NULL")
+        for place, model in self.lanes.items():
+            if model.is_over and not model.due(self.post.clock()) and place not in held:
+                model.held_by, model.is_over = None, False
+
+    async def finish(self) -> None:
+        """Somebody is done with some of what they claimed, perhaps too late."""
+        if (claim := self.some_claim()) is None:
+            return
+        model = self.lanes[claim.queue, claim.lane]
+        some = claim.letters[: self.draw(st.integers(1, len(claim.letters)))]
+        if model.held_by != claim:
+            await self.is_refused(self.post.finish(claim, *some))
+            return
+        await self.post.finish(claim, *some)
+        for letter in some:
+            known = [one for one in model.letters if one.seq == letter.seq]
+            if known:
+                self.done[claim.queue, claim.lane].append(known[0].number)
+                model.letters.remove(known[0])
+
+    async def fail(self) -> None:
+        """Somebody could not do what they claimed."""
+        if (claim := self.some_claim()) is None:
+            return
+        model = self.lanes[claim.queue, claim.lane]
+        retry_s = self.draw(st.sampled_from([None, 0, 5]))
+        letter = claim.letters[0]
+        if model.held_by != claim:
+            await self.is_refused(self.post.fail(claim, retry_s=retry_s))
+            return
+        await self.post.fail(claim, retry_s=retry_s)
+        for failed in (one for one in model.letters if one.seq == letter.seq):
+            failed.attempts = letter.attempts
+            if retry_s is not None:
+                failed.due_at = self.post.clock() + retry_s * SECOND
+                continue
+            for part in model.with_its_group(failed):
+                part.is_parked = part.is_parked or part.seq >= failed.seq
+
+    async def release(self) -> None:
+        """Somebody gives back a lane, which may be theirs no longer."""
+        if (claim := self.some_claim()) is None:
+            return
+        await self.post.release(claim)
+        model = self.lanes[claim.queue, claim.lane]
+        if model.held_by == claim:
+            model.held_by, model.is_over = None, False
+
+    async def extend(self) -> None:
+        """A heartbeat, perhaps of somebody presumed dead."""
+        if (claim := self.some_claim()) is None:
+            return
+        model = self.lanes[claim.queue, claim.lane]
+        assert await self.post.extend(claim, lease_s=LEASE_S) == (model.held_by == claim)
+        if model.held_by == claim:
+            model.is_over = False
+
+    async def machine_time_jumps(self) -> None:
+        """Nobody's heartbeat comes in time, or the machine's clock is set back."""
+        jump = self.draw(st.sampled_from([LEASE_S, 100_000, -100_000]))
+        await self.post.let_real_time_pass(jump)
+        for model in self.lanes.values():
+            model.is_over = model.held_by is not None
+
+    async def house_time_passes(self) -> None:
+        """The house's clock goes on, or is set back."""
+        self.post.clock.tick(seconds=self.draw(st.sampled_from([1, 5, 20, -10])))
+
+    async def retry(self) -> None:
+        """Somebody has another look at what was parked."""
+        parked = [
+            (place, letter)
+            for place, model in self.lanes.items()
+            for letter in model.letters
+            if letter.is_parked
+        ]
+        if not parked:
+            return
+        (queue, lane), letter = self.draw(st.sampled_from(parked))
+        async with self.post.db.writing() as tx:
+            await lanes.retry_letter(tx, queue, lane, letter.seq, now=self.post.clock())
+        for part in self.lanes[queue, lane].with_its_group(letter):
+            if part.is_parked:
+                part.is_parked, part.attempts, part.due_at = False, 0, self.post.clock()
+
+    def some_claim(self) -> Claim | None:
+        """A claim that was given at some time; often the newest."""
+        if not self.claims:
+            return None
+        return self.claims[-1 - self.draw(st.integers(0, min(3, len(self.claims) - 1)))]
+
+    async def is_refused(self, attempt) -> None:
+        """Whoever lost a lane is told so."""
+        try:
+            await attempt
+        except LeaseLost:
+            return
+        raise AssertionError("wrote without holding the lane")
+
+    async def check(self) -> None:
+        """The database holds exactly what the model holds."""
+        assert [seen(letter) for letter in await self.post.letters()] == sorted(
+            (queue, lane, one.seq, one.number, one.due_at, one.attempts, one.is_parked)
+            for (queue, lane), model in self.lanes.items()
+            for one in model.letters
+        )
+
+    async def work_off(self) -> None:
+        """Everybody comes back, and all that is open gets done."""
+        self.post.clock.tick(minutes=10)
+        await self.post.let_real_time_pass(100)
+        for (queue, lane), model in self.lanes.items():
+            due = [letter.number for letter in model.due(self.post.clock())]
+            claim = await self.post.claim(queue=queue, lane=lane)
+            assert (texts(claim) if claim else []) == due
+            if claim:
+                await self.post.finish(claim)
+                await self.post.release(claim)
+        assert all(letter.is_parked for letter in await self.post.letters())
+
+
+def seen(letter: Letter) -> tuple[object, ...]:
+    """A letter of the database, as it is compared."""
+    return (
+        letter.queue, letter.lane, letter.seq, letter.body["text"], letter.due_at,
+        letter.attempts, letter.is_parked,
+    )  # fmt: skip
+
+
+STEPS = (
+    Town.put, Town.put, Town.put, Town.claim, Town.claim, Town.finish, Town.fail, Town.release,
+    Town.extend, Town.machine_time_jumps, Town.house_time_passes, Town.retry, Town.deliver_again,
+)  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data(), steps=st.lists(st.sampled_from(STEPS), min_size=5, max_size=50))
+async def test_letters_are_never_lost_doubled_or_out_of_order(post, data, steps):
+    """By several workers, with lost leases, jumping clocks, failures and redeliveries."""
+    async with post.db.writing() as tx:
+        for table in ("lane", "letter", "letter_key"):
+            await tx.run(f"DELETE FROM {table}")
+    town = Town(post, data.draw)
+    for step in steps:
+        await step(town)
+        await town.check()
+    await town.work_off()

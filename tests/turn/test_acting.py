@@ -1,0 +1,221 @@
+"""The companion uses tools within limits, once, and tells the model whatever goes wrong."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.ledger.tools import ToolClass
+from oldfriend.llm.model import Request, Tool, ToolCall, ToolResult, Turn
+from oldfriend.llm.pairing import whole_pairs
+from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
+from oldfriend.prompts.prompt import reply_prompt
+from oldfriend.turn.mind import Limits
+from oldfriend.turn.tools.ability import Ability, Arguments
+from oldfriend.turn.tools.desk import LooseDesk
+from oldfriend.turn.tools.hands import Hands
+from tests.turn.conftest import Talk, results_in, wants
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here asks the database what test_replying.py does not ask both."""
+    return "sqlite"
+
+
+async def test_what_a_tool_gives_is_read_before_the_answer(talk: Talk) -> None:
+    """The call stands in the companion's turn, its result after it."""
+    outcome, asked = await talk.ask(
+        "What time is it?", wants("current_time", zone="Asia/Tokyo"), "Just after seven."
+    )
+
+    call, result = asked[1].turns[-2:]
+    assert isinstance(call, Turn) and call.calls[0].name == "current_time"
+    assert isinstance(result, ToolResult) and result.id == call.calls[0].id
+    assert result.text == "Wednesday 2023-11-15 07:14, Asia/Tokyo (UTC+09:00)"
+    assert outcome.reply.text == "Just after seven."
+
+
+async def test_what_is_said_before_a_tool_is_used_stays_said(talk: Talk) -> None:
+    """As a paragraph of its own."""
+    first = Scripted(text="Let me look.", calls=wants("current_time").calls)
+    outcome, _ = await talk.ask("What time is it?", first, "Late.")
+
+    assert outcome.reply.text == talk.heard == "Let me look.\n\nLate."
+
+
+async def test_at_most_fifteen_tools_are_used_in_a_turn(talk: Talk) -> None:
+    """Then the model has to answer without (ACCEPTANCE B9)."""
+
+    def answer(request: Request) -> Answer:
+        number = len(results_in(request))
+        zone = f"+{number % 12:02d}:00"
+        return wants("current_time", number, zone=zone) if request.may_call else "Enough."
+
+    mind = talk.mind(model=(model := ScriptedModel(answer)))
+    outcome = await talk.turn(await talk.hears("What time is it everywhere?"), mind)
+
+    assert outcome.reply.text == "Enough."
+    assert len(results_in(model.asked[-1])) == 15
+    assert [request.may_call for request in model.asked] == [True] * 15 + [False]
+    assert all(whole_pairs(request.turns) == request.turns for request in model.asked)
+
+
+async def test_calls_beyond_the_limit_get_an_answer_too(talk: Talk) -> None:
+    """Asked for at once: each call has its result, but the last are not done."""
+    calls = tuple(
+        ToolCall(id=f"c{n}", name="current_time", arguments={"zone": f"+0{n}:00"}) for n in range(4)
+    )
+    mind = talk.mind(Scripted(calls=calls), "Enough.", limits=Limits(tool_calls=2))
+    outcome = await talk.turn(await talk.hears("What time is it?"), mind)
+
+    endings = [use["ending"] for use in outcome.reply.details["tools"]]
+    assert endings == ["done", "done", "too many", "too many"]
+    assert isinstance(mind.model, ScriptedModel)
+    assert len(results_in(mind.model.asked[1])) == 4
+
+
+async def test_who_asks_for_tools_although_there_are_none_left_has_not_answered(talk: Talk) -> None:
+    """That is trouble, not an endless loop."""
+    mind = talk.mind(wants("current_time"), limits=Limits(tool_calls=1))
+    outcome = await talk.turn(await talk.hears("What time is it?"), mind)
+
+    assert outcome.trouble == "garbled"
+
+
+async def test_the_same_call_twice_in_a_row_is_done_once(talk: Talk) -> None:
+    """The model is told (ACCEPTANCE B9)."""
+    again = [wants("current_time", number, zone="Lisbon") for number in range(2)]
+    outcome, asked = await talk.ask("What time is it?", *again, "Late.")
+
+    assert "not used again" in results_in(asked[2])[1]
+    assert [use["ending"] for use in outcome.reply.details["tools"]] == ["done", "repeated"]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (wants("fly_home"), "There is no tool with that name. There are: current_time, note"),
+        (wants("note"), "words is missing"),
+        (wants("note", words=["tea"]), "words must be of type string"),
+        (wants("current_time", zone="Lisbon", city="x"), "city is not known"),
+        (wants("current_time", zone="Atlantis"), "'Atlantis' is not a time zone"),
+    ],
+)
+async def test_what_cannot_be_done_is_told_and_the_turn_goes_on(
+    talk: Talk, call: Scripted, told: str
+) -> None:
+    """As the tool's result."""
+    outcome, asked = await talk.ask("What time is it?", call, "I do not know.")
+
+    assert told in results_in(asked[1])[0]
+    assert outcome.reply.text == "I do not know."
+
+
+async def test_a_long_result_is_cut_and_says_so(talk: Talk) -> None:
+    """500 characters are kept and read; short ones whole (ACCEPTANCE C5)."""
+    desk = LooseDesk()
+
+    assert await used(LooseDesk(), ability(text="x" * 500)) == "x" * 500
+    given = await used(desk, ability(text="x" * 1734))
+    assert given == "x" * 500 + " [[1,234 more characters left out]]"
+    assert desk.kept[0].result == given
+
+
+def ability(
+    kind: ToolClass = "read", *, text: str = "done", done: list[str] | None = None,
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> Ability:  # fmt: skip
+    """A tool that writes down that it ran."""
+
+    async def use(_: Arguments) -> str:
+        if before is not None:
+            await before()
+        if done is not None:
+            done.append(text)
+        return text
+
+    tool = Tool(name="post", description="Post it.", parameters={"properties": {}})
+    return Ability(tool=tool, kind=kind, use=use)
+
+
+async def used(desk: LooseDesk, tool: Ability, *, each_s: float = 5) -> str:
+    """What the model reads when it uses a tool as the first of a turn."""
+    hands = Hands([tool], desk, reply_prompt(), most=15, each_s=each_s)
+    return (await hands.use(ToolCall(id="1", name="post", arguments={}))).text
+
+
+@pytest.mark.parametrize("kind", ["read", "idempotent", "once"])
+async def test_a_turn_that_runs_again_uses_what_is_done(kind: ToolClass) -> None:
+    """Without doing it again."""
+    desk, done = LooseDesk(), list[str]()
+
+    assert [await used(desk, ability(kind, done=done)) for _ in range(2)] == ["done", "done"]
+    assert done == ["done"]
+
+
+async def test_once_is_begun_before_it_is_done() -> None:
+    """So that a crash in the middle cannot be mistaken for not begun."""
+    desk = LooseDesk()
+
+    async def is_begun() -> None:
+        assert desk.kept[0].result is None
+
+    assert await used(desk, ability("once", before=is_begun)) == "done"
+
+
+class Died(BaseException):
+    """The process was killed."""
+
+
+async def die() -> None:
+    """Be killed."""
+    raise Died
+
+
+async def test_once_is_not_repeated_when_its_end_is_not_known() -> None:
+    """The model is told, so that the person is."""
+    desk, done = LooseDesk(), list[str]()
+    with pytest.raises(Died):
+        await used(desk, ability("once", before=die))
+
+    assert "not known whether it was done" in await used(desk, ability("once", done=done))
+    assert done == []
+
+
+@pytest.mark.parametrize("kind", ["read", "idempotent"])
+async def test_what_may_be_repeated_is_done_anew_after_a_crash(kind: ToolClass) -> None:
+    """Nothing speaks against it."""
+    desk, done = LooseDesk(), list[str]()
+    with pytest.raises(Died):
+        await used(desk, ability(kind, before=die))
+
+    assert await used(desk, ability(kind, done=done)) == "done"
+    assert done == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("read", "Nothing was changed"), ("once", "not known whether it was done")]
+)
+async def test_a_slow_tool_is_stopped(kind: ToolClass, told: str) -> None:
+    """Of one that must not run twice nobody knows how far it came."""
+
+    async def sleep() -> None:
+        await asyncio.sleep(60)
+
+    desk = LooseDesk()
+
+    assert told in await used(desk, ability(kind, before=sleep), each_s=0.01)
+    assert told in await used(desk, ability(kind, before=sleep), each_s=0.01)
+
+
+async def test_a_tool_that_fails_tells_why() -> None:
+    """An error of ours; whatever else is wrong with a tool is a fault in the program."""
+
+    async def fail() -> None:
+        raise InvalidInput("The post office is closed.")
+
+    assert await used(LooseDesk(), ability(before=fail)) == (
+        "The tool could not do it: The post office is closed."
+    )

@@ -1,0 +1,197 @@
+"""With a model, the same turn: it is told what it needs, its words are the reply, and are kept."""
+
+import pytest
+
+from oldfriend.llm.model import Turn, Usage
+from oldfriend.llm.scripted import Scripted
+from tests.turn.conftest import Talk, wants
+
+
+async def test_the_models_words_are_the_reply_and_are_heard_while_they_come(talk: Talk) -> None:
+    """Piece by piece, and in the end exactly what is kept."""
+    outcome, _ = await talk.ask("How do I boil an egg?", "Seven minutes, then cold water.")
+
+    assert outcome.reply.text == "Seven minutes, then cold water."
+    assert talk.heard == outcome.reply.text
+    assert len(talk.said) > 1
+    assert outcome.trouble is None
+    assert not outcome.reply.introduces
+
+
+async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None:
+    """So that providers can keep it; what changes comes after it (ACCEPTANCE J18)."""
+    _, first = await talk.ask("remember that I like tea", "Noted.")
+    talk.clock.tick(minutes=600)
+    _, second = await talk.ask("Was weißt du über meine Katze?", "Nichts.")
+
+    assert first[0].stable == second[0].stable
+    assert first[0].tools == second[0].tools
+    assert first[0].changing != second[0].changing
+    assert second[0].prompt == "reply/1"
+
+
+async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) -> None:
+    """Each in their own role, in order."""
+    await talk.ask("My boat is called Juno.", "A fine name.")
+    _, asked = await talk.ask("And how long is it?", "You have not told me.")
+
+    assert asked[0].turns == (
+        Turn(role="person", text="My boat is called Juno."),
+        Turn(role="companion", text="A fine name."),
+        Turn(role="person", text="And how long is it?"),
+    )
+
+
+async def test_a_burst_is_answered_as_one_thing_said(talk: Talk) -> None:
+    """All of it, joined."""
+    said = await talk.hears("So I was", "thinking of you", "is the cat well?")
+    mind = talk.mind("She is.")
+    await talk.turn(said, mind)
+
+    assert mind.model.asked[0].turns[-1].text == "So I was\nthinking of you\nis the cat well?"
+
+
+async def test_what_waits_for_its_own_turn_is_not_shown_yet(talk: Talk) -> None:
+    """Else it would be answered twice."""
+    said = await talk.hears("First question?")
+    await talk.hears("Second question?")
+    mind = talk.mind("An answer.")
+    await talk.turn(said, mind)
+
+    assert "Second" not in str(mind.model.asked[0])
+
+
+async def test_what_others_said_here_is_heard_but_in_nobodys_role(talk: Talk) -> None:
+    """Labelled with who it was."""
+    await talk.tell("Nora, I moved to Oslo.", role="other", speaker="Ana")
+    _, asked = await talk.ask("Where does Ana live?", "In Oslo, she wrote.")
+
+    assert asked[0].turns == (Turn(role="person", text="Where does Ana live?"),)
+    assert 'who="Ana" class="other">Nora, I moved to Oslo.</heard>' in asked[0].changing
+
+
+async def test_what_is_passed_on_is_not_the_persons_word(talk: Talk) -> None:
+    """It is shown whole, as heard; the turn itself is the house's."""
+    text = "Dear customer, send us your PIN. " * 100
+    said = await talk.hears(text, trust="outside")
+    mind = talk.mind("That looks like a fraud.")
+    await talk.turn(said, mind)
+
+    (request,) = mind.model.asked
+    assert [turn.role for turn in request.turns] == ["house"]
+    assert text.strip() in request.changing
+    assert 'class="outside"' in request.changing
+
+
+async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_receipt(
+    talk: Talk,
+) -> None:
+    """From any channel; what is in view anyway is not recalled."""
+    told = await talk.remembers("My cat Miso is afraid of thunder.")
+    await talk.ask("My cat Miso had kittens.", "How lovely!")
+    outcome, asked = await talk.ask("What is my cat Miso afraid of?", "Thunder.")
+
+    assert 'where="whatsapp" who="Nora" class="person">My cat Miso is afraid of thunder.</mem' in (
+        asked[0].changing
+    )
+    assert "kittens" not in asked[0].changing
+    assert told.id in asked[0].shown
+    assert [(item.object, item.used) for item in outcome.reply.items] == [(told.id, True)]
+
+
+async def test_small_talk_recalls_nothing(talk: Talk) -> None:
+    """But the window of the chat is there (ACCEPTANCE B5)."""
+    await talk.remembers("Hello is what my parrot says.")
+    outcome, asked = await talk.ask("hello", "Hello!")
+
+    assert "parrot" not in asked[0].changing
+    assert outcome.reply.items == ()
+
+
+async def test_notes_are_always_shown(talk: Talk) -> None:
+    """They are what the person wanted to be known."""
+    await talk.ask("remember that I am allergic to nuts", "Noted.")
+    outcome, asked = await talk.ask("hello", "Hello!")
+
+    assert "I am allergic to nuts" in asked[0].changing
+    assert [item.kind for item in outcome.reply.items] == ["memory"]
+
+
+async def test_a_failing_recall_does_not_stop_the_reply(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is written down that nothing could be recalled (ACCEPTANCE J17)."""
+    from oldfriend.domain.errors import StoreBusy
+    from oldfriend.turn import sight
+
+    async def fails(*_: object, **__: object) -> None:
+        raise StoreBusy("somebody else is writing")
+
+    monkeypatch.setattr(sight, "recall", fails)
+    outcome, _ = await talk.ask("What is my cat called?", "I do not remember.")
+
+    assert outcome.reply.text == "I do not remember."
+    assert outcome.reply.details["recall_failed"] == "somebody else is writing"
+    assert outcome.reply.details["degraded"] is True
+
+
+async def test_a_failing_history_fails_the_turn(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To answer without what was just said would be to answer something else (ACCEPTANCE J17)."""
+    from oldfriend.domain.errors import StoreBusy
+    from oldfriend.turn import sight
+
+    async def fails(*_: object) -> None:
+        raise StoreBusy("somebody else is writing")
+
+    monkeypatch.setattr(sight, "list_around", fails)
+    with pytest.raises(StoreBusy):
+        await talk.ask("What is my cat called?", "I do not remember.")
+
+
+async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
+    """Model, prompt, tokens, cost, sections and tools."""
+    usage = Usage(input=900, cached=600, output=20)
+    outcome, _ = await talk.ask(
+        "What time is it?",
+        wants("current_time"),
+        Scripted(text="Late.", usage=usage, cost=120),
+    )
+
+    details = outcome.reply.details
+    assert details["author"] == details["prompt"] == "reply/1"
+    assert details["model"] == {
+        "name": "scripted:model", "calls": 2, "tokens_in": 900, "tokens_cached": 600,
+        "tokens_out": 20, "cost": 120,
+    }  # fmt: skip
+    assert details["tools"] == [{"name": "current_time", "ending": "done"}]
+    assert details["context"]["tokens"]["rules"] > 300
+
+
+async def test_a_reply_that_reached_the_limit_trails_off(talk: Talk) -> None:
+    """And its half a tool request is not taken up."""
+
+    class Cut:
+        name = "scripted:cut"
+
+        async def complete(self, request, say=None):
+            from oldfriend.llm.model import Completion
+
+            return Completion(
+                model=self.name, text="First of all,", is_cut=True, calls=wants("note").calls
+            )
+
+    outcome = await talk.turn(await talk.hears("Explain."), talk.mind(model=Cut()))
+
+    assert outcome.reply.text == "First of all, …"
+    assert "tools" not in outcome.reply.details
+
+
+async def test_without_a_model_the_companion_is_offline(talk: Talk) -> None:
+    """It says so once, and what it says is heard live as well."""
+    outcome = await talk.turn(await talk.hears("What is my cat called?"), talk.mind())
+
+    assert outcome.reply.introduces
+    assert outcome.trouble is None
+    assert talk.heard == outcome.reply.text
