@@ -142,6 +142,8 @@ async def main(what: str, url: str, folder: str, step: str = "", delay_s: str = 
     """Be a worker or a mail carrier."""
     town = Town(url=url, folder=Path(folder))
     stopping = asyncio.Event()
+    if what == "work":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     async with open_house(town.settings) as plain:
         house = town.furnished(plain, step=step or None, delay_s=float(delay_s))
         sys.stdout.write("ready\n")
@@ -149,7 +151,6 @@ async def main(what: str, url: str, folder: str, step: str = "", delay_s: str = 
         if what == "bring":
             await bring(town, house)
             return
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
         await work(house, stopping=stopping)
 
 

@@ -36,6 +36,15 @@ class Allowance:
         return None if self.cap.tokens is None else max(self.cap.tokens - self.spent.tokens, 0)
 
 
+async def find_used_up(
+    tx: Transaction, settings: Settings, *, now: Micros, is_background: bool
+) -> Allowance | None:
+    """The allowance that lets nothing more be spent today, if one does."""
+    background, everything = await allowances(tx, settings, now=now)
+    concerned = (background, everything) if is_background else (everything,)
+    return next((each for each in concerned if each.is_used_up), None)
+
+
 async def allowances(
     tx: Transaction, settings: Settings, *, now: Micros
 ) -> tuple[Allowance, Allowance]:

@@ -51,10 +51,10 @@ from oldfriend.memory.search import text_to_embed
 from oldfriend.memory.vectors import save_vectors
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.inbox import Word, first_turn, list_notices, word_of
-from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release, waiting
+from oldfriend.queues.lanes import MOST_ATTEMPTS, check, fail, finish, release, waiting
 from oldfriend.queues.outbox import put_reply
 from oldfriend.turn.outcome import Outcome, Utterance
-from oldfriend.turn.pipeline import give_up, run_turn
+from oldfriend.turn.pipeline import apologise, give_up, run_turn
 
 MOST_DECISIONS = 3
 """So often a turn is decided anew because something that it rests on has changed meanwhile."""
@@ -114,14 +114,14 @@ async def see_answered(house: House, accepted: Accepted, *, say: Say | None) -> 
 
 
 async def find_answer(house: House, said: Message) -> Answer | None:
-    """What was answered to a message. Raises TurnFailed if it was stopped."""
+    """What was answered to a message. Raises TurnFailed where there will be no answer."""
     async with house.db.reading() as tx:
         reply = await find_reply(tx, said)
         receipt = None if reply is None else await find_receipt(tx, said.person, said.turn)
     if reply is None:
         return None
     if receipt is None:
-        raise TurnFailed(f"It was not answered: {reply.text}.")
+        raise TurnFailed(reply.text)
     return Answer(said=said, reply=reply, receipt=receipt)
 
 
@@ -180,13 +180,18 @@ def turn_of(said: Utterance) -> tuple[PersonId, TurnId]:
 
 async def utterance_of(house: House, task: Task) -> Utterance:
     """What was said, as it reads now, and who said it to whom."""
-    person_id = task.letters[0].person
-    assert person_id is not None
     async with house.db.reading() as tx:
-        person = await get_person_by_id(tx, person_id)
-        messages = [await get_message(tx, person_id, word.message) for word in task.words]
-        companion = await get_companion(tx)
-        goes_on = await was_anything_said(tx, person_id, messages[0].chat, before=messages[0].seq)
+        return await utterance_in(tx, house, task)
+
+
+async def utterance_in(tx: Transaction, house: House, task: Task) -> Utterance:
+    """The same, as a transaction sees it."""
+    person_id = task.letters[0].person
+    assert person_id is not None  # the inbox holds nothing that nobody said
+    person = await get_person_by_id(tx, person_id)
+    messages = [await get_message(tx, person_id, word.message) for word in task.words]
+    companion = await get_companion(tx)
+    goes_on = await was_anything_said(tx, person_id, messages[0].chat, before=messages[0].seq)
     return Utterance(
         message=messages[-1], earlier=tuple(messages[:-1]), person=person, companion=companion,
         hearer=hearer_of(companion, person, house.settings), first_in_chat=not goes_on,
@@ -228,7 +233,7 @@ async def commit(
     now = house.clock()
     async with house.db.writing() as tx:
         chat = await get_chat(tx, said.person.id, said.message.chat)
-        reply = await write_reply(tx, chat, said, outcome, now=now)
+        reply = await write_reply(tx, house, chat, said, outcome, now=now)
         await write_receipt(tx, receipt_of(said, reply, outcome, now=now))
         if vectors is not None:
             seqs, model = [each.seq for each in said.messages], house.embedder.model
@@ -241,11 +246,9 @@ async def commit(
             await set_language(tx, said.person.id, outcome.language)
         if outcome.reply.introduces and not await mark_introduced(tx, said.companion.id, now=now):
             raise StaleDecision("The companion has been introduced by another turn.")
-        channel = house.channels.get(chat.channel)
-        if channel is not None:
-            await put_reply(tx, chat, reply.id, channel.parts(reply.text), now=now)
-        rest = await done_with(tx, house, task)
+        await check(tx, task.claim)  # from here on nothing more arrives
         await refuse_overtaken(tx, task, said, may_redo=may_redo)
+        rest = await done_with(tx, house, task)
         house.reached("committing")
         await tx.wake()
     house.reached("committed")
@@ -259,7 +262,7 @@ async def refuse_overtaken(tx: Transaction, task: Task, said: Utterance, *, may_
     An edit has it decided anew, unless something was shown or done already.
     """
     person, turn = turn_of(said)
-    notices = await list_notices(tx, task.claim.lane, turn)
+    notices = [word_of(each) for each in await list_notices(tx, task.claim.lane, turn)]
     if any(word.kind == "stop" for word in notices):
         raise TurnStopped("The person said stop.")
     answered = {(each.id, each.version) for each in said.messages}
@@ -269,10 +272,16 @@ async def refuse_overtaken(tx: Transaction, task: Task, said: Utterance, *, may_
 
 
 async def done_with(tx: Transaction, house: House, task: Task) -> tuple[Letter, ...]:
-    """Take the letters away; what is left to do, or nothing, and then the lane is free."""
+    """Take the letters away, and the notices about them; what is left to do in the lane.
+
+    When nothing is left, it is free.
+    """
     now = house.clock()
-    await finish(tx, task.claim, task.letters, now=now)
-    rest = task.later or await waiting(tx, task.claim, now=now)
+    notices = await list_notices(tx, task.claim.lane, task.words[0].turn)
+    done = {letter.seq: letter for letter in (*task.letters, *notices)}
+    await finish(tx, task.claim, list(done.values()), now=now)
+    rest = tuple(each for each in task.later if each.seq not in done)
+    rest = rest or await waiting(tx, task.claim, now=now)
     if not rest:
         await release(tx, task.claim, now=now)
     return rest
@@ -288,26 +297,36 @@ async def commit_stop(house: House, task: Task, said: Utterance) -> tuple[Letter
 
 
 async def put_off(house: House, task: Task, error: Exception) -> None:
-    """Have a turn that failed tried again later; parked, when it was tried often enough."""
+    """Have a turn that failed tried again later; when that was done often enough, say so."""
     now, first = house.clock(), task.letters[0]
     again = retry_at(now, first.attempts, chance=random.random())
     is_hopeless = first.attempts >= MOST_ATTEMPTS
+    why = f"{type(error).__name__}: {error}"
     with suppress(LeaseLost, StoreError):  # then the lease runs out by itself
         async with house.db.writing() as tx:
+            if is_hopeless:
+                await own_up(tx, house, task, now=now)
             for letter in task.letters if is_hopeless else task.letters[:1]:
-                await fail(
-                    tx, task.claim, letter, error=f"{type(error).__name__}: {error}", now=now,
-                    retry_at=None if is_hopeless else again,
-                )  # fmt: skip
+                at = None if is_hopeless else again
+                await fail(tx, task.claim, letter, error=why, now=now, retry_at=at)
             await release(tx, task.claim, now=now)
 
 
-async def write_reply(
-    tx: Transaction, chat: Chat, said: Utterance, outcome: Outcome, *, now: Micros
-) -> Message:
-    """Write the reply beside what it answers; after it a marker, where no model answered.
+async def own_up(tx: Transaction, house: House, task: Task, *, now: Micros) -> None:
+    """Tell the person that there will be no answer unless somebody looks after it."""
+    if task.words[0].kind == "said":
+        said = await utterance_in(tx, house, task)
+        chat = await get_chat(tx, said.person.id, said.message.chat)
+        await write_reply(tx, house, chat, said, apologise(said), now=now)
 
-    The companion's words are not found in place of the person's.
+
+async def write_reply(
+    tx: Transaction, house: House, chat: Chat, said: Utterance, outcome: Outcome, *, now: Micros
+) -> Message:
+    """Write the reply beside what it answers, and have it delivered where it must be.
+
+    A marker comes after it where it is no answer. The companion's words are not found in place
+    of the person's.
     """
     spoken = Spoken(
         role="companion", speaker=said.companion.name, text=outcome.reply.text,
@@ -318,6 +337,9 @@ async def write_reply(
     assert reply is not None
     if outcome.trouble is not None:
         await write_marker(tx, chat, said, outcome.trouble, now=now)
+    channel = house.channels.get(chat.channel)
+    if channel is not None:
+        await put_reply(tx, chat, reply.id, channel.parts(reply.text), now=now)
     return reply
 
 

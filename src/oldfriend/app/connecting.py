@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from oldfriend.app.charging import LedgerAccount, Tab
 from oldfriend.app.keys import find_key, forget_key, keep_key, variables_of
 from oldfriend.app.reaching import address_of
 from oldfriend.app.sections import ROLES, Models, Provider, Role
 from oldfriend.app.settings import Settings
 from oldfriend.app.settings_writing import Written, write_choices
-from oldfriend.app.wiring import Minds, dimension_of, ollama_models
+from oldfriend.app.wiring import Minds, dimension_of, ollama_models, open_database
 from oldfriend.domain.clock import system_clock
+from oldfriend.domain.errors import StoreNotFound
 from oldfriend.llm.catalogue import PROVIDERS, Kind, is_on_this_machine
-from oldfriend.llm.model import Call, Request, Turn
+from oldfriend.llm.model import Request, Turn
 
 EMBEDDING_MODELS: Final[Mapping[str, str]] = {
     "openai": "text-embedding-3-small", "google": "gemini-embedding-001",
@@ -114,20 +116,35 @@ async def try_model(settings: Settings, wish: Wish) -> str:
         purpose="test", prompt="test/1", stable="Answer in one word.",
         turns=(Turn(role="house", text="Say hello."),), most_tokens=64,
     )  # fmt: skip
-    minds = Minds(with_wish(settings, wish), system_clock)
+    minds, tab = Minds(with_wish(settings, wish), system_clock), Tab()
     try:
-        return (await minds.by_role()["main"].chain(forget).complete(request)).text.strip()
+        return (await minds.by_role()["main"].chain(tab.record).complete(request)).text.strip()
     finally:
         await minds.close()
-
-
-async def forget(_call: Call) -> None:
-    """A test is nobody's, and kept nowhere."""
+        await charge_owner(settings, tab)
 
 
 async def measure_embedder(settings: Settings, wish: Wish) -> int:
     """How many numbers its vectors have. Raises EmbeddingFailed, ModelMisconfigured."""
-    return await dimension_of(with_wish(settings, wish), wish.model)
+    tab = Tab()
+    try:
+        return await dimension_of(with_wish(settings, wish), wish.model, tab)
+    finally:
+        await charge_owner(settings, tab)
+
+
+async def charge_owner(settings: Settings, tab: Tab) -> None:
+    """Keep the calls of a test in the ledger, where there is one yet."""
+    try:
+        db = await open_database(settings.database, create=False)
+    except StoreNotFound:
+        return
+    try:
+        account = LedgerAccount(db=db, settings=settings, clock=system_clock)
+        for call in tab.calls:
+            await account.record(call)
+    finally:
+        await db.close()
 
 
 def keep_model(settings: Settings, wish: Wish) -> tuple[dict[Role, str], str | None]:

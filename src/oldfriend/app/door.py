@@ -23,6 +23,7 @@ from oldfriend.app.metrics import as_prometheus, count_all
 from oldfriend.app.supervisor import Supervisor
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import CannotServe, StoreError
+from oldfriend.queues.lanes import next_due
 
 DATABASE_ANSWERS_S: Final = 5.0
 TO_HANG_UP_S: Final = 3
@@ -63,7 +64,7 @@ class Door:
                 asyncio.timeout(DATABASE_ANSWERS_S),
                 self.supervisor.house.db.reading() as tx,
             ):
-                await tx.row("SELECT 1")
+                await next_due(tx, "inbox")
         except StoreError as error:
             return [str(error)]
         except TimeoutError:

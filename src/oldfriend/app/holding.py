@@ -8,7 +8,7 @@ from oldfriend.app.wiring import House
 from oldfriend.domain.errors import LeaseLost, TurnStopped
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.letters import Claim
-from oldfriend.queues.inbox import list_notices
+from oldfriend.queues.inbox import list_notices, word_of
 from oldfriend.queues.lanes import extend
 
 LOOK_EVERY_S = 0.5
@@ -55,5 +55,5 @@ async def refuse_stopped(house: House, claim: Claim, turn: TurnId) -> None:
     """Raise TurnStopped when the person has said stop."""
     async with house.db.reading() as tx:
         notices = await list_notices(tx, claim.lane, turn)
-    if any(word.kind == "stop" for word in notices):
+    if any(word_of(notice).kind == "stop" for notice in notices):
         raise TurnStopped("The person said stop.")

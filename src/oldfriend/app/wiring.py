@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from oldfriend.app.charging import LedgerAccount
 from oldfriend.app.database_url import names_postgres, sqlite_path
 from oldfriend.app.reaching import choice_of, may_be_asked
 from oldfriend.app.sections import LOCAL, ROLES, Role
@@ -26,9 +27,10 @@ from oldfriend.domain.errors import (
     ModelMisconfigured,
     StoreUnusable,
 )
+from oldfriend.ledger.calls import Asker
 from oldfriend.llm.catalogue import Choice
 from oldfriend.llm.chain import Chain
-from oldfriend.llm.embedding import Embedder, NoEmbedder
+from oldfriend.llm.embedding import Account, Embedder, NoEmbedder, charged_to
 from oldfriend.llm.missing import NoModel
 from oldfriend.llm.model import Model, Record
 from oldfriend.llm.recent import Recent
@@ -92,6 +94,18 @@ class House:
         """What recall needs."""
         return Looking(db=self.db, shelf=self.shelf, embedder=self.embedder, former=self.former)
 
+    def on_behalf_of(self, asker: Asker) -> "House":
+        """The same house, in which embedding is charged to somebody; else it is to the owner."""
+        account = LedgerAccount(
+            db=self.db, settings=self.settings, clock=self.clock, asker=asker
+        )  # fmt: skip
+
+        def former(model: str) -> Embedder | None:
+            found = self.former(model)
+            return None if found is None else charged_to(found, account)
+
+        return replace(self, embedder=charged_to(self.embedder, account), former=former)
+
     def quiet_s_of(self, channel: str) -> float:
         """The pause after which what was said on a channel is answered."""
         reached = self.channels.get(channel)
@@ -107,7 +121,7 @@ async def open_house(
     Raises StoreError when the database cannot be used, InvalidInput for a wrong address.
     """
     db = await open_database(settings.database, create=create)
-    embedders = Embedders(settings)
+    embedders = Embedders(settings, LedgerAccount(db=db, settings=settings, clock=clock))
     embedder = embedders.present()
     minds = [Minds(settings, clock)]
     waking = Waking(db)
@@ -143,9 +157,10 @@ async def open_house(
 class Embedders:
     """The models for embedding that are at hand, each made once."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Make none yet."""
+    def __init__(self, settings: Settings, account: Account) -> None:
+        """Make none yet; what they cost is charged to an account, where nobody names another."""
         self._settings = settings
+        self._account = account
         self._made: dict[str, Embedder] = {}
         self._to_close: list[Callable[[], Awaitable[None]]] = []
 
@@ -187,12 +202,14 @@ class Embedders:
         name, _, dimension = model.rpartition("/")
         if not (name and dimension.isdecimal()):
             raise EmbeddingFailed(f"This version does not have the model {model}.")
-        provided = provided_embedder(choice_of(self._settings, name), int(dimension))
+        provided = provided_embedder(choice_of(self._settings, name), int(dimension), self._account)
         self._to_close.append(provided.close)
         return provided
 
 
-def provided_embedder(choice: Choice, dimension: int | None) -> "ProvidedEmbedder":
+def provided_embedder(
+    choice: Choice, dimension: int | None, account: Account
+) -> "ProvidedEmbedder":
     """A model for embedding that a provider has. Raises EmbeddingFailed without the extra."""
     try:
         from oldfriend.llm.adapters.provided import ProvidedEmbedder
@@ -201,15 +218,15 @@ def provided_embedder(choice: Choice, dimension: int | None) -> "ProvidedEmbedde
             "Embedding by a provider needs an extra that is not installed. "
             'Run: pip install "oldfriend[models]"'
         ) from error
-    return ProvidedEmbedder(choice, dimension)
+    return ProvidedEmbedder(choice, dimension, account)
 
 
-async def dimension_of(settings: Settings, model: str) -> int:
+async def dimension_of(settings: Settings, model: str, account: Account) -> int:
     """How many numbers the vectors of a provider's model have: it embeds a word.
 
     Raises EmbeddingFailed, ModelMisconfigured.
     """
-    embedder = provided_embedder(choice_of(settings, model), None)
+    embedder = provided_embedder(choice_of(settings, model), None, account)
     try:
         return int((await embedder.embed(["hello"])).shape[1])
     finally:

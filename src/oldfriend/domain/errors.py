@@ -26,6 +26,7 @@ OldfriendError
 ├── NotDelivered             a platform did not take a message, and may take it later
 ├── Undeliverable            a platform will never take this message
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
+    └── AllowanceUsedUp      nothing more may be spent on it today
 """
 
 
@@ -101,6 +102,10 @@ class MemoryMisused(OldfriendError):
 
 class EmbeddingFailed(OldfriendError):
     """A text could not be turned into a vector; recall goes on with words alone."""
+
+
+class AllowanceUsedUp(EmbeddingFailed):
+    """Nothing more may be spent today; nobody was asked, and tomorrow somebody may be."""
 
 
 class ModelError(OldfriendError):

@@ -42,7 +42,7 @@ async def record_call(
         request=request,
         purpose=call.request.purpose, prompt=call.request.prompt, model=call.model,
         outcome=call.outcome, shown=json.dumps(call.request.shown),
-        answer=None if completion is None else answer_to_json(completion), error=call.error,
+        answer=answer_of(call), error=call.error,
         tokens_in=usage.input, tokens_cached=usage.cached, tokens_out=usage.output,
         cost=None if completion is None else completion.cost, latency=call.latency_us,
         is_background=int(asker.is_background), made_at=now,
@@ -58,13 +58,20 @@ async def find_completion(tx: Transaction, asker: Asker, *, step: int) -> Comple
     row = await tx.row(
         """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
            WHERE person = :person AND turn = :turn AND asked = :asked AND step = :step
-           AND outcome = 'done' ORDER BY made_at DESC, id DESC LIMIT 1""",
+           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at DESC, id DESC LIMIT 1""",
         person=asker.person,
         turn=asker.turn,
         asked=asker.asked,
         step=step,
     )
-    return None if row is None or row[1] is None else completion_from(row)
+    return None if row is None else completion_from(row)
+
+
+def answer_of(call: Call) -> str | None:
+    """What a call gave, as it is stored; vectors are kept with the messages, not here."""
+    if call.completion is None or call.request.purpose == "embedding":
+        return None
+    return answer_to_json(call.completion)
 
 
 def answer_to_json(completion: Completion) -> str:

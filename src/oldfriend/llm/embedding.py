@@ -4,12 +4,13 @@ It does not know which model answers, nor who keeps the vectors.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.llm.model import Call
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
@@ -27,6 +28,29 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
+
+
+class Account(Protocol):
+    """At whose expense a provider is asked."""
+
+    async def check(self) -> None:
+        """Raise AllowanceUsedUp where nothing more may be spent now."""
+
+    async def record(self, call: Call) -> None:
+        """Keep a finished call, before anything is done with what it gave."""
+
+
+@runtime_checkable
+class Charging(Protocol):
+    """Has what it asks of a provider charged to an account; what asks nobody costs nothing."""
+
+    def charged_to(self, account: Account) -> Embedder:
+        """The same embedder, at another's expense."""
+
+
+def charged_to(embedder: Embedder, account: Account) -> Embedder:
+    """The same embedder, where it costs anything at somebody's expense."""
+    return embedder.charged_to(account) if isinstance(embedder, Charging) else embedder
 
 
 class NoEmbedder:

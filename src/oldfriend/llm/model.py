@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from oldfriend.domain.json import JsonValue
 
-Purpose = Literal["reply", "classify", "extract", "reflect", "summary", "test"]
+Purpose = Literal["reply", "classify", "extract", "reflect", "summary", "test", "embedding"]
 """What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""
 
 Say: TypeAlias = Callable[[str], Awaitable[None]]

@@ -5,10 +5,11 @@ It does not know which model it stands before. Texts that come in bulk are not k
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
-from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.embedding import Account, Embedder, Vectors, charged_to
 
 MOST_KEPT = 500
 BULK = 64
@@ -23,6 +24,12 @@ class Recent:
         self.embedder = embedder
         self._most = most
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
+
+    def charged_to(self, account: Account) -> "Recent":
+        """The same memory before the same embedder, at another's expense."""
+        other = copy(self)
+        other.embedder = charged_to(self.embedder, account)
+        return other
 
     @property
     def model(self) -> str:

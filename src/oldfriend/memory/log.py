@@ -224,12 +224,12 @@ async def was_anything_said(
 
 
 async def find_reply(tx: Transaction, said: Message) -> Message | None:
-    """What was said back in the same turn, or else the marker that says why nothing was."""
+    """What was last said back in the same turn, or else the marker that says why nothing was."""
     row = await tx.row(
         f"""SELECT {COLUMNS} FROM {TABLES}
            WHERE m.person = :person AND m.seq > :after AND m.turn = :turn
            AND m.role IN ('companion', 'marker') AND m.replaced_at IS NULL
-           ORDER BY m.role, m.seq LIMIT 1""",
+           ORDER BY m.role, m.seq DESC LIMIT 1""",
         person=said.person,
         after=said.seq,
         turn=said.turn,

@@ -20,9 +20,9 @@ LONGEST_NAME = 200
 
 async def ensure_owner(tx: Transaction, *, now: Micros, zone: str) -> Person:
     """The person whose install this is; made on the first call."""
-    row = await tx.row("SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1")
-    if row is not None:
-        return person_from(row)
+    owner = await find_owner(tx)
+    if owner is not None:
+        return owner
     await add_person(tx, OWNER_NAME, is_owner=True, now=now, zone=zone)
     return await get_person(tx, None)
 
@@ -49,17 +49,21 @@ async def find_person(tx: Transaction, name: str) -> Person | None:
 async def get_person(tx: Transaction, name: str | None) -> Person:
     """The person of that name, or the owner for None. Raises NotFound, naming who is known."""
     if name is None:
-        row = await tx.row(
-            "SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1"
-        )
-        if row is None:
+        owner = await find_owner(tx)
+        if owner is None:
             raise NotFound("Nobody has talked here yet. Begin with: oldfriend chat")
-        return person_from(row)
+        return owner
     person = await find_person(tx, name)
     if person is None:
         known = ", ".join(p.name for p in await list_people(tx)) or "nobody yet"
         raise NotFound(f"Nobody here is called {name!r}. Known: {known}.")
     return person
+
+
+async def find_owner(tx: Transaction) -> Person | None:
+    """The person whose install this is, once they have talked."""
+    row = await tx.row("SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1")
+    return None if row is None else person_from(row)
 
 
 async def get_person_by_id(tx: Transaction, person: PersonId) -> Person:

@@ -80,9 +80,9 @@ async def put_word(
     return letter
 
 
-async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> list[Word]:
+async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Letter, ...]:
     """What has become of the messages of a turn since they were said: edits and stops."""
-    return [word_of(letter) for letter in await letters_of_group(tx, "inbox", chat, turn)]
+    return await letters_of_group(tx, "inbox", chat, turn)
 
 
 async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Letter]:

@@ -4,6 +4,7 @@ It reads and decides. What it decides is written elsewhere, in one transaction.
 """
 
 from oldfriend.llm.model import Say
+from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.turn.act import Actions, act
 from oldfriend.turn.mind import Mind
 from oldfriend.turn.mouth import Mouth
@@ -12,7 +13,7 @@ from oldfriend.turn.perceive import Perception, perceive
 from oldfriend.turn.remember import remember
 from oldfriend.turn.respond import respond
 from oldfriend.turn.sight import look, look_offline
-from oldfriend.turn.trouble import Trouble
+from oldfriend.turn.trouble import Trouble, sentence_for
 
 
 async def run_turn(said: Utterance, mind: Mind, *, say: Say | None = None) -> Outcome:
@@ -38,6 +39,15 @@ async def give_up(
     actions = Actions(trouble=trouble)
     reply = await respond(said, perception, sight, actions, mind, mouth)
     return decided(said, perception, actions, reply)
+
+
+def apologise(said: Utterance) -> Outcome:
+    """What a turn leads to that failed for a reason of our own, as often as it was tried."""
+    heard = said.person.language or said.message.language
+    language = heard if heard in SPOKEN else "en"
+    words = sentence_for("broken", phrasebook(language))
+    reply = Reply(text=words, language=language, details={})
+    return Outcome(reply=reply, notes=(), language=None, tells=False, trouble="broken")
 
 
 def decided(said: Utterance, perception: Perception, actions: Actions, reply: Reply) -> Outcome:

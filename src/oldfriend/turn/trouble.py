@@ -1,4 +1,7 @@
-"""Why did no model answer? The conditions, and the honest sentence for each."""
+"""Why was there no answer? The conditions, and the honest sentence for each.
+
+All but the last are a model's; a turn that is broken failed for a reason of our own.
+"""
 
 from typing import Literal, get_args
 
@@ -10,7 +13,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.prompts.phrasebook import Phrasebook
 
-Trouble = Literal["unavailable", "slow", "refused", "misconfigured", "garbled", "resting"]
+Trouble = Literal["unavailable", "slow", "refused", "misconfigured", "garbled", "resting", "broken"]
 TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
 
 TROUBLE_OF_ERROR: tuple[tuple[type[ModelError], Trouble], ...] = (

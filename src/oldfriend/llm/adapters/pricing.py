@@ -2,11 +2,10 @@
 
 import math
 from decimal import Decimal
-from typing import Final
+from typing import Final, Protocol
 
 from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
-from pydantic_ai.usage import RequestUsage
 
 from oldfriend.llm.catalogue import PROVIDERS, Choice, is_on_this_machine
 
@@ -14,19 +13,35 @@ RENTED: Final = ("-cloud", ":cloud")
 """How Ollama names models that it reaches elsewhere, for a fee."""
 
 
+class Counted(Protocol):
+    """What a provider says that it counted."""
+
+    @property
+    def input_tokens(self) -> int:
+        """Those that it read."""
+
+    @property
+    def output_tokens(self) -> int:
+        """Those that it wrote."""
+
+    @property
+    def cost(self) -> Decimal | None:
+        """In dollars; None where it does not say."""
+
+
 def read_prices() -> None:
     """Read the list ahead; it takes a while."""
     get_snapshot()
 
 
-def price(choice: Choice, usage: RequestUsage, answered_by: str | None) -> int | None:
+def price(choice: Choice, usage: Counted, answered_by: str | None) -> int | None:
     """Millionths of a dollar, rounded up; None where it is not known, 0 only where it is free."""
     if usage.cost is not None:  # some say it themselves
         return in_millionths(usage.cost)
     if not usage.input_tokens and not usage.output_tokens:
         return None  # not reported
-    if is_on_this_machine(choice.base_url):
-        return None if choice.name.endswith(RENTED) else 0
+    if is_free(choice):
+        return 0
     known = PROVIDERS.get(choice.provider)
     is_usual_place = known is not None and choice.base_url == known.base_url
     for name in (answered_by, choice.name):
@@ -39,6 +54,11 @@ def price(choice: Choice, usage: RequestUsage, answered_by: str | None) -> int |
             continue
         return in_millionths(cost.total_price)
     return None
+
+
+def is_free(choice: Choice) -> bool:
+    """Whether it runs on this machine, so that nobody is paid for it."""
+    return is_on_this_machine(choice.base_url) and not choice.name.endswith(RENTED)
 
 
 def in_millionths(dollars: Decimal) -> int:

@@ -1,21 +1,26 @@
 """How is an embedding model reached over the network, or in a server on this machine?
 
-By the interface that OpenAI has and nearly all imitate: POST …/embeddings. This module does not
-know what the texts are, nor where the vectors go.
+By the interface that OpenAI has and nearly all imitate: POST …/embeddings. Each request is charged
+to an account. This module does not know what the texts are, nor where the vectors go.
 """
 
 import asyncio
 import random
+from asyncio import CancelledError
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, TypedDict
 
 import httpx2
 import numpy as np
 
 from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.llm.adapters.pricing import is_free, price
 from oldfriend.llm.catalogue import Choice, is_on_this_machine
-from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.embedding import Account, Vectors
+from oldfriend.llm.model import Call, Completion, Outcome, Request, Usage
 
 AT_ONCE: Final = 96
 """Texts in one request."""
@@ -27,6 +32,8 @@ REST_S: Final = 30.0
 TOO_MUCH: Final = frozenset({400, 413, 422})
 MAY_PASS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 MOST_QUOTED: Final = 200
+REQUEST: Final = Request(purpose="embedding", prompt="", stable="", turns=())
+"""What the record says of a request: no prompt goes along, and the texts are kept elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,7 @@ class ProvidedEmbedder:
         self,
         choice: Choice,
         dimension: int | None,
+        account: Account,
         *,
         for_few: Persistence = FOR_FEW,
         in_bulk: Persistence = IN_BULK,
@@ -61,32 +69,40 @@ class ProvidedEmbedder:
         self.dimension = dimension or 0
         self.model = f"{choice.model}/{dimension}"
         self._choice = choice
+        self._account = account
         self._for_few, self._in_bulk = for_few, in_bulk
-        self._http: httpx2.AsyncClient | None = None
-        self._rests_until = 0.0
+        self._link = _Link()
+
+    def charged_to(self, account: Account) -> "ProvidedEmbedder":
+        """The same, over the same connections, at another's expense."""
+        other = copy(self)
+        other._account = account
+        return other
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
         how = self._for_few if len(texts) <= FEW else self._in_bulk
         now = asyncio.get_running_loop().time
-        if how is self._for_few and now() < self._rests_until:
+        if how is self._for_few and now() < self._link.rests_until:
             raise EmbeddingFailed(f"{self._choice.provider} failed a moment ago.")
         parts = [np.zeros((0, self.dimension), dtype=np.float32)]
         for start in range(0, len(texts), AT_ONCE):
             some = [text[:LONGEST_TEXT] or " " for text in texts[start : start + AT_ONCE]]
+            if not is_free(self._choice):
+                await self._account.check()
             try:
                 parts.append(await self._embed(some, how))
             except EmbeddingFailed:
-                self._rests_until = now() + REST_S
+                self._link.rests_until = now() + REST_S
                 raise
-        self._rests_until = 0.0
+        self._link.rests_until = 0.0
         return np.concatenate(parts if self.dimension else parts[1:])
 
     async def close(self) -> None:
         """Let the connections go."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
+        if self._link.http is not None:
+            await self._link.http.aclose()
+            self._link.http = None
 
     async def _embed(self, texts: Sequence[str], how: Persistence) -> Vectors:
         """The vectors of a few texts; one that is too long for the model is cut until it is not."""
@@ -116,7 +132,32 @@ class ProvidedEmbedder:
                 await asyncio.sleep(max(wished, pause * random.uniform(0.5, 1.0)))
 
     async def _ask(self, texts: Sequence[str], how: Persistence) -> Vectors:
-        """One request."""
+        """One request, which is kept however it ends."""
+        now = asyncio.get_running_loop().time
+        began, paid = now(), None
+
+        async def keep(outcome: Outcome, why: str | None = None) -> None:
+            call = Call(
+                request=REQUEST, model=self._choice.model, outcome=outcome, completion=paid,
+                error=why, latency_us=round((now() - began) * 1_000_000),
+            )  # fmt: skip
+            await self._account.record(call)
+
+        try:
+            answer = await self._send(texts, how)
+            paid = paid_for(self._choice, answer)
+            vectors = vectors_in(self._choice, answer, count=len(texts), dimension=self.dimension)
+        except CancelledError:
+            await keep("cut off", "It was stopped, or took too long.")
+            raise
+        except (EmbeddingFailed, _Passing, _TooMuch) as error:
+            await keep("failed", str(error))
+            raise
+        await keep("done")
+        return vectors
+
+    async def _send(self, texts: Sequence[str], how: Persistence) -> httpx2.Response:
+        """What a provider answers, if it is no failure."""
         choice = self._choice
         body = {"model": choice.name, "input": list(texts), "encoding_format": "float"}
         timeout = httpx2.Timeout(how.answer_s, connect=min(choice.patience.connect_s, how.answer_s))
@@ -133,17 +174,25 @@ class ProvidedEmbedder:
             raise _Passing(f"The connection to {choice.provider} was lost.") from error
         if answer.status_code != httpx2.codes.OK:
             raise failure(choice, answer)
-        return vectors_in(choice, answer, count=len(texts), dimension=self.dimension)
+        return answer
 
     def _connections(self) -> httpx2.AsyncClient:
-        if self._http is None:
+        if self._link.http is None:
             choice = self._choice
-            self._http = httpx2.AsyncClient(
+            self._link.http = httpx2.AsyncClient(
                 base_url=f"{choice.base_url.rstrip('/')}/",
                 headers={"Authorization": f"Bearer {choice.key}"} if choice.key else {},
                 trust_env=not is_on_this_machine(choice.base_url),
             )
-        return self._http
+        return self._link.http
+
+
+@dataclass(slots=True)
+class _Link:
+    """What all who ask the same embedder share."""
+
+    http: httpx2.AsyncClient | None = None
+    rests_until: float = 0.0  # by the loop's clock
 
 
 class _Passing(Exception):
@@ -192,6 +241,32 @@ def quoted(choice: Choice, answer: httpx2.Response) -> str:
     if choice.key:
         line = line.replace(choice.key, "[key]")
     return line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counted:
+    """What was charged for."""
+
+    input_tokens: int
+    output_tokens: int = 0
+    cost: Decimal | None = None
+
+
+def paid_for(choice: Choice, answer: httpx2.Response) -> Completion | None:
+    """What an answer was charged at, whether or not it can be used; None where it does not say."""
+    try:
+        usage = answer.json()["usage"]
+        cost = usage.get("cost")
+        counted = _Counted(
+            input_tokens=int(usage.get("prompt_tokens") or usage["total_tokens"]),
+            cost=None if cost is None else Decimal(str(cost)),
+        )
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        return None
+    return Completion(
+        model=choice.model, text="", usage=Usage(input=counted.input_tokens),
+        cost=price(choice, counted, None),
+    )  # fmt: skip
 
 
 class _Item(TypedDict):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oldfriend.memory.search.asking import Asked
 from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.scan import Scan
-from oldfriend.memory.search.values import Floats, Ints, Question
+from oldfriend.memory.search.values import Floats, Ints
 
 _MOST_CANDIDATES: Final = 400
 _NEAR: Final = 3  # terms apart, to count as standing together
@@ -40,12 +40,10 @@ class Candidates:
     mentioned_before: Bools
 
 
-def choose(index: PersonIndex, question: Question, scanned: Scan) -> Ints:
+def choose(index: PersonIndex, scanned: Scan) -> Ints:
     """The most promising messages, in no order; never an excluded one."""
     matching = scanned.matching[:-1].copy()
-    matching[index.columns.length == 0] = -np.inf
-    if question.exclude:
-        matching[index.positions_mask(question.exclude)] = -np.inf
+    matching[(index.columns.length == 0) | ~scanned.heard] = -np.inf
     if len(matching) > _MOST_CANDIDATES:
         best = np.sort(np.argpartition(matching, -_MOST_CANDIDATES)[-_MOST_CANDIDATES:])
     else:

@@ -4,7 +4,7 @@ The numbers do not depend on how long the history is, so that weights learned on
 for long ones. Their names are what the weights file calls them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -26,6 +26,16 @@ _SHORT_TEXT: Final = 40  # characters
 _TYPICAL_DEVIATIONS: Final = 3.0
 _TINY: Final = 1e-6
 
+
+def _name(flag: Sign | Wanted) -> str:
+    return (flag.name or "").lower()
+
+
+def _bits(flags: Sequence[Sign | Wanted]) -> NDArray[np.uint32]:
+    """A number for each flag, one below the other: to be compared with a row of signs."""
+    return np.array([[int(flag)] for flag in flags], np.uint32)
+
+
 _SIGNS_THAT_COUNT: Final = (
     Sign.NAME, Sign.QUESTION, Sign.ATTACHMENT, Sign.NUMBER, Sign.THANKS, Sign.TIME,
     Sign.EXCLAMATION, Sign.RELATION, Sign.REASON, Sign.GREETING, Sign.PAST, Sign.SECOND_PERSON,
@@ -36,6 +46,14 @@ _SIGNS_OF_AN_ANSWER: Final = (
     (Wanted.PERSON, Sign.RELATION), (Wanted.TIME, Sign.FIRST_PERSON),
     (Wanted.PLACE, Sign.PLACE), (Wanted.LIST, Sign.ATTACHMENT),
 )  # fmt: skip
+
+
+_SIGN_NAMES: Final = tuple(f"sign_{_name(sign)}" for sign in _SIGNS_THAT_COUNT)
+_ANSWER_NAMES: Final = tuple(f"{_name(want)}_{_name(sign)}" for want, sign in _SIGNS_OF_AN_ANSWER)
+# Plain numbers: arithmetic on an IntFlag costs a microsecond each time.
+_SIGN_BITS: Final = _bits(_SIGNS_THAT_COUNT)
+_ANSWER_BITS: Final = _bits([sign for _, sign in _SIGNS_OF_AN_ANSWER])
+_WANTED_BITS: Final = _bits([wanted for wanted, _ in _SIGNS_OF_AN_ANSWER])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,22 +106,25 @@ def features_of(evidence: Evidence) -> tuple[tuple[str, ...], Floats]:
 
 def _closeness(given: Evidence) -> Iterator[Feature]:
     near, scanned = given.near, given.scanned
-    lexical = scanned.lexical * np.float32(1 / max(float(scanned.lexical.max()), _TINY))
-    around = scanned.lexical_around * np.float32(
-        1 / max(float(scanned.lexical_around.max()), _TINY)
-    )
+    own = np.float32(1 / max(scanned.most_lexical, _TINY))
+    beside = np.float32(1 / max(scanned.most_around, _TINY))
+    lexical, around = scanned.lexical, scanned.lexical_around
     meaning, has_meaning = scanned.meaning, scanned.meaning_weight
-    words, close, words_around = lexical[near.rows], meaning[near.rows], around[near.rows]
+    words, close, words_around = (
+        lexical[near.rows] * own,
+        meaning[near.rows],
+        around[near.rows] * beside,
+    )
     chats = float(given.index.has_companion)
     yield "words", words
     yield "words_share", scanned.lexical[near.rows] / scanned.possible
     yield "words_around", words_around
     yield "words_around_share", scanned.lexical_around[near.rows] / scanned.possible
-    yield "words_before", lexical[near.before]
-    yield "words_after", lexical[near.after]
-    yield "words_before2", lexical[near.before2]
-    yield "words_around_before2", around[near.before2]
-    yield "words_around_after2", around[near.after2]
+    yield "words_before", lexical[near.before] * own
+    yield "words_after", lexical[near.after] * own
+    yield "words_before2", lexical[near.before2] * own
+    yield "words_around_before2", around[near.before2] * beside
+    yield "words_around_after2", around[near.after2] * beside
     yield "meaning", close
     yield "meaning_squared", np.square(np.maximum(close, 0)) / 4
     yield "meaning_before", meaning[near.before]
@@ -169,7 +190,7 @@ def _people(given: Evidence) -> Iterator[Feature]:
     speaks = np.isin(speaker, meant.named) if anyone else np.zeros(len(near.rows), np.bool_)
     mine = columns.is_person[near.rows]
     companion = columns.is_companion[near.rows]
-    words = given.scanned.lexical[near.rows] / max(float(given.scanned.lexical.max()), _TINY)
+    words = given.scanned.lexical[near.rows] / max(given.scanned.most_lexical, _TINY)
     in_first_person = (columns.signs[near.rows] & int(Sign.FIRST_PERSON)) != 0
     yield "named_speaks", speaks & one
     yield "another_speaks", ~speaks & one
@@ -205,20 +226,14 @@ def _shape(given: Evidence) -> Iterator[Feature]:
     yield "short", characters < _SHORT_TEXT
     yield "length_with_companion", length * float(given.index.has_companion)
     signs = columns.signs[rows]
-    for sign in _SIGNS_THAT_COUNT:
-        yield f"sign_{_name(sign)}", (signs & int(sign)) != 0
-    for wanted, sign in _SIGNS_OF_AN_ANSWER:
-        asked_for = bool(given.asked.wanted & wanted)
-        yield f"{_name(wanted)}_{_name(sign)}", ((signs & int(sign)) != 0) & asked_for
-
-
-def _name(flag: Sign | Wanted) -> str:
-    return (flag.name or "").lower()
+    yield from zip(_SIGN_NAMES, (signs & _SIGN_BITS) != 0, strict=True)
+    asked_for = (_WANTED_BITS & np.uint32(given.asked.wanted)) != 0
+    yield from zip(_ANSWER_NAMES, ((signs & _ANSWER_BITS) != 0) & asked_for, strict=True)
 
 
 def _turns(given: Evidence) -> Iterator[Feature]:
     index, near, lexical = given.index, given.near, given.scanned.lexical
-    best = max(float(lexical.max()), _TINY)
+    best = max(given.scanned.most_lexical, _TINY)
     question = int(Sign.QUESTION)
     asks = (index.columns.signs[near.rows] & question) != 0
     asked_before = (index.neighbour(index.columns.signs, near.before, 0) & question) != 0

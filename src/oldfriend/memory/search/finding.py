@@ -43,7 +43,7 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
     meant = who_is_meant(index, asked)
     asked = without_names(asked, meant)
     scanned = scan(index, question, asked)
-    rows = choose(index, question, scanned)
+    rows = choose(index, scanned)
     if not len(rows):
         return None
     near = look_closer(index, rows, asked, meant.name_terms)

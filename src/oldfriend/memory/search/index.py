@@ -188,13 +188,15 @@ class PersonIndex:
         found[at == NOBODY] = none
         return found
 
-    def damping(self, positions: Ints) -> Floats:
-        """BM25's length norm of these messages."""
-        return _damping(self.columns.length, positions)
+    @property
+    def damping(self) -> Floats:
+        """BM25's length norm of each message; worked out anew at each call."""
+        return _damping(self.columns.length)
 
-    def damping_around(self, positions: Ints) -> Floats:
-        """BM25's length norm of these messages, each with its neighbours."""
-        return _damping(self._around.now, positions)
+    @property
+    def damping_around(self) -> Floats:
+        """BM25's length norm of each message with its neighbours; worked out at each call."""
+        return _damping(self._around.now)
 
     def terms_of(self, positions: Ints) -> tuple[Longs, Longs, Terms]:
         """All terms of these messages: at which of the positions, at which place, which term."""
@@ -210,22 +212,16 @@ class PersonIndex:
             return np.zeros(len(self), dtype=np.bool_)
         return np.isin(self.columns.seq, np.fromiter(seqs, np.int64, len(seqs)))
 
-    def holding(self, terms: Collection[int]) -> tuple[Ints, Floats]:
-        """The messages that hold any of these terms, ascending, and how often."""
-        found = [block.holding(term) for term in terms for block in self._blocks]
-        found = [part for part in found if len(part[0])]
-        if len(found) == 1:
-            return found[0]
-        messages = np.concatenate([np.empty(0, np.int32), *(part[0] for part in found)])
-        counts = np.concatenate([np.empty(0, np.float32), *(part[1] for part in found)])
-        if len(terms) == 1:
-            return messages, counts
-        distinct, at = np.unique(messages, return_inverse=True)
-        return distinct, np.bincount(at, counts, len(distinct)).astype(np.float32)
+    def holding(self, words: Sequence[Sequence[int]]) -> list[tuple[Ints, Floats]]:
+        """For each word the messages that hold any of its terms, ascending, and how often."""
+        terms = np.array([term for word in words for term in word], np.uint32)
+        parts = zip(*(block.holding(terms) for block in self._blocks), strict=True)
+        return [_joined([part for _ in word for part in next(parts)], word) for word in words]
 
-    def knows(self, terms: Collection[int]) -> bool:
+    def knows(self, terms: Sequence[int]) -> bool:
         """Does any of these terms stand anywhere?"""
-        return any(len(block.holding(term)[0]) for term in terms for block in self._blocks)
+        wanted = np.array(terms, np.uint32)
+        return any(block.frequencies(wanted).any() for block in self._blocks)
 
     def known_among(self, terms: Terms) -> list[int]:
         """Those of these terms that stand somewhere, the most frequent first."""
@@ -322,12 +318,25 @@ def _is_there(vectors: Floats) -> NDArray[np.bool_]:
     return there
 
 
-def _damping(length: NDArray[np.generic], positions: Ints) -> Floats:
+def _damping(length: NDArray[np.generic]) -> Floats:
     mean = max(float(length.mean(dtype=np.float64)) if len(length) else 0.0, 1.0)
-    share = np.float32(SATURATION * _LENGTH_SHARE / mean)
-    damping: Floats = share * length[positions].astype(np.float32)
+    damping = length.astype(np.float32)
+    damping *= np.float32(SATURATION * _LENGTH_SHARE / mean)
     damping += np.float32(SATURATION * (1 - _LENGTH_SHARE))
     return damping
+
+
+def _joined(parts: Sequence[tuple[Ints, Floats]], terms: Sequence[int]) -> tuple[Ints, Floats]:
+    """The messages that hold any of these terms, out of what each term has in each block."""
+    found = [part for part in parts if len(part[0])]
+    if len(found) == 1:
+        return found[0]
+    messages = np.concatenate([np.empty(0, np.int32), *(part[0] for part in found)])
+    counts = np.concatenate([np.empty(0, np.float32), *(part[1] for part in found)])
+    if len(terms) == 1:
+        return messages, counts
+    distinct, at = np.unique(messages, return_inverse=True)
+    return distinct, np.bincount(at, counts, len(distinct)).astype(np.float32)
 
 
 def _starts(length: Longs) -> Longs:

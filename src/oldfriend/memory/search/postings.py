@@ -1,11 +1,14 @@
 """In which messages does a term stand, and how often? Sorted arrays over a stretch of messages."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.memory.search.values import Floats, Ints
+
+Longs: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -13,7 +16,7 @@ class Postings:
     """For each term the messages that hold it, ascending, with their counts."""
 
     terms: NDArray[np.uint32]  # ascending
-    starts: NDArray[np.int64]  # one more than terms
+    starts: Longs  # one more than terms
     messages: Ints
     counts: Floats
     message_count: int
@@ -23,24 +26,31 @@ class Postings:
         """How much memory the arrays take."""
         return sum(part.nbytes for part in (self.terms, self.starts, self.messages, self.counts))
 
-    def holding(self, term: int) -> tuple[Ints, Floats]:
-        """The messages that hold a term, and how often."""
-        at = int(np.searchsorted(self.terms, np.uint32(term)))
-        if at == len(self.terms) or self.terms[at] != term:
-            return self.messages[:0], self.counts[:0]
-        stretch = slice(self.starts[at], self.starts[at + 1])
-        return self.messages[stretch], self.counts[stretch]
+    def holding(self, terms: NDArray[np.uint32]) -> list[tuple[Ints, Floats]]:
+        """For each term the messages that hold it, and how often."""
+        if not len(self.terms):
+            return [(self.messages, self.counts)] * len(terms)
+        first, end = self._stretches(terms)
+        return [
+            (self.messages[begin:stop], self.counts[begin:stop])
+            for begin, stop in zip(first.tolist(), end.tolist(), strict=True)
+        ]
 
-    def frequencies(self, terms: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def frequencies(self, terms: NDArray[np.uint32]) -> Longs:
         """In how many messages each of these terms stands."""
         if not len(self.terms):
             return np.zeros(len(terms), np.int64)
+        first, end = self._stretches(terms)
+        return end - first
+
+    def _stretches(self, terms: NDArray[np.uint32]) -> tuple[Longs, Longs]:
+        """Where the postings of each term begin and end; at the same place where it has none."""
         at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
-        held = self.starts[at + 1] - self.starts[at]
-        return np.where(self.terms[at] == terms, held, 0)
+        first = self.starts[at]
+        return first, np.where(self.terms[at] == terms, self.starts[at + 1], first)
 
 
-def postings_of(stream: NDArray[np.uint32], lengths: NDArray[np.int64], first: int) -> Postings:
+def postings_of(stream: NDArray[np.uint32], lengths: Longs, first: int) -> Postings:
     """Postings of messages numbered from `first`, whose terms stand one after the other."""
     # One number holds term and message, so that one sort groups both.
     pairs = stream.astype(np.uint64)
@@ -61,7 +71,7 @@ def postings_of(stream: NDArray[np.uint32], lengths: NDArray[np.int64], first: i
     )
 
 
-def _changes(values: NDArray[np.uint32] | NDArray[np.uint64]) -> NDArray[np.int64]:
+def _changes(values: NDArray[np.uint32] | NDArray[np.uint64]) -> Longs:
     """The positions at which a new value begins."""
     is_new = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=is_new[1:])

@@ -35,8 +35,11 @@ _IMAGINED_MESSAGES: Final = 20
 class Scan:
     """Scores of all messages. Each array has one place more, a zero, for "no neighbour"."""
 
+    heard: Bools  # what may be found: not in view anyway; no place more than there are messages
     lexical: Floats  # BM25
     lexical_around: Floats  # BM25 of a message with its neighbours
+    most_lexical: float
+    most_around: float
     meaning: Floats  # cosine, as standard deviations above the person's mean
     cosine: Floats
     matching: Floats  # the first weighing of them all
@@ -53,15 +56,19 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
     lexical, around, idf, known = _lexical(index, asked, heard)
     cosine, meaning, mean_cosine = _meaning(index, question, heard)
     has_meaning = bool(meaning.any())
-    matching = lexical * np.float32(_WORDS_WEIGHT / max(float(lexical.max()), _TINY))
-    matching += around * np.float32(_WORDS_WEIGHT / max(float(around.max()), _TINY))
+    most_lexical, most_around = float(lexical.max()), float(around.max())
+    matching = lexical * np.float32(_WORDS_WEIGHT / max(most_lexical, _TINY))
+    matching += around * np.float32(_WORDS_WEIGHT / max(most_around, _TINY))
     if has_meaning:
         matching += meaning
         matching[:-1] += np.float32(_BEFORE_WEIGHT) * meaning[index.previous]
         matching[:-1] += np.float32(_AFTER_WEIGHT) * meaning[index.following]
     return Scan(
+        heard=heard,
         lexical=lexical,
         lexical_around=around,
+        most_lexical=most_lexical,
+        most_around=most_around,
         meaning=meaning,
         cosine=cosine,
         matching=matching,
@@ -82,10 +89,9 @@ def _lexical(
     around = np.zeros(count + 1, np.float32)
     near = np.zeros(count + 1, np.float32)
     idf = np.zeros(len(asked.words), np.float32)
+    damping, damping_around = index.damping, index.damping_around
     known: list[bool] = []
-    for at, word in enumerate(asked.words):
-        messages, counts = index.holding(word.terms)
-        counts = counts * heard[messages]  # what is in view lends its neighbours nothing
+    for at, (messages, counts) in enumerate(index.holding([word.terms for word in asked.words])):
         known.append(len(messages) > 0)
         if not len(messages):
             idf[at] = np.log1p((imagined + 0.5) / 0.5)
@@ -93,14 +99,15 @@ def _lexical(
         weight = float(np.log1p((imagined - len(messages) + 0.5) / (len(messages) + 0.5)))
         idf[at] = weight
         factor = np.float32(weight * (SATURATION + 1))
-        own[messages] += factor * counts / (counts + index.damping(messages))
+        counts = counts * heard[messages]  # what is in view lends its neighbours nothing
+        own[messages] += factor * counts / (counts + damping[messages])
         before, after = index.previous[messages], index.following[messages]
         near[messages] += counts
         near[before] += counts
         near[after] += counts
         touched = np.concatenate([messages, before, after])
         here = near[touched]
-        around[touched] += factor * here / (here + index.damping_around(touched))
+        around[touched] += factor * here / (here + damping_around[touched])
         # A message that stands there twice got its part once: the right sides were equal.
         near[touched] = 0
     own[NOBODY] = around[NOBODY] = 0

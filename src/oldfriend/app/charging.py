@@ -1,0 +1,66 @@
+"""At whose expense are texts embedded? Each call is kept; when too much was spent, none is made.
+
+The model in this process costs nothing, and never gets here. It does not know what the texts are.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from oldfriend.app.allowance import find_used_up
+from oldfriend.app.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
+from oldfriend.domain.errors import AllowanceUsedUp
+from oldfriend.ledger.calls import Asker, record_call
+from oldfriend.llm.model import Call
+from oldfriend.memory.people import find_owner
+
+FOR_WHAT: Final[dict[Literal["background", "everything"], str]] = {
+    "background": "work in the background", "everything": "everything",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerAccount:
+    """Keeps calls in the ledger, under the limits of the day."""
+
+    db: Database
+    settings: Settings
+    clock: Clock
+    asker: Asker | None = None  # None: nobody in particular, so the owner
+
+    async def check(self) -> None:
+        """Raise AllowanceUsedUp where nothing more may be spent today."""
+        is_background = self.asker is not None and self.asker.is_background
+        async with self.db.reading() as tx:
+            used_up = await find_used_up(
+                tx, self.settings, now=self.clock(), is_background=is_background
+            )
+        if used_up is not None:
+            raise AllowanceUsedUp(
+                f"today's limit for {FOR_WHAT[used_up.purpose]} is reached; it ends at midnight."
+            )
+
+    async def record(self, call: Call) -> None:
+        """Keep a finished call, unless nobody has talked here yet."""
+        now = self.clock()
+        async with self.db.writing() as tx:
+            asker = self.asker
+            if asker is None and (owner := await find_owner(tx)) is not None:
+                asker = Asker(person=owner.id)
+            if asker is not None:
+                await record_call(tx, asker, call, step=0, request="", now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """Keeps calls until it is known who pays; whoever asks has said yes to them."""
+
+    calls: list[Call] = field(default_factory=list)
+
+    async def check(self) -> None:
+        """Let them be made."""
+
+    async def record(self, call: Call) -> None:
+        """Keep one."""
+        self.calls.append(call)

@@ -1,0 +1,326 @@
+"""What is said goes through the inbox: in order, once, and not against the person's will."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_line, stop
+from oldfriend.app.answering import answer, see_answered
+from oldfriend.app.sections import Limits
+from oldfriend.app.wiring import House, RoleModel
+from oldfriend.app.working import work
+from oldfriend.domain.errors import NotDelivered, TurnFailed, Undeliverable
+from oldfriend.domain.letters import Letter
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.model import Request, ToolCall, Turn
+from oldfriend.llm.resting import Rests
+from oldfriend.llm.scripted import Scripted, ScriptedModel
+from oldfriend.memory.log import list_recent
+from oldfriend.queues.lanes import MOST_ATTEMPTS, list_letters, retry_letter
+from tests.clock import FrozenClock
+
+
+@dataclass
+class Platform:
+    """A channel in memory."""
+
+    quiet_s: float = 0.0
+    sent: list[str] = field(default_factory=list)
+    trouble: list[Exception] = field(default_factory=list)  # instead of taking the next ones
+
+    def parts(self, text: str) -> Sequence[str]:
+        """A line is a part."""
+        return text.splitlines()
+
+    async def send(self, address: str, text: str, *, key: str) -> None:
+        """Take it, or not."""
+        if self.trouble:
+            raise self.trouble.pop(0)
+        self.sent.append(text)
+
+
+def with_model(house: House, model: ScriptedModel) -> House:
+    """The house with a model to think with."""
+    rests = Rests()
+
+    def chain(record: Callable[..., object]) -> Chain:
+        return Chain(
+            models=[model], record=record, rests=rests, clock=house.clock, random=random.random
+        )
+
+    return replace(house, models={"main": RoleModel(name=model.name, chain=chain)})
+
+
+def echo(request: Request) -> Scripted:
+    """Say what was said."""
+    last = request.turns[-1]
+    assert isinstance(last, Turn)
+    return Scripted(text=f"re: {last.text}")
+
+
+def slowly(request: Request) -> Scripted:
+    """The same, after a while."""
+    return replace(echo(request), delay_s=0.3)
+
+
+async def said(house: House, line: Line, text: str, **more: object) -> Accepted:
+    """Have something said that waits for a worker."""
+    accepted = await accept(house, line, Said(text=text, **more), to_answer=False)
+    assert accepted is not None
+    return accepted
+
+
+async def log_of(house: House, line: Line) -> list[tuple[str, str]]:
+    """What stands in a chat."""
+    async with house.db.reading() as tx:
+        messages = await list_recent(tx, line.person.id, line.chat.id, limit=50)
+    return [(message.role, message.text) for message in messages]
+
+
+async def letters_in(house: House, *, parked: bool = False) -> list[Letter]:
+    """What waits, or is set aside."""
+    async with house.db.reading() as tx:
+        return [each for each in await list_letters(tx, parked=parked) if each.queue != "agenda"]
+
+
+async def work_until(house: House, is_so: Callable[[], bool], *, within_s: float = 10.0) -> None:
+    """Let a worker work until something is so."""
+    stopping, step = asyncio.Event(), asyncio.Event()
+    watched = replace(house, reached=lambda _: step.set())
+    async with asyncio.timeout(within_s), asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(watched, stopping=stopping))
+        while not is_so():
+            await step.wait()
+            step.clear()
+        stopping.set()
+
+
+@pytest.fixture
+async def line(house: House) -> Line:
+    """The owner, on a platform."""
+    return await open_line(house, person=None, channel="platform")
+
+
+async def test_what_was_delivered_twice_is_answered_once(house: House, line: Line) -> None:
+    """Platforms redeliver what they are not sure of."""
+    platform = Platform()
+    house = with_model(replace(house, channels={"platform": platform}), ScriptedModel(echo))
+    await said(house, line, "hello there", key="m1")
+    assert await accept(house, line, Said(text="hello there", key="m1"), to_answer=False) is None
+    await work_until(house, lambda: bool(platform.sent))
+    assert await accept(house, line, Said(text="hello there", key="m1"), to_answer=False) is None
+
+    assert platform.sent == ["re: hello there"]
+    assert await letters_in(house) == []
+
+
+async def test_a_burst_is_one_turn(house: House, line: Line, clock: FrozenClock) -> None:
+    """Whoever writes in short lines is not answered line by line."""
+    platform = Platform(quiet_s=2.0)
+    model = ScriptedModel(echo)
+    house = with_model(replace(house, channels={"platform": platform}), model)
+    for number, text in enumerate(("so", "guess what", "we got the flat")):
+        clock.tick(seconds=1)
+        await said(house, line, text, key=f"m{number}", number=number)
+    clock.tick(seconds=3)
+    await work_until(house, lambda: len(platform.sent) == 3)
+
+    assert platform.sent == ["re: so", "guess what", "we got the flat"]
+    assert len(model.asked) == 1
+
+
+async def test_an_edit_while_a_turn_is_decided_has_it_decided_anew(
+    house: House, line: Line
+) -> None:
+    """Nothing was shown yet: only the corrected words are answered."""
+    house = with_model(house, ScriptedModel(slowly))
+    accepted = await said(house, line, "I live in Ghent")
+    async with asyncio.TaskGroup() as tasks:
+        answering = tasks.create_task(see_answered(house, accepted, say=None))
+        await asyncio.sleep(0.1)
+        await edit(house, line, accepted.message.id, "I live in Bruges")
+
+    assert answering.result().reply.text == "re: I live in Bruges"
+    assert await letters_in(house) == []
+
+
+async def test_an_edit_after_words_were_shown_waits_behind_the_turn(
+    house: House, line: Line
+) -> None:
+    """What somebody has read is not said once more in other words."""
+    heard: list[str] = []
+
+    async def say(piece: str) -> None:
+        heard.append(piece)
+        if len(heard) == 1:
+            await edit(house, line, accepted.message.id, "I live in Bruges")
+
+    house = with_model(house, ScriptedModel(echo))
+    accepted = await said(house, line, "I live in Ghent")
+    given = await see_answered(house, accepted, say=say)
+
+    assert "".join(heard) == given.reply.text == "re: I live in Ghent"
+    assert ("person", "I live in Bruges") in await log_of(house, line)
+    assert await letters_in(house) == []
+
+
+async def test_stop_ends_a_turn_at_once(house: House, line: Line) -> None:
+    """Nothing is answered, and the log says why."""
+    house = with_model(house, ScriptedModel(lambda request: replace(echo(request), delay_s=60)))
+    accepted = await said(house, line, "tell me everything")
+
+    async def wait_in_vain() -> None:
+        with pytest.raises(TurnFailed, match="stopped"):
+            await see_answered(house, accepted, say=None)
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        tasks.create_task(wait_in_vain())
+        await asyncio.sleep(0.1)
+        await stop(house, line, accepted.message.id)
+
+    assert [role for role, _ in await log_of(house, line)] == ["person", "marker"]
+
+
+async def test_who_says_too_much_waits_and_loses_nothing(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Fifteen a minute are answered at once; the rest when there is room, in order."""
+    platform = Platform()
+    limits = replace(house.settings.limits, messages_per_minute=15)
+    house = with_model(
+        replace(
+            house, channels={"platform": platform}, settings=replace(house.settings, limits=limits)
+        ),
+        ScriptedModel(echo),
+    )
+    for number in range(20):
+        await said(house, line, f"line {number}")
+    await work_until(house, lambda: len(platform.sent) == 15)
+    assert len(await letters_in(house)) == 5
+    clock.tick(seconds=8)
+    await work_until(house, lambda: len(platform.sent) == 17)
+    clock.tick(seconds=60)
+    await work_until(house, lambda: len(platform.sent) == 20)
+
+    assert platform.sent == [f"re: line {number}" for number in range(20)]
+
+
+async def test_a_model_that_takes_too_long_is_not_waited_for(house: House, line: Line) -> None:
+    """The person hears the truth, and the next turn does not catch up."""
+    limits = Limits(messages_per_minute=0, turn_timeout_s=0.2)
+    house = with_model(
+        replace(house, settings=replace(house.settings, limits=limits)),
+        ScriptedModel(lambda request: replace(echo(request), delay_s=60)),
+    )
+    given = await answer(house, line, Said(text="tell me a story"))
+
+    assert "takes too long" in given.reply.text
+    assert given.receipt.details["trouble"] == {"kind": "slow", "error": ""}
+    assert ("marker", "slow") in await log_of(house, line)
+
+
+async def test_a_turn_that_fails_again_and_again_is_owned_up_to_and_can_be_tried_again(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """It is set aside, those behind it are answered, and nothing is lost."""
+    platform = Platform()
+    broken = True
+
+    def break_or_echo(request: Request) -> Scripted:
+        if broken and "bad" in request.turns[-1].text:
+            raise RuntimeError("a bug")
+        return echo(request)
+
+    house = with_model(
+        replace(house, channels={"platform": platform}), ScriptedModel(break_or_echo)
+    )
+    await said(house, line, "a bad thing")
+    await said(house, line, "a good thing")
+    for _ in range(MOST_ATTEMPTS):
+        count = len(platform.sent)
+        stopping = asyncio.Event()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(work(house, stopping=stopping))
+            await asyncio.sleep(0.15)
+            stopping.set()
+        clock.tick(seconds=400)
+    await work_until(house, lambda: len(platform.sent) == 2)
+    assert count == 0
+    assert "went wrong" in platform.sent[0]
+    assert platform.sent[1] == "re: a good thing"
+    (parked,) = await letters_in(house, parked=True)
+    assert "a bug" in str(parked.error)
+
+    broken = False
+    async with house.db.writing() as tx:
+        await retry_letter(tx, parked.queue, parked.lane, parked.seq, now=house.clock())
+    await work_until(house, lambda: len(platform.sent) == 3)
+    assert platform.sent[2] == "re: a bad thing"
+    assert await letters_in(house, parked=True) == []
+
+
+async def test_what_a_platform_does_not_take_is_tried_again_in_order(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """And what it will never take holds back the rest of its own reply only."""
+    platform = Platform(trouble=[NotDelivered("busy", retry_after_s=5), Undeliverable("too odd")])
+    house = with_model(
+        replace(house, channels={"platform": platform}),
+        ScriptedModel(["one\ntwo", "three"]),
+    )
+    await said(house, line, "first")
+    await said(house, line, "second")
+    stopping = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(house, stopping=stopping))
+        await asyncio.sleep(0.4)
+        stopping.set()
+    assert platform.sent == []
+    clock.tick(seconds=60)
+    await work_until(house, lambda: bool(platform.sent))
+
+    assert platform.sent == ["three"]
+    assert [letter.body["text"] for letter in await letters_in(house, parked=True)] == [
+        "one",
+        "two",
+    ]
+
+
+async def test_a_turn_that_is_run_again_does_and_pays_nothing_twice(
+    house: House, line: Line
+) -> None:
+    """The ledger knows what was given and done before the crash."""
+
+    def look_at_the_clock(request: Request) -> Scripted:
+        if len(request.turns) > 1:
+            return Scripted(text="It is late.")
+        wanted = ToolCall(id="t1", name="current_time", arguments={"zone": "Asia/Tokyo"})
+        return Scripted(calls=(wanted,))
+
+    model = ScriptedModel(look_at_the_clock)
+    steps: list[str] = []
+
+    class PowerCut(BaseException):
+        """The end of a process, as far as this one can have it."""
+
+    def cut(step: str) -> None:
+        steps.append(step)
+        if step == "decided" and steps.count("decided") == 1:
+            raise PowerCut
+
+    house = replace(with_model(house, model), reached=cut)
+    accepted = await said(house, line, "what time is it in Tokyo?")
+    with pytest.raises(PowerCut):
+        await see_answered(house, accepted, say=None)
+    await asyncio.sleep(0)
+    async with house.db.writing() as tx:  # its lease is over
+        await tx.run("UPDATE lane SET lease_until = 1 WHERE lease_until IS NOT NULL")
+    given = await see_answered(house, accepted, say=None)
+
+    assert given.reply.text == "It is late."
+    assert len(model.asked) == 2
+    assert steps.count("called") == 2
+    assert steps.count("tool finished") == 1
