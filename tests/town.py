@@ -27,7 +27,7 @@ from oldfriend.app.working import work
 from oldfriend.db.database import Transaction
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.embedding import Vectors
-from oldfriend.llm.model import Record, Request, Turn
+from oldfriend.llm.model import Record, Request, ToolCall, Turn
 from oldfriend.llm.resting import Rests
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
@@ -80,14 +80,17 @@ class Town:
         )  # fmt: skip
 
     def model(self, delay_s: float) -> RoleModel:
-        """A model that repeats what was said, and notes that it was asked."""
+        """A model that repeats what was said, and looks at the clock first if asked when."""
         rests = Rests()
 
         def answer(request: Request) -> Scripted:
-            last = request.turns[-1]
-            assert isinstance(last, Turn)
-            append(self.called, last.text)
-            return Scripted(text=f"re: {last.text}", delay_s=delay_s)
+            said = [turn for turn in request.turns if isinstance(turn, Turn)]
+            last = [turn.text for turn in said if turn.role == "person"][-1]
+            if isinstance(request.turns[-1], Turn):
+                append(self.called, last)
+                if last.startswith("when"):
+                    return Scripted(calls=(ToolCall(id="t", name="current_time", arguments={}),))
+            return Scripted(text=f"re: {last}", delay_s=delay_s)
 
         def chain(record: Record) -> Chain:
             return Chain(

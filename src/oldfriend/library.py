@@ -28,6 +28,7 @@ from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, storable
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
+from oldfriend.ledger.calls import Asker
 from oldfriend.memory.bringing import Target, Told, bring
 from oldfriend.memory.log import list_messages
 from oldfriend.transfer.casting import same_name
@@ -95,8 +96,11 @@ class Memory:
     ) -> "Opening":
         """Open or make a memory: ``sqlite:///PATH``; None for the companion's own.
 
-        ``person`` is whose memory it is (None: the owner); people never see each other's. Use
-        the result with ``with`` or ``async with``. Raises StoreError, InvalidInput.
+        The companion's own is opened as its owner chose in ``oldfriend.toml``. Any other goes by
+        the environment and the defaults: no text leaves the machine unless the program wants it
+        (``OLDFRIEND_EMBEDDER_MODEL``). ``person`` is whose memory it is (None: the owner); people
+        never see each other's. Use the result with ``with`` or ``async with``. Raises StoreError,
+        InvalidInput.
         """
         return Opening(url, person=person, channel=channel)
 
@@ -276,9 +280,10 @@ class Opening:
 
     async def _open(self) -> Memory:
         async with AsyncExitStack() as stack:
-            house = await stack.enter_async_context(open_house(read_settings(database=self._url)))
+            settings = read_settings(database=self._url, has_file=self._url is None)
+            house = await stack.enter_async_context(open_house(settings))
             line = await open_line(house, person=self._person, channel=self._channel)
-            memory = Memory(house, line)
+            memory = Memory(house.on_behalf_of(Asker(person=line.person.id)), line)
             stack.callback(memory.close)
             self._stack = stack.pop_all()
         return memory

@@ -8,6 +8,7 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
+from oldfriend.app.charging import Tab
 from oldfriend.app.connecting import Wish, keep_model, keys_at_hand, stays_here, try_model
 from oldfriend.app.reaching import choice_of, may_be_asked
 from oldfriend.app.sections import EmbedderChoice, Models, Provider
@@ -122,8 +123,8 @@ def test_an_embedder_of_before_is_asked_only_where_words_go_anyway(chosen: Setti
 async def test_a_stored_vector_leads_back_to_its_model(chosen: Settings) -> None:
     """As long as it can be reached; each is made once."""
     settings = replace(chosen, environment={"OPENAI_API_KEY": SECRET})
-    offline, online = Embedders(settings), Embedders(
-        replace(settings, models=Models(main=("openai:gpt-9",)))
+    offline, online = Embedders(settings, Tab()), Embedders(
+        replace(settings, models=Models(main=("openai:gpt-9",))), Tab()
     )  # fmt: skip
     name = "openai:text-embedding-3-small/1536"
 
@@ -143,7 +144,7 @@ async def test_a_chosen_embedder_that_cannot_be_reached_says_so_when_it_is_asked
 ) -> None:
     """Opening the house goes well: words are found without it."""
     settings = replace(chosen, embedder=EmbedderChoice(model="openai:small", dimension=8))
-    embedder = Embedders(settings).present()
+    embedder = Embedders(settings, Tab()).present()
 
     assert (embedder.model, embedder.dimension) == ("openai:small/8", 8)
     with pytest.raises(EmbeddingFailed, match="no key for openai"):

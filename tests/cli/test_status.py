@@ -25,7 +25,8 @@ def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
     status = call("status", "--json").json
 
     assert status["serving"] is None
-    assert set(status) == {"serving", "waiting", "models", "today"}
+    assert set(status) == {"serving", "waiting", "models", "today", "embedding_waits_until"}
+    assert status["embedding_waits_until"] is None
     assert set(status["waiting"]) == {"inbox", "outbox", "agenda"}
     assert status["today"]["background"]["dollars_left"] == 1.0
 

@@ -19,6 +19,7 @@ class EmbeddingServer:
     url: str = ""
     longest: int = 100_000  # characters that it takes in one text
     refusals: list[tuple[int, str]] = field(default_factory=list)  # status and text, used up first
+    dollars: float | None = None  # what it says that one request costs
     asked: list[list[str]] = field(default_factory=list)  # the texts of each request
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -35,7 +36,13 @@ class EmbeddingServer:
             {"object": "embedding", "index": place, "embedding": vector.tolist()}
             for place, vector in enumerate(vectors)
         ]
-        return 200, {"object": "list", "data": items[::-1], "usage": {"prompt_tokens": 7}}
+        return 200, {"object": "list", "data": items[::-1], "usage": self.usage}
+
+    @property
+    def usage(self) -> dict[str, float]:
+        """What one request is charged at."""
+        counted: dict[str, float] = {"prompt_tokens": 7}
+        return counted if self.dollars is None else {**counted, "cost": self.dollars}
 
 
 @contextmanager

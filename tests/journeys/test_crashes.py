@@ -21,9 +21,6 @@ from tests.fakes.platform import shown_in
 from tests.processes import kill, line_of, running, until
 from tests.town import CHANNELS, LEASE_S, Town
 
-IN_FLIGHT = ("thinking",)
-"""A call that was begun and not recorded when its process died is made again."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happened:
@@ -97,9 +94,7 @@ def by_address(messages: list[tuple[str, str]]) -> dict[str, list[str]]:
 @pytest.mark.parametrize("step", get_args(Step))
 async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town, step: str) -> None:
     """At each named step of accept, turn, commit and send."""
-    if step.startswith("tool"):
-        pytest.skip("this town's model asks for no tools; see test_tools_after_a_crash")
-    say(town, [("Ana", "square", "one"), ("Ana", "square", "two")])
+    say(town, [("Ana", "square", "when one"), ("Ana", "square", "two")])
     with process(town, "bring", step) as carrier:
         carrier.wait(30)
     bring_all(town)
@@ -110,9 +105,9 @@ async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town,
         await asyncio.sleep(0.3)  # for anything that would be shown twice
     happened = await what_happened(town)
 
-    assert happened.said == [("Ana@square", "one"), ("Ana@square", "two")]
-    assert happened.shown == [("Ana@square", "re: one"), ("Ana@square", "re: two")]
-    assert happened.called == {"one": 1, "two": 1}
+    assert happened.said == [("Ana@square", "when one"), ("Ana@square", "two")]
+    assert happened.shown == [("Ana@square", "re: when one"), ("Ana@square", "re: two")]
+    assert happened.called == {"when one": 1, "two": 1}
 
 
 async def test_many_messages_survive_many_kills(town: Town, engine: str, sizes: Sizes) -> None:

@@ -97,3 +97,19 @@ async def test_a_call_outside_a_turn_is_kept_with_what_it_was_shown(
         row = await tx.row("SELECT turn, shown, prompt, is_background, latency FROM model_call")
 
     assert row == (None, '["m1", "m2"]', "reply/1", 1, 20_000)
+
+
+async def test_what_was_embedded_in_a_turn_is_no_answer_to_it(
+    db: Database, clock: FrozenClock, person: PersonId, pay: Pay
+) -> None:
+    """Also when it is the last that was asked for; its vectors are not kept here."""
+    await pay(text="hello")
+    clock.tick(seconds=1)
+    await pay(purpose="embedding", text="")
+    async with db.reading() as tx:
+        found = await find_completion(tx, Asker(person=person, turn=TURN, asked=ASKED), step=0)
+        kept = await tx.row("SELECT answer FROM model_call WHERE purpose = 'embedding'")
+
+    assert found is not None
+    assert found.text == "hello"
+    assert kept == (None,)

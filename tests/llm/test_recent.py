@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.embedding import Embedder, NoEmbedder, Vectors
+from oldfriend.llm.embedding import Account, Embedder, NoEmbedder, Vectors
+from oldfriend.llm.model import Call
 from oldfriend.llm.recent import MOST_KEPT, Recent
 
 
@@ -74,3 +75,40 @@ async def test_a_model_that_cannot_be_reached_says_why() -> None:
             await recent.embed(["a"])
 
     assert (await recent.embed([])).shape == (0, 3)
+
+
+class Charged(Lengths):
+    """An embedder that costs something."""
+
+    def __init__(self, account: Account | None = None) -> None:
+        """At somebody's expense, or nobody's."""
+        super().__init__()
+        self.account = account
+
+    def charged_to(self, account: Account) -> "Charged":
+        """At another's expense."""
+        return Charged(account)
+
+
+class Purse:
+    """An account."""
+
+    async def check(self) -> None:
+        """Let it be."""
+
+    async def record(self, call: Call) -> None:
+        """Let it be."""
+
+
+async def test_who_pays_changes_and_what_is_remembered_does_not(inner: Lengths) -> None:
+    """What somebody paid for is there for all; what costs nothing stays as it is."""
+    first, purse = Recent(Charged()), Purse()
+    await first.embed(["a"])
+    second = first.charged_to(purse)
+    await second.embed(["a", "bb"])
+    await first.embed(["bb"])
+
+    assert isinstance(second.embedder, Charged)
+    assert second.embedder.account is purse
+    assert second.embedder.given == ["bb"]
+    assert Recent(inner).charged_to(purse).embedder is inner

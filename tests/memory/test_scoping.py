@@ -39,8 +39,7 @@ from oldfriend.memory.shelf import Shelf
 from tests.memory.conftest import Friend, Meet
 
 WITHOUT_A_PERSON = {
-    "ensure_owner": "finds out who the owner is",
-    "get_person": "finds out who the owner is",
+    "find_owner": "finds out who the owner is",
     "find_person": "finds out who bears a name",
     "list_people": "lists who is here, for the owner of the machine; nothing that they said",
     "add_person": "makes the person",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from oldfriend.app.accepting import Accepted, Line, Said, accept, hearer_of, take_lane
 from oldfriend.app.holding import while_held
 from oldfriend.app.jobs import plan_embedding
-from oldfriend.app.thinking import mind_for
+from oldfriend.app.thinking import asker_of, mind_for
 from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -215,7 +215,7 @@ async def decide(house: House, said: Utterance, heard: "Heard") -> tuple[Outcome
 async def vectors_of(house: House, said: Utterance) -> Vectors | None:
     """The vectors of what was told; None where they cannot be had now."""
     try:
-        return await house.embedder.embed(
+        return await house.on_behalf_of(asker_of(said)).embedder.embed(
             [text_to_embed(each.speaker, each.text) for each in said.messages]
         )
     except EmbeddingFailed:

@@ -38,7 +38,7 @@ class LedgerAccount:
             )
         if used_up is not None:
             raise AllowanceUsedUp(
-                f"today's limit for {FOR_WHAT[used_up.purpose]} is reached; it ends at midnight."
+                f"Today's limit for {FOR_WHAT[used_up.purpose]} is reached; it ends at midnight."
             )
 
     async def record(self, call: Call) -> None:

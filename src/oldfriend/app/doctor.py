@@ -5,12 +5,19 @@ from dataclasses import dataclass
 
 from oldfriend.app.connecting import keys_at_hand
 from oldfriend.app.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.reaching import choice_of
 from oldfriend.app.sections import ROLES
 from oldfriend.app.settings import Settings
 from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelMisconfigured
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.errors import (
+    AllowanceUsedUp,
+    EmbeddingFailed,
+    InvalidInput,
+    ModelMisconfigured,
+)
 from oldfriend.domain.people import Person
 from oldfriend.memory.changes import check_fold
 from oldfriend.memory.people import list_people
@@ -32,6 +39,7 @@ async def examine(house: House) -> list[Finding]:
     findings = [*await bytes_on_disk(house), disk_space(house), await sense_for_meaning(house)]
     findings += language_models(house.settings)
     async with house.db.reading() as tx:
+        findings += await put_off_embedding(tx, house)
         for person in await list_people(tx):
             findings += await person_findings(tx, person, house.embedder.model)
     return findings
@@ -66,9 +74,20 @@ async def sense_for_meaning(house: House) -> Finding:
     """Whether texts can be turned into vectors."""
     try:
         await house.embedder.embed(["hello"])
+    except AllowanceUsedUp as error:
+        return Finding(is_well=True, text=f"Search goes by words alone for now: {error}")
     except EmbeddingFailed as error:
         return Finding(is_well=False, text=f"Search goes by words alone: {error}")
     return Finding(is_well=True, text=f"The embedding model works ({house.embedder.model}).")
+
+
+async def put_off_embedding(tx: Transaction, house: House) -> list[Finding]:
+    """Whether messages wait to be embedded until something may be spent again."""
+    until = await embedding_waits_until(tx, now=house.clock())
+    if until is None:
+        return []
+    when = from_micros(until, house.settings.zone).strftime("%Y-%m-%d %H:%M")
+    return [Finding(is_well=True, text=f"Embedding waits for tomorrow's allowance, until {when}.")]
 
 
 def language_models(settings: Settings) -> list[Finding]:

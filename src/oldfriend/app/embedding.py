@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from oldfriend.app.wiring import House
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
+from oldfriend.ledger.calls import Asker
 from oldfriend.memory.search import text_to_embed
 from oldfriend.memory.vectors import (
     Choice,
@@ -64,9 +65,10 @@ async def embed_missing(
 ) -> int:
     """Give vectors to messages that have none of the present model, at most so many; how many.
 
-    Once none is left, the vectors of models of before go. Raises EmbeddingFailed; what was done
-    before stays.
+    It is work in the background, also while somebody looks on. Once none is left, the vectors of
+    models of before go. Raises EmbeddingFailed, AllowanceUsedUp; what was done before stays.
     """
+    house = house.on_behalf_of(Asker(person=person, is_background=True))
     async with house.db.reading() as tx:
         former = [model for model in await models_of(tx, person) if model != house.embedder.model]
     if former and not await is_ours_to_switch(house):

@@ -7,16 +7,17 @@ from typing import TypeAlias
 
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.holding import while_held
+from oldfriend.app.telling import tell
 from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import LeaseLost
+from oldfriend.domain.clock import Micros, from_micros, start_of_day
+from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import list_people
 from oldfriend.queues.agenda import Job, job_of, put_job
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
-from oldfriend.queues.letters import first_due
+from oldfriend.queues.letters import first_due, last_letters
 
 EMBED = "embed"
 
@@ -53,6 +54,9 @@ async def do_jobs(house: House, claim: Claim) -> None:
             await while_held(house, claim, do(house, job_of(letter)))
         except LeaseLost:
             return  # somebody else is at it
+        except AllowanceUsedUp as error:
+            await wait_for_tomorrow(house, claim, letter, error)
+            return
         except Exception as error:
             await put_off(house, claim, letter, error)
             raise
@@ -67,13 +71,43 @@ async def do(house: House, job: Job) -> None:
     await JOBS[job.name](house, job)
 
 
+async def wait_for_tomorrow(
+    house: House, claim: Claim, letter: Letter, error: AllowanceUsedUp
+) -> None:
+    """Have a job done when it may cost something again; that it was begun does not count."""
+    now, zone = house.clock(), house.settings.zone
+    tomorrow = start_of_day(now, zone, days_back=-1)
+    async with house.db.writing() as tx:
+        await fail(
+            tx, claim, letter, error=reason(error), now=now, retry_at=tomorrow, counts=False
+        )  # fmt: skip
+        await release(tx, claim, now=now)
+    tell("waits-for-tomorrow", job=letter.lane, until=from_micros(tomorrow, zone).isoformat())
+
+
+async def embedding_waits_until(tx: Transaction, *, now: Micros) -> Micros | None:
+    """When embedding goes on that waits because too much was spent; None: it does not wait."""
+    letters = await last_letters(tx, "agenda", EMBED)
+    waiting = [
+        letter.due_at
+        for letter in letters
+        if letter.due_at > now and (letter.error or "").startswith(AllowanceUsedUp.__name__)
+    ]
+    return min(waiting, default=None)
+
+
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
     """Have a job that failed done again later; parked, when it was tried often enough."""
     now = house.clock()
     again = retry_at(now, letter.attempts, chance=random.random())
     async with house.db.writing() as tx:
         await fail(
-            tx, claim, letter, error=f"{type(error).__name__}: {error}", now=now,
+            tx, claim, letter, error=reason(error), now=now,
             retry_at=None if letter.attempts >= MOST_ATTEMPTS else again,
         )  # fmt: skip
         await release(tx, claim, now=now)
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, to be kept with a letter."""
+    return f"{type(error).__name__}: {error}"

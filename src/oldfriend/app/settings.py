@@ -79,17 +79,19 @@ def read_settings(
     data: str | None = None,
     database: str | None = None,
     typed: Sequence[str] = (),
+    has_file: bool = True,
 ) -> Settings:
     """What was given on the command line, else OLDFRIEND_… variables, else the file, else defaults.
 
     ``typed`` are settings as they are typed: "limits.lease_s=5". An empty variable is none; an
-    empty word that was typed is a slip, perhaps in a script whose own variable was empty. Raises
+    empty word that was typed is a slip, perhaps in a script whose own variable was empty. Without
+    a file (``has_file``) what the owner of the data folder chose is left alone. Raises
     InvalidInput.
     """
     path = data_folder(environment, data=data)
     if database == "":
         raise InvalidInput("--database is empty. Give it sqlite:///PATH, or leave it out.")
-    given = read_file(path / FILE_NAME)
+    given = read_file(path / FILE_NAME) if has_file else {}
     given |= dict(from_environment(environment))
     given |= dict(from_command_line(typed))
     refuse_unknown(given)

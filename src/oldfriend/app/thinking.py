@@ -25,13 +25,9 @@ from oldfriend.turn.outcome import Utterance
 
 async def mind_for(house: House, said: Utterance) -> Mind:
     """What a turn that answers these words thinks with."""
-    asker = Asker(
-        person=said.person.id,
-        turn=said.message.turn,
-        asked=" ".join(f"{each.id}@{each.version}" for each in said.messages),
-    )
+    asker = asker_of(said)
     return Mind(
-        looking=house.looking,
+        looking=house.on_behalf_of(asker).looking,
         model=model_for(house, asker),
         desk=LedgerDesk(house=house, asker=asker),
         clock=house.clock,
@@ -40,6 +36,15 @@ async def mind_for(house: House, said: Utterance) -> Mind:
             tool_calls=house.settings.limits.most_tool_calls,
         ),
         resting=await why_resting(house),
+    )
+
+
+def asker_of(said: Utterance) -> Asker:
+    """On whose behalf a turn asks."""
+    return Asker(
+        person=said.person.id,
+        turn=said.message.turn,
+        asked=" ".join(f"{each.id}@{each.version}" for each in said.messages),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from oldfriend.app.accepting import open_line
 from oldfriend.app.embedding import make_up
+from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.wiring import House
 from oldfriend.cli.columns import counted, duration
 from oldfriend.cli.opening import opened, person_named, settings_from
@@ -189,9 +190,7 @@ def told_otherwise(earlier: Batch) -> str:
 
 async def embed_all(house: House, person: PersonId) -> None:
     """Make everything findable by meaning; it is found by its words already."""
-    async with house.db.reading() as tx:
-        findable, embedded = await count_findable(tx, person, house.embedder.model)
-    total = findable - embedded
+    total = await count_unembedded(house, person)
     if not total:
         return
     line, began = StatusLine(), time.monotonic()
@@ -203,7 +202,25 @@ async def embed_all(house: House, person: PersonId) -> None:
 
     trouble = await make_up(house, person, progress=show)
     line.clear()
-    print(trouble or f"{counted(total, 'message')} can now be found by meaning, too.")
+    left = 0 if trouble is None else await leave_for_later(house, person)
+    if total > left:
+        print(f"{counted(total - left, 'message')} can now be found by meaning, too.")
+    if trouble is not None:
+        print(f"{trouble}\n{counted(left, 'message')} cannot be found by meaning yet.")
+
+
+async def count_unembedded(house: House, person: PersonId) -> int:
+    """How many messages are found by their words only."""
+    async with house.db.reading() as tx:
+        findable, embedded = await count_findable(tx, person, house.embedder.model)
+    return findable - embedded
+
+
+async def leave_for_later(house: House, person: PersonId) -> int:
+    """Leave what could not be embedded to whoever serves; how many messages that is."""
+    async with house.db.writing() as tx:
+        await plan_embedding(tx, now=house.clock())
+    return await count_unembedded(house, person)
 
 
 async def list_imports(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.people import Person
+from oldfriend.ledger.calls import Asker
 from oldfriend.memory.people import get_person
 from oldfriend.turn.explaining import reasons_in_words
 from oldfriend.turn.recall import Cue, Recalled, Recollection, recall
@@ -31,7 +32,8 @@ async def found_for(house: House, person: Person, query: str, *, limit: int) -> 
     """What a person's memory holds on a query."""
     language = detect_language(query, fallback=person.language or house.settings.language or "en")
     cue = Cue(text=query, language=language, at=house.clock())
-    return await recall(house.looking, person, cue, limit=limit)
+    looking = house.on_behalf_of(Asker(person=person.id)).looking
+    return await recall(looking, person, cue, limit=limit)
 
 
 def print_hits(recollection: Recollection) -> None:

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 
 from oldfriend.app.allowance import Allowance, allowances
+from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.presence import Serving, find_serving
 from oldfriend.app.sections import ROLES
 from oldfriend.app.settings import Settings
@@ -29,6 +30,7 @@ class State:
     now: Micros
     waiting: list[Waiting]
     today: tuple[Allowance, Allowance]  # of the background, of everything
+    embedding_until: Micros | None  # when embedding goes on that waits for tomorrow's allowance
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -54,6 +56,7 @@ async def state_from(settings: Settings) -> State:
         return State(
             settings=settings, now=now, waiting=await count_waiting(tx, now=now),
             today=await allowances(tx, settings, now=now),
+            embedding_until=await embedding_waits_until(tx, now=now),
         )  # fmt: skip
 
 
@@ -95,6 +98,7 @@ def state_as_text(state: State) -> list[str]:
         f"Models: {models_as_text(state.settings)}.",
         f"Today: {counted(spent.calls, 'call')}, {spent.tokens:,} tokens, {price(spent)}.",
         *map(allowance_as_text, state.today),
+        *embedding_as_text(state),
     ]
 
 
@@ -109,6 +113,14 @@ def waiting_as_text(waiting: Waiting, now: Micros) -> str:
     if waiting.held:
         parts.append(f"{waiting.held:,} being worked on")
     return f"{waiting.queue} {', '.join(parts)}" if parts else ""
+
+
+def embedding_as_text(state: State) -> list[str]:
+    """Until when embedding waits, if it does."""
+    if state.embedding_until is None:
+        return []
+    when = from_micros(state.embedding_until, state.settings.zone).strftime("%Y-%m-%d %H:%M")
+    return [f"Embedding waits for tomorrow's allowance, until {when}."]
 
 
 def models_as_text(settings: Settings) -> str:
@@ -131,7 +143,7 @@ def running_as_json(serving: Serving | None, troubles: list[str]) -> JsonValue:
 
 def state_as_json(state: State) -> dict[str, JsonValue]:
     """How the house does, for a program."""
-    models = state.settings.models
+    models, until = state.settings.models, state.embedding_until
     return {
         "waiting": {
             each.queue: {
@@ -141,4 +153,5 @@ def state_as_json(state: State) -> dict[str, JsonValue]:
         },
         "models": {role: [*models.for_role(role)] for role in ROLES},
         "today": {each.purpose: allowance_as_json(each) for each in state.today},
+        "embedding_waits_until": None if until is None else from_micros(until).isoformat(),
     }  # fmt: skip

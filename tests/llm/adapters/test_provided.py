@@ -1,20 +1,45 @@
 """Vectors from a server are those of the texts that were asked about, whatever goes wrong."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.errors import AllowanceUsedUp, EmbeddingFailed
 from oldfriend.llm.adapters.provided import FOR_FEW, IN_BULK, ProvidedEmbedder
 from oldfriend.llm.catalogue import choose
+from oldfriend.llm.model import Call, Usage
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 from tests.fakes.raw_server import raw_server, whole
 from tests.hashed import Hashed
 
 AT_ONCE = {"first_pause_s": 0.01, "longest_pause_s": 0.02, "answer_s": 2.0}
+
+
+@dataclass(slots=True)
+class Purse:
+    """An account that remembers what was charged, and lets so many requests be made."""
+
+    left: int = 1000
+    calls: list[Call] = field(default_factory=list)
+
+    async def check(self) -> None:
+        """Refuse once it is empty."""
+        if not self.left:
+            raise AllowanceUsedUp("Nothing is left.")
+        self.left -= 1
+
+    async def record(self, call: Call) -> None:
+        """Remember one."""
+        self.calls.append(call)
+
+    @property
+    def outcomes(self) -> list[str]:
+        """How they ended."""
+        return [call.outcome for call in self.calls]
 
 
 @pytest.fixture
@@ -26,11 +51,12 @@ def server() -> Iterator[EmbeddingServer]:
 
 @asynccontextmanager
 async def embedder_at(
-    url: str, *, dimension: int = 512, key: str | None = None
-) -> AsyncIterator[ProvidedEmbedder]:
+    url: str, *, dimension: int = 512, key: str | None = None, name: str = "hashed",
+    purse: Purse | None = None,
+) -> AsyncIterator[ProvidedEmbedder]:  # fmt: skip
     """An embedder that does not wait long."""
     embedder = ProvidedEmbedder(
-        choose("mine:hashed", base_url=url, key=key), dimension,
+        choose(f"mine:{name}", base_url=url, key=key), dimension, purse or Purse(),
         for_few=replace(FOR_FEW, **AT_ONCE), in_bulk=replace(IN_BULK, **AT_ONCE),
     )  # fmt: skip
     yield embedder
@@ -143,3 +169,90 @@ async def test_a_server_that_is_not_there_or_hangs_up_fails_with_its_address() -
         embedder._for_few = replace(FOR_FEW, tries=1, answer_s=0.1)
         with pytest.raises(EmbeddingFailed, match="did not answer in time"):
             await embedder.embed(["a"])
+
+
+async def test_each_request_is_recorded_however_it_ends(server: EmbeddingServer) -> None:
+    """With the tokens that were reported; a rest in which nobody is asked is no call."""
+    server.refusals = [(503, "overloaded")]
+    purse = Purse()
+    async with embedder_at(server.url, purse=purse) as embedder:
+        await embedder.embed([f"text {number}" for number in range(97)])
+        server.refusals = [(503, "overloaded")] * 2
+        for _ in range(2):
+            with pytest.raises(EmbeddingFailed):
+                await embedder.embed(["a question"])
+
+    assert purse.outcomes == ["failed", "done", "done", "failed", "failed"]
+    failed, done, *_ = purse.calls
+    assert failed.error == "mine failed (503): overloaded"
+    assert (failed.model, failed.request.purpose) == ("mine:hashed", "embedding")
+    assert failed.completion is None
+    assert done.completion is not None
+    assert done.completion.usage == Usage(input=7)
+    assert done.completion.cost == 0  # it runs on this machine
+    assert 0 < done.latency_us < 5_000_000
+
+
+async def test_an_answer_that_cannot_be_used_was_paid_for() -> None:
+    """And is recorded as one that failed."""
+    purse = Purse()
+    body = {"data": [], "usage": {"total_tokens": 9, "cost": 0.0000015}}
+    async with raw_server(whole(body)) as server, embedder_at(server.url, purse=purse) as embedder:
+        with pytest.raises(EmbeddingFailed):
+            await embedder.embed(["a"])
+
+    (call,) = purse.calls
+    assert call.outcome == "failed"
+    assert call.completion is not None
+    assert (call.completion.usage.input, call.completion.cost) == (9, 2)
+
+
+async def test_tokens_that_nobody_counts_are_guessed_and_their_price_is_not() -> None:
+    """What is not known is not taken for nothing."""
+    purse = Purse()
+    body = {"data": [{"embedding": [1, 0]}]}
+    async with (
+        raw_server(whole(body)) as server,
+        embedder_at(server.url, dimension=2, name="hashed:cloud", purse=purse) as embedder,
+    ):
+        await embedder.embed(["a" * 400])
+
+    (call,) = purse.calls
+    assert call.completion is not None
+    assert (call.completion.usage.input, call.completion.cost) == (100, None)
+
+
+async def test_a_call_that_is_given_up_is_recorded() -> None:
+    """Perhaps it was paid for."""
+    purse = Purse()
+    async with raw_server([5.0]) as server, embedder_at(server.url, purse=purse) as embedder:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await embedder.embed(["a"])
+
+    assert purse.outcomes == ["cut off"]
+
+
+async def test_over_the_limit_nobody_is_asked_and_others_need_not_wait(
+    server: EmbeddingServer,
+) -> None:
+    """What was embedded before is paid for; another account goes on over the same connections."""
+    poor, rich = Purse(left=1), Purse()
+    async with embedder_at(server.url, name="hashed:cloud", purse=poor) as embedder:
+        with pytest.raises(AllowanceUsedUp):
+            await embedder.embed(["text"] * 200)
+        assert len(server.asked) == 1
+        assert (await embedder.charged_to(rich).embed(["a"])).shape == (1, 512)
+
+    assert (poor.outcomes, rich.outcomes) == (["done"], ["done"])
+
+
+async def test_what_runs_on_this_machine_is_recorded_and_never_stopped(
+    server: EmbeddingServer,
+) -> None:
+    """It costs nothing."""
+    purse = Purse(left=0)
+    async with embedder_at(server.url, purse=purse) as embedder:
+        await embedder.embed(["a"])
+
+    assert purse.outcomes == ["done"]

@@ -8,7 +8,6 @@ import asyncio
 import random
 from asyncio import CancelledError
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, TypedDict
@@ -64,6 +63,7 @@ class ProvidedEmbedder:
         *,
         for_few: Persistence = FOR_FEW,
         in_bulk: Persistence = IN_BULK,
+        link: "_Link | None" = None,
     ) -> None:
         """Remember whom to ask, and how many numbers a vector must have; None: any number."""
         self.dimension = dimension or 0
@@ -71,13 +71,14 @@ class ProvidedEmbedder:
         self._choice = choice
         self._account = account
         self._for_few, self._in_bulk = for_few, in_bulk
-        self._link = _Link()
+        self._link = link or _Link()
 
     def charged_to(self, account: Account) -> "ProvidedEmbedder":
         """The same, over the same connections, at another's expense."""
-        other = copy(self)
-        other._account = account
-        return other
+        return ProvidedEmbedder(
+            self._choice, self.dimension or None, account,
+            for_few=self._for_few, in_bulk=self._in_bulk, link=self._link,
+        )  # fmt: skip
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
@@ -145,7 +146,7 @@ class ProvidedEmbedder:
 
         try:
             answer = await self._send(texts, how)
-            paid = paid_for(self._choice, answer)
+            paid = paid_for(self._choice, texts, answer)
             vectors = vectors_in(self._choice, answer, count=len(texts), dimension=self.dimension)
         except CancelledError:
             await keep("cut off", "It was stopped, or took too long.")
@@ -245,28 +246,36 @@ def quoted(choice: Choice, answer: httpx2.Response) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Counted:
-    """What was charged for."""
+    """What a provider says that it counted."""
 
     input_tokens: int
     output_tokens: int = 0
     cost: Decimal | None = None
 
 
-def paid_for(choice: Choice, answer: httpx2.Response) -> Completion | None:
-    """What an answer was charged at, whether or not it can be used; None where it does not say."""
+def paid_for(choice: Choice, texts: Sequence[str], answer: httpx2.Response) -> Completion:
+    """What an answer was charged at, whether or not it can be used.
+
+    Where nobody reports it, a token is taken for four characters, and the cost is not known.
+    """
+    counted = counted_in(answer)
+    if counted is None:
+        guessed = sum(map(len, texts)) // 4
+        tokens, cost = guessed, 0 if is_free(choice) else None
+    else:
+        tokens, cost = counted.input_tokens, price(choice, counted, None)
+    return Completion(model=choice.model, text="", usage=Usage(input=tokens), cost=cost)
+
+
+def counted_in(answer: httpx2.Response) -> _Counted | None:
+    """What an answer says of what it cost."""
     try:
         usage = answer.json()["usage"]
+        tokens = int(usage.get("prompt_tokens") or usage["total_tokens"])
         cost = usage.get("cost")
-        counted = _Counted(
-            input_tokens=int(usage.get("prompt_tokens") or usage["total_tokens"]),
-            cost=None if cost is None else Decimal(str(cost)),
-        )
+        return _Counted(input_tokens=tokens, cost=None if cost is None else Decimal(str(cost)))
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
         return None
-    return Completion(
-        model=choice.model, text="", usage=Usage(input=counted.input_tokens),
-        cost=price(choice, counted, None),
-    )  # fmt: skip
 
 
 class _Item(TypedDict):

@@ -46,8 +46,6 @@ _SIGNS_OF_AN_ANSWER: Final = (
     (Wanted.PERSON, Sign.RELATION), (Wanted.TIME, Sign.FIRST_PERSON),
     (Wanted.PLACE, Sign.PLACE), (Wanted.LIST, Sign.ATTACHMENT),
 )  # fmt: skip
-
-
 _SIGN_NAMES: Final = tuple(f"sign_{_name(sign)}" for sign in _SIGNS_THAT_COUNT)
 _ANSWER_NAMES: Final = tuple(f"{_name(want)}_{_name(sign)}" for want, sign in _SIGNS_OF_AN_ANSWER)
 # Plain numbers: arithmetic on an IntFlag costs a microsecond each time.
@@ -141,7 +139,7 @@ def _closeness(given: Evidence) -> Iterator[Feature]:
 def _coverage(given: Evidence) -> Iterator[Feature]:
     near, idf = given.near, given.scanned.idf
     words = max(len(idf), 1)
-    weights = idf / np.float32(max(float(idf.sum()), _TINY))
+    weights = idf / np.float32(max(given.scanned.idf_sum, _TINY))
     covered, around = near.here @ weights, near.around @ weights
     alone = 1 - given.scanned.meaning_weight
     rarest = max(float(idf.max(initial=0)), _TINY)
@@ -150,10 +148,11 @@ def _coverage(given: Evidence) -> Iterator[Feature]:
     yield "covered_with_before", near.led @ weights
     yield "covered_around", around
     yield "covered_around_alone", around * alone
+    word_count = near.here.sum(axis=1)
     yield "rarest_word", (near.here * idf).max(axis=1, initial=0) / rarest
-    yield "any_word", near.here.sum(axis=1) > 0
-    yield "share_of_words", near.here.sum(axis=1) / words
-    yield "three_words", near.here.sum(axis=1) >= 3
+    yield "any_word", word_count > 0
+    yield "share_of_words", word_count / words
+    yield "three_words", word_count >= 3
     yield "words_together", near.together / max(words - 1, 1)
 
 
@@ -168,7 +167,7 @@ def _session(given: Evidence) -> Iterator[Feature]:
     yield "session_words", words[near.sessions] / max(float(words.max(initial=0)), _TINY)
     covered = np.zeros((near.session_count, len(scanned.idf)), np.bool_)
     np.logical_or.at(covered, near.sessions, near.here)
-    share = covered @ scanned.idf / max(float(scanned.idf.sum()), _TINY)
+    share = covered @ scanned.idf / max(scanned.idf_sum, _TINY)
     yield "session_covered", share[near.sessions]
     if scanned.meaning_weight:
         closest = _most(given, scanned.meaning[near.rows])[near.sessions]

@@ -6,8 +6,9 @@ from typing import Final
 from oldfriend.memory.search.candidates import Bools
 from oldfriend.memory.search.features import Evidence
 from oldfriend.memory.search.index import NOBODY
+from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.signs import Sign
-from oldfriend.memory.search.values import Floats, Reason
+from oldfriend.memory.search.values import Reason
 
 _CLEARLY_CLOSE: Final = 1.5  # standard deviations above this person's mean
 _SURELY_CLOSE: Final = 0.5  # cosine
@@ -16,35 +17,37 @@ _VERY_CLOSE: Final = 4.0
 _DATE_FITS: Final = 0.5
 _SESSION_STANDS_OUT: Final = 0.35
 _SAID_LESS: Final = 0.5
+_QUESTION: Final = int(Sign.QUESTION)
+_MATCHING: Final = frozenset({"words", "words_near", "answers", "meaning", "date"})
 
 
 def reasons_for(given: Evidence, at: int) -> tuple[Reason, ...]:
     """The causes of one candidate, strongest first."""
     causes = [*_words(given, at), *_meaning(given, at), *_people(given, at), *_setting(given, at)]
-    matching = {"words", "words_near", "answers", "meaning", "date"}
-    if not any(reason.cause in matching for reason in causes):
+    if not any(reason.cause in _MATCHING for reason in causes):
         causes += _meaning(given, at, clearly=False)
     return tuple(sorted(causes, key=lambda reason: -reason.strength))
 
 
 def _words(given: Evidence, at: int) -> Iterator[Reason]:
-    near, idf = given.near, given.scanned.idf
+    near, scanned = given.near, given.scanned
     here = near.here[at]
     if words := _surfaces(given, here):
-        yield Reason(cause="words", words=words, strength=_share(idf, here))
+        yield Reason(cause="words", words=words, strength=_share(scanned, here))
     beside = near.around[at] & ~here
     if words := _surfaces(given, beside):
-        yield Reason(cause="words_near", words=words, strength=_SAID_LESS * _share(idf, beside))
+        yield Reason(cause="words_near", words=words, strength=_SAID_LESS * _share(scanned, beside))
     if _answers(given, at):
         yield Reason(cause="answers", strength=_SAID_LESS)
 
 
 def _surfaces(given: Evidence, held: Bools) -> tuple[str, ...]:
-    return tuple(given.asked.words[int(at)].surface for at in held.nonzero()[0])
+    words = given.asked.words
+    return tuple([words[at].surface for at in held.nonzero()[0].tolist()])
 
 
-def _share(idf: Floats, held: Bools) -> float:
-    return float(idf[held].sum()) / max(float(idf.sum()), 1e-6)
+def _share(scanned: Scan, held: Bools) -> float:
+    return float(scanned.idf[held].sum()) / max(scanned.idf_sum, 1e-6)
 
 
 def _answers(given: Evidence, at: int) -> bool:
@@ -53,9 +56,10 @@ def _answers(given: Evidence, at: int) -> bool:
     before = int(near.before[at])
     if before == NOBODY:
         return False
-    asks = int(index.columns.signs[before]) & int(Sign.QUESTION)
+    if not int(index.columns.signs[before]) & _QUESTION:
+        return False
     led_only = near.led[at] & ~near.here[at]
-    return bool(asks) and bool(led_only.any())
+    return bool(led_only.any())
 
 
 def _meaning(given: Evidence, at: int, *, clearly: bool = True) -> Iterator[Reason]:

@@ -44,6 +44,7 @@ class Scan:
     cosine: Floats
     matching: Floats  # the first weighing of them all
     idf: Floats  # of each query word
+    idf_sum: float
     word_is_known: tuple[bool, ...]  # does it stand anywhere?
     possible: float  # BM25 of a short message that holds every word
     meaning_weight: float  # 1 when vectors can say something, else 0
@@ -56,7 +57,7 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
     lexical, around, idf, known = _lexical(index, asked, heard)
     cosine, meaning, mean_cosine = _meaning(index, question, heard)
     has_meaning = bool(meaning.any())
-    most_lexical, most_around = float(lexical.max()), float(around.max())
+    most_lexical, most_around, idf_sum = map(float, (lexical.max(), around.max(), idf.sum()))
     matching = lexical * np.float32(_WORDS_WEIGHT / max(most_lexical, _TINY))
     matching += around * np.float32(_WORDS_WEIGHT / max(most_around, _TINY))
     if has_meaning:
@@ -73,8 +74,9 @@ def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
         cosine=cosine,
         matching=matching,
         idf=idf,
+        idf_sum=idf_sum,
         word_is_known=known,
-        possible=float(idf.sum()) * (SATURATION + 1) + _TINY,
+        possible=idf_sum * (SATURATION + 1) + _TINY,
         meaning_weight=float(has_meaning),
         mean_cosine=mean_cosine,
     )
