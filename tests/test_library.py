@@ -13,6 +13,7 @@ from oldfriend import Hit, Memory, MemorySync, OldfriendError, Words
 from oldfriend.db.sqlite.database import open_sqlite
 from oldfriend.domain.errors import InvalidInput, MemoryMisused
 from oldfriend.domain.messages import MAX_TEXT, estimate_tokens
+from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 
 TALK = [
     {"id": "m1", "session": "s1", "speaker": "Nora", "at": "2024-05-03T18:30",
@@ -365,3 +366,60 @@ async def test_a_memory_that_does_not_open_lets_go_of_its_file(
         pass
 
     assert held() == []
+
+
+@pytest.fixture
+def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
+    """An owner who has a provider embed what they say."""
+    with embedding_server() as server:
+        data = tmp_path / "owner"
+        data.mkdir()
+        (data / "oldfriend.toml").write_text(
+            f"""[embedder]
+            model = "mine:hashed"
+            dimension = 512
+            [providers.mine]
+            base_url = "{server.url}"
+            """
+        )
+        monkeypatch.setenv("OLDFRIEND_DATA", str(data))
+        yield server
+
+
+def test_a_programs_texts_do_not_go_where_the_owners_go(url: str, owner: EmbeddingServer) -> None:
+    """The owner has said yes for their own words only."""
+    with Memory.open(url, person="Nora") as memory:
+        memory.add(TALK)
+        assert memory.recall("What is my cat's name?", limit=1)[0].external_id == "m1"
+
+    assert owner.asked == []
+
+
+def test_the_companions_own_memory_is_opened_as_its_owner_chose(owner: EmbeddingServer) -> None:
+    """Else each would undo the other's work."""
+    with Memory.open() as memory:
+        memory.add(TALK)
+
+    assert len(owner.asked) == 1
+
+
+async def test_a_program_may_want_another_embedder(
+    url: str, owner: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the environment; what that costs is in its own ledger, under the person's name."""
+    monkeypatch.setenv("OLDFRIEND_EMBEDDER_MODEL", "other:hashed")
+    monkeypatch.setenv("OLDFRIEND_EMBEDDER_DIMENSION", "512")
+    with embedding_server() as server:
+        monkeypatch.setenv("OLDFRIEND_PROVIDERS_OTHER_BASE_URL", server.url)
+        async with Memory.open(url, person="Nora") as memory:
+            await memory.add(TALK)
+            await memory.recall("What is my cat's name?", limit=1)
+    kept = await rows(
+        url,
+        """SELECT person.name, model, is_background FROM model_call
+           JOIN person ON person.id = model_call.person ORDER BY made_at, model_call.id""",
+    )
+
+    assert owner.asked == []
+    assert len(server.asked) == 2
+    assert kept == [("Nora", "other:hashed", 1), ("Nora", "other:hashed", 0)]

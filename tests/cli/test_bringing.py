@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from oldfriend.app import embedding
 from oldfriend.cli.bringing import ask_who
 from oldfriend.transfer.inspecting import inspect
 from tests.cli.conftest import Call
+from tests.fakes.embedding_server import embedding_server
 from tests.processes import Program
 
 CHAT = "31/12/2023, 21:05 - Ana: shall we swim?\n31/12/2023, 21:06 - Ben: yes\n"
@@ -144,3 +146,26 @@ def test_a_file_whose_name_is_no_text_comes_in(oldfriend: Program, file: Path) -
 
     assert "2 messages are new" in brought.stdout
     assert "caf\ufffd.txt" in oldfriend.done("import", "list").stdout
+
+
+def test_over_the_limit_of_the_day_it_says_what_is_left(
+    call: Call, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words are in; the rest is done when something may be spent again."""
+    monkeypatch.setattr(embedding, "BATCH", 1)
+    with embedding_server() as server:
+        monkeypatch.setenv("OLDFRIEND_PROVIDERS_MINE_BASE_URL", server.url)
+        monkeypatch.setenv("OLDFRIEND_EMBEDDER_MODEL", "mine:hashed:cloud")
+        monkeypatch.setenv("OLDFRIEND_EMBEDDER_DIMENSION", "512")
+        monkeypatch.setenv("OLDFRIEND_BUDGET_BACKGROUND_TOKENS_PER_DAY", "7")
+        brought = call("import", str(file), "--me", "Ana")
+        spent = call("cost", "--json").json["sums"]
+
+    assert brought.code == 0
+    assert "1 message can now be found by meaning, too." in brought.stdout
+    assert "Today's limit for work in the background is reached" in brought.stdout
+    assert "1 message cannot be found by meaning yet." in brought.stdout
+    assert [(each["purpose"], each["calls"], each["tokens_in"]) for each in spent] == [
+        ("embedding", 1, 7)
+    ]
+    assert len(server.asked) == 1

@@ -144,6 +144,8 @@ def test_an_embedder_is_measured_kept_and_used_for_all_that_was_said(
     assert "1 message can now be found by meaning" in ended.stdout
     assert read_settings({}, data=str(data)).embedder.dimension == 512
     assert any("owner: My boat is called Dora" in asked for asked in server.asked)
+    (sums,) = call("cost", "--by", "purpose", "--json").json["sums"]
+    assert (sums["purpose"], sums["calls"]) == ("embedding", 2)  # the test, and the message
 
     (hit,) = found(call("recall", "boat's name", "--json", "-k", "1"))
     assert hit["text"] == "My boat is called Dora"
@@ -189,3 +191,19 @@ def test_a_kept_key_can_be_forgotten(call: Call, data: Path) -> None:
     assert (ended.code, "gone from this machine" in ended.stdout) == (0, True)
     assert SECRET.encode() not in everything_in(data.parent)
     assert call("connect", "forget", "--provider", "openai").code == 1
+
+
+def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
+    """Also one that failed; where nobody has talked yet, nothing is made for it."""
+    failing = (
+        "connect", "model", "--provider", "mine", "--name", "llama", "--base-url",
+        "http://127.0.0.1:9/v1", "--yes",
+    )  # fmt: skip
+    call(*failing)
+    assert "Talk first" in call("cost").stderr
+    call("say", "My boat is called Dora")
+    call(*failing)
+    (sums,) = call("cost", "--json").json["sums"]
+
+    assert sums["purpose"] == "test"
+    assert sums["failed"] == sums["calls"] > 0

@@ -18,6 +18,7 @@ import pytest
 from oldfriend.app.wiring import Step, open_database
 from tests.conftest import Sizes
 from tests.fakes.platform import shown_in
+from tests.postgres import Server
 from tests.processes import kill, line_of, running, until
 from tests.town import CHANNELS, LEASE_S, Town
 
@@ -189,3 +190,27 @@ async def test_a_worker_that_is_told_to_end_finishes_its_turns(town: Town) -> No
     assert 1 <= len(answered) <= town.settings.serve.turns_at_once
     assert kept == answered
     assert held == []
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+async def test_a_connection_that_is_cut_again_and_again_costs_nothing(
+    town: Town, sizes: Sizes, postgres: Server
+) -> None:
+    """In the middle of transactions too: the same process goes on when it can."""
+    lines = [("Ana", channel, f"line {number}") for number in range(5) for channel in CHANNELS]
+    say(town, lines)
+    bring_all(town)
+    cut = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE application_name = 'oldfriend' AND pid <> pg_backend_pid()"""
+    with process(town, "work", delay_s=0.05) as worker:
+        for _ in range(sizes.kills):
+            await asyncio.sleep(0.2)
+            postgres.run(cut)
+        until(lambda: len(shown_in(town.shown)) == len(lines), within_s=60)
+        assert worker.poll() is None
+    happened = await what_happened(town)
+
+    assert sorted(by_address(happened.shown)) == sorted({f"Ana@{each}" for each in CHANNELS})
+    for texts in by_address(happened.shown).values():
+        assert texts == [f"re: line {number}" for number in range(5)]
+    assert max(happened.called.values()) <= len(CHANNELS) + sizes.kills

@@ -15,11 +15,14 @@ from oldfriend.app.telling import tell_trouble
 from oldfriend.app.waking import Bell
 from oldfriend.app.wiring import House
 from oldfriend.domain.clock import SECOND
+from oldfriend.domain.errors import StoreError
 from oldfriend.domain.letters import Claim, Queue
 from oldfriend.queues.lanes import claim, next_due
 
 SWEEP_S = 5.0
 """So often it looks without being woken: for leases that ran out, and bells that did not ring."""
+MOST_FAILURES = 5
+"""So often in a row the database may fail before somebody else has to decide what to do."""
 JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
 
@@ -50,14 +53,34 @@ async def work_through(
         async with asyncio.TaskGroup() as running:
             while True:
                 await room.acquire()
-                if stopping.is_set():
-                    return
-                held = await claim_next(house, queue)
+                held = await wait_for_work(house, queue, bell, stopping)
                 if held is None:
-                    room.release()
-                    await pause(house, queue, bell, stopping)
-                else:
-                    running.create_task(do_safely(house, do, held, room))
+                    return
+                running.create_task(do_safely(house, do, held, room))
+
+
+async def wait_for_work(
+    house: House, queue: Queue, bell: Bell, stopping: asyncio.Event
+) -> Claim | None:
+    """Hold a lane as soon as something is due in one; None when told to stop.
+
+    A database that fails is asked again a few times: what runs meanwhile need not end for it.
+    Raises StoreError.
+    """
+    failures = 0
+    while not stopping.is_set():
+        try:
+            if (held := await claim_next(house, queue)) is not None:
+                return held
+            await pause(house, queue, bell, stopping)
+            failures = 0
+        except StoreError as error:
+            failures += 1
+            if failures > MOST_FAILURES:
+                raise
+            tell_trouble("claim-failed", error, queue=queue)
+            await bell.wait(failures)
+    return None
 
 
 async def claim_next(house: House, queue: Queue) -> Claim | None:

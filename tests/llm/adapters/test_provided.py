@@ -184,7 +184,7 @@ async def test_each_request_is_recorded_however_it_ends(server: EmbeddingServer)
 
     assert purse.outcomes == ["failed", "done", "done", "failed", "failed"]
     failed, done, *_ = purse.calls
-    assert failed.error == "mine failed (503): overloaded"
+    assert "overloaded" in (failed.error or "")
     assert (failed.model, failed.request.purpose) == ("mine:hashed", "embedding")
     assert failed.completion is None
     assert done.completion is not None
@@ -236,15 +236,16 @@ async def test_a_call_that_is_given_up_is_recorded() -> None:
 async def test_over_the_limit_nobody_is_asked_and_others_need_not_wait(
     server: EmbeddingServer,
 ) -> None:
-    """What was embedded before is paid for; another account goes on over the same connections."""
+    """What was begun is ended; another account goes on over the same connections."""
     poor, rich = Purse(left=1), Purse()
     async with embedder_at(server.url, name="hashed:cloud", purse=poor) as embedder:
+        await embedder.embed(["text"] * 97)
         with pytest.raises(AllowanceUsedUp):
-            await embedder.embed(["text"] * 200)
-        assert len(server.asked) == 1
+            await embedder.embed(["text"])
+        assert len(server.asked) == 2
         assert (await embedder.charged_to(rich).embed(["a"])).shape == (1, 512)
 
-    assert (poor.outcomes, rich.outcomes) == (["done"], ["done"])
+    assert (poor.outcomes, rich.outcomes) == (["done", "done"], ["done"])
 
 
 async def test_what_runs_on_this_machine_is_recorded_and_never_stopped(

@@ -86,11 +86,11 @@ class ProvidedEmbedder:
         now = asyncio.get_running_loop().time
         if how is self._for_few and now() < self._link.rests_until:
             raise EmbeddingFailed(f"{self._choice.provider} failed a moment ago.")
+        if not is_free(self._choice):  # only now: what was paid for is not thrown away half-way
+            await self._account.check()
         parts = [np.zeros((0, self.dimension), dtype=np.float32)]
         for start in range(0, len(texts), AT_ONCE):
             some = [text[:LONGEST_TEXT] or " " for text in texts[start : start + AT_ONCE]]
-            if not is_free(self._choice):
-                await self._account.check()
             try:
                 parts.append(await self._embed(some, how))
             except EmbeddingFailed:
