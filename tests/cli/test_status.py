@@ -1,8 +1,17 @@
 """Is it running, what waits, what may it use, what has it spent?"""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
+from oldfriend.app.jobs import embedding_waits_until, plan_jobs, wait_for_tomorrow
 from oldfriend.app.presence import find_serving, present
+from oldfriend.app.settings import read_settings
+from oldfriend.app.wiring import open_house
+from oldfriend.app.working import claim_next
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.errors import AllowanceUsedUp
 from tests.cli.conftest import Call
 
 
@@ -65,3 +74,26 @@ def test_without_a_memory_it_says_that_nothing_runs_and_how_to_begin(call: Call,
     assert "Nothing serves" in ended.stdout
     assert "Talk first: oldfriend chat" in ended.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_embedding_that_waits_for_tomorrow_is_told(call: Call, tmp_path: Path) -> None:
+    """With the time at which it goes on, by the clocks of this machine."""
+    call("say", "hello")
+    midnight = asyncio.run(put_off_embedding(tmp_path / "data"))
+    said, status = call("status").stdout, call("status", "--json").json
+
+    assert "Embedding waits for tomorrow's allowance, until 20" in said
+    assert status["embedding_waits_until"] == from_micros(midnight).isoformat()
+
+
+async def put_off_embedding(data: Path) -> Micros:
+    """Have the embedding job find that too much was spent; when it is due again."""
+    async with open_house(read_settings({}, data=str(data))) as house:
+        await plan_jobs(house)
+        claim = await claim_next(house, "agenda")
+        assert claim is not None
+        await wait_for_tomorrow(house, claim, claim.letters[0], AllowanceUsedUp("enough"))
+        async with house.db.reading() as tx:
+            until = await embedding_waits_until(tx, now=house.clock())
+    assert until is not None
+    return until

@@ -111,6 +111,7 @@ async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town,
     assert happened.called == {"when one": 1, "two": 1}
 
 
+@pytest.mark.timeout(3600)
 async def test_many_messages_survive_many_kills(town: Town, engine: str, sizes: Sizes) -> None:
     """Carriers and workers are killed at any moment: nothing lost, doubled or out of order."""
     chance = random.Random(11)

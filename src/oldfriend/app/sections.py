@@ -18,15 +18,13 @@ from oldfriend.app.choosing import (
     text,
     whole,
 )
+from oldfriend.turn.budget import BUDGETS, Preset
 
 Role = Literal["small", "main", "reflect"]
 Kind = Literal["openai", "openai-responses", "anthropic"]
-Preset = Literal["small", "normal", "large"]
 
 ROLES: Final[tuple[Role, ...]] = ("small", "main", "reflect")
 KINDS: Final[tuple[Kind, ...]] = ("openai", "openai-responses", "anthropic")
-PRESETS: Final[tuple[Preset, ...]] = ("small", "normal", "large")
-CONTEXT_TOKENS: Final[Mapping[Preset, int]] = {"small": 3_000, "normal": 12_000, "large": 48_000}
 A_DOLLAR: Final = Microdollars(1_000_000)
 LOCAL: Final = "local"
 PROVIDER_NAME: Final = "[a-z0-9][a-z0-9-]*"
@@ -109,12 +107,7 @@ class Budget(Section):
 class ContextChoice(Section):
     """How much goes into a model's prompt."""
 
-    preset: Annotated[Preset, one_of(PRESETS)] = "normal"
-
-    @property
-    def tokens(self) -> int:
-        """The whole prompt takes at most so many."""
-        return CONTEXT_TOKENS[self.preset]
+    preset: Annotated[Preset, one_of(tuple(BUDGETS))] = "normal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,4 +116,4 @@ class Serve(Section):
 
     host: Annotated[str, LOOPBACK] = "127.0.0.1"
     port: Annotated[int, whole(least=0, most=65_535)] = 8344  # 0: any that is free
-    turns_at_once: Annotated[int, whole(least=1)] = 8
+    turns_at_once: Annotated[int, whole(least=1)] = 200

@@ -5,7 +5,7 @@ decided here.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from oldfriend.domain.clock import from_micros
@@ -74,7 +74,7 @@ def passed_on_section(said: Utterance, prompt: Prompt) -> Section:
 def notes_section(sight: Sight, prompt: Prompt, budget: int) -> Section:
     """The newest notes that fit, oldest first."""
     ids = [note.memory.id for note in sight.notes]
-    lines = [note_label(prompt, note) for note in sight.notes]
+    lines = {place: note_label(prompt, note) for place, note in enumerate(sight.notes)}
     newest_first = range(len(lines))[::-1]
     title = prompt.render("notes")
     return chosen("notes", title, lines, ids, by_worth=newest_first, budget=budget)
@@ -88,17 +88,19 @@ def memories_section(sight: Sight, prompt: Prompt, budget: int) -> Section:
     in_order = sorted(recollection.found, key=lambda each: (each.message.at, each.message.seq))
     places = {each.message.id: place for place, each in enumerate(in_order)}
     best_first = [places[each.message.id] for each in recollection.found]
-    return chosen(
-        "memories", title, [recalled_label(prompt, each) for each in in_order], list(places),
-        by_worth=best_first if is_sure else best_first[:MOST_UNSURE], budget=budget,
-    )  # fmt: skip
+    by_worth = best_first if is_sure else best_first[:MOST_UNSURE]
+    lines = {place: recalled_label(prompt, in_order[place]) for place in by_worth}
+    return chosen("memories", title, lines, list(places), by_worth=by_worth, budget=budget)
 
 
 def chosen(
-    name: str, title: str, lines: Sequence[str], ids: Sequence[str], *, by_worth: Sequence[int],
-    budget: int,
+    name: str, title: str, lines: Mapping[int, str], ids: Sequence[str], *,
+    by_worth: Sequence[int], budget: int,
 ) -> Section:  # fmt: skip
-    """A section under its title: of its lines those that fit, by worth, in their own order."""
+    """A section under its title: of its lines those that fit, by worth, in their own order.
+
+    ``lines`` holds those that are worth anything, each by its place among the ids.
+    """
     costs = [cost_of(lines[place]) for place in by_worth]
     kept = sorted(by_worth[nth] for nth in fitting(costs, budget - cost_of(title)))
     dropped = tuple(ids[place] for place in range(len(ids)) if place not in kept)
