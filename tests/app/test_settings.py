@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.choosing import Microdollars
-from oldfriend.app.sections import Budget, ContextChoice, Limits, Models, Provider
+from oldfriend.app.sections import Budget, Limits, Models, Provider
 from oldfriend.app.settings import (
     RELOADABLE,
     SECTIONS,

@@ -13,9 +13,11 @@ def whole_pairs(turns: Sequence[Turn | ToolResult]) -> tuple[Turn | ToolResult, 
     """The turns without calls that have no result right after them, and without lone results."""
     whole: list[Turn | ToolResult] = []
     for place, turn in enumerate(turns):
-        if isinstance(turn, Turn):
+        if isinstance(turn, Turn) and turn.calls:
             given = takewhile(lambda each: isinstance(each, ToolResult), turns[place + 1 :])
             whole.extend(_paired(turn, [each for each in given if isinstance(each, ToolResult)]))
+        elif isinstance(turn, Turn) and turn.text:
+            whole.append(turn)
     return tuple(whole)
 
 

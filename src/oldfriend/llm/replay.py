@@ -7,7 +7,7 @@ the record is not known here.
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import TypeAlias
 
 from oldfriend.llm.model import Call, Completion, Model, Record, Request, Say
@@ -53,6 +53,7 @@ def request_hash(request: Request) -> str:
 
 def fields_of(value: object) -> dict[str, object]:
     """A value of ours as JSON takes it; not copied all the way down, as ``asdict`` does."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}  # type: ignore[attr-defined]
+    if is_dataclass(value):
+        return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    assert isinstance(value, Mapping)
+    return dict(value)

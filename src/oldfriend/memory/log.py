@@ -153,17 +153,17 @@ async def get_message(
 
 async def list_by_seq(tx: Transaction, person: PersonId, seqs: Sequence[int]) -> list[Message]:
     """The message versions at these places in the log, as asked; gone ones left out."""
-    found: list[Message] = []
-    for seq in seqs:
-        row = await tx.row(
-            f"""SELECT {COLUMNS} FROM {TABLES}
-               WHERE m.person = :person AND m.seq = :seq""",
-            person=person,
-            seq=int(seq),
-        )
-        if row is not None:
-            found.append(message_from(row))
-    return found
+    if not seqs:
+        return []
+    places = {f"seq{place}": int(seq) for place, seq in enumerate(seqs)}
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.seq IN ({", ".join(f":{name}" for name in places)})""",
+        person=person,
+        **places,
+    )
+    found = {row[2]: row for row in rows}
+    return [message_from(found[seq]) for seq in places.values() if seq in found]
 
 
 async def list_recent(

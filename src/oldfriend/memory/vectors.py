@@ -181,14 +181,15 @@ async def stored_of(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
 ) -> list[bytes | None]:
     """The stored vectors of a few message versions, as asked."""
-    stored: list[bytes | None] = []
-    for seq in seqs:
-        row = await tx.row(
-            """SELECT bytes FROM message_vector
-               WHERE person = :person AND model = :model AND seq = :seq""",
-            person=person,
-            model=model,
-            seq=int(seq),
-        )
-        stored.append(None if row is None else row[0])
-    return stored
+    if not seqs:
+        return []
+    places = {f"seq{place}": int(seq) for place, seq in enumerate(seqs)}
+    rows = await tx.rows(
+        f"""SELECT seq, bytes FROM message_vector WHERE person = :person AND model = :model
+           AND seq IN ({", ".join(f":{name}" for name in places)})""",
+        person=person,
+        model=model,
+        **places,
+    )
+    stored: dict[int, bytes] = dict(rows)
+    return [stored.get(seq) for seq in places.values()]

@@ -18,19 +18,18 @@ from oldfriend.turn.recall import KnownNote, Recalled
 LONGEST_RECORD = 1_000
 """Characters of one recalled message; longer ones are cut at the sentences that matter."""
 
-BRACKETS = str.maketrans({"[": "&#91;", "]": "&#93;"})
 JOINERS = frozenset("\u200c\u200d")
 """Invisible, but part of how Persian and emoji are written."""
 
 
 def inert(text: str) -> str:
     """A text on one line that can end or begin no label and no remark of ours."""
-    return escape(flat(visible(text))).translate(BRACKETS)
+    return escape(flat(visible(text))).replace("[", "&#91;").replace("]", "&#93;")
 
 
 def visible(text: str) -> str:
     """A text without the characters that hide words from people but not from a model."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(
         c for c in text if c.isspace() or c in JOINERS or unicodedata.category(c)[0] != "C"

@@ -22,16 +22,17 @@ _MOST_GUESSED: Final = 2
 
 def corrected(asked: Asked, index: PersonIndex) -> Asked:
     """The question with unknown words read as the nearest known ones."""
+    known = index.knows([word.terms for word in asked.words])
+    doubtful = [
+        word
+        for word, is_known in zip(asked.words, known, strict=True)
+        if not is_known and _may_be_misspelt(word)
+    ][:_MOST_GUESSED]
+    if not doubtful:
+        return asked
     languages = index.numbering.languages.known
-    words: list[QueryWord] = []
-    guesses = 0
-    for word in asked.words:
-        if guesses < _MOST_GUESSED and _may_be_misspelt(word) and not index.knows(word.terms):
-            guesses += 1
-            words.append(_nearest(word, index, languages))
-        else:
-            words.append(word)
-    return replace(asked, words=tuple(words)) if guesses else asked
+    nearest = {word: _nearest(word, index, languages) for word in doubtful}
+    return replace(asked, words=tuple(nearest.get(word, word) for word in asked.words))
 
 
 def _may_be_misspelt(word: QueryWord) -> bool:

@@ -18,14 +18,17 @@ def diversify(
     Of two that are nearly the same (closer than .85) the newer is kept.
     """
     closeness = vectors @ vectors.T
-    open_positions = _without_older_copies(closeness, said_at)
-    relevance = np.asarray(scores, dtype=np.float32)
+    kept = _without_older_copies(closeness, said_at)
+    worth = np.full(len(scores), -np.inf, np.float32)
+    worth[kept] = _RELEVANCE_SHARE * np.asarray(scores, dtype=np.float32)[kept]
+    repeats = np.full(len(scores), -np.inf, np.float32)
     chosen: list[int] = []
-    while open_positions and len(chosen) < limit:
-        rows = np.array(open_positions)
-        repeats = closeness[rows][:, chosen].max(axis=1) if chosen else 0.0
-        worth = _RELEVANCE_SHARE * relevance[rows] - (1 - _RELEVANCE_SHARE) * repeats
-        chosen.append(open_positions.pop(int(np.argmax(worth))))
+    while len(chosen) < min(limit, len(kept)):
+        now = worth - (1 - _RELEVANCE_SHARE) * repeats if chosen else worth
+        best = int(np.argmax(now))
+        chosen.append(best)
+        worth[best] = -np.inf
+        np.maximum(repeats, closeness[:, best], out=repeats)
     return chosen
 
 

@@ -214,21 +214,24 @@ class PersonIndex:
 
     def holding(self, words: Sequence[Sequence[int]]) -> list[tuple[Ints, Floats]]:
         """For each word the messages that hold any of its terms, ascending, and how often."""
-        terms = np.array([term for word in words for term in word], np.uint32)
+        terms = _terms_of(words)
         parts = zip(*(block.holding(terms) for block in self._blocks), strict=True)
         return [_joined([part for _ in word for part in next(parts)], word) for word in words]
 
-    def knows(self, terms: Sequence[int]) -> bool:
-        """Does any of these terms stand anywhere?"""
-        wanted = np.array(terms, np.uint32)
-        return any(block.frequencies(wanted).any() for block in self._blocks)
+    def knows(self, words: Sequence[Sequence[int]]) -> list[bool]:
+        """For each word whether any of its terms stands anywhere."""
+        frequency = iter(self._frequencies(_terms_of(words)).tolist())
+        return [sum(next(frequency) for _ in word) > 0 for word in words]
 
     def known_among(self, terms: Terms) -> list[int]:
         """Those of these terms that stand somewhere, the most frequent first."""
-        known = [block.frequencies(terms) for block in self._blocks]
-        frequency = np.sum(known, axis=0)
+        frequency = self._frequencies(terms)
         order = np.lexsort((terms, -frequency))
         return [int(terms[at]) for at in order if frequency[at]]
+
+    def _frequencies(self, terms: Terms) -> Longs:
+        frequency: Longs = np.sum([block.frequencies(terms) for block in self._blocks], axis=0)
+        return frequency
 
     def _take_stock(self, added: Columns) -> None:
         if not len(added):
@@ -324,6 +327,10 @@ def _damping(length: NDArray[np.generic]) -> Floats:
     damping *= np.float32(SATURATION * _LENGTH_SHARE / mean)
     damping += np.float32(SATURATION * (1 - _LENGTH_SHARE))
     return damping
+
+
+def _terms_of(words: Sequence[Sequence[int]]) -> Terms:
+    return np.array([term for word in words for term in word], np.uint32)
 
 
 def _joined(parts: Sequence[tuple[Ints, Floats]], terms: Sequence[int]) -> tuple[Ints, Floats]:

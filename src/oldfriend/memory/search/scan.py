@@ -92,18 +92,20 @@ def _lexical(
     near = np.zeros(count + 1, np.float32)
     idf = np.zeros(len(asked.words), np.float32)
     damping, damping_around = index.damping, index.damping_around
+    previous, following = index.previous, index.following
     known: list[bool] = []
     for at, (messages, counts) in enumerate(index.holding([word.terms for word in asked.words])):
-        known.append(len(messages) > 0)
-        if not len(messages):
+        holds = len(messages)
+        known.append(holds > 0)
+        if not holds:
             idf[at] = np.log1p((imagined + 0.5) / 0.5)
             continue
-        weight = float(np.log1p((imagined - len(messages) + 0.5) / (len(messages) + 0.5)))
+        weight = float(np.log1p((imagined - holds + 0.5) / (holds + 0.5)))
         idf[at] = weight
         factor = np.float32(weight * (SATURATION + 1))
         counts = counts * heard[messages]  # what is in view lends its neighbours nothing
         own[messages] += factor * counts / (counts + damping[messages])
-        before, after = index.previous[messages], index.following[messages]
+        before, after = previous[messages], following[messages]
         near[messages] += counts
         near[before] += counts
         near[after] += counts
