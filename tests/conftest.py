@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings as hypothesis_settings
 
-from oldfriend.app.sections import Limits
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House, open_database, open_house
+from oldfriend.app.choices.sections import Limits
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_database, open_house
 from oldfriend.db.database import Database
 from tests.clock import FrozenClock
 from tests.postgres import Server, running_server

@@ -20,9 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from oldfriend.app.accepting import Line, Said, accept
-from oldfriend.app.sections import Limits, Serve
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House, RoleModel, Step, open_house
+from oldfriend.app.choices.sections import Limits, Serve
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House, RoleModel, Step
+from oldfriend.app.wiring import open_house
 from oldfriend.app.working import work
 from oldfriend.db.database import Transaction
 from oldfriend.llm.chain import Chain

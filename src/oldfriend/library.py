@@ -19,9 +19,10 @@ from types import TracebackType
 from typing import Any, Final, NoReturn, TypeVar
 
 from oldfriend.app.accepting import Line, open_line
+from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.embedding import make_up
-from oldfriend.app.settings import read_settings
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_house
 from oldfriend.domain.clock import Micros, from_micros, parse_moment, place_in_zone
 from oldfriend.domain.errors import InvalidInput, MemoryMisused
 from oldfriend.domain.language import detect_language

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.app.accepting import Line, Said, open_line
 from oldfriend.app.answering import Answer, answer
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.memory.log import list_messages
 from tests.clock import FrozenClock
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.answering import Answer, Task, answer, commit, utterance_of
+from oldfriend.app.house import House
 from oldfriend.app.thinking import mind_for
-from oldfriend.app.wiring import House
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
 from oldfriend.domain.messages import storable
 from oldfriend.llm.embedding import Vectors

@@ -8,13 +8,14 @@ import pytest
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
+from oldfriend.app.choices.sections import Budget, EmbedderChoice, Provider
+from oldfriend.app.choices.settings import Settings
 from oldfriend.app.doctor import Finding, examine
 from oldfriend.app.embedding import make_up
+from oldfriend.app.house import House
 from oldfriend.app.jobs import EMBED, do_jobs, embedding_waits_until
-from oldfriend.app.sections import Budget, EmbedderChoice, Provider
-from oldfriend.app.settings import Settings
-from oldfriend.app.telling import EVENTS
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.running.telling import EVENTS
+from oldfriend.app.wiring import open_house
 from oldfriend.app.working import claim_next
 from oldfriend.db.database import Row
 from oldfriend.domain.clock import start_of_day

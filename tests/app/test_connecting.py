@@ -9,10 +9,10 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.charging import Tab
+from oldfriend.app.choices.reaching import choice_of, may_be_asked
+from oldfriend.app.choices.sections import EmbedderChoice, Models, Provider
+from oldfriend.app.choices.settings import Settings, read_settings
 from oldfriend.app.connecting import Wish, keep_model, keys_at_hand, stays_here, try_model
-from oldfriend.app.reaching import choice_of, may_be_asked
-from oldfriend.app.sections import EmbedderChoice, Models, Provider
-from oldfriend.app.settings import Settings, read_settings
 from oldfriend.app.wiring import Embedders
 from oldfriend.domain.errors import EmbeddingFailed, ModelMisconfigured, ModelUnavailable
 from tests.fakes.raw_server import raw_server, whole

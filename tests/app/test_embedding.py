@@ -9,7 +9,7 @@ import pytest
 from oldfriend.app import embedding
 from oldfriend.app.accepting import Line
 from oldfriend.app.embedding import embed_missing, make_up
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.vectors import count_findable

@@ -9,8 +9,8 @@ import pytest
 
 from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_line, stop
 from oldfriend.app.answering import answer, see_answered
-from oldfriend.app.sections import Limits
-from oldfriend.app.wiring import House, RoleModel
+from oldfriend.app.choices.sections import Limits
+from oldfriend.app.house import House, RoleModel
 from oldfriend.app.working import work
 from oldfriend.domain.errors import NotDelivered, TurnFailed, Undeliverable
 from oldfriend.domain.letters import Letter

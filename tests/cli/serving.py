@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oldfriend.app.presence import Serving, find_serving
+from oldfriend.app.running.presence import Serving, find_serving
 from tests.processes import Program, until
 
 STARTS_S = 60.0

@@ -8,7 +8,7 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
-from oldfriend.app.settings import read_settings
+from oldfriend.app.choices.settings import read_settings
 from tests.cli.conftest import Call
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 from tests.processes import Finished

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from oldfriend.app.accepting import Line, Said, accept, open_line
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_house
 from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.errors import StoreBusy
 from oldfriend.llm.embedding import Embedder, Vectors

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.accepting import open_line
-from oldfriend.app.settings import read_settings
+from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.wiring import open_house
 from oldfriend.domain.clock import DAY, system_clock
 from oldfriend.ledger.calls import Asker, record_call

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.accepting import open_line
-from oldfriend.app.settings import read_settings
+from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.wiring import open_house
 from oldfriend.domain.clock import DAY
 from oldfriend.queues.lanes import claim, fail, put, release

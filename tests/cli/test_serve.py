@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.presence import find_serving
+from oldfriend.app.running.presence import find_serving
 from tests.cli.conftest import Call
 from tests.cli.serving import has_ended, on_any_port, served, serving, status_of
 from tests.conftest import SIZE, SQLITE_ONLY

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.settings import Settings
+from oldfriend.app.choices.settings import Settings
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.terminal import history_in
 from oldfriend.db.sqlite.doorbell import Doorbell

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.database_url import names_postgres, sqlite_path
+from oldfriend.app.choices.database_url import names_postgres, sqlite_path
 from oldfriend.db.database import Database
 from oldfriend.db.postgres.database import open_postgres
 from oldfriend.db.schema import Migration

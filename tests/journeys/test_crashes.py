@@ -15,7 +15,8 @@ from typing import get_args
 
 import pytest
 
-from oldfriend.app.wiring import Step, open_database
+from oldfriend.app.house import Step
+from oldfriend.app.wiring import open_database
 from tests.conftest import Sizes
 from tests.fakes.platform import shown_in
 from tests.postgres import Server

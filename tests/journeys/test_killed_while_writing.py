@@ -10,7 +10,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from oldfriend.app.accepting import Said, accept, open_line
-from oldfriend.app.settings import read_settings
+from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.wiring import open_house
 
 async def write(data):

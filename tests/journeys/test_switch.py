@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from oldfriend.app.accepting import Line, open_line
+from oldfriend.app.choices.settings import Settings
 from oldfriend.app.doctor import examine
 from oldfriend.app.embedding import embed_missing
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.messages import Spoken
 from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.log import Place, write_messages
@@ -24,7 +24,7 @@ from tests.switching import NEW, OLD, asked, said
 ANEW = """
 import asyncio, sys
 from oldfriend.app import embedding
-from oldfriend.app.settings import read_settings
+from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.wiring import open_house
 from oldfriend.memory.people import get_person
 from tests.journeys.test_switch import switched

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from oldfriend.app.accepting import open_line
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_house
 from oldfriend.domain.messages import Spoken
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.app.accepting import Line, open_line
 from oldfriend.app.embedding import embed_missing
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import TurnId, new_id
 from oldfriend.domain.json import JsonValue

@@ -7,7 +7,7 @@ import pytest
 from oldfriend.app.accepting import Line, Said, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.embedding import embed_missing
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.clock import parse_moment
 from oldfriend.domain.messages import Spoken, estimate_tokens
 from oldfriend.domain.trust import TrustClass

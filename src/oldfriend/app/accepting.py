@@ -6,8 +6,8 @@ Only then may whoever brought it be told that it has arrived: whatever dies now,
 from dataclasses import dataclass
 from typing import Literal
 
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput

@@ -6,7 +6,7 @@ It does not know who wants to spend.
 from dataclasses import dataclass
 from typing import Literal
 
-from oldfriend.app.settings import Settings
+from oldfriend.app.choices.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, start_of_day
 from oldfriend.ledger.spending import Cap, Spent, spent_since

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from oldfriend.app.accepting import Accepted, Line, Said, accept, hearer_of, take_lane
 from oldfriend.app.holding import while_held
+from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.thinking import asker_of, mind_for
-from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import (

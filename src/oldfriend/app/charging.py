@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from oldfriend.app.allowance import find_used_up
-from oldfriend.app.settings import Settings
+from oldfriend.app.choices.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import AllowanceUsedUp

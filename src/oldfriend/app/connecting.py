@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from oldfriend.app.charging import LedgerAccount, Tab
-from oldfriend.app.keys import find_key, forget_key, keep_key, variables_of
-from oldfriend.app.reaching import address_of
-from oldfriend.app.sections import ROLES, Models, Provider, Role
-from oldfriend.app.settings import Settings
-from oldfriend.app.settings_writing import Written, write_choices
+from oldfriend.app.choices.keys import find_key, forget_key, keep_key, variables_of
+from oldfriend.app.choices.reaching import address_of
+from oldfriend.app.choices.sections import ROLES, Models, Provider, Role
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.choices.settings_writing import Written, write_choices
 from oldfriend.app.wiring import Minds, dimension_of, ollama_models, open_database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import StoreNotFound

@@ -4,7 +4,7 @@ import asyncio
 import random
 
 from oldfriend.app.holding import while_held
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.errors import LeaseLost, NotDelivered, Undeliverable
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.queues.backoff import retry_at

@@ -3,13 +3,13 @@
 import shutil
 from dataclasses import dataclass
 
+from oldfriend.app.choices.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.choices.reaching import choice_of
+from oldfriend.app.choices.sections import ROLES
+from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
-from oldfriend.app.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.house import House
 from oldfriend.app.jobs import embedding_waits_until
-from oldfriend.app.reaching import choice_of
-from oldfriend.app.sections import ROLES
-from oldfriend.app.settings import Settings
-from oldfriend.app.wiring import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import (

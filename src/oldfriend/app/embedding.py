@@ -7,7 +7,7 @@ chosen, all messages lack its vectors; until each has one, it is found by the on
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.ledger.calls import Asker

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.errors import LeaseLost, TurnStopped
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.letters import Claim

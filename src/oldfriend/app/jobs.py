@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.holding import while_held
-from oldfriend.app.telling import tell
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
+from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros, start_of_day
 from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost

@@ -7,7 +7,7 @@ again, and takes from the ledger what was paid for and done.
 from dataclasses import dataclass
 
 from oldfriend.app.allowance import allowances
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.ledger.calls import Asker, find_completion, record_call
 from oldfriend.ledger.tools import (
     Kept,

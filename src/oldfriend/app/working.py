@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from oldfriend.app.answering import work_on
 from oldfriend.app.delivering import deliver
+from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs, plan_jobs
-from oldfriend.app.telling import tell_trouble
+from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.waking import Bell
-from oldfriend.app.wiring import House
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.letters import Claim, Queue

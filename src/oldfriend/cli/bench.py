@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from oldfriend.app.settings import limit_to_one_thread
+from oldfriend.app.choices.settings import limit_to_one_thread
 from oldfriend.cli.opening import settings_from
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import StoreUnusable

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from oldfriend.app.accepting import open_line
 from oldfriend.app.embedding import make_up
+from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
-from oldfriend.app.wiring import House
 from oldfriend.cli.columns import counted, duration
 from oldfriend.cli.opening import opened, person_named, settings_from
 from oldfriend.domain.clock import from_micros, zone_named

@@ -10,7 +10,7 @@ import sys
 
 from oldfriend.app.accepting import Line, open_line
 from oldfriend.app.embedding import LEFT_OVER, make_up
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.cli.conversation import Conversation
 from oldfriend.cli.opening import opened, person_named
 

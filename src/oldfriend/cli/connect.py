@@ -11,6 +11,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from getpass import getpass
 
+from oldfriend.app.choices.reaching import address_of
+from oldfriend.app.choices.sections import LOCAL, PROVIDER_NAME
+from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import (
     EMBEDDING_MODELS,
     Offer,
@@ -26,9 +29,6 @@ from oldfriend.app.connecting import (
     try_model,
     wants_key,
 )
-from oldfriend.app.reaching import address_of
-from oldfriend.app.sections import LOCAL, PROVIDER_NAME
-from oldfriend.app.settings import Settings
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.bringing import embed_all
 from oldfriend.cli.opening import settings_from

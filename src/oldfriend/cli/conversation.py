@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
+from oldfriend.app.house import House
 from oldfriend.app.showing import explained, receipt_as_text
-from oldfriend.app.wiring import House
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import Say

@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from oldfriend.app.database_url import shown_url
+from oldfriend.app.choices.database_url import shown_url
 from oldfriend.app.wiring import open_database
 from oldfriend.transfer.converting import Moving, convert
 

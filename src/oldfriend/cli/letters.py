@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.cli.columns import counted, in_columns
 from oldfriend.cli.opening import opened
 from oldfriend.domain.clock import Micros, from_micros

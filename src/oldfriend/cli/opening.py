@@ -4,8 +4,9 @@ import argparse
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from oldfriend.app.settings import Settings, data_folder, read_settings
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.choices.settings import Settings, data_folder, read_settings
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_house
 
 
 def settings_from(options: argparse.Namespace) -> Settings:

@@ -3,8 +3,8 @@
 import argparse
 import json
 
+from oldfriend.app.house import House
 from oldfriend.app.showing import hit_as_json, moment, who_said
-from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.people import Person

@@ -6,8 +6,8 @@ import signal
 import time
 from pathlib import Path
 
-from oldfriend.app.presence import Reload, Serving, find_serving, send
-from oldfriend.app.settings import RELOADABLE
+from oldfriend.app.choices.settings import RELOADABLE
+from oldfriend.app.running.presence import Reload, Serving, find_serving, send
 from oldfriend.cli.opening import folder_from
 from oldfriend.domain.errors import CannotServe
 

@@ -7,8 +7,8 @@ import sys
 from oldfriend.app.accepting import Said, open_line
 from oldfriend.app.answering import Answer, answer
 from oldfriend.app.embedding import LEFT_OVER, make_up
+from oldfriend.app.house import House
 from oldfriend.app.showing import explained, receipt_as_json
-from oldfriend.app.wiring import House
 from oldfriend.cli.opening import opened, person_named
 from oldfriend.domain.clock import parse_moment
 

@@ -8,11 +8,11 @@ import argparse
 import sys
 from functools import partial
 
-from oldfriend.app.door import Door, listen
-from oldfriend.app.presence import Presence, address, present
-from oldfriend.app.settings import Settings
-from oldfriend.app.supervisor import Supervisor, heeding_signals
-from oldfriend.app.telling import begin_telling, tell
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.running.door import Door, listen
+from oldfriend.app.running.presence import Presence, address, present
+from oldfriend.app.running.supervisor import Supervisor, heeding_signals
+from oldfriend.app.running.telling import begin_telling, tell
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.opening import settings_from
 from oldfriend.cli.work import WORKS

@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass
 
 from oldfriend.app.allowance import Allowance, allowances
+from oldfriend.app.choices.sections import ROLES
+from oldfriend.app.choices.settings import Settings
 from oldfriend.app.jobs import embedding_waits_until
-from oldfriend.app.presence import Serving, find_serving
-from oldfriend.app.sections import ROLES
-from oldfriend.app.settings import Settings
+from oldfriend.app.running.presence import Serving, find_serving
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.columns import counted, duration
 from oldfriend.cli.cost import allowance_as_json, allowance_as_text, price

@@ -6,9 +6,9 @@ import signal
 import time
 from pathlib import Path
 
-from oldfriend.app.presence import Serving, find_serving, send
-from oldfriend.app.sections import Limits
-from oldfriend.app.supervisor import TO_LEAVE_S
+from oldfriend.app.choices.sections import Limits
+from oldfriend.app.running.presence import Serving, find_serving, send
+from oldfriend.app.running.supervisor import TO_LEAVE_S
 from oldfriend.cli.opening import folder_from, settings_from
 from oldfriend.domain.errors import CannotServe, InvalidInput
 

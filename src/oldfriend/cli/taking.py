@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.cli.opening import opened, person_named
 from oldfriend.domain.errors import InvalidInput, StoreUnusable
 from oldfriend.domain.ids import PersonId

@@ -17,7 +17,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from oldfriend.app.accepting import Line
 from oldfriend.app.embedding import make_up
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId

@@ -8,9 +8,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.supervisor import Supervisor, Work, heeding_signals
-from oldfriend.app.telling import begin_telling, tell
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.house import House
+from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
+from oldfriend.app.running.telling import begin_telling, tell
+from oldfriend.app.wiring import open_house
 from oldfriend.app.working import work
 from oldfriend.cli.opening import settings_from
 

@@ -19,9 +19,9 @@ from statistics import quantiles
 import apsw
 
 from oldfriend.app.accepting import Line, Said, accept, open_line
-from oldfriend.app.database_url import sqlite_path
-from oldfriend.app.sections import Serve
-from oldfriend.app.wiring import House, RoleModel, Step
+from oldfriend.app.choices.database_url import sqlite_path
+from oldfriend.app.choices.sections import Serve
+from oldfriend.app.house import House, RoleModel, Step
 from oldfriend.app.working import work
 from oldfriend.db.database import Row
 from oldfriend.evals.corpus import sessions

@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from oldfriend.app.wiring import House, reading_of_minilm
+from oldfriend.app.house import House
+from oldfriend.app.wiring import reading_of_minilm
 from oldfriend.evals.corpus import all_sentences, remarks
 from oldfriend.evals.measuring import (
     Measure,

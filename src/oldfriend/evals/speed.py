@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
-from oldfriend.app.database_url import sqlite_path
-from oldfriend.app.wiring import House
+from oldfriend.app.choices.database_url import sqlite_path
+from oldfriend.app.house import House
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Spoken, estimate_tokens

@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from oldfriend.app.accepting import Line, open_line
-from oldfriend.app.sections import Limits
-from oldfriend.app.settings import DATABASE_FILE, Settings
-from oldfriend.app.wiring import House, open_house
+from oldfriend.app.choices.sections import Limits
+from oldfriend.app.choices.settings import DATABASE_FILE, Settings
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_house
 from oldfriend.db.database import Transaction
 from oldfriend.domain.messages import Spoken
 from oldfriend.evals.corpus import SESSION_LENGTH, random_vectors, sessions

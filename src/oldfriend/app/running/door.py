@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from oldfriend.app.metrics import as_prometheus, count_all
-from oldfriend.app.supervisor import Supervisor
+from oldfriend.app.running.metrics import as_prometheus, count_all
+from oldfriend.app.running.supervisor import Supervisor
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import CannotServe, StoreError
 from oldfriend.queues.lanes import next_due

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choosing import Microdollars
-from oldfriend.app.sections import Budget, Limits, Models, Provider
-from oldfriend.app.settings import (
+from oldfriend.app.choices.choosing import Microdollars
+from oldfriend.app.choices.sections import Budget, Limits, Models, Provider
+from oldfriend.app.choices.settings import (
     RELOADABLE,
     SECTIONS,
     Settings,
@@ -263,7 +263,7 @@ def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: P
 
 def test_every_setting_is_explained(tmp_path: Path) -> None:
     """A setting that nobody can know of is none."""
-    page = (Path(__file__).parents[2] / "docs/how-to/settings.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/how-to/settings.md").read_text("utf-8")
     names = [part.name for kind in (*SECTIONS.values(), Provider) for part in fields(kind)]
 
     assert [

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from oldfriend.app.choosing import Given
+from oldfriend.app.choices.choosing import Given
 from oldfriend.domain.errors import InvalidInput
 
 FILE_NAME: Final = "oldfriend.toml"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
 from oldfriend.domain.clock import SECOND, Micros, start_of_day
 from oldfriend.ledger.spending import DOLLAR, Spent, spent_by
 from oldfriend.memory.receipts import count_receipts

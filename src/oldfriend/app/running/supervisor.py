@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from oldfriend.app.keeping import Part, Run, keep_running, pause_after
-from oldfriend.app.presence import Reload
-from oldfriend.app.settings import Settings, reloaded
-from oldfriend.app.telling import tell, tell_trouble
-from oldfriend.app.wiring import House
+from oldfriend.app.choices.settings import Settings, reloaded
+from oldfriend.app.house import House
+from oldfriend.app.running.keeping import Part, Run, keep_running, pause_after
+from oldfriend.app.running.presence import Reload
+from oldfriend.app.running.telling import tell, tell_trouble
 from oldfriend.domain.errors import InvalidInput
 
 Work: TypeAlias = Callable[[House, asyncio.Event], Awaitable[None]]

@@ -11,9 +11,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from oldfriend.app.accepting import open_line
-from oldfriend.app.door import Door, listen
-from oldfriend.app.supervisor import Supervisor, Work
-from oldfriend.app.wiring import House
+from oldfriend.app.house import House
+from oldfriend.app.running.door import Door, listen
+from oldfriend.app.running.supervisor import Supervisor, Work
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import CannotServe, StoreUnusable
 from oldfriend.ledger.calls import Asker, record_call

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.keeping import MOST_CRASHES
-from oldfriend.app.presence import Reload
-from oldfriend.app.sections import Models
-from oldfriend.app.settings import Settings
-from oldfriend.app.supervisor import TO_LEAVE_S, Supervisor, Work
-from oldfriend.app.wiring import House
+from oldfriend.app.choices.sections import Models
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House
+from oldfriend.app.running.keeping import MOST_CRASHES
+from oldfriend.app.running.presence import Reload
+from oldfriend.app.running.supervisor import TO_LEAVE_S, Supervisor, Work
 from oldfriend.domain.errors import InvalidInput
 from tests.processes import line_of, python
 
@@ -277,9 +277,9 @@ async def test_a_reload_gives_what_has_given_up_another_chance(
 SCRIPT = """
 import asyncio, os, sys
 from pathlib import Path
-from oldfriend.app.settings import read_settings
-from oldfriend.app.supervisor import Supervisor, heeding_signals
-from oldfriend.app.telling import begin_telling
+from oldfriend.app.choices.settings import read_settings
+from oldfriend.app.running.supervisor import Supervisor, heeding_signals
+from oldfriend.app.running.telling import begin_telling
 from oldfriend.app.wiring import open_house
 
 async def wait(house, stopping):

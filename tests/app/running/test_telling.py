@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from oldfriend.app.telling import begin_telling, shown, tell, tell_trouble
+from oldfriend.app.running.telling import begin_telling, shown, tell, tell_trouble
 from oldfriend.domain.errors import StoreBusy
 
 

@@ -9,7 +9,7 @@ from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
-from oldfriend.app.keys import Key, find_key, forget_key, keep_key, keys_file, write_keys
+from oldfriend.app.choices.keys import Key, find_key, forget_key, keep_key, keys_file, write_keys
 from oldfriend.domain.errors import InvalidInput
 
 SECRET = "sk-very-secret"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.choices.database_url import names_postgres, shown_url, sqlite_path
 from oldfriend.domain.errors import InvalidInput
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.presence import (
+from oldfriend.app.running.presence import (
     FILE_NAME,
     Reload,
     Serving,
@@ -20,7 +20,7 @@ from tests.processes import kill, line_of, python, until
 SERVE = """
 import sys
 from pathlib import Path
-from oldfriend.app.presence import present
+from oldfriend.app.running.presence import present
 with present(Path(sys.argv[1]), now=5) as presence:
     presence.listens_at("127.0.0.1", 8344)
     print("here", flush=True)
@@ -82,7 +82,7 @@ def test_whoever_looks_all_the_time_keeps_nobody_from_serving(tmp_path: Path) ->
     look = """
 import sys
 from pathlib import Path
-from oldfriend.app.presence import find_serving
+from oldfriend.app.running.presence import find_serving
 print("here", flush=True)
 while True:
     find_serving(Path(sys.argv[1]))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from oldfriend.app.telling import tell, tell_trouble
+from oldfriend.app.running.telling import tell, tell_trouble
 
 Run: TypeAlias = Callable[[asyncio.Event], Awaitable[None]]
 """Does its work until the event is set, then ends what it has begun, and returns."""

@@ -3,9 +3,9 @@
 It makes no connection, and does not know what is asked over one.
 """
 
-from oldfriend.app.keys import find_key
-from oldfriend.app.sections import ROLES, Provider
-from oldfriend.app.settings import Settings
+from oldfriend.app.choices.keys import find_key
+from oldfriend.app.choices.sections import ROLES, Provider
+from oldfriend.app.choices.settings import Settings
 from oldfriend.llm.catalogue import PROVIDERS, Choice, Patience, choose, is_on_this_machine
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.settings import read_settings
-from oldfriend.app.settings_writing import write_choices
+from oldfriend.app.choices.settings import read_settings
+from oldfriend.app.choices.settings_writing import write_choices
 from oldfriend.domain.errors import InvalidInput
 
 MINE = """\

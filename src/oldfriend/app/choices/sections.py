@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from oldfriend.app.choosing import (
+from oldfriend.app.choices.choosing import (
     Microdollars,
     dollars,
     number,

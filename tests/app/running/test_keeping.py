@@ -2,7 +2,7 @@
 
 import asyncio
 
-from oldfriend.app.keeping import MOST_CRASHES, WITHIN_S, Part, keep_running, pause_after
+from oldfriend.app.running.keeping import MOST_CRASHES, WITHIN_S, Part, keep_running, pause_after
 
 
 def test_crashes_of_long_ago_are_forgotten() -> None:

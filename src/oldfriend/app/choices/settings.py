@@ -15,8 +15,8 @@ from typing import Final, TypeVar, get_type_hints
 from platformdirs import user_data_path
 from tzlocal import get_localzone_name
 
-from oldfriend.app.choosing import Given, Reader, text
-from oldfriend.app.sections import (
+from oldfriend.app.choices.choosing import Given, Reader, text
+from oldfriend.app.choices.sections import (
     PROVIDER_NAME,
     Budget,
     ContextChoice,
@@ -27,7 +27,7 @@ from oldfriend.app.sections import (
     Section,
     Serve,
 )
-from oldfriend.app.settings_file import FILE_NAME, read_file
+from oldfriend.app.choices.settings_file import FILE_NAME, read_file
 from oldfriend.domain.errors import InvalidInput
 
 S = TypeVar("S", bound=Section)

@@ -1,0 +1,1 @@
+"""What has the person chosen, and how is what they chose reached?"""

@@ -1,0 +1,1 @@
+"""How is a process kept running, and how does it do?"""
