@@ -2,6 +2,7 @@
 
     python -m tests.town work URL FOLDER [STEP]    works like `serve` until it is told to end
     python -m tests.town bring URL FOLDER [STEP]   accepts what stands in FOLDER/said.jsonl
+    python -m tests.town talk URL FOLDER [STEP]    has it answered line by line, like `say`
 
 With a STEP the process kills itself the first time that it gets there. The model is scripted and
 notes each call that it begins; the platform is a file; everything else is the product.
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from oldfriend.app.accepting import Line, Said, accept
+from oldfriend.app.answering import see_answered
 from oldfriend.app.choices.sections import Limits, Serve
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House, RoleModel, Step
@@ -132,14 +134,16 @@ async def line_on(tx: Transaction, house: House, person: str, channel: str) -> L
     return Line(person=someone, chat=chat)
 
 
-async def bring(town: Town, house: House) -> None:
+async def bring(town: Town, house: House, *, to_answer: bool) -> None:
     """Accept everything that was said, in order; what was accepted before is known by its key."""
     for number, line in enumerate(town.said.read_text("utf-8").splitlines()):
         said = json.loads(line)
         async with house.db.writing() as tx:
             where = await line_on(tx, house, said["person"], said["channel"])
         words = Said(text=said["text"], key=f"m{number}")
-        await accept(house, where, words, to_answer=False)
+        accepted = await accept(house, where, words, to_answer=to_answer)
+        if to_answer and accepted is not None:
+            await see_answered(house, accepted, say=None)
 
 
 async def main(what: str, url: str, folder: str, step: str = "", delay_s: str = "0") -> None:
@@ -152,8 +156,8 @@ async def main(what: str, url: str, folder: str, step: str = "", delay_s: str = 
         house = town.furnished(plain, step=step or None, delay_s=float(delay_s))
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        if what == "bring":
-            await bring(town, house)
+        if what != "work":
+            await bring(town, house, to_answer=what == "talk")
             return
         await work(house, stopping=stopping)
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.answering import Answer, Task, answer, commit, utterance_of
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.thinking import mind_for
-from oldfriend.domain.errors import EmbeddingFailed, InvalidInput
+from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, TurnFailed
 from oldfriend.domain.messages import storable
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.changes import list_changes
@@ -51,7 +52,7 @@ def cited(given: Answer) -> set[str]:
 async def test_what_was_said_is_kept_although_the_turn_fails(house: House, line: Line) -> None:
     """A peer loses the message exactly so (ACCEPTANCE B2)."""
     broken = replace(house, embedder=BrokenEmbedder(RuntimeError("out of memory")))
-    with pytest.raises(RuntimeError):
+    with pytest.raises(TurnFailed, match="kept"):
         await answer(broken, line, Said(text="My cat is called Miso, and where is the vet?"))
 
     assert await log_of(house, line) == [("person", "My cat is called Miso, and where is the vet?")]
@@ -77,7 +78,7 @@ async def test_reply_receipt_and_notes_are_kept_together_or_not_at_all(
     accepted = await accept(house, line, Said(text="Remember that I like tea"), to_answer=True)
     assert accepted is not None
     assert accepted.claim is not None
-    task = Task(claim=accepted.claim, letters=accepted.claim.letters, later=())
+    task = Task(hold=Hold(house, accepted.claim), letters=accepted.claim.letters, later=())
     said = await utterance_of(house, task)
     outcome = await run_turn(said, await mind_for(house, said))
     impossible = NoteDecision(text="never said", source=said.message, author="rules/1")

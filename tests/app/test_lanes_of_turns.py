@@ -12,14 +12,14 @@ from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.working import work
-from oldfriend.domain.errors import NotDelivered, TurnFailed, Undeliverable
+from oldfriend.domain.errors import NotDelivered, StoreBusy, TurnFailed, Undeliverable
 from oldfriend.domain.letters import Letter
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import Request, ToolCall, Turn
 from oldfriend.llm.resting import Rests
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.log import list_recent
-from oldfriend.queues.lanes import MOST_ATTEMPTS, list_letters, retry_letter
+from oldfriend.queues.lanes import MOST_ATTEMPTS, drop_letter, list_letters, retry_letter
 from tests.clock import FrozenClock
 
 
@@ -324,3 +324,106 @@ async def test_a_turn_that_is_run_again_does_and_pays_nothing_twice(
     assert len(model.asked) == 2
     assert steps.count("called") == 2
     assert steps.count("tool finished") == 1
+
+
+async def test_who_edits_twice_is_answered_once(house: House, line: Line) -> None:
+    """The last words count, however often they were changed before the answer."""
+    house = with_model(house, ScriptedModel(slowly))
+    accepted = await said(house, line, "I live in Ghent")
+    await edit(house, line, accepted.message.id, "I live in Bruges")
+    async with asyncio.TaskGroup() as tasks:
+        answering = tasks.create_task(see_answered(house, accepted, say=None))
+        await asyncio.sleep(0.1)
+        await edit(house, line, accepted.message.id, "I live in Ostend")
+
+    assert answering.result().reply.text == "re: I live in Ostend"
+    assert await letters_in(house) == []
+
+
+async def test_a_worker_that_is_told_to_end_leaves_the_rest_of_a_chat_to_others(
+    house: House, line: Line
+) -> None:
+    """However much waits there."""
+    platform = Platform()
+    model = ScriptedModel(slowly)
+    house = with_model(replace(house, channels={"platform": platform}), model)
+    for number in range(5):
+        await said(house, line, f"line {number}")
+    stopping = asyncio.Event()
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(house, stopping=stopping))
+        await asyncio.sleep(0.1)
+        stopping.set()
+    assert len(model.asked) == 1
+    await work_until(house, lambda: len(platform.sent) == 5)
+
+    assert platform.sent == [f"re: line {number}" for number in range(5)]
+
+
+async def test_who_is_interrupted_gives_the_chat_back(house: House, line: Line) -> None:
+    """The next one need not wait for the lease to end, and no attempt is counted."""
+    slow = with_model(house, ScriptedModel(lambda request: replace(echo(request), delay_s=60)))
+    accepted = await said(slow, line, "first")
+    for _ in range(MOST_ATTEMPTS + 1):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await see_answered(slow, accepted, say=None)
+    quick = with_model(house, ScriptedModel(echo))
+    async with asyncio.timeout(5):
+        given = await see_answered(quick, accepted, say=None)
+
+    assert given.reply.text == "re: first"
+
+
+async def test_a_platform_that_is_away_for_hours_gets_everything_when_it_is_back(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """An outage is weather: nothing is set aside for it."""
+    platform = Platform(trouble=[NotDelivered("away") for _ in range(12)])
+    house = with_model(replace(house, channels={"platform": platform}), ScriptedModel(echo))
+    await said(house, line, "hello there")
+    for _ in range(12):
+        stopping = asyncio.Event()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(work(house, stopping=stopping))
+            await asyncio.sleep(0.1)
+            stopping.set()
+        clock.tick(minutes=20)
+    await work_until(house, lambda: bool(platform.sent))
+
+    assert platform.sent == ["re: hello there"]
+    assert await letters_in(house, parked=True) == []
+
+
+async def test_a_database_that_is_away_is_waited_for(house: House, line: Line) -> None:
+    """It is no crash of the worker."""
+    platform = Platform()
+    house = with_model(replace(house, channels={"platform": platform}), ScriptedModel(echo))
+    await said(house, line, "hello there")
+
+    @dataclass
+    class Moody:
+        """A database that fails for a while."""
+
+        failures: int = 4
+
+        def __getattr__(self, name: str) -> object:
+            if name == "writing" and self.failures:
+                self.failures -= 1
+                raise StoreBusy("Another program is writing.")
+            return getattr(house.db, name)
+
+    await work_until(replace(house, db=Moody()), lambda: bool(platform.sent), within_s=30)
+
+    assert platform.sent == ["re: hello there"]
+
+
+async def test_what_is_dropped_is_not_waited_for(house: House, line: Line) -> None:
+    """Whoever waits hears that there will be no answer."""
+    accepted = await said(house, line, "never mind")
+    (letter,) = await letters_in(house)
+    async with house.db.writing() as tx:
+        await drop_letter(tx, letter.queue, letter.lane, letter.seq, now=house.clock())
+    with pytest.raises(TurnFailed, match="set aside"):
+        async with asyncio.timeout(5):
+            await see_answered(house, accepted, say=None)

@@ -89,6 +89,27 @@ def test_a_letter_is_dropped_only_by_somebody_who_is_sure(call: Call, filled: No
     assert (gone.code, "no such letter" in gone.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("verb", ["retry", "drop"])
+def test_what_is_being_worked_on_is_left_alone(
+    call: Call, filled: None, tmp_path: Path, verb: str
+) -> None:
+    """Which is said; the command was right, and may be in a moment."""
+
+    async def work_on_it() -> None:
+        settings = read_settings({}, data=str(tmp_path / "data"))
+        async with open_house(settings) as house, house.db.writing() as tx:
+            now = house.clock()
+            await put(tx, "inbox", "chat/1", {}, person=None, now=now)
+            assert await claim(tx, "inbox", owner="w", now=now, lease_s=120)
+
+    asyncio.run(work_on_it())
+    ended = call("letters", verb, "inbox/chat/1/1", "--yes")
+
+    assert ended.code == 1
+    assert "inbox chat/1 is being worked on; try again in a moment" in ended.stderr
+    assert ids(call, "--parked").count("inbox/chat/1/1") == 1
+
+
 @pytest.mark.parametrize(("typed", "is_dropped"), [("y", True), ("n", False), ("", False)])
 def test_on_a_terminal_it_asks(
     call: Call, filled: None, monkeypatch: pytest.MonkeyPatch, typed: str, is_dropped: bool

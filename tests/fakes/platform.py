@@ -6,6 +6,7 @@ do: the same part sent twice is shown once.
 
 import fcntl
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,11 +36,24 @@ class FilePlatform:
             raise Undeliverable("There is no such chat any more.")
         if address == "busy":
             raise NotDelivered("Too many messages.", retry_after_s=0.1)
+        with attempts_beside(self._file).open("a", encoding="utf-8") as attempts:
+            attempts.write(key + "\n")
         with self._file.open("a+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
             if all(json.loads(line)["key"] != key for line in file):
                 file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
+
+
+def attempts_beside(file: Path) -> Path:
+    """Where every sending is noted, also one that is not shown again."""
+    return file.with_suffix(".attempts")
+
+
+def sent_to(file: Path) -> Counter[str]:
+    """How often each part was sent, by its key."""
+    attempts = attempts_beside(file)
+    return Counter(attempts.read_text("utf-8").split() if attempts.exists() else [])
 
 
 def shown_in(file: Path) -> list[tuple[str, str]]:

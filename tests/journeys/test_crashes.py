@@ -18,7 +18,7 @@ import pytest
 from oldfriend.app.house import Step
 from oldfriend.app.wiring import open_database
 from tests.conftest import Sizes
-from tests.fakes.platform import shown_in
+from tests.fakes.platform import sent_to, shown_in
 from tests.postgres import Server
 from tests.processes import kill, line_of, running, until
 from tests.town import CHANNELS, LEASE_S, Town
@@ -31,6 +31,8 @@ class Happened:
     shown: list[tuple[str, str]]  # address, text
     said: list[tuple[str, str]]  # address, text
     called: Counter[str]
+    paid_twice: int  # requests of turns that were made again although the first had an answer
+    sent_again: int
 
 
 @pytest.fixture
@@ -77,11 +79,19 @@ async def what_happened(town: Town) -> Happened:
                 """SELECT c.address, m.text FROM message m JOIN chat c ON c.id = m.chat
                    WHERE m.role = 'person' ORDER BY m.person, m.seq"""
             )
+            paid = await tx.rows(
+                """SELECT count(*) FROM model_call WHERE outcome = 'done'
+                   GROUP BY person, turn, asked, step HAVING count(*) > 1"""
+            )
     finally:
         await database.close()
     calls = town.called.read_text("utf-8").splitlines() if town.called.exists() else []
     return Happened(
-        shown=shown_in(town.shown), said=[(row[0], row[1]) for row in said], called=Counter(calls)
+        shown=shown_in(town.shown),
+        said=[(row[0], row[1]) for row in said],
+        called=Counter(calls),
+        paid_twice=len(paid),
+        sent_again=sum(sent_to(town.shown).values()) - len(shown_in(town.shown)),
     )
 
 
@@ -110,6 +120,41 @@ async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town,
     assert happened.said == [("Ana@square", "when one"), ("Ana@square", "two")]
     assert happened.shown == [("Ana@square", "re: when one"), ("Ana@square", "re: two")]
     assert happened.called == {"when one": 1, "two": 1}
+    assert happened.paid_twice == 0
+    assert happened.sent_again == (step == "sent")
+
+
+TALKING = ("accepted", "thinking", "called", "decided", "committing", "committed")
+
+
+@pytest.mark.parametrize("step", TALKING)
+async def test_what_was_said_by_one_who_died_waiting_is_answered_by_a_worker(
+    town: Town, step: str
+) -> None:
+    """`say` and `chat` work on their own chat, and are as mortal as any."""
+    say(town, [("Ana", "square", "one")])
+    with process(town, "talk", step) as talker:
+        talker.wait(30)
+    with process(town, "work"):
+        until(lambda: len(shown_in(town.shown)) == 1, within_s=10 * LEASE_S)
+    happened = await what_happened(town)
+
+    assert happened.said == [("Ana@square", "one")]
+    assert happened.shown == [("Ana@square", "re: one")]
+    assert happened.called == {"one": 1}
+
+
+async def test_a_healthy_worker_keeps_what_it_holds(town: Town) -> None:
+    """Many short turns, longer together than a lease: none is begun or sent by a second one."""
+    lines = [("Ana", "square", f"line {number}") for number in range(12)]
+    say(town, lines)
+    bring_all(town)
+    with process(town, "work", delay_s=0.25), process(town, "work", delay_s=0.25):
+        until(lambda: len(shown_in(town.shown)) == len(lines))
+    happened = await what_happened(town)
+
+    assert happened.called == {text: 1 for _, _, text in lines}
+    assert happened.sent_again == 0
 
 
 @pytest.mark.timeout(3600)
@@ -152,6 +197,8 @@ async def test_many_messages_survive_many_kills(town: Town, engine: str, sizes: 
         address: [f"re: {text}" for text in texts] for address, texts in wanted.items()
     }
     in_flight = kills * town.settings.serve.turns_at_once
+    assert happened.paid_twice == 0
+    assert happened.sent_again <= in_flight
     assert sum(happened.called.values()) <= len(lines) + in_flight
 
 

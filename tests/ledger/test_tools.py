@@ -5,15 +5,20 @@ from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.ledger.tools import (
     Kept,
     begin_tool_call,
-    find_tool_call,
     finish_tool_call,
     has_done_anything,
+    list_tool_calls,
 )
 from oldfriend.llm.model import ToolCall
 from tests.clock import FrozenClock
 from tests.ledger.conftest import TURN
 
-NOTE = ToolCall(id="t1", name="note", arguments={"text": "猫"})
+NOTE = ToolCall(id="t1", name="note", arguments={"text": "猫", "also": [1, None]})
+
+
+def kept(*, result: str | None) -> Kept:
+    """That call as it is kept, as the first of its turn."""
+    return Kept(number=0, name="note", arguments=NOTE.arguments, result=result)
 
 
 async def test_a_tool_call_that_was_begun_is_known_and_its_end_is_not(
@@ -21,12 +26,11 @@ async def test_a_tool_call_that_was_begun_is_known_and_its_end_is_not(
 ) -> None:
     """That is what a crash in the middle leaves behind."""
     async with db.writing() as tx:
-        assert await find_tool_call(tx, person, TURN, 0) is None
+        assert await list_tool_calls(tx, person, TURN) == []
         await begin_tool_call(tx, person, TURN, 0, NOTE, "once", now=clock())
 
-        assert await find_tool_call(tx, person, TURN, 0) == Kept(name="note", result=None)
-        assert await find_tool_call(tx, person, TURN, 1) is None
-        assert await find_tool_call(tx, person, TurnId("another"), 0) is None
+        assert await list_tool_calls(tx, person, TURN) == [kept(result=None)]
+        assert await list_tool_calls(tx, person, TurnId("another")) == []
 
 
 async def test_what_a_tool_gave_is_kept_and_not_overwritten(
@@ -39,7 +43,7 @@ async def test_what_a_tool_gave_is_kept_and_not_overwritten(
         await begin_tool_call(tx, person, TURN, 0, NOTE, "once", now=clock.tick(seconds=1))
         await finish_tool_call(tx, person, TURN, 0, "noted twice", now=clock())
 
-        assert await find_tool_call(tx, person, TURN, 0) == Kept(name="note", result="noted")
+        assert await list_tool_calls(tx, person, TURN) == [kept(result="noted")]
 
 
 async def test_only_reading_leaves_nothing_behind(

@@ -1,5 +1,7 @@
 """The index in memory says what the database says, whoever wrote it, within its bytes."""
 
+import asyncio
+
 import numpy as np
 import pytest
 
@@ -215,6 +217,37 @@ async def test_a_reader_of_an_older_moment_gets_that_moment(
     await other.close()
 
     assert await seqs(nora, shelf) == [first.seq, second.seq]
+
+
+async def test_several_who_read_at_once_find_each_message_once(nora: Friend, shelf: Shelf) -> None:
+    """Two chats of one person may ask at the same moment, in one process."""
+    written = [(await nora.says("the first")).seq]
+    assert await seqs(nora, shelf) == written
+    for burst in range(10):
+        written += [(await nora.says(f"{burst} {number}")).seq for number in range(3)]
+        async with nora.db.writing() as tx:
+            await save_vectors(tx, nora.person.id, "m", [written[-1]], one_hot(20 + burst))
+
+        async with asyncio.TaskGroup() as tasks:
+            readers = [tasks.create_task(seqs(nora, shelf)) for _ in range(8)]
+
+        assert all(reader.result() == written for reader in readers)
+    assert not shelf._turns
+
+
+async def test_who_is_stopped_while_reading_leaves_nothing_half_read(nora: Friend) -> None:
+    """A turn that takes too long is stopped wherever it is."""
+    written = [(await nora.says("the first")).seq]
+    shelf = Shelf("m")
+    assert await seqs(nora, shelf) == written
+    for patience in range(40):
+        written.append((await nora.says(f"and {patience}")).seq)
+        async with asyncio.TaskGroup() as tasks:
+            reader = tasks.create_task(seqs(nora, shelf))
+            await asyncio.sleep(patience / 10_000)
+            reader.cancel()
+
+        assert await seqs(nora, shelf) == written
 
 
 async def test_each_person_has_a_volume_of_their_own(

@@ -73,6 +73,11 @@ class PostOffice:
         async with self.db.writing() as tx:
             await lanes.release(tx, claim, now=self.clock())
 
+    async def retry(self, queue: Queue, lane: str, seq: int) -> None:
+        """Somebody has another look at what was parked."""
+        async with self.db.writing() as tx:
+            await lanes.retry_letter(tx, queue, lane, seq, now=self.clock())
+
     async def extend(self, claim: Claim, *, lease_s: float = 30) -> bool:
         """A heartbeat."""
         async with self.db.writing() as tx:

@@ -7,7 +7,15 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import ChatId, MessageId, TurnId
 from oldfriend.memory.people import ensure_person
 from oldfriend.queues import inbox, lanes
-from oldfriend.queues.inbox import Word, find_turn, first_turn, put_word, word_of
+from oldfriend.queues.inbox import (
+    Word,
+    find_turn,
+    first_turn,
+    is_open,
+    list_notices,
+    put_word,
+    word_of,
+)
 from oldfriend.queues.joining import Piece
 
 CHAT = ChatId("chat")
@@ -155,10 +163,56 @@ async def test_a_stop_is_seen_at_once_by_whoever_is_at_work(db, clock, say):
         claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
     await say("two", quiet_s=2)
     await say("stop", kind="stop")
-    async with db.reading() as tx:
+    async with db.writing() as tx:
         come = await lanes.waiting(tx, claim, now=clock())
 
     assert [word_of(letter).kind for letter in come] == ["stop"]
+
+
+async def test_a_turn_that_was_begun_by_a_clock_that_is_ahead_takes_in_nothing_new(db, clock, say):
+    """Whoever holds the lane may have begun what seems not to be due yet."""
+    await say("one")
+    async with db.writing() as tx:
+        ahead = clock() + 2 * SECOND
+        await lanes.claim(tx, "inbox", owner="w", now=ahead, lease_s=30)
+
+    assert await say("two") == "turn of two"
+
+
+async def test_a_turn_that_the_holder_went_on_with_takes_in_nothing_new(db, clock, say):
+    await say("one", quiet_s=0)
+    async with db.writing() as tx:
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    await say("two")
+    assert await say("three") == "turn of two"
+    async with db.writing() as tx:
+        assert len(await lanes.waiting(tx, claim, now=clock() + 2 * SECOND)) == 2
+
+    assert await say("four") == "turn of four"
+
+
+async def test_the_messages_of_a_turn_share_a_fate_and_notices_have_their_own(db, clock, say):
+    """Parked and retried, it is the turn that it was; what became of it meanwhile is known."""
+    turn = await say("one")
+    await say("two")
+    notice = Word(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
+    clock.tick(seconds=2)
+    async with db.writing() as tx:
+        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        await put_word(tx, CHAT, claim.letters[0].person, notice, quiet_s=2, now=clock())
+        assert await is_open(tx, "inbox", CHAT, turn)
+        await lanes.fail(tx, claim, claim.letters[0], error="x", now=clock(), retry_at=None)
+        await lanes.release(tx, claim, now=clock())
+        assert not await is_open(tx, "inbox", CHAT, turn)
+        (edited,) = await list_notices(tx, CHAT, turn)
+        assert not edited.is_parked
+        await lanes.retry_letter(tx, "inbox", CHAT, 2, now=clock())
+        assert await is_open(tx, "inbox", CHAT, turn)
+
+    assert await turn_in(db, clock) == ["one", "two"]
+    async with db.reading() as tx:
+        assert await list_notices(tx, CHAT, turn) == (edited,)
+        assert not await is_open(tx, "inbox", CHAT, turn)
 
 
 async def test_what_was_put_is_read_as_it_was(db, nora):

@@ -72,7 +72,7 @@ async def test_what_comes_into_a_held_lane_waits_and_can_be_seen(post):
     await post.put("two")
     await post.put("later", after_s=60)
     assert await post.claim() is None
-    async with post.db.reading() as tx:
+    async with post.db.writing() as tx:
         come = await lanes.waiting(tx, claim, now=post.clock())
     await post.finish(claim)
     await post.release(claim)
@@ -212,6 +212,40 @@ async def test_a_clock_that_is_set_back_does_not_lock_a_lane_for_hours(post):
     assert texts(await post.claim()) == ["one"]
 
 
+@pytest.mark.parametrize("queue", ["inbox", "outbox", "agenda"])
+@pytest.mark.parametrize("lane", [None, "a"])
+async def test_nobody_waits_for_the_time_that_a_wrong_clock_has_shown(post, queue, lane):
+    """What was put tomorrow is due now, and so is what stands behind it."""
+    post.clock.tick(minutes=60 * 24)
+    await post.put("one", queue=queue)
+    post.clock.tick(minutes=-60 * 24)
+    await post.put("two", queue=queue)
+    await post.put("later", lane="b", queue=queue, after_s=100)
+
+    assert sorted(await post.work(queue=queue, lane=lane)) == ["one", "two"]
+
+
+async def test_what_was_put_by_a_wrong_clock_is_put_off_by_the_right_one(post):
+    post.clock.tick(minutes=60 * 24)
+    await post.put("one")
+    post.clock.tick(minutes=-60 * 24)
+    claim = await post.claimed()
+    await post.fail(claim, retry_s=5)
+    await post.release(claim)
+    assert await post.claim() is None
+    post.clock.tick(seconds=5)
+
+    assert texts(await post.claim()) == ["one"]
+
+
+async def test_clocks_of_two_machines_may_differ_a_little(post):
+    post.clock.tick(seconds=59)
+    await post.put("one")
+    post.clock.tick(seconds=-59)
+
+    assert await post.claim() is None
+
+
 async def test_a_clock_that_is_set_forward_costs_no_more_than_the_attempt(post):
     await post.put("one")
     early = await post.claimed()
@@ -320,6 +354,38 @@ async def test_a_letter_that_takes_its_workers_down_is_parked_in_the_end(post):
     assert "3 attempts" in parked.error
 
 
+async def test_what_was_given_up_is_told_to_whoever_takes_the_lane(post):
+    """With all that belongs to it, so that they can own up to it."""
+    await post.put("deadly", group="turn")
+    await post.put("and more of it", group="turn")
+    await post.put("harmless")
+    for _ in range(3):
+        assert (await post.claimed(most_attempts=3)).given_up == ()
+        await post.let_real_time_pass(30)
+    claim = await post.claimed(most_attempts=3)
+
+    assert texts(claim) == ["harmless"]
+    assert claim.given_up == tuple(await post.letters(parked=True))
+    assert [letter.body["text"] for letter in claim.given_up] == ["deadly", "and more of it"]
+
+
+async def test_what_was_given_up_is_told_also_where_nothing_else_is_due(post):
+    """The lane is held until that is done."""
+    await post.put("deadly")
+    await post.claimed()
+    await post.let_real_time_pass(30)
+    claim = await post.claimed(most_attempts=1)
+    assert (claim.letters, len(claim.given_up)) == ((), 1)
+    await post.put("harmless")
+    assert await post.claim() is None
+    async with post.db.writing() as tx:
+        come = await lanes.waiting(tx, claim, now=post.clock())
+    await post.release(claim)
+
+    assert [letter.body["text"] for letter in come] == ["harmless"]
+    assert texts(await post.claim()) == ["harmless"]
+
+
 async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_only(post):
     for text, group in (("1a", "r1"), ("1b", "r1"), ("1c", "r1"), ("2a", "r2")):
         await post.put(text, queue="outbox", group=group)
@@ -330,7 +396,7 @@ async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_
 
     assert await post.work(queue="outbox") == ["2a"]
     assert [(letter.body["text"], letter.error) for letter in await post.letters(parked=True)] == [
-        ("1b", "blocked"), ("1c", "behind part 2: blocked"),
+        ("1b", "blocked"), ("1c", "with letter 2: blocked"),
     ]  # fmt: skip
 
 
@@ -361,17 +427,72 @@ async def test_a_parked_letter_is_retried_with_a_clean_slate(post):
     assert [(letter.attempts, letter.error) for letter in claim.letters] == [(1, None)]
 
 
-async def test_a_letter_that_is_retried_while_its_lane_is_held_comes_next(post):
+async def test_nobody_retries_or_drops_what_is_being_worked_on(post):
+    """Who is at it could not know."""
     await post.put("bad")
     await post.put("good")
     claim = await post.claimed()
     await post.fail(claim)
     async with post.db.writing() as tx:
-        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
-    assert await post.claim() is None
+        with pytest.raises(InvalidInput, match="inbox a is being worked on"):
+            await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+        with pytest.raises(InvalidInput, match="try again in a moment"):
+            await lanes.drop_letter(tx, "inbox", "a", 2, now=post.clock())
     await post.release(claim)
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
 
     assert await post.work() == ["bad", "good"]
+
+
+async def test_a_letter_can_be_dropped_when_whoever_worked_on_it_died(post):
+    """Also where nothing runs that would take the lane over; who was only slow has lost it."""
+    await post.put("deadly")
+    await post.put("harmless")
+    claim = await post.claimed()
+    await post.let_real_time_pass(30)
+    async with post.db.writing() as tx:
+        await lanes.drop_letter(tx, "inbox", "a", 1, now=post.clock())
+
+    with pytest.raises(LeaseLost):
+        await post.finish(claim)
+    assert await post.work() == ["harmless"]
+
+
+@pytest.mark.parametrize("queue", ["inbox", "outbox"])
+async def test_what_belongs_together_is_parked_retried_and_dropped_together(post, queue):
+    """The messages of a turn, the parts of a reply; their neighbours are left alone."""
+    for text, group in (("0", None), ("1a", "1"), ("1b", "1"), ("2", "2")):
+        await post.put(text, queue=queue, group=group)
+    claim = await post.claimed(queue=queue)
+    await post.finish(claim, claim.letters[0])
+    await post.fail(claim, letter=claim.letters[1], error="bug")
+    await post.release(claim)
+    assert await post.work(queue=queue) == ["2"]
+    assert [letter.body["text"] for letter in await post.letters(parked=True)] == ["1a", "1b"]
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, queue, "a", 3, now=post.clock())
+    claim = await post.claimed(queue=queue)
+    assert texts(claim) == ["1a", "1b"]
+    await post.release(claim)
+    async with post.db.writing() as tx:
+        await lanes.drop_letter(tx, queue, "a", 2, now=post.clock())
+
+    assert await post.letters() == []
+
+
+async def test_what_belongs_together_is_handed_out_together(post):
+    """However much is due before it."""
+    for number in range(MOST_CLAIMED - 1):
+        await post.put(number)
+    for number in range(3):
+        await post.put(number, group="turn")
+    claim = await post.claimed()
+    async with post.db.writing() as tx:
+        come = await lanes.waiting(tx, claim, now=post.clock())
+
+    assert texts(claim) == list(range(MOST_CLAIMED - 1))
+    assert [letter.body["text"] for letter in come] == [0, 1, 2]
 
 
 async def test_a_dropped_letter_is_gone_with_the_other_parts_of_its_reply(post):

@@ -7,14 +7,14 @@ every claim gives what the model expects. Who lost a lane can do nothing any mor
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldfriend.domain.clock import SECOND
-from oldfriend.domain.errors import LeaseLost
+from oldfriend.domain.clock import MINUTE, SECOND
+from oldfriend.domain.errors import InvalidInput, LeaseLost
 from oldfriend.domain.letters import Claim, Letter, Queue
-from oldfriend.queues import lanes
 from tests.queues.conftest import PostOffice, texts
 
 QUEUES: tuple[Queue, ...] = ("inbox", "outbox", "agenda")
@@ -29,10 +29,15 @@ class Waiting:
 
     number: int
     seq: int
+    put_at: int
     due_at: int
     group: str | None
     attempts: int = 0
     is_parked: bool = False
+
+    def is_due(self, now: int) -> bool:
+        """Whether its time has come, or it was put before the clock was set back."""
+        return self.due_at <= now or self.put_at > now + MINUTE
 
 
 @dataclass(slots=True)
@@ -48,15 +53,9 @@ class LaneModel:
     def due(self, now: int) -> list[Waiting]:
         """What can be worked on."""
         waiting = [letter for letter in self.letters if not letter.is_parked]
-        if self.queue == "agenda":
-            by_time = sorted(waiting, key=lambda letter: (letter.due_at, letter.seq))
-            return [letter for letter in by_time if letter.due_at <= now]
-        due: list[Waiting] = []
-        for letter in sorted(waiting, key=lambda letter: letter.seq):
-            if letter.due_at > now:
-                break
-            due.append(letter)
-        return due
+        is_by_time = self.queue == "agenda"
+        waiting.sort(key=lambda letter: (letter.due_at if is_by_time else 0, letter.seq))
+        return list(takewhile(lambda letter: letter.is_due(now), waiting))
 
     def can_be_taken(self, now: int) -> bool:
         """Whether a claim may give it."""
@@ -67,8 +66,8 @@ class LaneModel:
         return next(letter for letter in self.letters if letter.seq == seq)
 
     def with_its_group(self, letter: Waiting) -> list[Waiting]:
-        """A letter, or on the outbox all parts of its reply."""
-        if self.queue != "outbox" or letter.group is None:
+        """A letter, or all of its group."""
+        if letter.group is None:
             return [letter]
         return [part for part in self.letters if part.group == letter.group]
 
@@ -96,7 +95,7 @@ class Town:
         )
         assert put is not None
         assert put.seq == model.next_seq
-        model.letters.append(Waiting(number, put.seq, put.due_at, group))
+        model.letters.append(Waiting(number, put.seq, put.put_at, put.due_at, group))
         model.next_seq += 1
 
     async def deliver_again(self) -> None:
@@ -169,11 +168,12 @@ class Town:
         await self.post.fail(claim, retry_s=retry_s)
         for failed in (one for one in model.letters if one.seq == letter.seq):
             failed.attempts = letter.attempts
+            failed.put_at = min(failed.put_at, self.post.clock())
             if retry_s is not None:
                 failed.due_at = self.post.clock() + retry_s * SECOND
                 continue
             for part in model.with_its_group(failed):
-                part.is_parked = part.is_parked or part.seq >= failed.seq
+                part.is_parked = True
 
     async def release(self) -> None:
         """Somebody gives back a lane, which may be theirs no longer."""
@@ -202,7 +202,7 @@ class Town:
 
     async def house_time_passes(self) -> None:
         """The house's clock goes on, or is set back."""
-        self.post.clock.tick(seconds=self.draw(st.sampled_from([1, 5, 20, -10])))
+        self.post.clock.tick(seconds=self.draw(st.sampled_from([1, 5, 20, -10, 90, -90])))
 
     async def retry(self) -> None:
         """Somebody has another look at what was parked."""
@@ -215,9 +215,14 @@ class Town:
         if not parked:
             return
         (queue, lane), letter = self.draw(st.sampled_from(parked))
-        async with self.post.db.writing() as tx:
-            await lanes.retry_letter(tx, queue, lane, letter.seq, now=self.post.clock())
-        for part in self.lanes[queue, lane].with_its_group(letter):
+        model = self.lanes[queue, lane]
+        retrying = self.post.retry(queue, lane, letter.seq)
+        if model.held_by is not None and not model.is_over:
+            await self.is_refused(retrying, InvalidInput)
+            return
+        await retrying
+        model.held_by, model.is_over = None, False
+        for part in model.with_its_group(letter):
             if part.is_parked:
                 part.is_parked, part.attempts, part.due_at = False, 0, self.post.clock()
 
@@ -227,11 +232,11 @@ class Town:
             return None
         return self.claims[-1 - self.draw(st.integers(0, min(3, len(self.claims) - 1)))]
 
-    async def is_refused(self, attempt) -> None:
-        """Whoever lost a lane is told so."""
+    async def is_refused(self, attempt, error=LeaseLost) -> None:
+        """Whoever lost a lane, or never had it, is told so."""
         try:
             await attempt
-        except LeaseLost:
+        except error:
             return
         raise AssertionError("wrote without holding the lane")
 
@@ -245,7 +250,7 @@ class Town:
 
     async def work_off(self) -> None:
         """Everybody comes back, and all that is open gets done."""
-        self.post.clock.tick(minutes=10)
+        self.post.clock.tick(minutes=60)
         await self.post.let_real_time_pass(100)
         for (queue, lane), model in self.lanes.items():
             due = [letter.number for letter in model.due(self.post.clock())]

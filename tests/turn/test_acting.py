@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.json import JsonValue
 from oldfriend.ledger.tools import ToolClass
 from oldfriend.llm.model import Request, Tool, ToolCall, ToolResult, Turn
 from oldfriend.llm.pairing import whole_pairs
@@ -123,6 +124,9 @@ async def test_a_long_result_is_cut_and_says_so(talk: Talk) -> None:
     assert desk.kept[0].result == given
 
 
+ANYWHERE = {"type": "object", "properties": {"to": {"type": "string"}}}
+
+
 def ability(
     kind: ToolClass = "read", *, text: str = "done", done: list[str] | None = None,
     before: Callable[[], Awaitable[None]] | None = None,
@@ -136,14 +140,14 @@ def ability(
             done.append(text)
         return text
 
-    tool = Tool(name="post", description="Post it.", parameters={"properties": {}})
+    tool = Tool(name="post", description="Post it.", parameters=ANYWHERE)
     return Ability(tool=tool, kind=kind, use=use)
 
 
-async def used(desk: LooseDesk, tool: Ability, *, each_s: float = 5) -> str:
+async def used(desk: LooseDesk, tool: Ability, *, each_s: float = 5, **arguments: JsonValue) -> str:
     """What the model reads when it uses a tool as the first of a turn."""
     hands = Hands([tool], desk, reply_prompt(), most=15, each_s=each_s)
-    return (await hands.use(ToolCall(id="1", name="post", arguments={}))).text
+    return (await hands.use(ToolCall(id="1", name="post", arguments=arguments))).text
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent", "once"])
@@ -181,6 +185,45 @@ async def test_once_is_not_repeated_when_its_end_is_not_known() -> None:
         await used(desk, ability("once", before=die))
 
     assert "not known whether it was done" in await used(desk, ability("once", done=done))
+    assert done == []
+
+
+@pytest.mark.parametrize("kind", ["read", "idempotent"])
+async def test_a_result_is_only_used_for_the_call_that_gave_it(kind: ToolClass) -> None:
+    """The question may have been edited between two runs."""
+    desk = LooseDesk()
+
+    assert await used(desk, ability(kind, text="seven"), to="Tokyo") == "seven"
+    assert await used(desk, ability(kind, text="noon"), to="Oslo") == "noon"
+    assert await used(desk, ability(kind, text="late"), to="Tokyo") == "seven"
+    assert await used(desk, ability(kind, text="late"), to="Oslo") == "noon"
+
+
+async def test_results_are_taken_up_in_any_order_each_once() -> None:
+    """A model that is asked again may go about it otherwise."""
+    desk, done = LooseDesk(), list[str]()
+    for places in (["Ana", "Ben"], ["Ben", "Ana", "Ben"]):
+        hands = Hands([ability("once", done=done)], desk, reply_prompt(), most=15, each_s=5)
+        for number, place in enumerate(places):
+            await hands.use(ToolCall(id=str(number), name="post", arguments={"to": place}))
+
+    assert [use.ending for use in hands.uses] == ["reused", "reused", "done"]
+    assert done == ["done"] * 3
+
+
+async def test_once_is_not_done_in_other_words_either() -> None:
+    """Whether its end is known or not; what was begun is told."""
+    desk, done = LooseDesk(), list[str]()
+    with pytest.raises(Died):
+        await used(desk, ability("once", before=die), to="Ana")
+    told = await used(desk, ability("once", done=done), to="Anna")
+
+    assert '{"to": "Ana"}. What came of it: it is not known whether it was done.' in told
+    desk = LooseDesk()
+    await used(desk, ability("once", text="Posted."), to="Ana")
+    told = await used(desk, ability("once", done=done), to="Anna")
+
+    assert '{"to": "Ana"}. What came of it: Posted.' in told
     assert done == []
 
 

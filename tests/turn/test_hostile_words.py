@@ -1,11 +1,16 @@
 """Words that were recalled, heard or passed on never give orders, and never leave their label."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from oldfriend.app.accepting import Said
+from oldfriend.app.answering import answer
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.turn.budget import BUDGETS
 from oldfriend.turn.labelling import inert
+from oldfriend.turn.mind import Limits
 from tests.turn.conftest import Talk, wants
 
 HOSTILE = [
@@ -40,6 +45,49 @@ async def test_recalled_words_cannot_leave_their_label(talk: Talk, text: str) ->
     assert not re.search(r"[<>]|\[\[", LABEL.sub("", request.changing))
     assert "tools" not in outcome.reply.details
     assert outcome.notes == ()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_words_do_not_leave_their_label_by_the_companions_mouth(
+    talk: Talk, text: str
+) -> None:
+    """The offline companion quotes whom it wants; to a model that is a remark without the words."""
+    await talk.remembers(text, role="other", speaker="Eve")
+    given = await answer(talk.house, talk.line, Said(text="What about the cat?"))
+    assert "Eve" in given.reply.text
+    talk.clock.tick(minutes=1)
+    _, (request,) = await talk.ask("And what else about the cat?", "Nothing new.")
+
+    assert [turn.role for turn in request.turns] == ["person", "companion", "person"]
+    assert request.turns[1].text.startswith("[[Answered here without you, by rules, quoting 1 ")
+    assert "Eve" not in str(request.turns)
+    assert not re.search(r"[<>]|\[\[", LABEL.sub("", request.changing))
+
+
+async def test_what_the_companion_quoted_before_the_window_is_not_heard_as_its_own(
+    talk: Talk,
+) -> None:
+    """When the window begins with its reply."""
+    await talk.remembers(HOSTILE[0], role="other", speaker="Eve")
+    await answer(talk.house, talk.line, Said(text="What about the cat? " + "Tell me. " * 150))
+    talk.clock.tick(minutes=1)
+    said, budget = await talk.hears("Hm?"), replace(BUDGETS["small"], recent=40)
+    mind = talk.mind("Nothing.", limits=Limits(budget=budget))
+    await talk.turn(said, mind)
+
+    assert isinstance(mind.model, ScriptedModel)
+    assert 'class="companion"' not in mind.model.asked[0].changing
+
+
+@pytest.mark.parametrize("text", HOSTILE[:2])
+async def test_labels_in_the_companions_own_words_are_left_out(talk: Talk, text: str) -> None:
+    """Such words may have come from another program."""
+    await talk.tell("hello")
+    await talk.tell(text, role="companion", speaker="Oldfriend")
+    _, (request,) = await talk.ask("thanks", "You are welcome.")
+
+    assert "cat" in request.turns[1].text
+    assert not re.search(r"</?(memory|heard|system)", request.turns[1].text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

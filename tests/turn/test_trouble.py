@@ -1,5 +1,9 @@
 """A model that does not answer is admitted, and memory alone says what it can."""
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.domain.errors import (
@@ -9,6 +13,7 @@ from oldfriend.domain.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.scripted import cut
 from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.turn.pipeline import give_up
@@ -146,6 +151,32 @@ async def test_a_turn_that_was_stopped_from_outside_is_excused(talk: Talk) -> No
     assert outcome.reply.text == "Let me" + talk.heard
     assert "Miso" in outcome.reply.text
     assert outcome.trouble == "slow"
+
+
+async def test_who_is_out_of_time_does_not_wait_for_meaning(talk: Talk) -> None:
+    """Whatever hung may be the embedder; memory is searched by words, and that is said."""
+    await talk.remembers("My cat is called Miso.")
+    said, mind = await talk.hears("What is my cat called?"), talk.mind("Too late.")
+    looking = replace(mind.looking, embedder=Hanging())
+    async with asyncio.timeout(5):
+        outcome = await give_up(said, replace(mind, looking=looking), trouble="slow")
+
+    assert "Miso" in outcome.reply.text
+    assert SAY["degraded"] in outcome.reply.text
+    assert outcome.reply.details["degraded"] is True
+
+
+class Hanging:
+    """An embedder that never answers."""
+
+    model = "hanging"
+    dimension = 384
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Wait for ever."""
+        del texts
+        await asyncio.Event().wait()
+        raise AssertionError
 
 
 async def test_the_next_turn_sees_that_there_was_no_answer(talk: Talk) -> None:

@@ -3,8 +3,10 @@
 import asyncio
 import random
 
-from oldfriend.app.holding import while_held
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
+from oldfriend.app.running.telling import tell_trouble
+from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import LeaseLost, NotDelivered, Undeliverable
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.queues.backoff import retry_at
@@ -14,21 +16,26 @@ from oldfriend.queues.outbox import Part, part_of
 LONGEST_SEND_S = 60.0
 
 
-async def deliver(house: House, claim: Claim) -> None:
+async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     """Send the parts that wait in a chat; what is not taken now is tried again, or parked."""
+    hold = Hold(house, claim)
     for letter in claim.letters:
+        if stopping.is_set():
+            break
         try:
-            await while_held(house, claim, send(house, part_of(letter)))
+            await hold.during(send(house, part_of(letter)))
         except LeaseLost:
             return  # somebody else is at it
-        except (NotDelivered, Undeliverable, TimeoutError) as error:
+        except asyncio.CancelledError:
+            await hold.give_back()
+            raise
+        except Exception as error:
             await put_off(house, claim, letter, error)
             return
         async with house.db.writing() as tx:
             await finish(tx, claim, [letter], now=house.clock())
         house.reached("delivered")
-    async with house.db.writing() as tx:
-        await release(tx, claim, now=house.clock())
+    await hold.give_back()
 
 
 async def send(house: House, part: Part) -> None:
@@ -42,17 +49,26 @@ async def send(house: House, part: Part) -> None:
     house.reached("sent")
 
 
-async def put_off(
-    house: House, claim: Claim, letter: Letter, error: NotDelivered | Undeliverable | TimeoutError
-) -> None:
-    """Try a part again later; park it with the rest of its reply, when there is no hope."""
+async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
+    """Try a part again later; park it with the rest of its reply, when there is no hope.
+
+    A platform that is away is waited for a day, less and less often. What breaks for a reason of
+    our own is tried a few times.
+    """
     now = house.clock()
+    is_weather = isinstance(error, NotDelivered | TimeoutError)
+    age_s = max((now - letter.put_at) // SECOND, 1)
+    tries = age_s.bit_length() if is_weather else letter.attempts
     asked_s = error.retry_after_s if isinstance(error, NotDelivered) else None
-    again = retry_at(now, letter.attempts, chance=random.random(), at_least_s=asked_s or 0.0)
-    is_hopeless = isinstance(error, Undeliverable) or letter.attempts >= MOST_ATTEMPTS
+    again = retry_at(now, tries, chance=random.random(), at_least_s=asked_s or 0.0)
+    is_tired = age_s * SECOND > DAY if is_weather else letter.attempts >= MOST_ATTEMPTS
+    is_hopeless = is_tired or isinstance(error, Undeliverable)
+    if not isinstance(error, NotDelivered | Undeliverable):
+        tell_trouble("send-failed", error, lane=letter.lane)
+    why = str(error) or "the platform did not answer"
     async with house.db.writing() as tx:
         await fail(
-            tx, claim, letter, error=str(error) or "the platform did not answer", now=now,
-            retry_at=None if is_hopeless else again,
+            tx, claim, letter, error=why, now=now, retry_at=None if is_hopeless else again,
+            counts=not is_weather,
         )  # fmt: skip
         await release(tx, claim, now=now)

@@ -2,58 +2,96 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from oldfriend.app.house import House
-from oldfriend.domain.errors import LeaseLost, TurnStopped
+from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
 from oldfriend.domain.ids import TurnId
-from oldfriend.domain.letters import Claim
+from oldfriend.domain.letters import Claim, Letter
 from oldfriend.queues.inbox import list_notices, word_of
-from oldfriend.queues.lanes import extend
+from oldfriend.queues.lanes import extend, fail, release
 
 LOOK_EVERY_S = 0.5
 """How long a person who says stop may have to wait for it."""
+LONGEST_GOODBYE_S = 2.0
+"""So long somebody who is interrupted may take to give a lane back."""
 
 T = TypeVar("T")
 
 
-async def while_held(
-    house: House, claim: Claim, work: Coroutine[Any, Any, T], *, turn: TurnId | None = None
-) -> T:
-    """Do something for as long as the lane is held and nobody stops the turn.
+class Hold:
+    """A lane that is held; its lease is extended whenever a heartbeat has passed."""
 
-    Raises LeaseLost, TurnStopped; then the work was cancelled.
-    """
-    try:
-        async with asyncio.TaskGroup() as both:
-            watching = both.create_task(watch(house, claim, turn))
-            done = await work
-            watching.cancel()
-    except BaseExceptionGroup as group:
-        raise group.exceptions[0] from group
-    return done
+    def __init__(self, house: House, claim: Claim) -> None:
+        """The lane was claimed just now."""
+        self.claim = claim
+        self._house = house
+        self._extended_at = asyncio.get_running_loop().time()
 
+    async def during(self, work: Coroutine[Any, Any, T], *, turn: TurnId | None = None) -> T:
+        """Do something for as long as the lane is held and nobody stops the turn.
 
-async def watch(house: House, claim: Claim, turn: TurnId | None) -> None:
-    """Keep the lease alive, and look out for a stop. Raises LeaseLost, TurnStopped."""
-    limits = house.settings.limits
-    pause_s = min(LOOK_EVERY_S, limits.heartbeat_s)
-    since_beat_s = 0.0
-    while True:
-        await asyncio.sleep(pause_s)
-        since_beat_s += pause_s
-        if turn is not None:
-            await refuse_stopped(house, claim, turn)
-        if since_beat_s >= limits.heartbeat_s:
-            since_beat_s = 0.0
-            async with house.db.writing() as tx:
-                if not await extend(tx, claim, lease_s=limits.lease_s):
-                    raise LeaseLost(f"{claim.queue} {claim.lane} was taken over.")
+        Raises LeaseLost, TurnStopped; then the work was cancelled.
+        """
+        failed: BaseException | None = None
+        try:
+            async with asyncio.TaskGroup() as both:
+                watching = both.create_task(self._watch(turn))
+                try:
+                    done = await work
+                except Exception as error:
+                    failed = error
+                    raise
+                watching.cancel()
+        except BaseExceptionGroup as group:
+            raise failed or group.exceptions[0] from group
+        return done
 
+    async def give_back(self, unfinished: Letter | None = None) -> None:
+        """Let go of the lane; that a letter was begun and interrupted does not count."""
+        now = self._house.clock()
+        with suppress(LeaseLost, StoreError, TimeoutError):  # then the lease runs out by itself
+            async with asyncio.timeout(LONGEST_GOODBYE_S), self._house.db.writing() as tx:
+                if unfinished is not None:
+                    await fail(
+                        tx, self.claim, unfinished, error="interrupted", now=now, retry_at=now,
+                        counts=False,
+                    )  # fmt: skip
+                await release(tx, self.claim, now=now)
 
-async def refuse_stopped(house: House, claim: Claim, turn: TurnId) -> None:
-    """Raise TurnStopped when the person has said stop."""
-    async with house.db.reading() as tx:
-        notices = await list_notices(tx, claim.lane, turn)
-    if any(word_of(notice).kind == "stop" for notice in notices):
-        raise TurnStopped("The person said stop.")
+    async def _watch(self, turn: TurnId | None) -> None:
+        """Keep the lease alive, and look out for a stop.
+
+        A database that fails now and then is no reason to give up: the commit will tell.
+        """
+        limits = self._house.settings.limits
+        pause_s = min(LOOK_EVERY_S, limits.heartbeat_s)
+        while True:
+            try:
+                await self._beat(limits.heartbeat_s, limits.lease_s)
+                if turn is not None:
+                    await self._refuse_stopped(turn)
+            except StoreError as error:
+                if self._age_s() > limits.lease_s:
+                    raise LeaseLost(f"{self.claim.lane} could not be held.") from error
+            await asyncio.sleep(pause_s)
+
+    async def _beat(self, heartbeat_s: float, lease_s: float) -> None:
+        if self._age_s() < heartbeat_s:
+            return
+        began = asyncio.get_running_loop().time()
+        async with self._house.db.writing() as tx:
+            is_held = await extend(tx, self.claim, lease_s=lease_s)
+        if not is_held:
+            raise LeaseLost(f"{self.claim.queue} {self.claim.lane} was taken over.")
+        self._extended_at = began
+
+    async def _refuse_stopped(self, turn: TurnId) -> None:
+        async with self._house.db.reading() as tx:
+            notices = await list_notices(tx, self.claim.lane, turn)
+        if any(word_of(notice).kind == "stop" for notice in notices):
+            raise TurnStopped("The person said stop.")
+
+    def _age_s(self) -> float:
+        return asyncio.get_running_loop().time() - self._extended_at

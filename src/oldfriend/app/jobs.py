@@ -1,17 +1,18 @@
 """Which work goes on in the background, and how is it done? Never in the way of a reply."""
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.app.embedding import embed_missing
-from oldfriend.app.holding import while_held
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros, start_of_day
-from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost
+from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, UnknownJob
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import list_people
 from oldfriend.queues.agenda import Job, job_of, put_job
@@ -20,6 +21,8 @@ from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
 from oldfriend.queues.letters import first_due, last_letters
 
 EMBED = "embed"
+PATIENCE = 9
+"""A job that is not known here is looked at as rarely as what was tried so often."""
 
 Work: TypeAlias = Callable[[House, Job], Awaitable[None]]
 
@@ -47,13 +50,19 @@ async def plan_embedding(tx: Transaction, *, now: Micros) -> None:
         await put_job(tx, EMBED, Job(name=EMBED), person=None, now=now)
 
 
-async def do_jobs(house: House, claim: Claim) -> None:
+async def do_jobs(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     """Do the jobs that are due in a lane; what fails is tried again, or parked."""
+    hold = Hold(house, claim)
     for letter in claim.letters:
+        if stopping.is_set():
+            break
         try:
-            await while_held(house, claim, do(house, job_of(letter)))
+            await hold.during(do(house, job_of(letter)))
         except LeaseLost:
             return  # somebody else is at it
+        except asyncio.CancelledError:
+            await hold.give_back(letter)
+            raise
         except AllowanceUsedUp as error:
             await wait_for_tomorrow(house, claim, letter, error)
             return
@@ -62,12 +71,13 @@ async def do_jobs(house: House, claim: Claim) -> None:
             raise
         async with house.db.writing() as tx:
             await finish(tx, claim, [letter], now=house.clock())
-    async with house.db.writing() as tx:
-        await release(tx, claim, now=house.clock())
+    await hold.give_back()
 
 
 async def do(house: House, job: Job) -> None:
-    """Do one job. Raises KeyError for one that this version does not know."""
+    """Do one job. Raises UnknownJob for one that only a newer version knows."""
+    if job.name not in JOBS:
+        raise UnknownJob(f"This version does not know the job {job.name!r}.")
     await JOBS[job.name](house, job)
 
 
@@ -97,13 +107,18 @@ async def embedding_waits_until(tx: Transaction, *, now: Micros) -> Micros | Non
 
 
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
-    """Have a job that failed done again later; parked, when it was tried often enough."""
-    now = house.clock()
-    again = retry_at(now, letter.attempts, chance=random.random())
+    """Have a job that failed done again later; parked, when it was tried often enough.
+
+    One that is not known here waits for a process that knows it.
+    """
+    now, is_known = house.clock(), not isinstance(error, UnknownJob)
+    tries = letter.attempts if is_known else PATIENCE
+    again = retry_at(now, tries, chance=random.random())
+    is_hopeless = is_known and letter.attempts >= MOST_ATTEMPTS
     async with house.db.writing() as tx:
         await fail(
             tx, claim, letter, error=reason(error), now=now,
-            retry_at=None if letter.attempts >= MOST_ATTEMPTS else again,
+            retry_at=None if is_hopeless else again, counts=is_known,
         )  # fmt: skip
         await release(tx, claim, now=now)
 

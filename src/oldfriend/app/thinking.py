@@ -4,6 +4,7 @@ Finished calls are kept as they happen, in transactions of their own: a turn tha
 again, and takes from the ledger what was paid for and done.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oldfriend.app.allowance import allowances
@@ -13,8 +14,8 @@ from oldfriend.ledger.tools import (
     Kept,
     ToolClass,
     begin_tool_call,
-    find_tool_call,
     finish_tool_call,
+    list_tool_calls,
 )
 from oldfriend.llm.model import Call, Completion, Model, ToolCall
 from oldfriend.llm.replay import Replayed
@@ -83,11 +84,11 @@ class LedgerDesk:
     house: House
     asker: Asker
 
-    async def find(self, call: int) -> Kept | None:
-        """What an earlier run of this turn left of its so-manieth call."""
+    async def list_begun(self) -> Sequence[Kept]:
+        """All calls of this turn so far, in order, whichever run began them."""
         assert self.asker.turn is not None
         async with self.house.db.reading() as tx:
-            return await find_tool_call(tx, self.asker.person, self.asker.turn, call)
+            return await list_tool_calls(tx, self.asker.person, self.asker.turn)
 
     async def begin(self, call: int, asked: ToolCall, kind: ToolClass) -> None:
         """Keep that a call begins; committed before the tool does anything."""

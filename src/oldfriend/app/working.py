@@ -6,38 +6,42 @@ at a time, different lanes beside each other.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 from oldfriend.app.answering import work_on
 from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs, plan_jobs
+from oldfriend.app.running.keeping import at_most
 from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.waking import Bell
 from oldfriend.domain.clock import SECOND
-from oldfriend.domain.errors import StoreError
+from oldfriend.domain.errors import SchemaTooNew, StoreError
 from oldfriend.domain.letters import Claim, Queue
 from oldfriend.queues.lanes import claim, next_due
 
 SWEEP_S = 5.0
 """So often it looks without being woken: for leases that ran out, and bells that did not ring."""
-MOST_FAILURES = 5
-"""So often in a row the database may fail before somebody else has to decide what to do."""
+LONGEST_WAIT_S = 30.0
+"""For a database that is away; it is waited for without end."""
 JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
 
-Do: TypeAlias = Callable[[House, Claim], Awaitable[None]]
+Do: TypeAlias = Callable[[House, Claim, asyncio.Event], Awaitable[None]]
+T = TypeVar("T")
 
 
 async def work(house: House, *, stopping: asyncio.Event) -> None:
     """Do what waits until told to stop; then finish what was begun.
 
-    Raises StoreError when the database fails; what a single turn or job raises is logged.
+    Raises SchemaTooNew; what a single turn or job raises is logged, and a database that is away is
+    waited for.
     """
-    await plan_jobs(house)
+    await until_it_works(partial(plan_jobs, house), stopping)
     at_once = house.settings.serve.turns_at_once
     async with asyncio.TaskGroup() as queues:
-        queues.create_task(work_through(house, "inbox", work_on, at_once, stopping))
+        queues.create_task(work_through(house, "inbox", answer_all, at_once, stopping))
         queues.create_task(work_through(house, "outbox", deliver, at_once, stopping))
         queues.create_task(work_through(house, "agenda", do_jobs, JOBS_AT_ONCE, stopping))
         await stopping.wait()
@@ -56,30 +60,36 @@ async def work_through(
                 held = await wait_for_work(house, queue, bell, stopping)
                 if held is None:
                     return
-                running.create_task(do_safely(house, do, held, room))
+                running.create_task(do_safely(house, do, held, room, stopping))
 
 
 async def wait_for_work(
     house: House, queue: Queue, bell: Bell, stopping: asyncio.Event
 ) -> Claim | None:
-    """Hold a lane as soon as something is due in one; None when told to stop.
+    """Hold a lane as soon as something is due in one; None when told to stop."""
+    while not stopping.is_set():
+        held = await until_it_works(partial(claim_next, house, queue), stopping)
+        if held is not None:
+            return held
+        await until_it_works(partial(pause, house, queue, bell, stopping), stopping)
+    return None
 
-    A database that fails is asked again a few times: what runs meanwhile need not end for it.
-    Raises StoreError.
+
+async def until_it_works(act: Callable[[], Awaitable[T]], stopping: asyncio.Event) -> T | None:
+    """Do something that needs the database, however long that is away; None when told to stop.
+
+    Raises SchemaTooNew, which does not pass.
     """
     failures = 0
     while not stopping.is_set():
         try:
-            if (held := await claim_next(house, queue)) is not None:
-                return held
-            await pause(house, queue, bell, stopping)
-            failures = 0
+            return await act()
+        except SchemaTooNew:
+            raise
         except StoreError as error:
             failures += 1
-            if failures > MOST_FAILURES:
-                raise
-            tell_trouble("claim-failed", error, queue=queue)
-            await bell.wait(failures)
+            tell_trouble("database-failed", error, times=failures)
+            await at_most(min(failures, LONGEST_WAIT_S), stopping)
     return None
 
 
@@ -92,14 +102,21 @@ async def claim_next(house: House, queue: Queue) -> Claim | None:
         )  # fmt: skip
 
 
-async def do_safely(house: House, do: Do, held: Claim, room: asyncio.Semaphore) -> None:
+async def do_safely(
+    house: House, do: Do, held: Claim, room: asyncio.Semaphore, stopping: asyncio.Event
+) -> None:
     """Do what waits in a lane; what goes wrong there goes no further."""
     try:
-        await do(house, held)
+        await do(house, held, stopping)
     except Exception as error:
         tell_trouble("work-failed", error, queue=held.queue, lane=held.lane)
     finally:
         room.release()
+
+
+async def answer_all(house: House, held: Claim, stopping: asyncio.Event) -> None:
+    """Answer what waits in a chat, until told to stop."""
+    await work_on(house, held, stopping=stopping)
 
 
 async def pause(house: House, queue: Queue, bell: Bell, stopping: asyncio.Event) -> None:

@@ -10,7 +10,7 @@ from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
 from oldfriend.app.house import House
 from oldfriend.app.showing import explained, receipt_as_text
-from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import Say
 from oldfriend.memory.log import list_recent, list_written_since
@@ -60,6 +60,9 @@ class Conversation:
         try:
             await self._deal_with(command, text)
         except InvalidInput as error:
+            self.write(str(error))
+        except TurnFailed as error:
+            self.has_failed = True
             self.write(str(error))
         except OldfriendError as error:
             self.has_failed = True

@@ -74,8 +74,11 @@ async def retry(options: argparse.Namespace, place: Place) -> int:
         if not letter.is_parked:
             print(f"{name_of(letter)} is not parked; it is tried without being asked.")
             return 0
-        async with house.db.writing() as tx:
-            tried = await retry_letter(tx, *place, now=house.clock())
+        try:
+            async with house.db.writing() as tx:
+                tried = await retry_letter(tx, *place, now=house.clock())
+        except InvalidInput as error:
+            return refused(error)
     print(f"{name_of(letter)} waits again{with_others(tried)}.")
     return 0
 
@@ -87,10 +90,19 @@ async def drop(options: argparse.Namespace, place: Place) -> int:
         if not (options.yes or is_agreed(letter)):
             print("It stays.")
             return 1
-        async with house.db.writing() as tx:
-            dropped = await drop_letter(tx, *place, now=house.clock())
+        try:
+            async with house.db.writing() as tx:
+                dropped = await drop_letter(tx, *place, now=house.clock())
+        except InvalidInput as error:
+            return refused(error)
     print(f"{name_of(letter)} is dropped{with_others(dropped)}.")
     return 0
+
+
+def refused(error: InvalidInput) -> int:
+    """Say why it cannot be done now; the command itself was right."""
+    print(f"oldfriend: {error}", file=sys.stderr)
+    return 1
 
 
 def is_agreed(letter: Letter) -> bool:
@@ -141,7 +153,10 @@ def place_named(name: str) -> Place:
 def with_others(letters: tuple[Letter, ...]) -> str:
     """How many more shared its fate."""
     others = len(letters) - 1
-    return f", with {counted(others, 'other part')} of its reply" if others > 0 else ""
+    if others <= 0:
+        return ""
+    part, whole = ("message", "turn") if letters[0].queue == "inbox" else ("part", "reply")
+    return f", with {counted(others, f'other {part}')} of its {whole}"
 
 
 def state_of(letter: Letter, now: Micros, zone: str) -> str:

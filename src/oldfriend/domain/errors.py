@@ -21,6 +21,7 @@ OldfriendError
 │   │   └── RequestRejected  this model cannot take it as it is; another may
 │   ├── BrokenOutput         what it gave cannot be read as what was asked
 │   └── ModelMisconfigured   key, address or name of the model cannot be right
+├── UnknownJob               only a newer version knows what is to be done
 ├── TurnStopped              the person said stop
 ├── TurnFailed               something said was not answered; it is kept, and can be tried again
 ├── NotDelivered             a platform did not take a message, and may take it later
@@ -156,3 +157,7 @@ class TurnStopped(OldfriendError):
 
 class TurnFailed(OldfriendError):
     """Something that was said was not answered; it is kept, and can be tried again."""
+
+
+class UnknownJob(OldfriendError):
+    """A job is waiting that only a newer version knows how to do."""

@@ -20,7 +20,7 @@ class Letter:
     seq: int  # order of putting, per lane
     person: PersonId | None  # None: nobody's in particular
     key: str | None  # by which a second putting of the same is known
-    group: str | None  # what it is a part of
+    group: str | None  # what it is a part of, all of which is parked, retried or dropped together
     body: Mapping[str, JsonValue]
     put_at: Micros
     due_at: Micros
@@ -37,4 +37,5 @@ class Claim:
     lane: str
     owner: str
     epoch: int  # raised by each claim; whoever comes with an older one has lost the lane
-    letters: tuple[Letter, ...]  # oldest first, never empty
+    letters: tuple[Letter, ...]  # oldest first; empty only when some were given up
+    given_up: tuple[Letter, ...] = ()  # begun too often, and parked by this claim

@@ -126,22 +126,36 @@ async def measure_memory(*, turns: int) -> Measure:
 
 @asynccontextmanager
 async def house_with_model(*, delay_s: float) -> AsyncIterator[House]:
-    """A house whose model takes so long, and where embedding is free."""
-    rests = Rests()
-    model = ScriptedModel(lambda _: Scripted(text="I see.", delay_s=delay_s))
+    """A house whose model takes so long, and where embedding is free; it has worked before."""
+    async with temporary_house() as empty:
+        house = replace(
+            empty,
+            settings=replace(empty.settings, serve=Serve(turns_at_once=MANY_CHATS)),
+            embedder=KnownVectors(empty.embedder, {}),
+        )
+        await warm_up(replace(house, models={"main": role_model(delay_s=0)}))
+        yield replace(house, models={"main": role_model(delay_s=delay_s)})
+
+
+def role_model(*, delay_s: float) -> RoleModel:
+    """A model that costs nothing but time, in the chain that every model is asked through."""
+    rests, answers = Rests(), [Scripted(text="I see.", delay_s=delay_s)]
 
     def chain(record: Record) -> Chain:
+        model = ScriptedModel(answers)  # one for each call, for it keeps what it was asked
         return Chain(
             models=[model], record=record, rests=rests, clock=lambda: 0, random=random.random
         )
 
-    async with temporary_house() as house:
-        yield replace(
-            house,
-            settings=replace(house.settings, serve=Serve(turns_at_once=MANY_CHATS)),
-            embedder=KnownVectors(house.embedder, {}),
-            models={"main": RoleModel(name=model.name, chain=chain)},
-        )
+    return RoleModel(name=ScriptedModel(answers).name, chain=chain)
+
+
+async def warm_up(house: House) -> None:
+    """Have everything imported and read that a worker needs once: two turns, the second recalls."""
+    for channel, text in zip(("here", "there"), remarks(2), strict=True):
+        line = await open_line(house, person="somebody", channel=channel)
+        await say_in_turn(house, [line], iter([text]))
+        await work_until_answered(house, 1)
 
 
 async def lines_in(house: House, count: int) -> list[Line]:

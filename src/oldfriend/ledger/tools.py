@@ -1,12 +1,14 @@
 """What did a turn do by tools? Kept as it happens, so that a turn run again does nothing twice."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId, TurnId
+from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolCall
 
 ToolClass = Literal["read", "idempotent", "once"]
@@ -17,22 +19,28 @@ ToolClass = Literal["read", "idempotent", "once"]
 class Kept:
     """A tool call of an earlier run; without a result it was begun, and its end is not known."""
 
+    number: int  # which of the turn's tool calls it was, from 0
     name: str
+    arguments: Mapping[str, JsonValue]
     result: str | None
 
+    def answers(self, asked: ToolCall) -> bool:
+        """Whether exactly this was asked for."""
+        return self.name == asked.name and self.arguments == asked.arguments
 
-async def find_tool_call(
-    tx: Transaction, person: PersonId, turn: TurnId, number: int
-) -> Kept | None:
-    """The so-manieth tool call of a turn, if it was begun."""
-    row = await tx.row(
-        """SELECT name, result FROM tool_call
-           WHERE person = :person AND turn = :turn AND number = :number""",
+
+async def list_tool_calls(tx: Transaction, person: PersonId, turn: TurnId) -> list[Kept]:
+    """The tool calls of a turn that were begun, in order."""
+    rows = await tx.rows(
+        """SELECT number, name, arguments, result FROM tool_call
+           WHERE person = :person AND turn = :turn ORDER BY number""",
         person=person,
         turn=turn,
-        number=number,
     )
-    return None if row is None else Kept(name=row[0], result=row[1])
+    return [
+        Kept(number=number, name=name, arguments=json.loads(arguments), result=result)
+        for number, name, arguments, result in rows
+    ]
 
 
 async def begin_tool_call(

@@ -1,8 +1,10 @@
-"""What stands in for a model that was chosen and cannot be had?"""
+"""What stands in for a model that was chosen and cannot be had, or is not to be asked?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oldfriend.domain.errors import ModelMisconfigured
+from oldfriend.domain.errors import EmbeddingFailed, ModelMisconfigured
+from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import Completion, Request, Say
 
 
@@ -17,3 +19,16 @@ class NoModel:
         """Raise ModelMisconfigured."""
         del request, say
         raise ModelMisconfigured(self.why)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoEmbedder:
+    """Fails at once, so that its vectors are done without."""
+
+    model: str
+    dimension: int
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Raise EmbeddingFailed."""
+        del texts
+        raise EmbeddingFailed(f"{self.model} is not asked now.")

@@ -1,7 +1,7 @@
 """Why was a reply given? What each reply stood on, kept for whoever asks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +37,14 @@ class Receipt:
     made_at: Micros
     details: Mapping[str, JsonValue]  # intent, language, rule, answerable, degraded
     items: tuple[ReceiptItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """How a reply came about, shortly."""
+
+    author: str  # rules or a prompt, with their version
+    quoted: int  # how many messages it stands on
 
 
 async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
@@ -85,6 +93,27 @@ async def find_receipt(
         receipt=row[0],
     )
     return receipt_from(row, items)
+
+
+async def list_origins(
+    tx: Transaction, person: PersonId, replies: Sequence[MessageId]
+) -> dict[MessageId, Origin]:
+    """How these replies came about; those without a receipt are left out."""
+    if not replies:
+        return {}
+    names = {f"reply{place}": reply for place, reply in enumerate(replies)}
+    rows = await tx.rows(
+        f"""SELECT replied, details, (SELECT count(*) FROM receipt_item i
+             WHERE i.receipt = r.id AND i.person = r.person AND i.kind = 'message' AND i.used = 1)
+           FROM receipt r WHERE person = :person
+           AND replied IN ({", ".join(f":{name}" for name in names)})""",
+        person=person,
+        **names,
+    )
+    return {
+        MessageId(replied): Origin(author=json.loads(details).get("author", ""), quoted=int(quoted))
+        for replied, details, quoted in rows
+    }
 
 
 def receipt_from(row: Row, items: list[Row]) -> Receipt:

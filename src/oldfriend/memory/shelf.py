@@ -3,12 +3,18 @@
 Bounded in bytes; the person who was asked about least recently goes first. What other processes
 wrote is noticed by counters on the person's row, so that an index is never older than the
 transaction that asks for it.
+
+One person's index is read on by one at a time, and is off the shelf meanwhile: whoever is stopped
+in the middle leaves nothing that is half read. Nothing may be awaited between asking for an index
+and the end of the search in it, because the next one changes it.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +53,18 @@ class Shelf:
         self.model = model
         self._limit_bytes = limit_bytes
         self._volumes: OrderedDict[PersonId, Volume] = OrderedDict()
+        # As long as anybody holds one or waits for it. Whoever does has begun their transaction,
+        # so that nobody waits here for a connection.
+        self._turns: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
 
     async def index_of(self, tx: Transaction, person: PersonId) -> PersonIndex:
         """The person's index as of this transaction."""
-        volume = await self._current_volume(tx, person)
+        async with self._turns.setdefault(person, asyncio.Lock()):
+            return self._put_back(person, await self._current_volume(tx, person))
+
+    def _put_back(self, person: PersonId, volume: Volume) -> PersonIndex:
         volume.nbytes = volume.index.nbytes
         self._volumes[person] = volume
-        self._volumes.move_to_end(person)
         while self.nbytes > self._limit_bytes and len(self._volumes) > 1:
             self._volumes.popitem(last=False)
         return volume.index
@@ -68,7 +79,7 @@ class Shelf:
             "SELECT last_seq, rewritten, embedded FROM person WHERE id = :person", person=person
         )
         last_seq, rewritten, embedded = row or (0, 0, 0)
-        volume = self._volumes.get(person)
+        volume = self._volumes.pop(person, None)
         if volume is None or volume.rewritten != rewritten or volume.last_seq > last_seq:
             return await self._read_all(tx, person, Volume(
                 index=PersonIndex.build([]), last_seq=last_seq, rewritten=rewritten,

@@ -1,7 +1,8 @@
 """What was said and is not answered yet? A lane for each chat, a letter for each thing to react to.
 
 A message that joins a turn which still waits for more (``joining``) puts that whole turn off a
-little. Knows where a message stands in the log, not what it says.
+little. The messages of a turn are one group of letters; what becomes of them later (edits, stops)
+is another. Knows where a message stands in the log, not what it says.
 """
 
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ from typing import Literal, TypeAlias, cast, get_args
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
-from oldfriend.domain.letters import Letter
+from oldfriend.domain.letters import Letter, Queue
 from oldfriend.queues.bodies import count_in, text_in, unreadable
 from oldfriend.queues.joining import Piece, due_at, joins, may_join
-from oldfriend.queues.lanes import lock, postpone, put
-from oldfriend.queues.letters import last_letters, letters_of_group
+from oldfriend.queues.lanes import handed_out, lock, postpone, put
+from oldfriend.queues.letters import is_due, last_letters, letters_of_group
 
 Kind: TypeAlias = Literal["said", "edited", "stop"]
 
@@ -63,9 +64,9 @@ async def put_word(
     }  # fmt: skip
     if word.kind != "said":
         letter = await put(
-            tx, "inbox", chat, body, person=person, now=now, key=word.key, group=word.turn
+            tx, "inbox", chat, body, person=person, now=now, key=word.key, group=about(word.turn)
         )
-        await tx.wake()  # for the one who is at work on what it changes
+        await tx.wake()  # also where the lane is held: who is at work on the turn listens
         return letter
     piece = Piece(sender=person, number=word.number, chars=word.chars, at=now)
     begun: list[Letter] = []
@@ -74,7 +75,10 @@ async def put_word(
         waiting = await open_turn(tx, chat, now=now)
         begun = [letter for letter in waiting if word_of(letter).turn == word.turn]
     due = max(due_at([*map(piece_of, begun), piece], quiet_s=quiet_s), earliest)
-    letter = await put(tx, "inbox", chat, body, person=person, now=now, due_at=due, key=word.key)
+    letter = await put(
+        tx, "inbox", chat, body, person=person, now=now, due_at=due, key=word.key,
+        group=word.turn,
+    )  # fmt: skip
     if letter is not None and begun:
         await postpone(tx, "inbox", chat, since=begun[0].seq, due_at=due)
     return letter
@@ -82,7 +86,13 @@ async def put_word(
 
 async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Letter, ...]:
     """What has become of the messages of a turn since they were said: edits and stops."""
-    return await letters_of_group(tx, "inbox", chat, turn)
+    return await letters_of_group(tx, "inbox", chat, about(turn))
+
+
+async def is_open(tx: Transaction, queue: Queue, lane: str, turn: TurnId) -> bool:
+    """Whether a turn still waits for its answer, and is not set aside."""
+    letters = await letters_of_group(tx, queue, lane, turn)
+    return any(not letter.is_parked for letter in letters)
 
 
 async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Letter]:
@@ -91,14 +101,22 @@ async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Lette
     if not newest_first:
         return []
     turn = word_of(newest_first[0]).turn
-    letters = list(takewhile(lambda letter: is_said_in(letter, turn), newest_first))
-    return letters[::-1] if all(letter.due_at > now for letter in letters) else []
+    letters = list(takewhile(lambda letter: is_said_in(letter, turn), newest_first))[::-1]
+    if not letters or any(is_due(letter, now=now) for letter in letters):
+        return []
+    is_begun = letters[0].seq <= await handed_out(tx, "inbox", chat)  # by a clock that is ahead
+    return [] if is_begun else letters
 
 
 def first_turn(letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
     """The letters, from the first on, that are to be dealt with in one go."""
     turn = word_of(letters[0]).turn
     return tuple(takewhile(lambda letter: is_said_in(letter, turn), letters)) or letters[:1]
+
+
+def about(turn: TurnId) -> str:
+    """The group of what becomes of a turn's messages, which has a fate of its own."""
+    return f"about {turn}"
 
 
 def is_said_in(letter: Letter, turn: TurnId) -> bool:

@@ -8,12 +8,10 @@ parks it, *release* gives the lane back.
 Two clocks. When a letter is due is told by the house (``now``). How long a lease holds is told by
 the machine or the database server (``tx.clock``), never by a simulated time. So a free lane has
 ``ready_at`` (when its first open letter is due), a held one has ``lease_until`` instead, each with
-an index of its own that holds only such lanes: a claim looks at the few leases that are over, then
-at the one free lane that has been ready longest, however many letters wait.
+an index of its own that holds only such lanes (``free_lanes``).
 
 Order: inbox and outbox strictly by putting, also behind a letter that is put off; on the agenda
-each letter becomes due by itself. A parked letter steps aside. On the outbox it takes along what
-follows of its own reply.
+each letter becomes due by itself. A parked letter steps aside, with all that is of its group.
 
 Locks: whoever writes for a person locks the person's row first, then lanes; so nobody ever waits
 for one who waits for them. Knows nothing of what a letter says.
@@ -23,12 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import SECOND, Micros
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, LeaseLost, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Claim, Letter, Queue
 from oldfriend.domain.messages import storable
+from oldfriend.queues.free_lanes import LONGEST_LEASE_S, find_lane, lease_end
 from oldfriend.queues.keys import let_keys_age, remember_key
 from oldfriend.queues.letters import (
     COLUMNS,
@@ -47,8 +46,6 @@ from oldfriend.queues.letters import (
 )
 
 MOST_ATTEMPTS = 5
-LONGEST_LEASE_S = 120.0
-"""One that ends later than this from now was given before the clock was set back, and is over."""
 
 
 async def put(  # noqa: PLR0913 - a letter has so many sides
@@ -88,58 +85,37 @@ async def claim(
     """Take a lane in which something is due (or this one); None if there is none.
 
     A letter that was begun so many times and never ended is parked: it takes its workers down.
+    The claim tells of it, also when nothing else is due in that lane.
     """
     clock = await tx.clock()
     until = lease_end(clock, lease_s)
     while (found := await find_lane(tx, queue, lane, now=now, clock=clock)) is not None:
-        epoch = await hold(tx, queue, found, owner=owner, until=until)
-        letters = await take_up(tx, queue, found, now=now, most_attempts=most_attempts)
-        if letters:
-            return Claim(queue=queue, lane=found, owner=owner, epoch=epoch, letters=letters)
+        letters, given_up = await take_up(tx, queue, found, now=now, most_attempts=most_attempts)
+        if letters or given_up:
+            last = last_seq(letters or given_up)
+            epoch = await hold(tx, queue, found, owner=owner, until=until, handed_out=last)
+            return Claim(
+                queue=queue, lane=found, owner=owner, epoch=epoch, letters=letters,
+                given_up=given_up,
+            )  # fmt: skip
         await let_go(tx, queue, found)
     return None
 
 
-async def find_lane(
-    tx: Transaction, queue: Queue, lane: str | None, *, now: Micros, clock: Micros
-) -> str | None:
-    """A lane that may be taken, locked: one whose lease is over, else the one longest ready."""
-    times = {"clock": clock, "latest": lease_end(clock, LONGEST_LEASE_S)}
-    if lane is not None:
-        row = await tx.row(
-            """SELECT key FROM lane WHERE queue = :queue AND key = :lane
-               AND (ready_at <= :now OR lease_until <= :clock OR lease_until > :latest)
-               FOR UPDATE""",
-            queue=queue, lane=lane, now=now, **times,
-        )  # fmt: skip
-        return None if row is None else str(row[0])
-    row = await tx.row(
-        """SELECT key FROM lane WHERE queue = :queue AND lease_until IS NOT NULL
-           AND (lease_until <= :clock OR lease_until > :latest)
-           ORDER BY lease_until LIMIT 1 FOR UPDATE SKIP LOCKED""",
-        queue=queue,
-        **times,
-    ) or await tx.row(
-        """SELECT key FROM lane WHERE queue = :queue AND ready_at <= :now
-           ORDER BY ready_at LIMIT 1 FOR UPDATE SKIP LOCKED""",
-        queue=queue,
-        now=now,
-    )
-    return None if row is None else str(row[0])
-
-
 async def take_up(
     tx: Transaction, queue: Queue, lane: str, *, now: Micros, most_attempts: int
-) -> tuple[Letter, ...]:
-    """The letters of a held lane that are due, with an attempt counted for the first."""
+) -> tuple[tuple[Letter, ...], tuple[Letter, ...]]:
+    """The letters of a locked lane that are due, the first one begun; and those given up."""
+    given_up: list[Letter] = []
     while letters := await due_letters(tx, queue, lane, now=now):
         first, *others = letters
         if first.attempts < most_attempts:
             await count_attempt(tx, first)
-            return (replace(first, attempts=first.attempts + 1), *others)
+            return (replace(first, attempts=first.attempts + 1), *others), tuple(given_up)
         error = first.error or "whoever worked on it ended each time"
-        await park(tx, first, error=f"given up after {first.attempts} attempts: {error}", now=now)
-    return ()
+        why = f"given up after {first.attempts} attempts: {error}"
+        given_up += await park(tx, first, error=why, now=now)
+    return (), tuple(given_up)
 
 
 async def extend(tx: Transaction, claim: Claim, *, lease_s: float) -> bool:
@@ -184,9 +160,9 @@ async def fail(
     ``counts=False``: nobody's fault, such as a provider's outage; as if it had not been tried.
     """
     await check(tx, claim)
-    was_counted = letter.seq == claim.letters[0].seq
+    was_counted = [each.seq for each in claim.letters[:1]] == [letter.seq]
     attempts = letter.attempts + counts - was_counted
-    await put_off(tx, letter, attempts=attempts, error=error, due_at=retry_at)
+    await put_off(tx, letter, attempts=attempts, error=error, now=now, due_at=retry_at)
     if retry_at is None:
         await park(tx, letter, error=error, now=now)
 
@@ -206,10 +182,36 @@ async def release(tx: Transaction, claim: Claim, *, now: Micros) -> None:
 
 
 async def waiting(tx: Transaction, claim: Claim, *, now: Micros) -> tuple[Letter, ...]:
-    """What has come into a held lane since it was taken, each letter as it becomes due."""
-    return await due_letters_after(
-        tx, claim.queue, claim.lane, seq=max(letter.seq for letter in claim.letters), now=now
+    """What has come into a held lane since it was taken, each letter as it becomes due.
+
+    It is in the holder's hands then. Raises LeaseLost.
+    """
+    await check(tx, claim)
+    since = last_seq(claim.letters or claim.given_up)
+    come = await due_letters_after(tx, claim.queue, claim.lane, seq=since, now=now)
+    if come:
+        await tx.run(
+            "UPDATE lane SET handed_out = :last WHERE queue = :queue AND key = :lane",
+            last=last_seq(come),
+            queue=claim.queue,
+            lane=claim.lane,
+        )
+    return come
+
+
+async def handed_out(tx: Transaction, queue: Queue, lane: str) -> int:
+    """The last letter that is in the hands of whoever holds a lane; 0: nobody does."""
+    row = await tx.row(
+        "SELECT coalesce(handed_out, 0) FROM lane WHERE queue = :queue AND key = :lane",
+        queue=queue,
+        lane=lane,
     )
+    return 0 if row is None else int(row[0])
+
+
+def last_seq(letters: Sequence[Letter]) -> int:
+    """The letter that was put last."""
+    return max(letter.seq for letter in letters)
 
 
 async def next_due(tx: Transaction, queue: Queue) -> Micros | None:
@@ -248,11 +250,11 @@ async def list_letters(tx: Transaction, *, parked: bool, most: int = 1000) -> li
 async def retry_letter(
     tx: Transaction, queue: Queue, lane: str, seq: int, *, now: Micros
 ) -> tuple[Letter, ...]:
-    """Open a parked letter again, and what was parked with it; those. Raises NotFound."""
-    await lock(tx, queue, lane)
+    """Open a parked letter again, and all of its group; those. Raises NotFound, InvalidInput."""
+    await lock_idle(tx, queue, lane)
     letters = await get_group(tx, queue, lane, seq)
     await unpark(tx, letters, now=now)
-    await settle(tx, queue, lane)
+    await let_go(tx, queue, lane)
     await tx.wake()
     return letters
 
@@ -260,29 +262,22 @@ async def retry_letter(
 async def drop_letter(
     tx: Transaction, queue: Queue, lane: str, seq: int, *, now: Micros
 ) -> tuple[Letter, ...]:
-    """Take a letter away undone, and the other parts of its reply; those. Raises NotFound."""
-    await lock(tx, queue, lane)
+    """Take a letter away undone, and all of its group; those. Raises NotFound, InvalidInput."""
+    await lock_idle(tx, queue, lane)
     letters = await get_group(tx, queue, lane, seq)
     await remove(tx, letters)
     await let_keys_age(tx, letters, now=now)
-    await settle(tx, queue, lane)
+    await let_go(tx, queue, lane)
     await tx.wake()
     return letters
 
 
 async def get_group(tx: Transaction, queue: Queue, lane: str, seq: int) -> tuple[Letter, ...]:
-    """A letter, with all parts of its reply. Raises NotFound."""
+    """A letter, with all of its group. Raises NotFound."""
     letter = await find_letter(tx, queue, lane, seq)
     if letter is None:
         raise NotFound(f"There is no letter {seq} in {queue} {lane}.")
     return await group_of(tx, letter)
-
-
-def lease_end(clock: Micros, lease_s: float) -> Micros:
-    """When a lease that begins now is over. Raises InvalidInput if it would hold too long."""
-    if not 0 < lease_s <= LONGEST_LEASE_S:
-        raise InvalidInput(f"A lease lasts up to {LONGEST_LEASE_S:g} s, not {lease_s:g} s.")
-    return clock + round(lease_s * SECOND)
 
 
 async def lock(tx: Transaction, queue: Queue, lane: str) -> None:
@@ -294,12 +289,28 @@ async def lock(tx: Transaction, queue: Queue, lane: str) -> None:
     )
 
 
-async def hold(tx: Transaction, queue: Queue, lane: str, *, owner: str, until: Micros) -> int:
+async def lock_idle(tx: Transaction, queue: Queue, lane: str) -> None:
+    """Lock a lane that nobody works on. Raises InvalidInput if somebody does."""
+    await lock(tx, queue, lane)
+    clock = await tx.clock()
+    held = await tx.row(
+        """SELECT owner FROM lane WHERE queue = :queue AND key = :lane
+           AND lease_until > :clock AND lease_until <= :latest""",
+        queue=queue, lane=lane, clock=clock, latest=lease_end(clock, LONGEST_LEASE_S),
+    )  # fmt: skip
+    if held is not None:
+        raise InvalidInput(f"{queue} {lane} is being worked on; try again in a moment.")
+
+
+async def hold(
+    tx: Transaction, queue: Queue, lane: str, *, owner: str, until: Micros, handed_out: int
+) -> int:
     """Make a locked lane somebody's; its new epoch."""
     row = await tx.row(
-        """UPDATE lane SET owner = :owner, lease_until = :until, ready_at = NULL, epoch = epoch + 1
+        """UPDATE lane SET owner = :owner, lease_until = :until, ready_at = NULL,
+             epoch = epoch + 1, handed_out = :handed_out
            WHERE queue = :queue AND key = :lane RETURNING epoch""",
-        owner=owner, until=until, queue=queue, lane=lane,
+        owner=owner, until=until, handed_out=handed_out, queue=queue, lane=lane,
     )  # fmt: skip
     assert row is not None
     return int(row[0])
@@ -308,7 +319,7 @@ async def hold(tx: Transaction, queue: Queue, lane: str, *, owner: str, until: M
 async def let_go(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
     """Make a locked lane nobody's; when it is ready for what is left in it."""
     await tx.run(
-        """UPDATE lane SET owner = NULL, lease_until = NULL
+        """UPDATE lane SET owner = NULL, lease_until = NULL, handed_out = NULL
            WHERE queue = :queue AND key = :lane""",
         queue=queue,
         lane=lane,

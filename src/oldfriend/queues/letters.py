@@ -1,24 +1,28 @@
 """What stands in a lane? Letters as rows: read in the lane's order, written, parked, removed.
 
 Inbox and outbox keep their order whatever happens: behind a letter that is not due yet, all
-later ones wait. On the agenda each letter becomes due by itself. Knows nothing of who holds
-a lane; ``lanes`` does.
+later ones wait. On the agenda each letter becomes due by itself. The letters of a group (the
+messages of a turn, the parts of a reply) are never told apart by what goes wrong. Knows nothing
+of who holds a lane; ``lanes`` does.
 """
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Letter, Queue
 from oldfriend.domain.messages import storable
 
 MOST_CLAIMED = 50
 LONGEST_ERROR = 2000
+CLOCKS_DIFFER = MINUTE
+"""What was put further ahead than this was put before the house's clock was set back."""
 
 COLUMNS = """queue, lane, seq, person, key, "group", body, put_at, due_at, attempts, error,
     parked_at"""
@@ -52,7 +56,7 @@ async def first_due(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
 async def due_letters(
     tx: Transaction, queue: Queue, lane: str, *, now: Micros
 ) -> tuple[Letter, ...]:
-    """The open letters of a lane that can be worked on now, oldest first."""
+    """The open letters of a lane that can be worked on now, oldest first, in whole groups."""
     rows = await tx.rows(
         f"""SELECT {COLUMNS} FROM letter
            WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
@@ -61,19 +65,34 @@ async def due_letters(
         lane=lane,
         most=MOST_CLAIMED,
     )
-    return tuple(takewhile(lambda letter: letter.due_at <= now, map(letter_from, rows)))
+    return in_whole_groups(
+        tuple(takewhile(lambda letter: is_due(letter, now=now), map(letter_from, rows)))
+    )
+
+
+def is_due(letter: Letter, *, now: Micros) -> bool:
+    """Whether a letter's time has come; so it has, if it was put by a clock that went wrong."""
+    return letter.due_at <= now or letter.put_at > now + CLOCKS_DIFFER
+
+
+def in_whole_groups(letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
+    """As many letters as are handed out at once, without a last group that may go on."""
+    if len(letters) < MOST_CLAIMED or letters[-1].group is None:
+        return letters
+    return tuple(letter for letter in letters if letter.group != letters[-1].group) or letters
 
 
 async def due_letters_after(
     tx: Transaction, queue: Queue, lane: str, *, seq: int, now: Micros
 ) -> tuple[Letter, ...]:
-    """The open letters that were put after one and are due by themselves, oldest first."""
+    """The open letters that were put after one and are due by themselves, in whole groups."""
     rows = await tx.rows(
         f"""SELECT {COLUMNS} FROM letter WHERE queue = :queue AND lane = :lane AND seq > :seq
-           AND parked_at IS NULL AND due_at <= :now ORDER BY seq LIMIT :most""",
-        queue=queue, lane=lane, seq=seq, now=now, most=MOST_CLAIMED,
+           AND parked_at IS NULL AND (due_at <= :now OR put_at > :ahead)
+           ORDER BY seq LIMIT :most""",
+        queue=queue, lane=lane, seq=seq, now=now, ahead=now + CLOCKS_DIFFER, most=MOST_CLAIMED,
     )  # fmt: skip
-    return tuple(map(letter_from, rows))
+    return in_whole_groups(tuple(map(letter_from, rows)))
 
 
 async def last_letters(tx: Transaction, queue: Queue, lane: str) -> tuple[Letter, ...]:
@@ -90,8 +109,8 @@ async def last_letters(tx: Transaction, queue: Queue, lane: str) -> tuple[Letter
 
 
 async def group_of(tx: Transaction, letter: Letter) -> tuple[Letter, ...]:
-    """What shares a letter's fate: it alone, or on the outbox all parts of the same reply."""
-    if letter.queue != "outbox" or letter.group is None:
+    """What shares a letter's fate: its group, or it alone."""
+    if letter.group is None:
         return (letter,)
     return await letters_of_group(tx, letter.queue, letter.lane, letter.group)
 
@@ -108,6 +127,18 @@ async def letters_of_group(
         group=group,
     )
     return tuple(map(letter_from, rows))
+
+
+async def count_open(tx: Transaction, queue: Queue, person: PersonId) -> int:
+    """How many open letters of a person wait in all lanes."""
+    row = await tx.row(
+        """SELECT count(*) FROM letter
+           WHERE queue = :queue AND person = :person AND parked_at IS NULL""",
+        queue=queue,
+        person=person,
+    )
+    assert row is not None
+    return int(row[0])
 
 
 async def find_letter(tx: Transaction, queue: Queue, lane: str, seq: int) -> Letter | None:
@@ -131,33 +162,38 @@ async def count_attempt(tx: Transaction, letter: Letter) -> None:
 
 
 async def put_off(
-    tx: Transaction, letter: Letter, *, attempts: int, error: str, due_at: Micros | None
-) -> None:
+    tx: Transaction, letter: Letter, *, attempts: int, error: str, now: Micros,
+    due_at: Micros | None,
+) -> None:  # fmt: skip
     """Note what went wrong with a letter, and when it is due again; None: as before."""
     await tx.run(
         """UPDATE letter SET attempts = :attempts, error = :error,
-             due_at = coalesce(:due_at, due_at)
+             due_at = coalesce(:due_at, due_at),
+             put_at = CASE WHEN put_at > :now THEN :now ELSE put_at END
            WHERE queue = :queue AND lane = :lane AND seq = :seq""",
         queue=letter.queue, lane=letter.lane, seq=letter.seq, attempts=attempts,
-        error=as_error(error), due_at=due_at,
+        error=as_error(error), due_at=due_at, now=now,
     )  # fmt: skip
 
 
-async def park(tx: Transaction, letter: Letter, *, error: str, now: Micros) -> None:
-    """Set a letter aside until somebody looks at it; a part of a reply with what follows it."""
-    later = [part for part in await group_of(tx, letter) if part.seq > letter.seq]
-    reasons = [(letter, error)] + [(part, f"behind part {letter.seq}: {error}") for part in later]
+async def park(tx: Transaction, letter: Letter, *, error: str, now: Micros) -> tuple[Letter, ...]:
+    """Set a letter aside, with all of its group, until somebody looks at it; those."""
+    parked = tuple(
+        replace(each, is_parked=True, error=as_error(why_parked(each, letter, error)))
+        for each in await group_of(tx, letter)
+        if not each.is_parked
+    )
     await tx.run_many(
         """UPDATE letter SET parked_at = :now, error = :error
-           WHERE queue = :queue AND lane = :lane AND seq = :seq AND parked_at IS NULL""",
-        [
-            {
-                "queue": part.queue, "lane": part.lane, "seq": part.seq, "now": now,
-                "error": as_error(why),
-            }
-            for part, why in reasons
-        ],
-    )  # fmt: skip
+           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+        [{**place_of(each), "now": now, "error": each.error} for each in parked],
+    )
+    return parked
+
+
+def why_parked(letter: Letter, because_of: Letter, error: str) -> str:
+    """Why a letter is set aside, of whose group one failed."""
+    return error if letter.seq == because_of.seq else f"with letter {because_of.seq}: {error}"
 
 
 async def unpark(tx: Transaction, letters: Iterable[Letter], *, now: Micros) -> None:

@@ -1,12 +1,14 @@
 """How fast may one person be answered? Counted in the database, so for all processes together.
 
 A person may say a whole minute's messages at once, and then one each time a minute's share has
-passed. Whoever is over the limit waits; nothing is dropped.
+passed. Whoever is over the limit waits; nothing is dropped. Nobody waits longer than what waits
+before them explains, whatever the house's clock showed before.
 """
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.ids import PersonId
+from oldfriend.queues.letters import count_open
 
 
 async def take_place(tx: Transaction, person: PersonId, *, per_minute: int, now: Micros) -> Micros:
@@ -24,4 +26,23 @@ async def take_place(tx: Transaction, person: PersonId, *, per_minute: int, now:
         share=share,
     )
     assert row is not None
-    return max(now, int(row[0]) - MINUTE)
+    free_at = int(row[0])
+    if free_at > now + MINUTE:
+        free_at = await cap(tx, person, free_at=free_at, share=share, now=now)
+    return max(now, free_at - MINUTE)
+
+
+async def cap(
+    tx: Transaction, person: PersonId, *, free_at: Micros, share: Micros, now: Micros
+) -> Micros:
+    """When there is room again for a person, as far as letters that wait account for it."""
+    waiting = 1 + await count_open(tx, "inbox", person)  # the one whose place it is comes next
+    explained = now + MINUTE + share * waiting
+    if free_at <= explained:
+        return free_at
+    await tx.run(
+        "UPDATE pace SET free_at = :free_at WHERE person = :person",
+        free_at=explained,
+        person=person,
+    )
+    return explained

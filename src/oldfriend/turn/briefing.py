@@ -54,7 +54,7 @@ def brief(
     left -= notes.tokens
     window = sight.window
     if window.tokens > left:
-        window = window_of(sight.before, prompt, budget=left)
+        window = window_of(sight.before, sight.quoting, prompt, budget=left)
     memories = memories_section(sight, prompt, min(left - window.tokens, budget.snippets))
     recent = Section(
         name="recent", tokens=window.tokens, dropped=tuple(each.id for each in window.dropped),

@@ -1,21 +1,27 @@
 """What was said in this chat just before? The window of recent messages that a model reads.
 
 The person's own words and the companion's become turns. What others said in the chat is heard,
-labelled, and in nobody's role. Other chats are not looked at: their words come by recall.
+labelled, and in nobody's role. A reply that rules have written quotes whoever said something: it
+is a remark only, since what it quotes comes by recall, under its own label. So do the words of
+other chats, which are not looked at here.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.llm.model import Turn
 from oldfriend.memory.log import list_recent
+from oldfriend.memory.receipts import list_origins
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import fitting_in_a_row
-from oldfriend.turn.labelling import heard_label, inert
+from oldfriend.turn.labelling import heard_label, inert, visible
+from oldfriend.turn.mouth import without_tags
 from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.perceive import RULES
 
 MOST_RECENT = 40
 """Messages of a chat that are looked at; few of them are longer than a window together."""
@@ -23,6 +29,9 @@ LARGEST_SHARE = 3
 """One earlier message takes at most this part (one third) of the window; its middle is left out."""
 TURN_COST = 4
 """Tokens around each message."""
+
+Quoting: TypeAlias = Mapping[MessageId, int]
+"""The replies that rules have written, and how many messages each quotes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +41,7 @@ class Earlier:
     message: Message
     role: Literal["person", "companion"] | None
     text: str
+    is_remark: bool = False  # of ours, on what the companion did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,7 @@ class Around:
 
     before: tuple[Message, ...] = ()
     waiting: tuple[Message, ...] = ()  # said since, to be answered in turns of their own
+    quoting: Quoting = field(default_factory=dict)
 
 
 NOTHING_SAID = Window()
@@ -64,7 +75,11 @@ async def list_around(tx: Transaction, said: Utterance) -> Around:
     others = [message for message in recent if message.id not in now_said]
     before = tuple(message for message in others if not waits(message, last))
     waiting = tuple(message for message in others if waits(message, last))
-    return Around(before=before[-MOST_RECENT:], waiting=waiting)
+    before = before[-MOST_RECENT:]
+    replies = [message.id for message in before if message.role == "companion"]
+    origins = await list_origins(tx, last.person, replies)
+    quoting = {reply: each.quoted for reply, each in origins.items() if each.author == RULES}
+    return Around(before=before, waiting=waiting, quoting=quoting)
 
 
 def waits(message: Message, answered: Message) -> bool:
@@ -73,9 +88,17 @@ def waits(message: Message, answered: Message) -> bool:
     return message.role == "person" and message.version == 1 and is_later
 
 
-def window_of(before: Sequence[Message], prompt: Prompt, *, budget: int) -> Window:
+def window_of(
+    before: Sequence[Message], quoting: Quoting, prompt: Prompt, *, budget: int
+) -> Window:
     """The newest of the messages that fit into a budget."""
-    newest_first = [spoken_of(each, prompt, 4 * budget // LARGEST_SHARE) for each in before[::-1]]
+    longest = 4 * budget // LARGEST_SHARE
+    newest_first = [
+        remark_of(each, quoting[each.id], prompt)
+        if each.id in quoting
+        else spoken_of(each, prompt, longest)
+        for each in before[::-1]
+    ]
     costs = [estimate_tokens(each.text) + TURN_COST for each in newest_first]
     count = fitting_in_a_row(costs, budget)
     kept = newest_first[:count][::-1]
@@ -89,15 +112,22 @@ def window_of(before: Sequence[Message], prompt: Prompt, *, budget: int) -> Wind
     )
 
 
+def remark_of(reply: Message, quoted: int, prompt: Prompt) -> Earlier:
+    """A reply that rules have written, without its words."""
+    text = prompt.render("by_rules", count=str(quoted))
+    return Earlier(message=reply, role="companion", text=text, is_remark=True)
+
+
 def spoken_of(message: Message, prompt: Prompt, longest: int) -> Earlier:
     """An earlier message as it enters a prompt, in the role that is its own."""
     if message.role == "marker":
         text = prompt.render("marker", text=inert(message.text))
-        return Earlier(message=message, role="companion", text=text)
+        return Earlier(message=message, role="companion", text=text, is_remark=True)
     if message.role == message.trust == "person":
         return Earlier(message=message, role="person", text=shortened(message, prompt, longest))
     if message.role == "companion":
-        return Earlier(message=message, role="companion", text=shortened(message, prompt, longest))
+        own = replace(message, text=without_tags(visible(message.text)))
+        return Earlier(message=own, role="companion", text=shortened(own, prompt, longest))
     return Earlier(message=message, role=None, text=heard_label(prompt, message))
 
 
@@ -131,5 +161,5 @@ def heard_in(kept: Sequence[Earlier], prompt: Prompt) -> Iterator[str]:
         has_begun = has_begun or each.role == "person"
         if each.role is None:
             yield each.text
-        elif not has_begun:
+        elif not has_begun and not each.is_remark:
             yield heard_label(prompt, each.message)

@@ -3,6 +3,9 @@
 It reads and decides. What it decides is written elsewhere, in one transaction.
 """
 
+from dataclasses import replace
+
+from oldfriend.llm.missing import NoEmbedder
 from oldfriend.llm.model import Say
 from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.turn.act import Actions, act
@@ -10,6 +13,7 @@ from oldfriend.turn.mind import Mind
 from oldfriend.turn.mouth import Mouth
 from oldfriend.turn.outcome import Outcome, Reply, Utterance
 from oldfriend.turn.perceive import Perception, perceive
+from oldfriend.turn.recall import Looking, no_other
 from oldfriend.turn.remember import remember
 from oldfriend.turn.respond import respond
 from oldfriend.turn.sight import look, look_offline
@@ -32,13 +36,23 @@ async def give_up(
     """What a turn leads to that was stopped from outside, because its model took too long.
 
     ``spoken`` is what had been said of the reply by then; the honest words go on from there.
+    Memory is searched by words alone: nothing outside is asked any more.
     """
     mouth = Mouth(say, name=said.companion.name, text=spoken)
     perception = perceive(said.own_words, said.hearer)
+    mind = replace(mind, looking=by_words_alone(mind.looking))
     sight = await look_offline(said, perception, mind.looking)
     actions = Actions(trouble=trouble)
     reply = await respond(said, perception, sight, actions, mind, mouth)
     return decided(said, perception, actions, reply)
+
+
+def by_words_alone(looking: Looking) -> Looking:
+    """The same places to look, without asking any model what words mean."""
+    embedder = looking.embedder
+    if embedder is not None:
+        embedder = NoEmbedder(model=embedder.model, dimension=embedder.dimension)
+    return replace(looking, embedder=embedder, former=no_other)
 
 
 def apologise(said: Utterance) -> Outcome:

@@ -4,14 +4,14 @@ The offline companion has no window of recent messages, so nothing recent is lef
 recalls; a model does not recall what it reads anyway. Reads, and writes nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.messages import Message
 from oldfriend.memory.log import count_messages
 from oldfriend.prompts.prompt import reply_prompt
 from oldfriend.turn.context import without_near_repeats
-from oldfriend.turn.history import NOTHING_SAID, Window, list_around, window_of
+from oldfriend.turn.history import NOTHING_SAID, Quoting, Window, list_around, window_of
 from oldfriend.turn.mind import Mind
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.perceive import Perception
@@ -39,6 +39,7 @@ class Sight:
     notes: tuple[KnownNote, ...] = ()  # oldest first
     messages: int = 0  # how many are kept, where the reply says so
     before: tuple[Message, ...] = ()  # just said in this chat, oldest first
+    quoting: Quoting = field(default_factory=dict)  # what of it was said by rules
     window: Window = NOTHING_SAID  # what of it a model may read
     failure: str | None = None  # why nothing could be recalled
 
@@ -55,8 +56,9 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
         notes = await list_known_notes(tx, said.person)
     if mind.resting is not None:
         return replace(await look_offline(said, perception, mind.looking), before=around.before)
-    window = window_of(around.before, reply_prompt(), budget=mind.limits.budget.recent)
-    sight = Sight(recollection=NOTHING, notes=notes, before=around.before, window=window)
+    before, quoting, budget = around.before, around.quoting, mind.limits.budget
+    window = window_of(before, quoting, reply_prompt(), budget=budget.recent)
+    sight = Sight(recollection=NOTHING, notes=notes, before=before, quoting=quoting, window=window)
     try:
         in_view = [each.seq for each in (*window.shown, *around.waiting)]
         return replace(sight, recollection=await come_to_mind(said, perception, mind, in_view))

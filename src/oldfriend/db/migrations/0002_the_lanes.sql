@@ -7,6 +7,7 @@ CREATE TABLE lane (
     owner TEXT,
     lease_until BIGINT, -- by the machine's or the database's clock; NULL: not held
     epoch BIGINT NOT NULL DEFAULT 0,
+    handed_out BIGINT,  -- the last letter that the holder was given; NULL: not held
     PRIMARY KEY (queue, key)
 );
 CREATE INDEX lane_ready ON lane (queue, ready_at) WHERE ready_at IS NOT NULL;

@@ -4,6 +4,7 @@ A protocol for the shell, which keeps them in the ledger, and a desk that lasts 
 process for whoever needs no more. Neither knows any tool.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from oldfriend.ledger.tools import Kept, ToolClass
@@ -13,8 +14,8 @@ from oldfriend.llm.model import ToolCall
 class Desk(Protocol):
     """Where the tool calls of one turn are kept; they are counted from 0."""
 
-    async def find(self, call: int) -> Kept | None:
-        """What an earlier run of this turn left of its so-manieth call."""
+    async def list_begun(self) -> Sequence[Kept]:
+        """All calls of this turn so far, in order, whichever run began them."""
 
     async def begin(self, call: int, asked: ToolCall, kind: ToolClass) -> None:
         """Keep that a call begins; committed before the tool does anything."""
@@ -30,16 +31,21 @@ class LooseDesk:
         """Begin with an empty one."""
         self.kept: dict[int, Kept] = {}
 
-    async def find(self, call: int) -> Kept | None:
-        """What was kept of a call."""
-        return self.kept.get(call)
+    async def list_begun(self) -> Sequence[Kept]:
+        """What was kept."""
+        return tuple(self.kept.values())
 
     async def begin(self, call: int, asked: ToolCall, kind: ToolClass) -> None:
         """Keep that it began."""
         del kind  # whoever runs again finds this desk empty
-        self.kept[call] = Kept(name=asked.name, result=None)
+        self._keep(call, asked, None)
 
     async def finish(self, call: int, asked: ToolCall, kind: ToolClass, result: str) -> None:
         """Keep what it gave."""
         del kind
-        self.kept[call] = Kept(name=asked.name, result=result)
+        self._keep(call, asked, result)
+
+    def _keep(self, call: int, asked: ToolCall, result: str | None) -> None:
+        self.kept[call] = Kept(
+            number=call, name=asked.name, arguments=asked.arguments, result=result
+        )

@@ -5,11 +5,13 @@ the tools by their class only.
 """
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.domain.errors import OldfriendError
+from oldfriend.ledger.tools import Kept
 from oldfriend.llm.model import Tool, ToolCall, ToolResult
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.tools.ability import Ability
@@ -47,6 +49,8 @@ class Hands:
         self.most = most
         self.each_s = each_s
         self.uses: list[Use] = []
+        self._left: list[Kept] | None = None  # by earlier runs, not taken up yet; None: not read
+        self._number = 0
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -79,13 +83,36 @@ class Hands:
 
     async def _done_once(self, asked: ToolCall, ability: Ability) -> Use:
         """What an earlier run of this turn has made of the call; else what comes of it now."""
-        number = len(self.uses)
-        kept = await self.desk.find(number)
-        if kept is not None and kept.name == asked.name:
-            if kept.result is not None:
+        left = await self._left_by_earlier_runs()
+        for kept in left:
+            if kept.answers(asked) and kept.result is not None:
+                left.remove(kept)
                 return Use(asked=asked, ending="reused", result=kept.result)
-            if ability.kind == "once":
-                return self._told(asked, "end not known", "end_not_known")
+        if ability.kind == "once":
+            for kept in left:
+                if kept.name == asked.name:
+                    return self._told_of(kept, asked)
+        return await self._done_now(asked, ability)
+
+    async def _left_by_earlier_runs(self) -> list[Kept]:
+        """The calls of earlier runs that this one has not taken up."""
+        if self._left is None:
+            self._left = [*await self.desk.list_begun()]
+            self._number = 1 + max((kept.number for kept in self._left), default=-1)
+        return self._left
+
+    def _told_of(self, kept: Kept, asked: ToolCall) -> Use:
+        """That an earlier run began what must not be done twice, perhaps in other words."""
+        if kept.answers(asked):
+            return self._told(asked, "end not known", "end_not_known")
+        arguments = json.dumps(dict(kept.arguments), ensure_ascii=False)
+        result = kept.result or self.prompt.render("no_result")
+        return self._told(asked, "end not known", "begun_otherwise", text=arguments, result=result)
+
+    async def _done_now(self, asked: ToolCall, ability: Ability) -> Use:
+        """What comes of a call that nobody has made yet."""
+        number = self._number
+        self._number += 1
         if ability.kind == "once":
             await self.desk.begin(number, asked, ability.kind)
         use = await self._tried(asked, ability)

@@ -1,0 +1,253 @@
+"""How is what a turn decided written down? All of it, in one transaction, or nothing.
+
+So is what became of a turn that decided nothing: stopped by the person, put off, given up.
+"""
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass
+
+from oldfriend.app.accepting import hearer_of
+from oldfriend.app.holding import Hold
+from oldfriend.app.house import House
+from oldfriend.app.jobs import plan_embedding
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import (
+    LeaseLost,
+    StaleDecision,
+    StoreError,
+    TurnStopped,
+)
+from oldfriend.domain.ids import PersonId, ReceiptId, TurnId, new_id
+from oldfriend.domain.letters import Claim, Letter
+from oldfriend.domain.messages import Message, Spoken
+from oldfriend.domain.people import Chat
+from oldfriend.ledger.tools import has_done_anything
+from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.log import (
+    Place,
+    get_message,
+    was_anything_said,
+    write_message,
+)
+from oldfriend.memory.notes import learn_note
+from oldfriend.memory.people import (
+    get_chat,
+    get_companion,
+    get_person_by_id,
+    mark_introduced,
+    set_language,
+)
+from oldfriend.memory.receipts import Receipt, write_receipt
+from oldfriend.memory.vectors import save_vectors
+from oldfriend.queues.backoff import retry_at
+from oldfriend.queues.inbox import Word, first_turn, list_notices, word_of
+from oldfriend.queues.lanes import MOST_ATTEMPTS, check, fail, finish, release, waiting
+from oldfriend.queues.outbox import put_reply
+from oldfriend.turn.outcome import Outcome, Utterance
+from oldfriend.turn.pipeline import apologise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is to be done in one go in a chat whose lane is held."""
+
+    hold: Hold
+    letters: tuple[Letter, ...]
+    later: tuple[Letter, ...]  # what else was due when it was begun
+
+    @property
+    def claim(self) -> Claim:
+        """By which the lane is held."""
+        return self.hold.claim
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """What the letters are about."""
+        return tuple(map(word_of, self.letters))
+
+
+async def commit(
+    house: House, task: Task, said: Utterance, outcome: Outcome, vectors: Vectors | None,
+    *, may_redo: bool,
+) -> tuple[Letter, ...]:  # fmt: skip
+    """Write everything that the turn decided, at once; what is left to do in the lane.
+
+    Raises StaleDecision when it rests on what has changed meanwhile, TurnStopped, LeaseLost.
+    """
+    now = house.clock()
+    async with house.db.writing() as tx:
+        chat = await get_chat(tx, said.person.id, said.message.chat)
+        reply = await write_reply(tx, house, chat, said, outcome, now=now)
+        await write_receipt(tx, receipt_of(said, reply, outcome, now=now))
+        if vectors is not None:
+            seqs, model = [each.seq for each in said.messages], house.embedder.model
+            await save_vectors(tx, said.person.id, model, seqs, vectors)
+        elif outcome.tells:
+            await plan_embedding(tx, now=now)
+        for note in outcome.notes:
+            await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
+        if outcome.language and outcome.language != said.person.language:
+            await set_language(tx, said.person.id, outcome.language)
+        if outcome.reply.introduces and not await mark_introduced(tx, said.companion.id, now=now):
+            raise StaleDecision("The companion has been introduced by another turn.")
+        await check(tx, task.claim)  # from here on nothing more arrives
+        await refuse_overtaken(tx, task, said, may_redo=may_redo)
+        rest = await done_with(tx, house, task)
+        house.reached("committing")
+        await tx.wake()
+    house.reached("committed")
+    house.waking.ring()
+    return rest
+
+
+async def refuse_overtaken(tx: Transaction, task: Task, said: Utterance, *, may_redo: bool) -> None:
+    """Raise TurnStopped or StaleDecision for what has arrived while the turn was being decided.
+
+    An edit has it decided anew, unless something was shown or done already.
+    """
+    person, turn = turn_of(said)
+    notices = [word_of(each) for each in await list_notices(tx, task.claim.lane, turn)]
+    if any(word.kind == "stop" for word in notices):
+        raise TurnStopped("The person said stop.")
+    answered = {each.id: each.version for each in said.messages}
+    is_edited = any(word.version > answered.get(word.message, word.version) for word in notices)
+    if is_edited and may_redo and not await has_done_anything(tx, person, turn):
+        raise StaleDecision("What was said has been edited.")
+
+
+async def done_with(tx: Transaction, house: House, task: Task) -> tuple[Letter, ...]:
+    """Take the letters away, and the notices about them; what is left to do in the lane.
+
+    When nothing is left, it is free.
+    """
+    now = house.clock()
+    notices = await list_notices(tx, task.claim.lane, task.words[0].turn)
+    done = {letter.seq: letter for letter in (*task.letters, *notices)}
+    await finish(tx, task.claim, list(done.values()), now=now)
+    rest = tuple(each for each in task.later if each.seq not in done)
+    rest = rest or await waiting(tx, task.claim, now=now)
+    if not rest:
+        await release(tx, task.claim, now=now)
+    return rest
+
+
+async def commit_stop(house: House, task: Task, said: Utterance) -> tuple[Letter, ...]:
+    """Write that nothing was answered because the person said stop."""
+    now = house.clock()
+    async with house.db.writing() as tx:
+        chat = await get_chat(tx, said.person.id, said.message.chat)
+        await write_marker(tx, chat, said, "stopped by the person", now=now)
+        return await done_with(tx, house, task)
+
+
+async def put_off(house: House, task: Task, error: Exception) -> None:
+    """Have a turn that failed tried again later; when that was done often enough, say so."""
+    now, first = house.clock(), task.letters[0]
+    again = retry_at(now, first.attempts, chance=random.random())
+    is_hopeless = first.attempts >= MOST_ATTEMPTS
+    why = f"{type(error).__name__}: {error}"
+    with suppress(LeaseLost, StoreError):  # then the lease runs out by itself
+        async with house.db.writing() as tx:
+            if is_hopeless:
+                await own_up(tx, house, task, now=now)
+            for letter in task.letters if is_hopeless else task.letters[:1]:
+                at = None if is_hopeless else again
+                await fail(tx, task.claim, letter, error=why, now=now, retry_at=at)
+            await release(tx, task.claim, now=now)
+
+
+async def own_up(tx: Transaction, house: House, task: Task, *, now: Micros) -> None:
+    """Tell the person that there will be no answer unless somebody looks after it."""
+    if task.words[0].kind == "said":
+        said = await utterance_in(tx, house, task)
+        chat = await get_chat(tx, said.person.id, said.message.chat)
+        await write_reply(tx, house, chat, said, apologise(said), now=now)
+
+
+async def own_up_to_given_up(house: House, hold: Hold) -> None:
+    """Tell of turns that took down whoever began them, and were parked by this claim."""
+    letters = hold.claim.given_up
+    while letters:
+        task = Task(hold=hold, letters=first_turn(letters), later=())
+        letters = letters[len(task.letters) :]
+        async with house.db.writing() as tx:
+            await own_up(tx, house, task, now=house.clock())
+
+
+async def write_reply(
+    tx: Transaction, house: House, chat: Chat, said: Utterance, outcome: Outcome, *, now: Micros
+) -> Message:
+    """Write the reply beside what it answers, and have it delivered where it must be.
+
+    A marker comes after it where it is no answer. The companion's words are not found in place
+    of the person's.
+    """
+    spoken = Spoken(
+        role="companion", speaker=said.companion.name, text=outcome.reply.text,
+        at=said.message.at, zone=said.message.zone, trust="companion",
+    )  # fmt: skip
+    place = place_beside(chat, said, language=outcome.reply.language)
+    reply = await write_message(tx, place, spoken, now=now, findable=False)
+    assert reply is not None
+    if outcome.trouble is not None:
+        await write_marker(tx, chat, said, outcome.trouble, now=now)
+    channel = house.channels.get(chat.channel)
+    if channel is not None:
+        await put_reply(tx, chat, reply.id, channel.parts(reply.text), now=now)
+    return reply
+
+
+async def write_marker(
+    tx: Transaction, chat: Chat, said: Utterance, what: str, *, now: Micros
+) -> None:
+    """Note in the log what became of a turn, for the turns that come after it."""
+    spoken = Spoken(
+        role="marker", speaker=said.companion.name, text=what, at=said.message.at,
+        zone=said.message.zone, trust="tool",
+    )  # fmt: skip
+    place = place_beside(chat, said, language="en")
+    await write_message(tx, place, spoken, now=now, findable=False)
+
+
+def place_beside(chat: Chat, said: Utterance, *, language: str) -> Place:
+    """Where what belongs to a turn is written."""
+    return Place(chat=chat, session=said.message.session, turn=said.message.turn, language=language)
+
+
+def receipt_of(said: Utterance, reply: Message, outcome: Outcome, *, now: Micros) -> Receipt:
+    """The receipt of a reply."""
+    person, turn = turn_of(said)
+    return Receipt(
+        id=ReceiptId(new_id(now)), person=person, turn=turn,
+        asked=said.message.id, asked_seq=said.message.seq, replied=reply.id, made_at=now,
+        details=outcome.reply.details,
+        items=outcome.reply.items,
+    )  # fmt: skip
+
+
+async def utterance_of(house: House, task: Task) -> Utterance:
+    """What was said, as it reads now, and who said it to whom."""
+    async with house.db.reading() as tx:
+        return await utterance_in(tx, house, task)
+
+
+async def utterance_in(tx: Transaction, house: House, task: Task) -> Utterance:
+    """The same, as a transaction sees it."""
+    person_id = task.letters[0].person
+    assert person_id is not None  # the inbox holds nothing that nobody said
+    person = await get_person_by_id(tx, person_id)
+    messages = [await get_message(tx, person_id, word.message) for word in task.words]
+    companion = await get_companion(tx)
+    goes_on = await was_anything_said(tx, person_id, messages[0].chat, before=messages[0].seq)
+    return Utterance(
+        message=messages[-1], earlier=tuple(messages[:-1]), person=person, companion=companion,
+        hearer=hearer_of(companion, person, house.settings), first_in_chat=not goes_on,
+    )  # fmt: skip
+
+
+def turn_of(said: Utterance) -> tuple[PersonId, TurnId]:
+    """Whose turn an utterance makes, and which."""
+    assert said.message.turn is not None  # what was accepted has one
+    return said.person.id, said.message.turn
