@@ -207,3 +207,20 @@ def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
 
     assert sums["purpose"] == "test"
     assert sums["failed"] == sums["calls"] > 0
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["--provider", "my-box", "--base-url", "https://me:s3cret@box/v1"],
+     ["--provider", "https://me:s3cret@box"]],
+)  # fmt: skip
+def test_an_address_with_a_password_is_refused_and_not_shown(
+    call: Call, data: Path, asked: list[str]
+) -> None:
+    """It would stand in the file, and be shown at each start."""
+    ended = call("connect", "model", *asked, "--name", "llama", "--yes", "--no-test")
+
+    assert ended.code == 2
+    assert "…@box" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+    assert b"s3cret" not in everything_in(data)

@@ -11,7 +11,10 @@ from oldfriend.app.house import House
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.errors import StoreBusy
+from oldfriend.domain.messages import Spoken
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.memory.log import Place, write_message
+from oldfriend.memory.sessions import session_at
 
 
 @dataclass
@@ -72,6 +75,27 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
     assert before == 1
     assert shown[1] == "you: I sold the boat yesterday."
     assert len(shown) == 2
+
+
+async def test_markers_are_not_shown_as_somebodys_words(house: House) -> None:
+    """That there was no answer is what the reply itself says."""
+    line = await open_line(house, person=None, channel="terminal")
+    async with house.db.writing() as tx:
+        place = Place(chat=line.chat, session=await session_at(tx, line.chat, house.clock()))
+        for role, text in (("person", "How are you?"), ("marker", "unavailable")):
+            spoken = Spoken(role=role, speaker="x", text=text, at=house.clock(), trust="tool")
+            await write_message(tx, place, spoken, now=house.clock(), findable=False)
+    shown: list[str] = []
+
+    async def speak(text: str) -> None:
+        shown.append(text)
+
+    talk = Conversation(house, line, shown.append, speak)
+    await talk.begin()
+    await talk.show_history()
+    await Conversation(house, line, shown.append, speak).show_what_others_wrote()
+
+    assert shown == ["you: How are you?"] * 3
 
 
 async def test_what_fails_is_said_and_the_talk_goes_on(house: House) -> None:

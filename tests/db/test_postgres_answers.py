@@ -1,5 +1,7 @@
 """What a server refuses is one sentence that says what to do, and never shows a password."""
 
+import traceback
+
 import psycopg
 import pytest
 
@@ -80,11 +82,37 @@ async def test_a_database_that_cannot_hold_every_language(postgres: Server) -> N
         await open_postgres(url)
 
 
-@pytest.mark.parametrize("url", ["postgresql://h:[/db", "postgresql://h/db?nonsense=1"])
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://h:[/db", "postgresql://h/db?nonsense=1", "postgresql://ada:s3cr/et@h/db",
+     "postgresql://ada:s3cr@et@h/db", "postgresql://ada:s3cr?et@h/db", "postgresql://ada:s3cr",
+     "postgresql://ada:s3cr#et@h/db", "postgresql://ada:s3cr%zz@h/db",
+     "postgresql://h/db?password=s3cr&nonsense=1", "postgresql://h/db?password=s3cr@et"],
+)  # fmt: skip
 async def test_an_address_that_cannot_be_read(url: str) -> None:
-    """An example shows how it is written."""
-    with pytest.raises(InvalidInput, match="postgresql://NAME@HOST:PORT/DATABASE"):
+    """An example shows how it is written; nothing of it is quoted, by its cause neither."""
+    with pytest.raises(InvalidInput, match="postgresql://NAME@HOST:PORT/DATABASE") as caught:
         await open_postgres(url)
+
+    told = "".join(traceback.format_exception(caught.value))
+    assert "s3cr" not in told.replace(url, "")
+    assert "et@h" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (
+            "postgresql://ada:s3%40c%2Fret@h:1,[::1]:2/db?listen=i:3",
+            "postgresql://ada@h,::1:1,2/db",
+        ),
+        ("postgresql:///db?host=/tmp&port=5433", "postgresql:///tmp:5433/db"),
+        ("postgres://", "postgresql:///"),
+    ],
+)
+def test_an_address_that_can_be_read(url: str, shown: str) -> None:
+    """Escaped signs, several hosts, and what libpq puts in by itself."""
+    assert address_of(url).shown == shown
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from getpass import getpass
 
+from oldfriend.app.choices.choosing import Given
+from oldfriend.app.choices.database_url import shown_url
 from oldfriend.app.choices.reaching import address_of
-from oldfriend.app.choices.sections import LOCAL, PROVIDER_NAME
+from oldfriend.app.choices.sections import ADDRESS, LOCAL, PROVIDER_NAME
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import (
     EMBEDDING_MODELS,
@@ -106,10 +108,13 @@ async def wished(options: argparse.Namespace, settings: Settings, usual: Mapping
     offers = await list_offers(settings)
     provider = options.provider or ask_for_provider(offers, usual)
     if not re.fullmatch(PROVIDER_NAME, provider):
-        raise InvalidInput(f"{provider!r} names no provider. There are: {', '.join(PROVIDERS)}.")
+        shown = shown_url(provider)
+        raise InvalidInput(f"{shown!r} names no provider. There are: {', '.join(PROVIDERS)}.")
     base_url = options.base_url
     if not base_url and not address_of(settings, provider):
         base_url = answer(f"At which address is {provider}, such as http://localhost:8080/v1")
+    if base_url:  # before it is shown: it may be one with a password in it
+        base_url = ADDRESS(Given(value=base_url, where="--base-url", is_text=True))
     there = next((offer.models for offer in offers if offer.provider == provider), ())
     wish = Wish(
         provider=provider, name=options.name or name_for(options, there, usual.get(provider)),

@@ -116,8 +116,10 @@ class Conversation:
                     self.show(message)
 
     def show(self, message: Message) -> None:
-        """Put one message before the person."""
+        """Put one message before the person. A marker is none: it is a remark for models."""
         self._shown.add(message.seq)
+        if message.role == "marker":
+            return
         who = "you" if message.role == "person" else message.speaker
         self.write(f"{who}: {message.text}")
 

@@ -18,8 +18,7 @@ from oldfriend.memory.log import list_recent
 from oldfriend.memory.receipts import list_origins
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import fitting_in_a_row
-from oldfriend.turn.labelling import heard_label, inert, visible
-from oldfriend.turn.mouth import without_tags
+from oldfriend.turn.labelling import heard_label, inert, visible, without_tags
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.perceive import RULES
 

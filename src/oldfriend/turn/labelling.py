@@ -4,6 +4,7 @@ Every value is escaped, so that no text can close its own label, open another, o
 our remarks. Knows nothing of budgets.
 """
 
+import re
 import unicodedata
 from html import escape
 from typing import Literal
@@ -18,6 +19,13 @@ from oldfriend.turn.recall import KnownNote, Recalled
 LONGEST_RECORD = 1_000
 """Characters of one recalled message; longer ones are cut at the sentences that matter."""
 
+TAG = re.compile(
+    r"</?(?:memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>\n]{0,200})?/?>",
+    re.IGNORECASE,
+)
+CALL = re.compile(r"<((?:tool|function)_calls?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+"""A tool request that was written instead of made: nothing of it was meant for the person."""
+
 JOINERS = frozenset("\u200c\u200d")
 """Invisible, but part of how Persian and emoji are written."""
 
@@ -25,6 +33,13 @@ JOINERS = frozenset("\u200c\u200d")
 def inert(text: str) -> str:
     """A text on one line that can end or begin no label and no remark of ours."""
     return escape(flat(visible(text))).replace("[", "&#91;").replace("]", "&#93;")
+
+
+def without_tags(text: str) -> str:
+    """A text without labels, also those that appear when others are taken out."""
+    while (cleaned := TAG.sub("", CALL.sub("", text))) != text:
+        text = cleaned
+    return text
 
 
 def visible(text: str) -> str:

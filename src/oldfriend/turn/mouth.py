@@ -6,13 +6,8 @@ What is said live and what is kept are the same, character for character.
 import re
 
 from oldfriend.llm.model import Say
+from oldfriend.turn.labelling import without_tags
 
-TAG = re.compile(
-    r"</?(?:memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>\n]{0,200})?/?>",
-    re.IGNORECASE,
-)
-CALL = re.compile(r"<((?:tool|function)_calls?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
-"""A tool request that was written instead of made: nothing of it was meant for the person."""
 OPEN_CALL = re.compile(r"<(?:tool|function)_calls?>.*\Z", re.IGNORECASE | re.DOTALL)
 PERHAPS_A_TAG = re.compile(r"<[^>\n]{0,220}\Z")
 PARAGRAPH = "\n\n"
@@ -53,13 +48,6 @@ class Sieve:
         while role := next((each for each in self.roles if text.lower().startswith(each)), ""):
             text = text[len(role) :].lstrip()
         return text
-
-
-def without_tags(text: str) -> str:
-    """A text without labels, also those that appear when others are taken out."""
-    while (cleaned := TAG.sub("", CALL.sub("", text))) != text:
-        text = cleaned
-    return text
 
 
 class Mouth:

@@ -18,6 +18,9 @@ from oldfriend.turn.sight import Sight
 MOST_QUOTES = 3
 WORTH_ADDING = 0.5
 """A further quote needs this share of the best one's score."""
+BLURRED = frozenset({"es", "fr"})
+"""Spoken languages in which the embedder that ships finds everything alike."""
+TELLING = frozenset({"words", "date", "said_by", "mentions", "answers"})
 CLOSE_ENOUGH = 0.8
 """How sure a memory must be to be brought up unasked."""
 
@@ -85,16 +88,27 @@ def acknowledged(
 
 def answer(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
     """The best words there are, or that there are none."""
-    if not recollection.is_good_enough or not recollection.found:
+    telling = [each for each in recollection.found if is_telling(each, book.language)]
+    if not recollection.is_good_enough or not telling:
         return book.say["nothing_found"], ()
-    best = recollection.found[0].hit.score
-    used = [each for each in recollection.found if each.hit.score >= WORTH_ADDING * best]
+    best = telling[0].hit.score
+    used = [each for each in telling if each.hit.score >= WORTH_ADDING * best]
     used = sorted(without_repeats(used)[:MOST_QUOTES], key=is_beside)
     first, *others = [quote_of(each, book) for each in used]
     if not others:
         return first, used
     listed = "\n".join(f"• {line}" for line in others)
     return f"{first}\n\n{book.say['also']}\n{listed}", used
+
+
+def is_telling(recalled: Recalled, language: str) -> bool:
+    """Whether a message may be quoted as an answer.
+
+    Where everything is close in meaning, closeness tells nothing: there it must hold a word of
+    the question, or be what the question asks for by name or date.
+    """
+    causes = {reason.cause for reason in recalled.hit.why}
+    return language not in BLURRED or bool(causes & TELLING)
 
 
 def is_beside(recalled: Recalled) -> bool:

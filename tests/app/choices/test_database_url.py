@@ -33,8 +33,14 @@ def test_a_server_is_known_by_its_scheme(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("postgresql://ada:s3:cr/et@host:5432/memory", "postgresql://ada:…@host:5432/memory"),
-        ("postgresql://host/memory?user=ada&password=s3cret&listen=h", "postgresql://host/memory?user=ada&password=…&listen=h"),
+        ("postgresql://ada:s3:cr/et@host:5432/memory", "postgresql://…@host:5432/memory"),
+        ("postgresql://ada:s3cr@et@host/memory", "postgresql://…@host/memory"),
+        ("postgres://:s3?c#ret@host/memory?listen=h", "postgres://…@host/memory?listen=h"),
+        ("postgresql://host/memory?user=ada&password=s3&c@ret", "postgresql://host/memory?user=ada&password=…"),
+        ("postgresql://host/memory?sslpassword=s3cret", "postgresql://host/memory?sslpassword=…"),
+        ("https://ada:s3cret@host/v1", "https://…@host/v1"),
+        ("ada:s3cret@host", "…@host"),
+        ("sqlite:////home/ada@work/a.db", "sqlite:////home/ada@work/a.db"),
         ("postgresql://host:5432/memory", "postgresql://host:5432/memory"),
         ("sqlite:////home/ada/a.db", "sqlite:////home/ada/a.db"),
     ],

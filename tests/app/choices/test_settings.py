@@ -304,3 +304,17 @@ def test_the_language_is_that_of_the_locale(
 ) -> None:
     """A locale without a language says nothing."""
     assert locale_language(environment) == language
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["providers.x.base_url=https://me:s3cret@host/v1", "postgresql://me:s3cret@host/db?listen=x",
+     "limits.lease_s=postgresql://me:s3@cret@host/db", "s3cret"],
+)  # fmt: skip
+def test_what_is_refused_is_shown_without_its_password(typed: str) -> None:
+    """Whoever types a setting may mistake its place."""
+    with pytest.raises(InvalidInput, match="…@host|NAME=VALUE") as caught:
+        read_settings({}, typed=[typed])
+
+    assert "s3" not in str(caught.value)
+    assert "cret" not in str(caught.value)

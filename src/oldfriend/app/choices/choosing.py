@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NewType, TypeVar
 
+from oldfriend.app.choices.database_url import shown_url
 from oldfriend.domain.errors import InvalidInput
 
 T = TypeVar("T")
@@ -32,7 +33,8 @@ class Given:
 
     def refused(self, expected: str) -> InvalidInput:
         """The error that says where, and what should stand there."""
-        return InvalidInput(f"{self.where} must be {expected}, not {self.value!r}.")
+        value = shown_url(self.value) if isinstance(self.value, str) else self.value
+        return InvalidInput(f"{self.where} must be {expected}, not {value!r}.")
 
 
 Reader = Callable[[Given], T]

@@ -10,7 +10,9 @@ from typing import Final
 from oldfriend.domain.errors import InvalidInput
 
 POSTGRES: Final = ("postgresql://", "postgres://")
-PASSWORD: Final = re.compile(r"(?P<before>//[^/:@]*:)[^@]*(?=@)|(?P<named>[?&]password=)[^&]*")
+NAMED_SECRET: Final = re.compile(r"((?:password|passwd|pwd|secret|token|key)=).*", re.I | re.S)
+BEFORE_PLACE: Final = re.compile(r"\A(\w[\w+.-]*://)?.*@", re.S)
+"""To the last "@": one that stands in a password is often not escaped."""
 
 
 def names_postgres(url: str) -> bool:
@@ -30,5 +32,8 @@ def sqlite_path(url: str) -> Path:
 
 
 def shown_url(url: str) -> str:
-    """A database as it may be read by anybody: without its password."""
-    return PASSWORD.sub(lambda found: f"{found['before'] or found['named']}…", url)
+    """An address as it may be read by anybody: without its password, however it is written."""
+    if url.startswith("sqlite:///"):
+        return url
+    unnamed = NAMED_SECRET.sub(r"\1…", url)
+    return BEFORE_PLACE.sub(lambda found: f"{found[1] or ''}…@", unnamed)

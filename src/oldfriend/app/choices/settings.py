@@ -16,6 +16,7 @@ from platformdirs import user_data_path
 from tzlocal import get_localzone_name
 
 from oldfriend.app.choices.choosing import Given, Reader, text
+from oldfriend.app.choices.database_url import shown_url
 from oldfriend.app.choices.sections import (
     PROVIDER_NAME,
     Budget,
@@ -182,8 +183,8 @@ def from_command_line(typed: Sequence[str]) -> Iterator[tuple[str, Given]]:
     for words in typed:
         name, sign, value = words.partition("=")
         if not sign or not name or not value:
-            raise InvalidInput(f"--set takes NAME=VALUE, such as limits.lease_s=5, not {words!r}.")
-        yield name, Given(value=value, where=f"--set {name}", is_text=True)
+            raise InvalidInput("--set takes NAME=VALUE, such as limits.lease_s=5.")
+        yield name, Given(value=value, where=f"--set {shown_url(name)}", is_text=True)
 
 
 def refuse_unknown(given: Mapping[str, Given]) -> None:

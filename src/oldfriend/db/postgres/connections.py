@@ -61,7 +61,7 @@ class Pool:
     async def commit(self, connection: Connection) -> bool:
         """Commit, and let somebody else use the connection; whether everything was kept."""
         try:
-            with our_errors(self._address):
+            with our_errors(self._address, is_commit=True):
                 return (await self._end(connection, COMMIT)) == "COMMIT"
         finally:
             self._turns.release()

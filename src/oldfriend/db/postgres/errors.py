@@ -26,20 +26,25 @@ NOT_ALLOWED: Final = {"42501", "25006"}
 DAMAGED: Final = {"XX001", "XX002"}
 NO_TEXT: Final = {"22021", "22P05"}
 
+MAYBE_SAVED: Final = (
+    "It may have been saved all the same: look first, in a chat with /history, else with the "
+    "command that lists it."
+)
+
 REFUSED: Final = re.compile(r"password|authentication|role .* does not exist|pg_hba|permission")
 NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 NOT_NOW: Final = re.compile(r"too many|connection slots|starting up|shutting down|recovery")
 
 
 @contextmanager
-def our_errors(address: Address) -> Iterator[None]:
+def our_errors(address: Address, *, is_commit: bool = False) -> Iterator[None]:
     """Turn the errors of a statement into ours, which say what to do."""
     try:
         yield
     except UnicodeEncodeError as error:
         raise no_text(error.object) from error
     except psycopg.Error as error:
-        raise our_error(error, address) from error
+        raise our_error(error, address, is_commit=is_commit) from error
 
 
 def no_text(what: str) -> InvalidInput:
@@ -47,8 +52,8 @@ def no_text(what: str) -> InvalidInput:
     return InvalidInput(f"{what[:50]!r} cannot be stored: it is not wholly text.")
 
 
-def our_error(error: psycopg.Error, address: Address) -> OldfriendError:
-    """The error of ours for one of a statement's."""
+def our_error(error: psycopg.Error, address: Address, *, is_commit: bool = False) -> OldfriendError:
+    """The error of ours for one of a statement's, or of the commit's."""
     state = error.sqlstate or ""
     said = first_line(error)
     if state in FULL:
@@ -61,9 +66,9 @@ def our_error(error: psycopg.Error, address: Address) -> OldfriendError:
             f"Others write the same in {address.shown} ({said}). Try again in a moment."
         )
     if state in AWAY or state.startswith("08") or (not state and is_about_the_line(error)):
+        known = MAYBE_SAVED if is_commit else "What was not finished was not saved."
         return StoreBusy(
-            f"The connection to {address.shown} broke ({said}). What was not finished was not "
-            "saved. Try again in a moment."
+            f"The connection to {address.shown} broke ({said}). {known} Try again in a moment."
         )
     if state in NOT_ALLOWED:
         return StoreUnusable(

@@ -19,7 +19,7 @@ from oldfriend.domain.errors import OldfriendError
 MOST_TOGETHER = 64
 """Other processes wait meanwhile."""
 LONELY = 16
-"""After so many commits that nobody joined, only each so-manieth waits to see whether one does."""
+"""After so many commits that nobody joined, only each so-manieth looks whether others are ready."""
 
 
 class Writing:
@@ -36,6 +36,8 @@ class Writing:
         writer = self._writer
         writer.waiting += 1
         try:
+            if writer.lonely < LONELY or writer.lonely % LONELY == 0:
+                await asyncio.sleep(0)  # whoever is about to write says so, before any lock is held
             await writer.turn.acquire()
         finally:
             writer.waiting -= 1
@@ -61,7 +63,8 @@ class Writing:
         if company.members:
             writer.connection.execute("RELEASE member")
         company.members += 1
-        if company.members < MOST_TOGETHER and await self._is_joined():
+        writer.lonely = 0 if writer.waiting else writer.lonely + 1
+        if writer.waiting and company.members < MOST_TOGETHER:
             writer.turn.release()
             await company.kept()
             return
@@ -79,18 +82,6 @@ class Writing:
         else:
             writer.connection.execute("SAVEPOINT member")
         self._company = writer.company
-
-    async def _is_joined(self) -> bool:
-        """Whether others are about to write; they get to say so by being let go first."""
-        writer = self._writer
-        if writer.lonely < LONELY or writer.lonely % LONELY == 0:
-            try:
-                await asyncio.sleep(0)
-            except asyncio.CancelledError:
-                self._let_go()
-                raise
-        writer.lonely = 0 if writer.waiting else writer.lonely + 1
-        return writer.waiting > 0
 
     def _take_back(self) -> None:
         """Undo what this member has written."""

@@ -29,6 +29,7 @@ def search(index: PersonIndex, question: Question, k: int) -> Found:
     judged = float(judged_by(evidence, scores) @ weights.judgement) + weights.judgement_shift
     answerable = _sigmoid(judged)
     return Found(
+        language=question.language,
         hits=_best_hits(evidence, scores, weights.falling_off, answerable, k),
         answerable=answerable,
     )

@@ -335,11 +335,11 @@ def _terms_of(words: Sequence[Sequence[int]]) -> Terms:
 
 def _joined(parts: Sequence[tuple[Ints, Floats]], terms: Sequence[int]) -> tuple[Ints, Floats]:
     """The messages that hold any of these terms, out of what each term has in each block."""
-    found = [part for part in parts if len(part[0])]
+    found = [part for part in parts if len(part[0])] or parts[:1]
     if len(found) == 1:
         return found[0]
-    messages = np.concatenate([np.empty(0, np.int32), *(part[0] for part in found)])
-    counts = np.concatenate([np.empty(0, np.float32), *(part[1] for part in found)])
+    messages = np.concatenate([part[0] for part in found])
+    counts = np.concatenate([part[1] for part in found])
     if len(terms) == 1:
         return messages, counts
     distinct, at = np.unique(messages, return_inverse=True)

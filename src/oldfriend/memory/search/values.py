@@ -13,6 +13,9 @@ Ints = NDArray[np.int32]
 # The highest threshold at which nine of ten questions that have an answer are answered, each
 # judged by what was learned without its conversation; `scripts/learn_fusion.py` says it.
 GOOD_ENOUGH: Final = 0.38
+# To an English-only embedder all that is said in a Romance language is alike: in small histories
+# .38 answered 83 % of Spanish and 66 % of French questions that had no answer, .6 two of five.
+GOOD_ENOUGH_IN: Final[Mapping[str, float]] = dict.fromkeys(("es", "fr", "pt", "it"), 0.6)
 
 
 class IndexRow(NamedTuple):
@@ -98,8 +101,9 @@ class Found:
 
     hits: tuple[Hit, ...]
     answerable: float  # probability, 0…1
+    language: str = ""  # of the question
 
     @property
     def is_good_enough(self) -> bool:
         """Is it more honest to answer from these hits than to say that nothing is known?"""
-        return bool(self.hits) and self.answerable >= GOOD_ENOUGH
+        return bool(self.hits) and self.answerable >= GOOD_ENOUGH_IN.get(self.language, GOOD_ENOUGH)

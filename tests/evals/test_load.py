@@ -1,0 +1,90 @@
+"""What is measured under load is what it says: whole turns, beside the rows that they left."""
+
+import asyncio
+
+from oldfriend.app.accepting import Said, accept
+from oldfriend.evals.load import (
+    house_with_model,
+    lines_in,
+    measure_accepting,
+    measure_memory,
+    measure_throughput,
+    remarks,
+    say_in_turn,
+    work_until_answered,
+)
+
+LEFT_BY_EACH = ("model_call", "receipt")
+
+
+async def rows_in(house, table):
+    """How many rows a table has."""
+    async with house.db.reading() as tx:
+        ((count,),) = await tx.rows(f"SELECT count(*) FROM {table}")
+    return count
+
+
+async def test_each_turn_that_is_counted_is_a_whole_one():
+    """Accepted, asked of the model, answered, with a receipt; and nothing is left waiting."""
+    async with house_with_model(delay_s=0) as house:
+        before = {table: await rows_in(house, table) for table in LEFT_BY_EACH}
+        await say_in_turn(house, await lines_in(house, 2), remarks(6))
+        waiting = await rows_in(house, "letter")
+        await work_until_answered(house, 6)
+
+        assert waiting == 6
+        assert await rows_in(house, "letter") == 0
+        for table, count in before.items():
+            assert await rows_in(house, table) == count + 6
+
+
+async def test_a_slow_model_is_waited_for_and_many_chats_wait_together():
+    async with house_with_model(delay_s=0.5) as house:
+        await say_in_turn(house, await lines_in(house, 8), remarks(8))
+        began = asyncio.get_running_loop().time()
+        await work_until_answered(house, 8)
+        taken_s = asyncio.get_running_loop().time() - began
+
+    assert 0.5 <= taken_s < 8 * 0.5
+
+
+async def test_the_model_keeps_nothing_of_what_it_is_asked():
+    """Else the memory of the measurement would grow, not that of the program."""
+    async with house_with_model(delay_s=0) as house:
+        chain = house.models["main"].chain
+        (first,), (second,) = (chain(record=None).models for _ in range(2))
+
+    assert first is not second
+
+
+async def test_turns_are_compared_with_the_rows_that_they_left():
+    measure = await measure_throughput(turns=20)
+
+    assert measure.value is not None
+    assert measure.ratio is not None
+    assert 0 < measure.ratio < 1
+
+
+async def test_the_slow_ones_are_compared_with_the_median():
+    measure = await measure_accepting(count=40)
+
+    assert measure.ratio is not None
+    assert measure.ratio >= 1
+
+
+async def test_memory_is_compared_with_what_was_held_after_a_tenth():
+    measure = await measure_memory(turns=20)
+
+    assert measure.value is None or measure.ratio is not None
+
+
+async def test_words_are_taken_in_while_somebody_works():
+    """A measurement may not depend on everything being said before the work begins."""
+    async with house_with_model(delay_s=0) as house:
+        (line,) = await lines_in(house, 1)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(work_until_answered(house, 3))
+            for text in remarks(3):
+                await accept(house, line, Said(text=text), to_answer=False)
+
+        assert await rows_in(house, "letter") == 0

@@ -1,0 +1,230 @@
+"""What fails is tried again or set aside, with what belongs to it; the rest goes on."""
+
+import pytest
+
+from oldfriend.domain.errors import InvalidInput, LeaseLost, NotFound
+from oldfriend.queues import lanes
+from oldfriend.queues.letters import MOST_CLAIMED
+from tests.queues.conftest import texts
+
+
+async def test_what_failed_is_tried_again_at_its_time_and_before_what_came_later(post):
+    await post.put("one")
+    claim = await post.claimed()
+    await post.put("two")
+    await post.fail(claim, error="timeout", retry_s=5)
+    await post.release(claim)
+    assert await post.claim() is None
+    post.clock.tick(seconds=5)
+    again = await post.claimed()
+
+    assert texts(again) == ["one", "two"]
+    assert [(letter.attempts, letter.error) for letter in again.letters] == [
+        (2, "timeout"), (0, None),
+    ]  # fmt: skip
+
+
+async def test_an_outage_of_somebody_else_counts_as_no_attempt(post):
+    await post.put("one")
+    for _ in range(20):
+        claim = await post.claimed(most_attempts=3)
+        await post.fail(claim, counts=False, retry_s=0)
+        await post.release(claim)
+
+    assert [letter.attempts for letter in await post.letters()] == [0]
+
+
+async def test_only_the_letter_that_is_worked_on_counts_an_attempt(post):
+    await post.put("one")
+    await post.put("two")
+    claim = await post.claimed()
+    assert [letter.attempts for letter in claim.letters] == [1, 0]
+    await post.fail(claim, letter=claim.letters[1], retry_s=0)
+
+    assert [letter.attempts for letter in await post.letters()] == [1, 1]
+
+
+async def test_a_parked_letter_steps_aside(post):
+    await post.put("bad")
+    await post.put("good")
+    claim = await post.claimed()
+    await post.fail(claim, error="cannot be read")
+    await post.release(claim)
+
+    assert await post.work() == ["good"]
+    (parked,) = await post.letters(parked=True)
+    assert (parked.body["text"], parked.error, parked.attempts) == ("bad", "cannot be read", 1)
+    assert parked.is_parked
+
+
+async def test_a_letter_that_takes_its_workers_down_is_parked_in_the_end(post):
+    await post.put("deadly")
+    await post.put("harmless")
+    for _ in range(3):
+        assert texts(await post.claim(most_attempts=3)) == ["deadly", "harmless"]
+        await post.let_real_time_pass(30)
+
+    assert texts(await post.claim(most_attempts=3)) == ["harmless"]
+    (parked,) = await post.letters(parked=True)
+    assert (parked.body["text"], parked.attempts) == ("deadly", 3)
+    assert "3 attempts" in parked.error
+
+
+async def test_what_was_given_up_is_told_to_whoever_takes_the_lane(post):
+    """With all that belongs to it, so that they can own up to it."""
+    await post.put("deadly", group="turn")
+    await post.put("and more of it", group="turn")
+    await post.put("harmless")
+    for _ in range(3):
+        assert (await post.claimed(most_attempts=3)).given_up == ()
+        await post.let_real_time_pass(30)
+    claim = await post.claimed(most_attempts=3)
+
+    assert texts(claim) == ["harmless"]
+    assert claim.given_up == tuple(await post.letters(parked=True))
+    assert [letter.body["text"] for letter in claim.given_up] == ["deadly", "and more of it"]
+
+
+async def test_what_was_given_up_is_told_also_where_nothing_else_is_due(post):
+    """The lane is held until that is done."""
+    await post.put("deadly")
+    await post.claimed()
+    await post.let_real_time_pass(30)
+    claim = await post.claimed(most_attempts=1)
+    assert (claim.letters, len(claim.given_up)) == ((), 1)
+    await post.put("harmless")
+    assert await post.claim() is None
+    async with post.db.writing() as tx:
+        come = await lanes.waiting(tx, claim, now=post.clock())
+    await post.release(claim)
+
+    assert [letter.body["text"] for letter in come] == ["harmless"]
+    assert texts(await post.claim()) == ["harmless"]
+
+
+async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_only(post):
+    for text, group in (("1a", "r1"), ("1b", "r1"), ("1c", "r1"), ("2a", "r2")):
+        await post.put(text, queue="outbox", group=group)
+    claim = await post.claimed(queue="outbox")
+    await post.finish(claim, claim.letters[0])
+    await post.fail(claim, letter=claim.letters[1], error="blocked")
+    await post.release(claim)
+
+    assert await post.work(queue="outbox") == ["2a"]
+    assert [(letter.body["text"], letter.error) for letter in await post.letters(parked=True)] == [
+        ("1b", "blocked"), ("1c", "with letter 2: blocked"),
+    ]  # fmt: skip
+
+
+async def test_a_reply_that_was_held_back_is_sent_in_its_order_when_it_is_retried(post):
+    for text in ("a", "b", "c"):
+        await post.put(text, queue="outbox", group="r")
+    claim = await post.claimed(queue="outbox")
+    await post.fail(claim)
+    await post.release(claim)
+    await post.put("next", queue="outbox", group="s")
+    async with post.db.writing() as tx:
+        opened = await lanes.retry_letter(tx, "outbox", "a", 2, now=post.clock())
+
+    assert [letter.body["text"] for letter in opened] == ["a", "b", "c"]
+    assert await post.work(queue="outbox") == ["a", "b", "c", "next"]
+
+
+async def test_a_parked_letter_is_retried_with_a_clean_slate(post):
+    await post.put("one", key="k")
+    claim = await post.claimed()
+    await post.fail(claim)
+    await post.release(claim)
+    assert await post.next_due() is None
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+    claim = await post.claimed()
+
+    assert [(letter.attempts, letter.error) for letter in claim.letters] == [(1, None)]
+
+
+async def test_nobody_retries_or_drops_what_is_being_worked_on(post):
+    """Who is at it could not know."""
+    await post.put("bad")
+    await post.put("good")
+    claim = await post.claimed()
+    await post.fail(claim)
+    async with post.db.writing() as tx:
+        with pytest.raises(InvalidInput, match="inbox a is being worked on"):
+            await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+        with pytest.raises(InvalidInput, match="try again in a moment"):
+            await lanes.drop_letter(tx, "inbox", "a", 2, now=post.clock())
+    await post.release(claim)
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+
+    assert await post.work() == ["bad", "good"]
+
+
+async def test_a_letter_can_be_dropped_when_whoever_worked_on_it_died(post):
+    """Also where nothing runs that would take the lane over; who was only slow has lost it."""
+    await post.put("deadly")
+    await post.put("harmless")
+    claim = await post.claimed()
+    await post.let_real_time_pass(30)
+    async with post.db.writing() as tx:
+        await lanes.drop_letter(tx, "inbox", "a", 1, now=post.clock())
+
+    with pytest.raises(LeaseLost):
+        await post.finish(claim)
+    assert await post.work() == ["harmless"]
+
+
+@pytest.mark.parametrize("queue", ["inbox", "outbox"])
+async def test_what_belongs_together_is_parked_retried_and_dropped_together(post, queue):
+    """The messages of a turn, the parts of a reply; their neighbours are left alone."""
+    for text, group in (("0", None), ("1a", "1"), ("1b", "1"), ("2", "2")):
+        await post.put(text, queue=queue, group=group)
+    claim = await post.claimed(queue=queue)
+    await post.finish(claim, claim.letters[0])
+    await post.fail(claim, letter=claim.letters[1], error="bug")
+    await post.release(claim)
+    assert await post.work(queue=queue) == ["2"]
+    assert [letter.body["text"] for letter in await post.letters(parked=True)] == ["1a", "1b"]
+    async with post.db.writing() as tx:
+        await lanes.retry_letter(tx, queue, "a", 3, now=post.clock())
+    claim = await post.claimed(queue=queue)
+    assert texts(claim) == ["1a", "1b"]
+    await post.release(claim)
+    async with post.db.writing() as tx:
+        await lanes.drop_letter(tx, queue, "a", 2, now=post.clock())
+
+    assert await post.letters() == []
+
+
+async def test_what_belongs_together_is_handed_out_together(post):
+    """However much is due before it."""
+    for number in range(MOST_CLAIMED - 1):
+        await post.put(number)
+    for number in range(3):
+        await post.put(number, group="turn")
+    claim = await post.claimed()
+    async with post.db.writing() as tx:
+        come = await lanes.waiting(tx, claim, now=post.clock())
+
+    assert texts(claim) == list(range(MOST_CLAIMED - 1))
+    assert [letter.body["text"] for letter in come] == [0, 1, 2]
+
+
+async def test_a_dropped_letter_is_gone_with_the_other_parts_of_its_reply(post):
+    for text, group in (("1a", "r1"), ("1b", "r1"), ("2a", "r2")):
+        await post.put(text, queue="outbox", group=group, key=text)
+    async with post.db.writing() as tx:
+        dropped = await lanes.drop_letter(tx, "outbox", "a", 1, now=post.clock())
+
+    assert [letter.body["text"] for letter in dropped] == ["1a", "1b"]
+    assert await post.put("1a again", queue="outbox", group="r1", key="1a") is None
+    assert await post.work(queue="outbox") == ["2a"]
+
+
+async def test_a_letter_that_is_not_there_cannot_be_retried_or_dropped(post):
+    async with post.db.writing() as tx:
+        with pytest.raises(NotFound, match="letter 7 in inbox a"):
+            await lanes.retry_letter(tx, "inbox", "a", 7, now=0)
+        with pytest.raises(NotFound):
+            await lanes.drop_letter(tx, "inbox", "a", 7, now=0)
