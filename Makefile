@@ -56,12 +56,14 @@ clean:
 
 # Exactly what the lock says, and this checkout on top of it.
 .venv/.run: requirements/run.txt pyproject.toml .venv/bin/python
+	@echo "Setting up what is needed, once: this takes a minute, and about 350 MB of disk."
 	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/run.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 .venv/.dev: requirements/dev.txt requirements/run.txt pyproject.toml .venv/bin/python
+	@echo "Setting up what is needed, tests and checks too: this takes a minute."
 	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
 	@$(BIN)/python -m compileall -q src

@@ -427,3 +427,20 @@ async def test_what_is_dropped_is_not_waited_for(house: House, line: Line) -> No
     with pytest.raises(TurnFailed, match="set aside"):
         async with asyncio.timeout(5):
             await see_answered(house, accepted, say=None)
+
+
+async def test_a_long_row_of_short_turns_outlasts_a_lease(house: House, line: Line) -> None:
+    """The lane stays with whoever works on it, also when there is never a pause."""
+    platform = Platform()
+    limits = Limits(messages_per_minute=0, lease_s=0.3, heartbeat_s=0.1)
+    model = ScriptedModel(echo)
+    house = replace(
+        house, channels={"platform": platform}, settings=replace(house.settings, limits=limits)
+    )
+    house = with_model(house, model)
+    for number in range(60):
+        await said(house, line, f"line {number}")
+    await work_until(house, lambda: len(platform.sent) == 60, within_s=30)
+
+    assert len(model.asked) == 60
+    assert platform.sent == [f"re: line {number}" for number in range(60)]

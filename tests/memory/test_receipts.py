@@ -9,6 +9,7 @@ from oldfriend.domain.ids import new_id
 from oldfriend.memory.receipts import (
     Receipt,
     ReceiptItem,
+    count_quoted,
     find_receipt,
     write_receipt,
 )
@@ -45,6 +46,18 @@ async def test_a_receipt_is_found_as_it_was_written_by_each_of_its_names(nora: F
             assert await find_receipt(tx, nora.person.id, name) == receipt
 
         assert await find_receipt(tx, nora.person.id, "no such reply") is None
+
+
+async def test_what_a_reply_quotes_is_counted_for_its_author_alone(nora: Friend) -> None:
+    """Messages that were used, not notes; and not where the author's name only occurs."""
+    by_rules, by_model = await receipt_for(nora), await receipt_for(nora)
+    replies = [by_rules.replied, by_model.replied]
+    async with nora.db.writing() as tx:
+        await write_receipt(tx, replace(by_rules, details={"author": "rules/1"}))
+        await write_receipt(tx, replace(by_model, details={"author": "x", "why": '"rules/1"'}))
+
+        for author, quoted in (("rules/1", {by_rules.replied: 1}), ("rules/2", {})):
+            assert await count_quoted(tx, nora.person.id, replies, author=author) == quoted
 
 
 async def test_the_last_receipt_is_the_newest(nora: Friend) -> None:

@@ -182,11 +182,14 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
         with pytest.raises(OldfriendError):
             await log.edit_message(tx, person, message, "his now", now=0)
         assert await receipts.find_receipt(tx, person, message) is None
+    assert not await receipts.count_quoted(tx, person, of_others, author="rules/1")
     for memory in his_notes:
         with pytest.raises(OldfriendError):
             await changes.get_memory(tx, person, memory)
     for said in await log.list_messages(tx, person):
         await log.find_reply(tx, said)
+        if (receipt := await receipts.find_receipt(tx, person, said.id)) is not None:
+            await receipts.count_used(tx, person, receipt.id)
     await log.list_by_seq(tx, person, range(1, 60))
     await log.count_messages(tx, person)
     await notes.list_notes(tx, person)

@@ -128,7 +128,9 @@ async def done_with(tx: Transaction, house: House, task: Task) -> tuple[Letter, 
     await finish(tx, task.claim, list(done.values()), now=now)
     rest = tuple(each for each in task.later if each.seq not in done)
     rest = rest or await waiting(tx, task.claim, now=now)
-    if not rest:
+    if rest:
+        await task.hold.keep(tx)
+    else:
         await release(tx, task.claim, now=now)
     return rest
 

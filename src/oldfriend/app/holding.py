@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from oldfriend.app.house import House
+from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.letters import Claim, Letter
@@ -48,6 +49,15 @@ class Hold:
             raise failed or group.exceptions[0] from group
         return done
 
+    async def keep(self, tx: Transaction) -> None:
+        """Extend the lease, where a heartbeat has passed since that was done. Raises LeaseLost."""
+        if not self._is_stale():
+            return
+        began = asyncio.get_running_loop().time()
+        if not await extend(tx, self.claim, lease_s=self._house.settings.limits.lease_s):
+            raise LeaseLost(f"{self.claim.queue} {self.claim.lane} was taken over.")
+        self._extended_at = began
+
     async def give_back(self, unfinished: Letter | None = None) -> None:
         """Let go of the lane; that a letter was begun and interrupted does not count."""
         now = self._house.clock()
@@ -69,7 +79,7 @@ class Hold:
         pause_s = min(LOOK_EVERY_S, limits.heartbeat_s)
         while True:
             try:
-                await self._beat(limits.heartbeat_s, limits.lease_s)
+                await self._beat()
                 if turn is not None:
                     await self._refuse_stopped(turn)
             except StoreError as error:
@@ -77,21 +87,19 @@ class Hold:
                     raise LeaseLost(f"{self.claim.lane} could not be held.") from error
             await asyncio.sleep(pause_s)
 
-    async def _beat(self, heartbeat_s: float, lease_s: float) -> None:
-        if self._age_s() < heartbeat_s:
-            return
-        began = asyncio.get_running_loop().time()
-        async with self._house.db.writing() as tx:
-            is_held = await extend(tx, self.claim, lease_s=lease_s)
-        if not is_held:
-            raise LeaseLost(f"{self.claim.queue} {self.claim.lane} was taken over.")
-        self._extended_at = began
+    async def _beat(self) -> None:
+        if self._is_stale():
+            async with self._house.db.writing() as tx:
+                await self.keep(tx)
 
     async def _refuse_stopped(self, turn: TurnId) -> None:
         async with self._house.db.reading() as tx:
             notices = await list_notices(tx, self.claim.lane, turn)
         if any(word_of(notice).kind == "stop" for notice in notices):
             raise TurnStopped("The person said stop.")
+
+    def _is_stale(self) -> bool:
+        return self._age_s() >= self._house.settings.limits.heartbeat_s
 
     def _age_s(self) -> float:
         return asyncio.get_running_loop().time() - self._extended_at

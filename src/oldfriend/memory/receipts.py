@@ -39,14 +39,6 @@ class Receipt:
     items: tuple[ReceiptItem, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """How a reply came about, shortly."""
-
-    author: str  # rules or a prompt, with their version
-    quoted: int  # how many messages it stands on
-
-
 async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
     """Keep a receipt, in the transaction that keeps its reply."""
     await tx.run(
@@ -95,25 +87,36 @@ async def find_receipt(
     return receipt_from(row, items)
 
 
-async def list_origins(
-    tx: Transaction, person: PersonId, replies: Sequence[MessageId]
-) -> dict[MessageId, Origin]:
-    """How these replies came about; those without a receipt are left out."""
+async def count_quoted(
+    tx: Transaction, person: PersonId, replies: Sequence[MessageId], *, author: str
+) -> dict[MessageId, int]:
+    """How many messages each of these replies stands on, of those that this author has written."""
     if not replies:
         return {}
     names = {f"reply{place}": reply for place, reply in enumerate(replies)}
     rows = await tx.rows(
-        f"""SELECT replied, details, (SELECT count(*) FROM receipt_item i
-             WHERE i.receipt = r.id AND i.person = r.person AND i.kind = 'message' AND i.used = 1)
-           FROM receipt r WHERE person = :person
-           AND replied IN ({", ".join(f":{name}" for name in names)})""",
+        f"""SELECT id, replied, details FROM receipt WHERE person = :person
+           AND replied IN ({", ".join(f":{name}" for name in names)}) AND details LIKE :likely""",
         person=person,
+        likely=f'%"{author}"%',  # mostly it is another, and most details need not be read
         **names,
     )
     return {
-        MessageId(replied): Origin(author=json.loads(details).get("author", ""), quoted=int(quoted))
-        for replied, details, quoted in rows
+        MessageId(replied): await count_used(tx, person, ReceiptId(receipt))
+        for receipt, replied, details in rows
+        if json.loads(details).get("author") == author
     }
+
+
+async def count_used(tx: Transaction, person: PersonId, receipt: ReceiptId) -> int:
+    """How many messages were used for a reply."""
+    row = await tx.row(
+        """SELECT count(*) FROM receipt_item
+           WHERE person = :person AND receipt = :receipt AND kind = 'message' AND used = 1""",
+        person=person,
+        receipt=receipt,
+    )
+    return 0 if row is None else int(row[0])
 
 
 def receipt_from(row: Row, items: list[Row]) -> Receipt:

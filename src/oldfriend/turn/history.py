@@ -15,7 +15,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.llm.model import Turn
 from oldfriend.memory.log import list_recent
-from oldfriend.memory.receipts import list_origins
+from oldfriend.memory.receipts import count_quoted
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import fitting_in_a_row
 from oldfriend.turn.labelling import heard_label, inert, visible, without_tags
@@ -76,8 +76,7 @@ async def list_around(tx: Transaction, said: Utterance) -> Around:
     waiting = tuple(message for message in others if waits(message, last))
     before = before[-MOST_RECENT:]
     replies = [message.id for message in before if message.role == "companion"]
-    origins = await list_origins(tx, last.person, replies)
-    quoting = {reply: each.quoted for reply, each in origins.items() if each.author == RULES}
+    quoting = await count_quoted(tx, last.person, replies, author=RULES)
     return Around(before=before, waiting=waiting, quoting=quoting)
 
 
@@ -125,9 +124,15 @@ def spoken_of(message: Message, prompt: Prompt, longest: int) -> Earlier:
     if message.role == message.trust == "person":
         return Earlier(message=message, role="person", text=shortened(message, prompt, longest))
     if message.role == "companion":
-        own = replace(message, text=without_tags(visible(message.text)))
+        own = without_labels(message)
         return Earlier(message=own, role="companion", text=shortened(own, prompt, longest))
     return Earlier(message=message, role=None, text=heard_label(prompt, message))
+
+
+def without_labels(message: Message) -> Message:
+    """The companion's own words without labels that it was shown, and might have repeated."""
+    text = without_tags(visible(message.text))
+    return message if text == message.text else replace(message, text=text)
 
 
 def shortened(message: Message, prompt: Prompt, longest: int) -> str:
