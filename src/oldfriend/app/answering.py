@@ -45,6 +45,8 @@ from oldfriend.turn.pipeline import give_up, run_turn
 MOST_DECISIONS = 3
 """So often a turn is decided anew because something that it rests on has changed meanwhile."""
 KEPT = "What was said is kept, and it will be tried again."
+LONGEST_EMBEDDING_S = 20.0
+"""The reply is there already; it does not wait for long."""
 LOOK_AGAIN_S = 0.5
 """Whoever waits for another process's reply looks this often, should no bell reach them."""
 
@@ -189,11 +191,11 @@ async def decide(house: House, said: Utterance, heard: "Heard") -> tuple[Outcome
 
 async def vectors_of(house: House, said: Utterance) -> Vectors | None:
     """The vectors of what was told; None where they cannot be had now."""
+    texts = [text_to_embed(each.speaker, each.text) for each in said.messages]
     try:
-        return await house.on_behalf_of(asker_of(said)).embedder.embed(
-            [text_to_embed(each.speaker, each.text) for each in said.messages]
-        )
-    except EmbeddingFailed:
+        async with asyncio.timeout(LONGEST_EMBEDDING_S):
+            return await house.on_behalf_of(asker_of(said)).embedder.embed(texts)
+    except (EmbeddingFailed, TimeoutError):
         return None  # made up for later
 
 
