@@ -1,5 +1,6 @@
 """What a provider embeds is kept in the ledger, and over the limits of the day nobody is asked."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
@@ -80,7 +81,7 @@ async def do_what_is_due(house: House) -> None:
     """Do what is due on the agenda, if anything is."""
     claim = await claim_next(house, "agenda")
     if claim is not None:
-        await do_jobs(house, claim)
+        await do_jobs(house, claim, asyncio.Event())
 
 
 async def embedded(house: House, line: Line) -> int:

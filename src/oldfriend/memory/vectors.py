@@ -151,11 +151,12 @@ async def delete_former_vectors(
         return None
     await tx.run(
         """DELETE FROM message_vector WHERE person = :person AND model = :former
-           AND seq > :after AND seq <= :last AND NOT EXISTS (
-             SELECT 1 FROM message m WHERE m.person = :person AND m.seq = message_vector.seq
-             AND m.replaced_at IS NULL AND length(m.imprint) > 0 AND NOT EXISTS (
-               SELECT 1 FROM message_vector v WHERE v.person = :person
-               AND v.model = :model AND v.seq = m.seq))""",
+           AND seq > :after AND seq <= :last AND (
+             EXISTS (SELECT 1 FROM message_vector v WHERE v.person = :person
+               AND v.model = :model AND v.seq = message_vector.seq)
+             OR NOT EXISTS (SELECT 1 FROM message m WHERE m.person = :person
+               AND m.seq = message_vector.seq AND m.replaced_at IS NULL
+               AND length(m.imprint) > 0))""",
         person=person, model=model, former=former, after=after, last=row[0],
     )  # fmt: skip
     return int(row[0])
