@@ -32,6 +32,7 @@ def sieved(*pieces: str) -> str:
         ('Well. <tool_call>{"name": "note"}</tool_call>', "Well."),
         ('<tool_call>{"name": "note"', ""),
         ("</heard>", ""),
+        ("<memory<tool_call></tool_call>>", ""),
         ("As I said", "As I said"),
         ("As", "As"),
         ("An assistant: somebody who helps.", "An assistant: somebody who helps."),

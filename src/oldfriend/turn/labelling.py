@@ -20,7 +20,7 @@ LONGEST_RECORD = 1_000
 """Characters of one recalled message; longer ones are cut at the sentences that matter."""
 
 TAG = re.compile(
-    r"</?(?:memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>\n]{0,200})?/?>",
+    r"</?(?:memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
 CALL = re.compile(r"<((?:tool|function)_calls?)>.*?</\1>", re.IGNORECASE | re.DOTALL)

@@ -9,7 +9,9 @@ from oldfriend.llm.model import Say
 from oldfriend.turn.labelling import without_tags
 
 OPEN_CALL = re.compile(r"<(?:tool|function)_calls?>.*\Z", re.IGNORECASE | re.DOTALL)
-PERHAPS_A_TAG = re.compile(r"<[^>\n]{0,220}\Z")
+PERHAPS_A_TAG = re.compile(r"<[^>]{0,220}\Z")
+UP_TO_AN_END = re.compile(r"[^>]*>|[^>]+")
+"""A label is complete at its last character, and each is looked at as soon as it is complete."""
 PARAGRAPH = "\n\n"
 CUT = " …"
 """Stands at the end of what reached the model's limit."""
@@ -25,15 +27,16 @@ class Sieve:
         self.has_begun = False
 
     def pass_on(self, piece: str) -> str:
-        """What of the words so far can be said now."""
+        """What of the words so far can be said now; however they are cut into pieces."""
+        return "".join([self._pass_on(part) for part in UP_TO_AN_END.findall(piece)])
+
+    def _pass_on(self, piece: str) -> str:
         self.held = without_tags(self.held + piece)
         if not self.has_begun:
             self.held = self._without_role()
             if any(role.startswith(self.held.lower()) for role in self.roles):
                 return ""  # it may become the name of a role
-        doubtful = OPEN_CALL.search(self.held) or PERHAPS_A_TAG.search(self.held)
-        clear = self.held[: doubtful.start()] if doubtful else self.held
-        passed = clear.rstrip()
+        passed = PERHAPS_A_TAG.sub("", OPEN_CALL.sub("", self.held)).rstrip()
         self.held = self.held[len(passed) :]
         self.has_begun = self.has_begun or bool(passed)
         return passed
