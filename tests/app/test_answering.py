@@ -17,7 +17,8 @@ from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, TurnFailed
 from oldfriend.domain.messages import storable
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.changes import list_changes
-from oldfriend.memory.notes import list_evidence, list_notes
+from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.notes import list_notes
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.prompts.phrasebook import phrasebook
 from oldfriend.turn.outcome import NoteDecision

@@ -7,7 +7,8 @@ import pytest
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.messages import Message
 from oldfriend.memory.changes import list_changes
-from oldfriend.memory.notes import learn_note, list_evidence, list_notes
+from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.notes import learn_note, list_notes
 from tests.memory.conftest import Friend
 
 

@@ -11,9 +11,10 @@ from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.messages import Spoken
 from oldfriend.memory.batches import Reading, begin_batch
 from oldfriend.memory.bringing import Target, Told, bring
-from oldfriend.memory.changes import check_fold, decide, list_changes
+from oldfriend.memory.changes import Ground, check_fold, decide, list_changes
+from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.log import Place, edit_message, get_message, write_message
-from oldfriend.memory.notes import learn_note, list_evidence, list_notes
+from oldfriend.memory.notes import learn_note, list_notes
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_owner, ensure_person
 from oldfriend.memory.sessions import session_at
 from tests.memory.conftest import Friend
@@ -156,7 +157,8 @@ async def test_of_decisions_on_the_same_ground_one_is_kept(nora: Friend) -> None
         nonlocal stale
         try:
             async with nora.db.writing() as tx:
-                await decide(tx, note, op="ended", causes=[], author=f"{number}", base=1)
+                ground = Ground(author=f"{number}")
+                await decide(tx, note, op="ended", base=1, ground=ground, now=number)
         except StaleDecision:
             stale += 1
 

@@ -22,18 +22,24 @@ from hypothesis import strategies as st
 import oldfriend.memory
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.ids import new_id
+from oldfriend.domain.ids import SegmentId, new_id
+from oldfriend.domain.memories import Believed, Entity, Memory, Summary
+from oldfriend.domain.messages import Message
 from oldfriend.memory import (
     batches,
+    beliefs,
     changes,
     dump,
+    evidence,
     known,
     log,
     notes,
     people,
     receipts,
+    segments,
     sessions,
     vectors,
+    views,
 )
 from oldfriend.memory.shelf import Shelf
 from tests.memory.conftest import Friend, Meet
@@ -53,6 +59,7 @@ OF_EVERYBODY = {
     "is_empty": "says of a whole store only whether it is empty",
     "clear_the_way": "works on an empty store",
     "restore_rows": "works on an empty store",
+    "writing_of": "writes a row of which the person is a column, and none of another's",
 }
 """The functions that build statements for whichever table they are given."""
 
@@ -125,11 +132,44 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
             ),
         ),
     )  # fmt: skip
+    await believe(tx, friend, said, secret)
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
     await vectors.save_vectors(tx, friend.person.id, "m", [said.seq], embedding)
     await people.set_language(tx, friend.person.id, "en")
     await people.set_zone(tx, friend.person.id, "UTC")
     await people.ensure_identity(tx, friend.person.id, channel="web", address=secret, now=0)
+
+
+async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
+    """Everything that the reading of a segment writes, and what takes it back."""
+    person, now = friend.person.id, friend.clock()
+    for uncut in await segments.list_uncut(tx, person, session=said.session):
+        cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)
+        await segments.set_status(tx, cut, "done", outcome={"told": secret}, now=now)
+        ground = changes.Ground(author="rules/1", segment=cut.id)
+        believed: list[Believed] = [
+            Memory(id=new_id(now), person=person, kind="fact", text=secret, language="en",
+                   learned_at=now),
+            Entity(id=new_id(now), person=person, name=secret, kind="person", learned_at=now),
+            Summary(id=new_id(now), person=person, level=1, text=secret, language="en",
+                    from_at=now, until_at=now, learned_at=now),
+        ]  # fmt: skip
+        for each in believed:
+            first = await changes.decide(tx, each, op="learned", base=0, ground=ground, now=now)
+            await changes.decide(tx, each, op="revised", base=first.seq, ground=ground, now=now)
+        (memory, entity, summary) = (each.id for each in believed)
+        words = evidence.Words(source=said, quote=secret)
+        await evidence.add_evidence(
+            tx, person, memory, [words], extractor="rules/1", now=now, segment=cut.id
+        )
+        await evidence.list_evidence_of(tx, person, [memory])
+        await evidence.move_evidence(tx, person, source=memory, target=entity)
+        await evidence.withdraw_evidence(tx, person, cut.id, now=now)
+        await views.remove_view(tx, person, summary)
+    await changes.rebuild(tx, person)
+    await evidence.refresh_all_standings(tx, person)
+    await segments.reopen_segments(tx, person, [said.id])
+    await segments.remove_empty_segments(tx, person)
 
 
 async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -169,7 +209,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     person, chats = friend.person.id, (friend.chat.id, others.chat.id)
     async with others.db.reading() as reader:
         of_others = [m.id for m in await log.list_messages(reader, others.person.id)]
-        his_notes = [memory.id for memory in await changes.list_view(reader, others.person.id)]
+        his_notes = [m.id for m, _ in await beliefs.list_memories(reader, others.person.id)]
     for chat in chats:
         await log.list_recent(tx, person, chat, limit=50)
         await log.was_anything_said(tx, person, chat, before=100)
@@ -185,7 +225,12 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     assert not await receipts.count_quoted(tx, person, of_others, author="rules/1")
     for memory in his_notes:
         with pytest.raises(OldfriendError):
-            await changes.get_memory(tx, person, memory)
+            await beliefs.get_memory(tx, person, memory)
+        with pytest.raises(OldfriendError):
+            await beliefs.get_known(tx, person, memory)
+        with pytest.raises(OldfriendError):
+            await beliefs.find_object(tx, person, memory)
+        assert await changes.list_changes_of(tx, person, memory) == []
     for said in await log.list_messages(tx, person):
         await log.find_reply(tx, said)
         if (receipt := await receipts.find_receipt(tx, person, said.id)) is not None:
@@ -193,8 +238,8 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     await log.list_by_seq(tx, person, range(1, 60))
     await log.count_messages(tx, person)
     await notes.list_notes(tx, person)
-    await notes.list_evidence(tx, person)
-    await changes.check_fold(tx, person)
+    await evidence.list_evidence(tx, person)
+    await look_at_beliefs(tx, friend, others)
     await receipts.find_receipt(tx, person)
     await vectors.list_unembedded(tx, person, "other model")
     await vectors.count_findable(tx, person, "m")
@@ -208,6 +253,26 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     for table in dump.TABLES:
         _ = [row async for row in dump.dump_rows(tx, table, person)]
     await shelf.index_of(tx, person)
+
+
+async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
+    """Everything that reads what is believed."""
+    person = friend.person.id
+    await changes.check_fold(tx, person)
+    await changes.believed_at(tx, person, 1 << 60)
+    await changes.list_changes_by(tx, person, SegmentId("none"))
+    await evidence.check_standings(tx, person)
+    await beliefs.list_entities(tx, person)
+    await beliefs.list_summaries(tx, person)
+    await segments.list_uncut(tx, person)
+    for segment in await segments.list_segments(tx, person, status=["waiting", "done"]):
+        await segments.list_messages_in(tx, segment)
+        await segments.list_messages_before(tx, segment, limit=5)
+    async with others.db.reading() as reader:
+        of_others = await segments.list_segments(reader, others.person.id)
+    for segment in of_others:
+        with pytest.raises(OldfriendError):
+            await segments.get_segment(tx, person, segment.id)
 
 
 async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:

@@ -12,8 +12,9 @@ from oldfriend.memory.dump import FINDABLE, LEFT_OUT, TABLES
 from oldfriend.memory.log import Place, edit_message, write_message
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.memory.sessions import session_at
+from oldfriend.transfer.exporting import TYPE
 from oldfriend.transfer.formats.detection import find_format
-from oldfriend.transfer.restoring import contents_of, is_our_export, restore
+from oldfriend.transfer.restoring import TABLE_NAMED, contents_of, is_our_export, restore
 
 NOW = 1_760_000_000_000_000
 VECTORS = "message_vector"
@@ -49,18 +50,36 @@ async def live_in(house, write):
                 **values,
             )
             await tx.run(
-                "INSERT INTO memory VALUES (:id, :person, 'note', 'swims', 'en', 5, NULL, 1)",
+                """INSERT INTO memory (id, person, kind, text, language, learned_at, change_seq)
+                   VALUES (:id, :person, 'note', 'swims', 'en', 5, 1)""",
                 **values,
             )
             await tx.run(
                 """INSERT INTO change VALUES (:person, 1, 'x', 'note', 'learned', 1, 5, NULL,
-                   '{}', '[]', 'rule', NULL, 0)""",
+                   '{}', '[]', 'rule', NULL, 0, NULL)""",
                 person=person.id,
             )
             await tx.run(
                 """INSERT INTO evidence VALUES (:id, :person, 'x', 'a', 1, 'q', 'x', 'person',
-                   'explicit', 5, NULL)""",
+                   'explicit', 5, NULL, 'supports', 0.7, 'rules/1', NULL)""",
                 **values,
+            )
+            await tx.run(
+                """INSERT INTO entity VALUES (:id, :person, 'Ana', 'person', '["Anita"]', '',
+                   'confirmed', NULL, 0, 0, 5, NULL, 2)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO summary VALUES (:id, :person, 1, 'swam', 'en', '[]', '["g"]', '[]',
+                   5, 6, 1, 5, NULL, 3)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO segment VALUES (:id, :person, :chat, :session, 1, 2, 2, 9, 5, 6, 1,
+                   'done', 'idle', 7, 'rules/1', '{}', NULL, 8)""",
+                **values,
+                chat=message.chat,
+                session=message.session,
             )
             await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
             await tx.run(
@@ -258,3 +277,31 @@ async def test_an_export_is_no_list_of_messages(house, tmp_path):
     path = await house.export_to(tmp_path / "all.jsonl")
     with pytest.raises(ImportRefused):
         list(find_format(path).messages([].append))
+
+
+async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
+    house, write, empty, tmp_path
+):
+    """Columns that were renamed or added since then do not stand in its way."""
+    await live_in(house, write)
+    path = await house.export_to(tmp_path / "all.jsonl")
+    new = {
+        "memory": TABLE_NAMED["memory"].defaults, "evidence": TABLE_NAMED["evidence"].defaults,
+        "change": TABLE_NAMED["change"].defaults,
+    }  # fmt: skip
+    lines = []
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        row = {name: row[name] for name in row if name not in new.get(row.get(TYPE), {})}
+        if row.get(TYPE) == "evidence":
+            row["memory"] = row.pop("object")
+        lines.append(json.dumps(row))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+    await restore(empty, path)
+
+    async with empty.reading() as tx:
+        (row,) = await tx.rows("SELECT object, stance, confidence FROM evidence LIMIT 1")
+        assert row == ("x", "supports", 1.0)
+        rows = await tx.rows("SELECT text, status, importance FROM memory")
+        assert set(rows) == {("swims", "active", 0.5)}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from oldfriend.memory.notes import list_evidence, list_notes
+from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.notes import list_notes
 from oldfriend.turn.noting import found_in, is_same_note
 from tests.turn.conftest import Talk, results_in, wants
 

@@ -6,11 +6,11 @@ from typing import TypeAlias
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import MemoryId, MessageId
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
-from oldfriend.memory.changes import get_memory
+from oldfriend.memory.beliefs import get_memory
 from oldfriend.memory.log import get_message
 from oldfriend.memory.receipts import Receipt, ReceiptItem
 from oldfriend.memory.search import Reason
@@ -51,7 +51,7 @@ async def find_thing(tx: Transaction, receipt: Receipt, item: ReceiptItem) -> Th
     """What an item names; None when it was taken out since, by undoing an import."""
     try:
         if item.kind == "memory":
-            return await get_memory(tx, receipt.person, MemoryId(item.object))
+            return await get_memory(tx, receipt.person, MemoryId(ObjectId(item.object)))
         return await get_message(tx, receipt.person, MessageId(item.object), version=item.version)
     except NotFound:
         return None

@@ -21,6 +21,8 @@ OldfriendError
 │   │   └── RequestRejected  this model cannot take it as it is; another may
 │   ├── BrokenOutput         what it gave cannot be read as what was asked
 │   └── ModelMisconfigured   key, address or name of the model cannot be right
+│       ├── KeyRefused       the provider does not accept the key
+│       └── ModelNotAsked    something is missing, so that nobody was asked
 ├── UnknownJob               only a newer version knows what is to be done
 ├── TurnStopped              the person said stop
 ├── TurnFailed               something said was not answered; it is kept, and can be tried again
@@ -29,6 +31,8 @@ OldfriendError
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
     └── AllowanceUsedUp      nothing more may be spent on it today
 """
+
+from typing import Literal
 
 
 class OldfriendError(Exception):
@@ -113,13 +117,20 @@ class ModelError(OldfriendError):
     """A language model did not give what was asked."""
 
 
+Outage = Literal["unavailable", "slow", "busy", "failing", "unpaid"]
+"""It cannot be reached (or was lost), takes too long, wants fewer requests, fails, wants money."""
+
+
 class ModelUnavailable(ModelError):
     """The provider failed in a way that may pass; try again later."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
-        """Keep how long the provider asks to be left alone, where it says so."""
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, outage: Outage = "unavailable"
+    ) -> None:
+        """Keep in which way, and how long it asks to be left alone, where it says so."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.outage = outage
 
 
 class ModelRefused(ModelError):
@@ -136,6 +147,14 @@ class BrokenOutput(ModelError):
 
 class ModelMisconfigured(ModelError):
     """The key, the address or the name of a model cannot be right; says what to change."""
+
+
+class KeyRefused(ModelMisconfigured):
+    """The provider does not accept the key, or does not let it use this model."""
+
+
+class ModelNotAsked(ModelMisconfigured):
+    """Something that is needed to reach the model is missing, so that nobody was asked."""
 
 
 class NotDelivered(OldfriendError):

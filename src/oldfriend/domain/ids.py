@@ -10,7 +10,12 @@ SessionId = NewType("SessionId", str)
 MessageId = NewType("MessageId", str)
 TurnId = NewType("TurnId", str)
 BatchId = NewType("BatchId", str)
-MemoryId = NewType("MemoryId", str)
+SegmentId = NewType("SegmentId", str)
+ObjectId = NewType("ObjectId", str)
+"""Of anything that is believed."""
+MemoryId = NewType("MemoryId", ObjectId)
+EntityId = NewType("EntityId", ObjectId)
+SummaryId = NewType("SummaryId", ObjectId)
 EvidenceId = NewType("EvidenceId", str)
 ReceiptId = NewType("ReceiptId", str)
 

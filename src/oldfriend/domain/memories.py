@@ -1,17 +1,69 @@
-"""What is believed? Memories, their evidence, and the decisions that made them."""
+"""What is believed? Memories, entities and summaries, their evidence, the decisions behind them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, PersonId
+from oldfriend.domain.ids import (
+    EntityId,
+    EvidenceId,
+    MemoryId,
+    MessageId,
+    ObjectId,
+    PersonId,
+    SegmentId,
+    SummaryId,
+)
 from oldfriend.domain.trust import TrustClass
 
-MemoryKind = Literal["note"]
-ChangeOp = Literal["learned", "ended"]
-Signal = Literal["explicit"]
+MemoryKind = Literal[
+    "note",  # what the person asked to be remembered, in their words
+    "event",  # what happened, once
+    "fact",  # what is so for a while; one value for each key
+    "preference",  # what they like, need or cannot stand; one of twelve categories
+    "pattern",  # what keeps being so
+    "commitment",  # what somebody has promised
+    "expectation",  # what is going to happen
+]
+PatternKind = Literal[
+    "behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"
+]  # fmt: skip
+Category = Literal[
+    "dietary", "budget", "travel_style", "accommodation", "interests", "dislikes", "allergies",
+    "preferred_airlines", "preferred_currency", "home_timezone", "language", "accessibility",
+]  # fmt: skip
+RelationalTag = Literal[
+    "identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"
+]  # fmt: skip
+Subject = Literal["person", "companion", "shared", "other"]
+"""Whom a memory is about; "other" is somebody or something that the person has spoken of."""
 
-CHANGE_VERSION = 1
+Status = Literal[
+    "active", "tentative", "disputed",  # believed: fully, not yet, no longer surely
+    "fulfilled", "expired",  # promises and expectations that have come to an end
+    "superseded", "merged", "deprecated", "rejected",  # no longer believed
+]  # fmt: skip
+LIVE: frozenset[Status] = frozenset({"active", "tentative", "disputed"})
+"""What is believed now, or waits to come true; all else has an end."""
+
+RelationKind = Literal[
+    "supersedes", "contradicts", "supports", "parent_of", "causes", "merged_into"
+]
+EntityKind = Literal["person", "place", "org", "pet", "other"]
+EntityStatus = Literal["confirmed", "uncertain", "merged", "separate"]
+Signal = Literal["explicit", "implicit"]
+Stance = Literal["supports", "contradicts"]
+ObjectKind = Literal[
+    "note", "event", "fact", "preference", "pattern", "commitment", "expectation",
+    "entity", "summary",
+]  # fmt: skip
+ChangeOp = Literal[
+    "learned", "revised",  # new; or said better, joined, tagged anew
+    "disputed", "superseded", "merged", "deprecated", "fulfilled", "expired", "ended", "reopened",
+    "corrected", "confirmed", "rejected", "pinned", "unpinned", "separated",  # by the person
+]  # fmt: skip
+
+CHANGE_VERSION = 2
 """The shape of a change record that this code writes; older ones are upcast on reading."""
 
 
@@ -24,44 +76,130 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """How one object stands to another."""
+
+    kind: RelationKind
+    other: ObjectId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """Something believed, as it was decided."""
 
     id: MemoryId
     person: PersonId
     kind: MemoryKind
-    text: str
+    text: str  # 1 to 3 sentences that stand alone, in the language they were said in
     language: str
+    subject: Subject = "person"
+    trust: TrustClass = "person"  # whose words it rests on; "outside" is only "read in …"
+    key: str = ""  # of a fact: English, snake_case; of a preference: its Category
+    value: str = ""  # of a fact or preference
+    pattern: PatternKind | None = None
+    impact: int = 0  # of an event, −10 to +10
+    tags: tuple[str, ...] = ()  # feelings, free
+    relational: tuple[RelationalTag, ...] = ()
+    importance: float = 0.5  # 0 to 1
+    status: Status = "active"
+    happened_at: Micros | None = None  # of an event: when it began …
+    happened_until: Micros | None = None  # … and ended
+    holds_from: Micros | None = None  # in the world; None: as far back as one knows
+    holds_until: Micros | None = None  # in the world; None: still
+    due_at: Micros | None = None  # of a commitment or expectation
+    entities: tuple[EntityId, ...] = ()  # whose names stand in the text
+    relations: tuple[Relation, ...] = ()
+    is_pinned: bool = False
+    is_by_person: bool = False  # written or corrected by them: never overruled by inference
     learned_at: Micros
     ended_at: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """Somebody or something in a person's life that has a name."""
+
+    id: EntityId
+    person: PersonId
+    name: str
+    kind: EntityKind
+    aliases: tuple[str, ...] = ()  # other names, as they were said
+    description: str = ""
+    status: EntityStatus = "confirmed"
+    same_as: EntityId | None = None  # uncertain: perhaps this one; merged: this one for sure
+    is_by_person: bool = False  # written or corrected by them: no inference describes it anew
+    is_pinned: bool = False
+    learned_at: Micros
+    ended_at: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What was said in a stretch of talk, in short."""
+
+    id: SummaryId
+    person: PersonId
+    level: int  # 1: of a segment; each further one: of summaries of the level below
+    text: str
+    language: str
+    topics: tuple[str, ...] = ()
+    segments: tuple[SegmentId, ...] = ()  # all that it covers, also through other summaries
+    sources: tuple[SummaryId, ...] = ()  # the summaries that it was folded from
+    from_at: Micros
+    until_at: Micros
+    is_active: bool = True  # False: folded into one of a higher level
+    learned_at: Micros
+    ended_at: Micros | None = None
+
+
+Believed: TypeAlias = Memory | Entity | Summary
+"""Anything that decisions are about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A decision already made about one memory. Folding changes gives the memories."""
+    """A decision already made about one object. Folding changes gives the objects."""
 
     person: PersonId
     seq: int
-    object: MemoryId
+    object: ObjectId
     op: ChangeOp
     v: int
-    after: Memory  # the object as decided; folding copies it
+    decided_at: Micros  # when it was decided, by the house's clock
+    after: Believed  # the object as decided; folding copies it
     causes: tuple[Cause, ...]
     author: str  # a rule with its version, a prompt with its version, or the person
+    segment: SegmentId | None = None  # whose consolidation decided it
+    call: str | None = None  # the model call that proposed it
     base: int  # the object's newest change when this was decided; 0 for a new object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The exact words that support a memory."""
+    """The exact words that support a belief, or speak against it."""
 
     id: EvidenceId
-    memory: MemoryId
+    object: ObjectId
     message: MessageId
     version: int
     quote: str
     author: str
     trust: TrustClass
     signal: Signal
+    stance: Stance = "supports"
+    confidence: float = 1.0  # how sure whoever read it was, 0 to 1
+    extractor: str = ""  # the rule or prompt with its version
+    segment: SegmentId | None = None  # whose consolidation found it
     said_at: Micros
     zone: str  # of the message that is quoted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the live evidence makes of a belief: computed, never decided."""
+
+    strength: float  # 1 to 20; grows with evidence that is spread over time
+    confidence: float  # 0 to 1
+    times_seen: int
+    first_seen: Micros
+    last_seen: Micros

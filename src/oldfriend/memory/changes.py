@@ -1,20 +1,39 @@
-"""What was decided, and what is believed now? The journal of decisions and its fold.
+"""What was decided, and when? The journal of decisions, and its fold.
 
 The only module that writes the views. Folding copies what was decided: it runs no formula,
 clock or model, so that folding the journal into empty tables finds the same rows again.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.errors import NotFound, StaleDecision
-from oldfriend.domain.ids import MemoryId, MessageId, PersonId
-from oldfriend.domain.memories import CHANGE_VERSION, Cause, Change, ChangeOp, Memory
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import CHANGE_VERSION, Believed, Cause, Change, ChangeOp
+from oldfriend.memory.rows import from_json, kind_of, to_json
+from oldfriend.memory.views import clear_views, read_views, write_view, write_views
+
+COLUMNS: Final = """person, seq, object, kind, op, v, learned_at, after, cause, author, model_call,
+    base, segment"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What decisions rest on, and who has made them."""
+
+    author: str  # a rule with its version, a prompt with its version, or the person
+    causes: tuple[Cause, ...] = ()
+    segment: SegmentId | None = None
+    call: str | None = None
 
 
 async def decide(
-    tx: Transaction, after: Memory, *, op: ChangeOp, causes: Iterable[Cause], author: str, base: int
+    tx: Transaction, after: Believed, *, op: ChangeOp, base: int, ground: Ground, now: Micros
 ) -> Change:
     """Write a decision down and fold it into the views. Raises StaleDecision, NotFound.
 
@@ -30,119 +49,130 @@ async def decide(
         raise StaleDecision(f"{after.id} has changed since ({newest} instead of {base}).")
     change = Change(
         person=after.person, seq=int(row[0]), object=after.id, op=op, v=CHANGE_VERSION,
-        after=after, causes=tuple(causes), author=author, base=base,
+        decided_at=now, after=after, causes=ground.causes, author=ground.author,
+        segment=ground.segment, call=ground.call, base=base,
     )  # fmt: skip
     await write_change(tx, change)
-    await write_view(tx, change)
+    await write_view(tx, after, seq=change.seq)
     return change
 
 
-async def newest_change_of(tx: Transaction, person: PersonId, memory: MemoryId) -> int:
+async def newest_change_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> int:
     """The seq of an object's newest change; 0 when it has none."""
     row = await tx.row(
         "SELECT max(seq) FROM change WHERE person = :person AND object = :object",
         person=person,
-        object=memory,
+        object=object_id,
     )
     return 0 if row is None or row[0] is None else int(row[0])
 
 
 async def write_change(tx: Transaction, change: Change) -> None:
-    """Append one record to the journal."""
-    after = change.after
+    """Append one record to the journal; the one before it is no longer the newest."""
+    if change.base:
+        await tx.run(
+            """UPDATE change SET ended_at = :now WHERE person = :person AND seq = :base
+               AND object = :object""",
+            now=change.decided_at, person=change.person, base=change.base, object=change.object,
+        )  # fmt: skip
     await tx.run(
-        """INSERT INTO change (person, seq, object, kind, op, v, learned_at, ended_at, after,
-             cause, author, base)
-           VALUES (:person, :seq, :object, :kind, :op, :v, :learned_at, :ended_at, :after,
-             :cause, :author, :base)""",
-        person=change.person, seq=change.seq, object=change.object, kind=after.kind,
-        op=change.op, v=change.v, learned_at=after.learned_at, ended_at=after.ended_at,
-        after=json.dumps({"text": after.text, "language": after.language}, ensure_ascii=False),
+        """INSERT INTO change (person, seq, object, kind, op, v, learned_at, after, cause, author,
+             model_call, base, segment)
+           VALUES (:person, :seq, :object, :kind, :op, :v, :learned_at, :after, :cause, :author,
+             :model_call, :base, :segment)""",
+        person=change.person, seq=change.seq, object=change.object, kind=kind_of(change.after),
+        op=change.op, v=change.v, learned_at=change.decided_at, after=to_json(change.after),
         cause=json.dumps([[cause.message, cause.version] for cause in change.causes]),
-        author=change.author, base=change.base,
+        author=change.author, model_call=change.call, base=change.base, segment=change.segment,
     )  # fmt: skip
-
-
-async def write_view(tx: Transaction, change: Change) -> None:
-    """Make the view of one object what the change says. Raises NotFound if it is another's."""
-    after = change.after
-    touched = await tx.run(
-        """INSERT INTO memory (id, person, kind, text, language, learned_at, ended_at, change_seq)
-           VALUES (:id, :person, :kind, :text, :language, :learned_at, :ended_at, :seq)
-           ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, text = excluded.text,
-             language = excluded.language, learned_at = excluded.learned_at,
-             ended_at = excluded.ended_at, change_seq = excluded.change_seq
-           WHERE memory.person = excluded.person""",
-        id=after.id, person=after.person, kind=after.kind, text=after.text,
-        language=after.language, learned_at=after.learned_at, ended_at=after.ended_at,
-        seq=change.seq,
-    )  # fmt: skip
-    if touched == 0:
-        raise NotFound(f"There is no memory {after.id}.")
 
 
 async def list_changes(tx: Transaction, person: PersonId) -> list[Change]:
     """The whole journal of a person, in order."""
     rows = await tx.rows(
-        """SELECT person, seq, object, kind, op, v, learned_at, ended_at, after, cause, author,
-             base FROM change WHERE person = :person ORDER BY seq""",
-        person=person,
+        f"SELECT {COLUMNS} FROM change WHERE person = :person ORDER BY seq", person=person
     )
     return [change_from(row) for row in rows]
 
 
-async def check_fold(tx: Transaction, person: PersonId) -> list[MemoryId]:
-    """The memories whose stored row is not what folding the journal gives; empty when sound."""
-    folded = {change.object: change.after for change in await list_changes(tx, person)}
-    stored = {memory.id: memory for memory in await list_view(tx, person)}
-    return sorted(
-        object_id
-        for object_id in folded.keys() | stored.keys()
-        if folded.get(object_id) != stored.get(object_id)
-    )
-
-
-async def list_view(tx: Transaction, person: PersonId) -> list[Memory]:
-    """All memories of a person as they stand in the view, ended ones too, oldest first."""
+async def list_changes_of(
+    tx: Transaction, person: PersonId, object_id: ObjectId
+) -> list[Change]:  # fmt: skip
+    """Everything that was ever decided about one object, in order."""
     rows = await tx.rows(
-        """SELECT id, person, kind, text, language, learned_at, ended_at FROM memory
-           WHERE person = :person ORDER BY learned_at, id""",
+        f"""SELECT {COLUMNS} FROM change WHERE person = :person AND object = :object
+           ORDER BY seq""",
         person=person,
+        object=object_id,
     )
-    return [memory_from(row) for row in rows]
+    return [change_from(row) for row in rows]
 
 
-async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Memory:
-    """One memory as it stands in the view. Raises NotFound."""
-    row = await tx.row(
-        """SELECT id, person, kind, text, language, learned_at, ended_at FROM memory
-           WHERE id = :id AND person = :person""",
-        id=memory,
+async def list_changes_by(tx: Transaction, person: PersonId, segment: SegmentId) -> list[Change]:
+    """Everything that the consolidation of a segment has decided, in order."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM change WHERE person = :person AND segment = :segment
+           ORDER BY seq""",
         person=person,
+        segment=segment,
     )
-    if row is None:
-        raise NotFound(f"There is no memory {memory}.")
-    return memory_from(row)
+    return [change_from(row) for row in rows]
 
 
-def memory_from(row: Row) -> Memory:
-    """A memory from (id, person, kind, text, language, learned_at, ended_at)."""
-    memory_id, person, kind, text, language, learned_at, ended_at = row
-    return Memory(
-        id=MemoryId(memory_id), person=PersonId(person), kind=kind, text=text,
-        language=language, learned_at=learned_at, ended_at=ended_at,
-    )  # fmt: skip
+async def believed_at(tx: Transaction, person: PersonId, at: Micros) -> list[Change]:
+    """The newest decision about each object at a moment, also of those that had ended by then."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM change WHERE person = :person AND learned_at <= :at
+           AND (ended_at IS NULL OR ended_at > :at) ORDER BY seq""",
+        person=person,
+        at=at,
+    )
+    return list(folded(map(change_from, rows)).values())
+
+
+def folded(changes: Iterable[Change]) -> dict[ObjectId, Change]:
+    """The newest decision about each object, of decisions in order."""
+    return {change.object: change for change in changes}
+
+
+async def rebuild(tx: Transaction, person: PersonId) -> int:
+    """Fold a person's journal into empty views; how many objects there are.
+
+    How they stand is computed from the evidence, not folded: ``refresh_standings`` comes after.
+    """
+    newest = folded(await list_changes(tx, person))
+    await clear_views(tx, person)
+    await write_views(tx, [(change.after, change.seq) for change in newest.values()])
+    return len(newest)
+
+
+async def check_fold(tx: Transaction, person: PersonId) -> list[ObjectId]:
+    """The objects whose stored row is not what folding the journal gives; empty when sound."""
+    changes = folded(await list_changes(tx, person))
+    expected = {each: (change.after, change.seq) for each, change in changes.items()}
+    return sorted(differing(expected, await read_views(tx, person)))
+
+
+def differing(
+    expected: Mapping[ObjectId, tuple[Believed, int]], held: Mapping[ObjectId, tuple[Believed, int]]
+) -> Iterator[ObjectId]:
+    """The objects of which the two know something else."""
+    for object_id in expected.keys() | held.keys():
+        if expected.get(object_id) != held.get(object_id):
+            yield object_id
 
 
 def change_from(row: Row) -> Change:
-    """A change from its columns, in the order in which list_changes reads them."""
-    person, seq, object_id, kind, op, v, learned_at, ended_at, after, cause, author, base = row
-    decided = json.loads(after)
-    memory = memory_from(
-        (object_id, person, kind, decided["text"], decided["language"], learned_at, ended_at)
-    )
+    """A change from the columns in COLUMNS."""
+    person, seq, object_id, kind, op, v, decided_at, after, cause, author, call, base, segment = row
+    values: dict[str, JsonValue] = json.loads(after)
+    if v == 1:
+        ended_at = decided_at if op == "ended" else None
+        values |= {"id": object_id, "person": person, "kind": kind}
+        values |= {"learned_at": decided_at, "ended_at": ended_at}
     return Change(
-        person=PersonId(person), seq=seq, object=MemoryId(object_id), op=op, v=v, after=memory,
+        person=PersonId(person), seq=seq, object=object_id, op=op, v=v, decided_at=decided_at,
+        after=from_json(kind, values),
         causes=tuple(Cause(message=MessageId(m), version=n) for m, n in json.loads(cause)),
-        author=author, base=base,
+        author=author, segment=segment, call=call, base=base,
     )  # fmt: skip

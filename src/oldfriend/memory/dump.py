@@ -5,7 +5,7 @@ imprint of a message, which can be made anew, only remains whether it has one.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -29,6 +29,8 @@ class Table:
     key: tuple[str, ...]
     person: str | None
     columns: Mapping[str, Kind]
+    defaults: Mapping[str, SqlValue] = field(default_factory=dict)  # of what older exports lack
+    former: Mapping[str, str] = field(default_factory=dict)  # what a column was called in those
 
 
 TABLES: Final = (
@@ -89,22 +91,69 @@ TABLES: Final = (
             "person": "text", "seq": "int", "object": "text", "kind": "text", "op": "text",
             "v": "int", "learned_at": "int", "ended_at": "int?", "after": "text",
             "cause": "text", "author": "text", "model_call": "text?", "base": "int",
+            "segment": "text?",
         },
+        defaults={"segment": None},
     ),
     Table(
         name="memory", key=("id",), person="person",
         columns={
             "id": "text", "person": "text", "kind": "text", "text": "text",
             "language": "text", "learned_at": "int", "ended_at": "int?", "change_seq": "int",
+            "subject": "text", "trust": "text", "key": "text", "value": "text",
+            "pattern": "text?", "impact": "int", "tags": "text", "relational": "text",
+            "importance": "real", "status": "text", "happened_at": "int?",
+            "happened_until": "int?", "holds_from": "int?", "holds_until": "int?",
+            "due_at": "int?", "entities": "text", "relations": "text", "is_pinned": "int",
+            "is_by_person": "int", "strength": "real", "confidence": "real",
+            "times_seen": "int", "first_seen": "int?", "last_seen": "int?",
+        },
+        defaults={
+            "subject": "person", "trust": "person", "key": "", "value": "", "pattern": None,
+            "impact": 0, "tags": "[]", "relational": "[]", "importance": 0.5,
+            "status": "active", "happened_at": None, "happened_until": None,
+            "holds_from": None, "holds_until": None, "due_at": None, "entities": "[]",
+            "relations": "[]", "is_pinned": 0, "is_by_person": 0, "strength": 1.0,
+            "confidence": 1.0, "times_seen": 0, "first_seen": None, "last_seen": None,
+        },
+    ),
+    Table(
+        name="entity", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "name": "text", "kind": "text", "aliases": "text",
+            "description": "text", "status": "text", "same_as": "text?", "is_by_person": "int",
+            "is_pinned": "int", "learned_at": "int", "ended_at": "int?", "change_seq": "int",
+        },
+    ),
+    Table(
+        name="summary", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "level": "int", "text": "text", "language": "text",
+            "topics": "text", "segments": "text", "sources": "text", "from_at": "int",
+            "until_at": "int", "is_active": "int", "learned_at": "int", "ended_at": "int?",
+            "change_seq": "int",
+        },
+    ),
+    Table(
+        name="segment", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "chat": "text", "session": "text",
+            "first_seq": "int", "last_seq": "int", "messages": "int", "tokens": "int",
+            "from_at": "int", "until_at": "int", "generation": "int", "status": "text",
+            "cut_by": "text", "cut_at": "int", "author": "text?", "outcome": "text?",
+            "error": "text?", "ended_at": "int?",
         },
     ),
     Table(
         name="evidence", key=("id",), person="person",
         columns={
-            "id": "text", "person": "text", "memory": "text", "message": "text",
+            "id": "text", "person": "text", "object": "text", "message": "text",
             "version": "int", "quote": "text", "author": "text", "trust": "text",
-            "signal": "text", "said_at": "int", "withdrawn_at": "int?",
+            "signal": "text", "said_at": "int", "withdrawn_at": "int?", "stance": "text",
+            "confidence": "real", "extractor": "text", "segment": "text?",
         },
+        defaults={"stance": "supports", "confidence": 1.0, "extractor": "", "segment": None},
+        former={"object": "memory"},
     ),
     Table(
         name="receipt", key=("id",), person="person",
@@ -152,7 +201,8 @@ LEFT_OUT: Final = MappingProxyType({
 """The tables of which nothing is kept here, and why."""
 
 CONTENT: Final = (
-    "message", "change", "memory", "evidence", "receipt", "receipt_item", "model_call", "tool_call",
+    "message", "change", "memory", "entity", "summary", "evidence", "segment", "receipt",
+    "receipt_item", "model_call", "tool_call",
 )  # fmt: skip
 """What was said, and what came of it. All else is made by opening a store, or left by an undo."""
 

@@ -195,6 +195,7 @@ def row_of(fields: Mapping[str, object], line: int) -> Row:
         raise ImportRefused(
             f"{str(name)[:40]!r} is no known type.", line=line, expected=", ".join(TABLE_NAMED)
         )
+    fields = brought_up(fields, table)
     unknown = sorted(fields.keys() - table.columns.keys() - {TYPE})
     missing = sorted(table.columns.keys() - fields.keys())
     if unknown or missing:
@@ -208,6 +209,12 @@ def row_of(fields: Mapping[str, object], line: int) -> Row:
         for column, kind in table.columns.items()
     }
     return Row(line=line, table=table, record=record)
+
+
+def brought_up(fields: Mapping[str, object], table: Table) -> Mapping[str, object]:
+    """A row of an older export as one of now: columns renamed, and the new ones filled in."""
+    now_called = {former: name for name, former in table.former.items()}
+    return {**table.defaults, **{now_called.get(name, name): fields[name] for name in fields}}
 
 
 def checked(value: object, kind: Kind, what: str, line: int) -> SqlValue:

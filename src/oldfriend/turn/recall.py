@@ -13,19 +13,23 @@ from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.log import list_by_seq
-from oldfriend.memory.notes import list_evidence, list_notes
+from oldfriend.memory.notes import list_notes
 from oldfriend.memory.search import (
     LEARNED_WITH,
     USUAL_TEXTS,
     Found,
     Hit,
+    PersonIndex,
     Question,
     Sense,
     search,
+    to_compare,
     usual_of,
 )
 from oldfriend.memory.shelf import Shelf
+from oldfriend.memory.vectors import exact_cosines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +122,21 @@ async def look(looking: Looking, person: Person, question: Question, limit: int)
         index = await looking.shelf.index_of(tx, person.id)
         if unasked := index.former.keys() - question.former.keys():
             return Seen(found=NOT_FOUND, unasked=frozenset(unasked))
+        if index.is_narrow:
+            question = await compared(looking, tx, person, index, question)
+            index = await looking.shelf.index_of(tx, person.id)
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])
     return Seen(found=found, messages=messages)
+
+
+async def compared(
+    looking: Looking, tx: Transaction, person: Person, index: PersonIndex, question: Question
+) -> Question:
+    """The question with what it is to the likeliest messages, by whole vectors."""
+    senses = {looking.shelf.model or "": question.sense, **question.former}
+    seqs = to_compare(index, question)
+    return replace(question, exact=await exact_cosines(tx, person.id, senses, seqs))
 
 
 def question_of(cue: Cue, person: Person, sense: Sense | None) -> Question:

@@ -1,0 +1,127 @@
+"""What does somebody read in a stretch of talk? Claims, each with the words it rests on.
+
+The same values whether a model or the rules have read it. Nothing here is believed yet: claims
+are checked against the words (``checking``), then against what is known (``deciding``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
+from oldfriend.domain.memories import (
+    Entity,
+    EntityKind,
+    Memory,
+    MemoryKind,
+    PatternKind,
+    RelationalTag,
+    Signal,
+    Standing,
+    Subject,
+)
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Person
+
+Bearing = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
+"""How a claim bears on what is known: nothing of it is known, or it names what it touches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Words of one message, copied exactly."""
+
+    message: MessageId
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Something that a stretch of talk seems to tell; see ``Memory`` for the fields of a kind."""
+
+    kind: MemoryKind
+    text: str
+    quotes: tuple[Quote, ...]
+    bearing: Bearing = "new"
+    target: MemoryId | None = None  # what it reinforces, contradicts, supersedes or fulfils
+    confidence: float = 0.7
+    signal: Signal = "explicit"
+    subject: Subject = "person"
+    key: str = ""
+    value: str = ""
+    pattern: PatternKind | None = None
+    impact: int = 0
+    tags: tuple[str, ...] = ()
+    relational: tuple[RelationalTag, ...] = ()
+    importance: float = 0.5
+    happened_at: Micros | None = None
+    happened_until: Micros | None = None
+    holds_from: Micros | None = None
+    holds_until: Micros | None = None
+    due_at: Micros | None = None
+    names: tuple[str, ...] = ()  # whom and what it mentions, as named in the text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Somebody or something with a name."""
+
+    name: str
+    kind: EntityKind
+    quotes: tuple[Quote, ...]
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sameness:
+    """What the person said about whether two names mean the same."""
+
+    one: str
+    other: str
+    is_same: bool
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoodSignal:
+    """How the person seemed (used by mood; issue of its own)."""
+
+    phrase: str
+    energy: int  # 0 to 10
+    signal: Literal["warm", "cool", "tired", "frustrated"] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """Everything that was read in one segment."""
+
+    author: str  # "extract/1", "rules/2": prompt or rules with their version
+    claims: tuple[Claim, ...] = ()
+    names: tuple[Named, ...] = ()
+    samenesses: tuple[Sameness, ...] = ()
+    topics: tuple[str, ...] = ()
+    summary: str = ""
+    mood: MoodSignal | None = None
+    self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A belief, and how it stands."""
+
+    memory: Memory
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What is read: the messages of a segment, and what is known that bears on them."""
+
+    segment: SegmentId
+    person: Person
+    companion: str
+    messages: tuple[Message, ...]  # oldest first, as they read now; the anchor is the first's time
+    before: tuple[Message, ...] = ()  # just before it, for context only; never evidence
+    known: tuple[Known, ...] = ()  # strongest patterns, live facts, open promises
+    entities: tuple[Entity, ...] = ()

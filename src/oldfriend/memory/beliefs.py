@@ -1,0 +1,119 @@
+"""What is believed of a person now, or was on a day? Reads the views; decides nothing."""
+
+from collections.abc import Collection
+from typing import Final
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import MemoryId, PersonId
+from oldfriend.domain.memories import Entity, Memory, MemoryKind, Standing, Summary
+from oldfriend.memory.rows import COLUMNS, from_row
+
+MEMORY: Final = ", ".join(COLUMNS[Memory])
+STANDING: Final = "strength, confidence, times_seen, first_seen, last_seen"
+ENTITY: Final = ", ".join(COLUMNS[Entity])
+SUMMARY: Final = ", ".join(COLUMNS[Summary])
+SHORTEST_PREFIX: Final = 4
+
+
+async def list_memories(
+    tx: Transaction, person: PersonId, *, kinds: Collection[MemoryKind] = (), live: bool = True
+) -> list[tuple[Memory, Standing]]:
+    """What is believed, of some kinds or of all, oldest first; with ``live`` False ended, too."""
+    wanted = {f"kind{place}": kind for place, kind in enumerate(sorted(kinds))}
+    of_kinds = f"AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY}, {STANDING} FROM memory WHERE person = :person {of_kinds}
+           AND (:live = 0 OR ended_at IS NULL) ORDER BY learned_at, id""",
+        person=person,
+        live=int(live),
+        **wanted,
+    )
+    return [known_from(row) for row in rows]
+
+
+async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Memory:
+    """One memory as it was decided last. Raises NotFound."""
+    row = await tx.row(
+        f"SELECT {MEMORY} FROM memory WHERE id = :id AND person = :person",
+        id=memory,
+        person=person,
+    )
+    if row is None:
+        raise NotFound(f"There is no memory {memory}.")
+    return from_row(Memory, row)
+
+
+async def get_known(
+    tx: Transaction, person: PersonId, memory: MemoryId
+) -> tuple[Memory, Standing]:  # fmt: skip
+    """One memory, and how it stands. Raises NotFound."""
+    row = await tx.row(
+        f"SELECT {MEMORY}, {STANDING} FROM memory WHERE id = :id AND person = :person",
+        id=memory,
+        person=person,
+    )
+    if row is None:
+        raise NotFound(f"There is no memory {memory}.")
+    return known_from(row)
+
+
+async def list_entities(
+    tx: Transaction, person: PersonId, *, live: bool = True
+) -> list[Entity]:  # fmt: skip
+    """Whom and what is known by name, oldest first; merged ones are not live."""
+    rows = await tx.rows(
+        f"""SELECT {ENTITY} FROM entity WHERE person = :person
+           AND (:live = 0 OR ended_at IS NULL) ORDER BY learned_at, id""",
+        person=person,
+        live=int(live),
+    )
+    return [from_row(Entity, row) for row in rows]
+
+
+async def list_summaries(
+    tx: Transaction, person: PersonId, *, active: bool = True
+) -> list[Summary]:
+    """What was said, in short: the highest level first, each in order of time."""
+    rows = await tx.rows(
+        f"""SELECT {SUMMARY} FROM summary WHERE person = :person AND ended_at IS NULL
+           AND (:active = 0 OR is_active = 1) ORDER BY level DESC, from_at, id""",
+        person=person,
+        active=int(active),
+    )
+    return [from_row(Summary, row) for row in rows]
+
+
+async def find_object(tx: Transaction, person: PersonId, prefix: str) -> tuple[str, str]:
+    """The id and kind of the one object whose id begins or ends so. Raises NotFound, InvalidInput.
+
+    People see the last characters of an id: the first ones are the same for what was learned at
+    once.
+    """
+    wanted = prefix.strip().lower()
+    if len(wanted) < SHORTEST_PREFIX:
+        raise InvalidInput(f"{prefix!r} is too short for an id; give {SHORTEST_PREFIX} characters.")
+    rows = await tx.rows(
+        """SELECT DISTINCT object, kind FROM change WHERE person = :person
+           AND (object LIKE :begins OR object LIKE :ends) LIMIT 3""",
+        person=person,
+        begins=f"{wanted}%",
+        ends=f"%{wanted}",
+    )
+    if not rows:
+        raise NotFound(f"Nothing that is believed has the id {prefix!r}.")
+    if len(rows) > 1:
+        raise InvalidInput(f"{prefix!r} is the id of several; give more of it.")
+    return str(rows[0][0]), str(rows[0][1])
+
+
+def known_from(row: Row) -> tuple[Memory, Standing]:
+    """A memory and how it stands, from the columns in MEMORY and STANDING."""
+    *columns, strength, confidence, times_seen, first_seen, last_seen = row
+    memory = from_row(Memory, tuple(columns))
+    first: Micros = memory.learned_at if first_seen is None else first_seen
+    return memory, Standing(
+        strength=strength, confidence=confidence, times_seen=times_seen, first_seen=first,
+        last_seen=first if last_seen is None else last_seen,
+    )  # fmt: skip

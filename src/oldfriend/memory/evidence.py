@@ -1,0 +1,190 @@
+"""Which words support a belief, or speak against it? Rows of their own, and how they let it stand.
+
+Evidence is added and withdrawn, never changed. Knows nothing of how a belief came to be decided.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EvidenceId, MessageId, ObjectId, PersonId, SegmentId, new_id
+from oldfriend.domain.memories import Evidence, Signal, Stance, Standing
+from oldfriend.domain.messages import Message
+from oldfriend.memory.standing import standing_of
+
+COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust, e.signal,
+    e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone"""
+TABLES: Final = """evidence e JOIN message m ON m.id = e.message AND m.version = e.version
+    AND m.person = e.person"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Words of a message that bear on a belief, before they are kept."""
+
+    source: Message
+    quote: str
+    stance: Stance = "supports"
+    signal: Signal = "explicit"
+    confidence: float = 1.0
+
+
+async def add_evidence(
+    tx: Transaction, person: PersonId, object_id: ObjectId, words: Iterable[Words], *,
+    extractor: str, now: Micros, segment: SegmentId | None = None,
+) -> None:  # fmt: skip
+    """Keep words that bear on a belief, and let it stand as they make it."""
+    await tx.run_many(
+        """INSERT INTO evidence (id, person, object, message, version, quote, author, trust,
+             signal, stance, confidence, extractor, segment, said_at)
+           VALUES (:id, :person, :object, :message, :version, :quote, :author, :trust,
+             :signal, :stance, :confidence, :extractor, :segment, :said_at)""",
+        [
+            {
+                "id": new_id(now), "person": person, "object": object_id,
+                "message": each.source.id, "version": each.source.version, "quote": each.quote,
+                "author": each.source.author, "trust": each.source.trust, "signal": each.signal,
+                "stance": each.stance, "confidence": each.confidence, "extractor": extractor,
+                "segment": segment, "said_at": each.source.at,
+            }
+            for each in words
+        ],
+    )  # fmt: skip
+    await refresh_standings(tx, person, [object_id])
+
+
+async def withdraw_evidence(
+    tx: Transaction, person: PersonId, segment: SegmentId, *, now: Micros
+) -> list[ObjectId]:
+    """Take back what the consolidation of a segment has found; what rested on it.
+
+    What now stands on nothing is still believed until somebody decides that it is not.
+    """
+    touched = await tx.rows(
+        """SELECT DISTINCT object FROM evidence
+           WHERE person = :person AND segment = :segment AND withdrawn_at IS NULL""",
+        person=person,
+        segment=segment,
+    )
+    await tx.run(
+        """UPDATE evidence SET withdrawn_at = :now
+           WHERE person = :person AND segment = :segment AND withdrawn_at IS NULL""",
+        now=now, person=person, segment=segment,
+    )  # fmt: skip
+    objects = [ObjectId(row[0]) for row in touched]
+    await refresh_standings(tx, person, objects)
+    return objects
+
+
+async def move_evidence(
+    tx: Transaction, person: PersonId, *, source: ObjectId, target: ObjectId
+) -> None:
+    """Let the words that support one belief support another, with which it was joined."""
+    await tx.run(
+        "UPDATE evidence SET object = :target WHERE person = :person AND object = :source",
+        target=target, person=person, source=source,
+    )  # fmt: skip
+    await refresh_standings(tx, person, [source, target])
+
+
+async def list_evidence(tx: Transaction, person: PersonId) -> dict[ObjectId, list[Evidence]]:
+    """For each belief of a person the words that bear on it now, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE e.person = :person AND e.withdrawn_at IS NULL ORDER BY e.said_at, e.id""",
+        person=person,
+    )
+    return grouped(rows)
+
+
+async def list_evidence_of(
+    tx: Transaction, person: PersonId, objects: Sequence[ObjectId]
+) -> dict[ObjectId, list[Evidence]]:
+    """The same for some beliefs; nothing for one without any."""
+    if not objects:
+        return {}
+    names = {f"object{place}": each for place, each in enumerate(objects)}
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE e.person = :person AND e.withdrawn_at IS NULL
+           AND e.object IN ({", ".join(f":{name}" for name in names)})
+           ORDER BY e.said_at, e.id""",
+        person=person,
+        **names,
+    )
+    return grouped(rows)
+
+
+async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence[ObjectId]) -> None:
+    """Compute anew how memories stand, after their evidence has changed."""
+    evidence = await list_evidence_of(tx, person, objects)
+    await tx.run_many(
+        """UPDATE memory SET strength = :strength, confidence = :confidence,
+             times_seen = :times_seen, first_seen = :first_seen, last_seen = :last_seen
+           WHERE id = :id AND person = :person""",
+        [
+            {"id": each, "person": person, **columns_of(standing_of(evidence.get(each, ())))}
+            for each in objects
+        ],
+    )
+
+
+async def refresh_all_standings(tx: Transaction, person: PersonId) -> None:
+    """The same for everything that is believed of a person; after the views were folded anew."""
+    rows = await tx.rows("SELECT id FROM memory WHERE person = :person", person=person)
+    evidence = await list_evidence(tx, person)
+    await tx.run_many(
+        """UPDATE memory SET strength = :strength, confidence = :confidence,
+             times_seen = :times_seen, first_seen = :first_seen, last_seen = :last_seen
+           WHERE id = :id AND person = :person""",
+        [
+            {"id": each, "person": person, **columns_of(standing_of(evidence.get(each, ())))}
+            for (each,) in rows
+        ],
+    )
+
+
+async def check_standings(tx: Transaction, person: PersonId) -> list[ObjectId]:
+    """The memories that do not stand as their evidence makes them; empty when sound."""
+    rows = await tx.rows(
+        """SELECT id, strength, confidence, times_seen, first_seen, last_seen FROM memory
+           WHERE person = :person""",
+        person=person,
+    )
+    evidence = await list_evidence(tx, person)
+    return sorted(
+        ObjectId(row[0])
+        for row in rows
+        if tuple(columns_of(standing_of(evidence.get(row[0], ()))).values()) != row[1:]
+    )
+
+
+def columns_of(standing: Standing | None) -> dict[str, float | int | None]:
+    """How a memory stands, as the columns of its row; without evidence it stands on nothing."""
+    if standing is None:
+        return {"strength": 1.0, "confidence": 1.0, "times_seen": 0, "first_seen": None,
+                "last_seen": None}  # fmt: skip
+    return {
+        "strength": standing.strength, "confidence": standing.confidence,
+        "times_seen": standing.times_seen, "first_seen": standing.first_seen,
+        "last_seen": standing.last_seen,
+    }  # fmt: skip
+
+
+def grouped(rows: Sequence[Row]) -> dict[ObjectId, list[Evidence]]:
+    """Evidence by what it bears on."""
+    by_object: dict[ObjectId, list[Evidence]] = {}
+    for each in map(evidence_from, rows):
+        by_object.setdefault(each.object, []).append(each)
+    return by_object
+
+
+def evidence_from(row: Row) -> Evidence:
+    """Evidence from the columns in COLUMNS."""
+    return Evidence(
+        id=EvidenceId(row[0]), object=row[1], message=MessageId(row[2]), version=row[3],
+        quote=row[4], author=row[5], trust=row[6], signal=row[7], stance=row[8],
+        confidence=row[9], extractor=row[10], segment=row[11], said_at=row[12], zone=row[13],
+    )  # fmt: skip

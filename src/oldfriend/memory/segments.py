@@ -1,0 +1,240 @@
+"""Which stretches of talk are to be read, and what became of it? Each once in each generation.
+
+A segment is a span of the log in one session; its messages are known by their first versions, so
+that an edit stays in it. Knows nothing of what was read.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import (
+    ChatId,
+    MessageId,
+    PersonId,
+    SegmentId,
+    SessionId,
+    new_id,
+)
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import Message
+from oldfriend.memory.log import COLUMNS as MESSAGE
+from oldfriend.memory.log import TABLES as MESSAGES
+from oldfriend.memory.log import message_from
+
+SegmentStatus = Literal["waiting", "reading", "done", "trivial", "failed"]
+Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "import"]
+"""Why a segment ends where it ends."""
+
+COLUMNS: Final = """id, person, chat, session, first_seq, last_seq, messages, tokens, from_at,
+    until_at, generation, status, cut_by, cut_at, author, outcome, error, ended_at"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A span of the log that is read as a whole."""
+
+    id: SegmentId
+    person: PersonId
+    chat: ChatId
+    session: SessionId
+    first_seq: int
+    last_seq: int
+    messages: int
+    tokens: int
+    from_at: Micros  # when its first message was said …
+    until_at: Micros  # … and its last
+    generation: int  # raised when something in it is edited or deleted
+    status: SegmentStatus
+    cut_by: Cut
+    cut_at: Micros
+    author: str | None  # what has read it
+    outcome: Mapping[str, JsonValue]  # counts of what came of it, and of what was refused
+    error: str | None
+    ended_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncut:
+    """What of a session is in no segment yet."""
+
+    chat: ChatId
+    session: SessionId
+    is_open: bool
+    first_seq: int
+    last_seq: int
+    messages: int
+    turns: int  # of the person
+    tokens: int
+    from_at: Micros
+    until_at: Micros
+
+
+async def list_uncut(
+    tx: Transaction, person: PersonId, *, session: SessionId | None = None, after: int = 0
+) -> list[Uncut]:
+    """What is in no segment yet, session by session, the oldest first.
+
+    Of one session only, or only what was written after a seq, it is quick.
+    """
+    rows = await tx.rows(
+        """SELECT m.chat, m.session, s.status, min(m.seq), max(m.seq), count(*),
+             sum(CASE WHEN m.role = 'person' THEN 1 ELSE 0 END), sum(m.tokens),
+             min(m.said_at), max(m.said_at)
+           FROM message m JOIN session s ON s.id = m.session
+             LEFT JOIN (SELECT session, max(last_seq) AS last_seq FROM segment
+               WHERE person = :person GROUP BY session) g ON g.session = m.session
+           WHERE m.person = :person AND m.version = 1
+           AND (:session IS NULL OR m.session = :session) AND m.seq > :after
+           AND m.seq > coalesce(g.last_seq, s.after_seq)
+           GROUP BY m.chat, m.session, s.status ORDER BY min(m.said_at), m.session""",
+        person=person,
+        session=session,
+        after=after,
+    )
+    return [
+        Uncut(
+            chat=ChatId(row[0]), session=SessionId(row[1]), is_open=row[2] == "open",
+            first_seq=int(row[3]), last_seq=int(row[4]), messages=int(row[5]), turns=int(row[6]),
+            tokens=int(row[7]), from_at=int(row[8]), until_at=int(row[9]),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+async def cut_segment(
+    tx: Transaction, person: PersonId, uncut: Uncut, *, cut_by: Cut, now: Micros
+) -> Segment:
+    """Make a segment of what is uncut, waiting to be read. The caller holds the person's lock."""
+    segment = SegmentId(new_id(now))
+    await tx.run(
+        """INSERT INTO segment (id, person, chat, session, first_seq, last_seq, messages, tokens,
+             from_at, until_at, status, cut_by, cut_at)
+           VALUES (:id, :person, :chat, :session, :first_seq, :last_seq, :messages, :tokens,
+             :from_at, :until_at, 'waiting', :cut_by, :now)""",
+        id=segment, person=person, chat=uncut.chat, session=uncut.session,
+        first_seq=uncut.first_seq, last_seq=uncut.last_seq, messages=uncut.messages,
+        tokens=uncut.tokens, from_at=uncut.from_at, until_at=uncut.until_at, cut_by=cut_by,
+        now=now,
+    )  # fmt: skip
+    return await get_segment(tx, person, segment)
+
+
+async def get_segment(tx: Transaction, person: PersonId, segment: SegmentId) -> Segment:
+    """One segment as it stands. Raises NotFound."""
+    row = await tx.row(
+        f"SELECT {COLUMNS} FROM segment WHERE id = :id AND person = :person",
+        id=segment,
+        person=person,
+    )
+    if row is None:
+        raise NotFound(f"There is no segment {segment}.")
+    return segment_from(row)
+
+
+async def list_segments(
+    tx: Transaction, person: PersonId, *, status: Sequence[SegmentStatus] = ()
+) -> list[Segment]:
+    """A person's segments in the order in which they were said; all, or those so far."""
+    wanted = {f"status{place}": each for place, each in enumerate(status)}
+    so_far = f"AND status IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
+    rows = await tx.rows(
+        f"SELECT {COLUMNS} FROM segment WHERE person = :person {so_far} ORDER BY from_at, id",
+        person=person,
+        **wanted,
+    )
+    return [segment_from(row) for row in rows]
+
+
+async def list_messages_in(tx: Transaction, segment: Segment) -> list[Message]:
+    """The messages of a segment as they read now, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {MESSAGE} FROM {MESSAGES}
+           WHERE m.person = :person AND m.replaced_at IS NULL AND m.id IN
+             (SELECT f.id FROM message f WHERE f.person = :person AND f.session = :session
+              AND f.version = 1 AND f.seq BETWEEN :first_seq AND :last_seq)
+           ORDER BY m.said_at, m.seq""",
+        person=segment.person, session=segment.session, first_seq=segment.first_seq,
+        last_seq=segment.last_seq,
+    )  # fmt: skip
+    return [message_from(row) for row in rows]
+
+
+async def list_messages_before(tx: Transaction, segment: Segment, *, limit: int) -> list[Message]:
+    """What was said in its chat just before a segment, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {MESSAGE} FROM {MESSAGES}
+           WHERE m.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
+           AND m.said_at <= :from_at AND m.seq < :first_seq
+           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+        person=segment.person, chat=segment.chat, from_at=segment.from_at,
+        first_seq=segment.first_seq, limit=limit,
+    )  # fmt: skip
+    return [message_from(row) for row in reversed(rows)]
+
+
+async def set_status(
+    tx: Transaction, segment: Segment, status: SegmentStatus, *, author: str | None = None,
+    outcome: Mapping[str, JsonValue] | None = None, error: str | None = None, now: Micros,
+) -> bool:  # fmt: skip
+    """Note how far a segment has come; False, and nothing, when it was reopened meanwhile."""
+    touched = await tx.run(
+        """UPDATE segment SET status = :status, author = coalesce(:author, author),
+             outcome = coalesce(:outcome, outcome), error = :error,
+             ended_at = CASE WHEN :status IN ('done', 'trivial', 'failed') THEN :now END
+           WHERE id = :id AND person = :person AND generation = :generation""",
+        status=status, author=author,
+        outcome=None if outcome is None else json.dumps(dict(outcome), ensure_ascii=False),
+        error=error, now=now, id=segment.id, person=segment.person,
+        generation=segment.generation,
+    )  # fmt: skip
+    return touched == 1
+
+
+async def reopen_segments(
+    tx: Transaction, person: PersonId, messages: Sequence[MessageId]
+) -> list[SegmentId]:
+    """Have the segments read again in which these messages stand; those that were read."""
+    if not messages:
+        return []
+    names = {f"message{place}": each for place, each in enumerate(messages)}
+    rows = await tx.rows(
+        f"""UPDATE segment SET generation = generation + 1, status = 'waiting', ended_at = NULL
+           WHERE person = :person AND id IN
+             (SELECT g.id FROM segment g JOIN message m ON m.session = g.session
+                AND m.person = g.person AND m.version = 1
+                AND m.seq BETWEEN g.first_seq AND g.last_seq
+              WHERE g.person = :person AND m.id IN ({", ".join(f":{name}" for name in names)}))
+           RETURNING id""",
+        person=person,
+        **names,
+    )
+    return [SegmentId(row[0]) for row in rows]
+
+
+async def remove_empty_segments(tx: Transaction, person: PersonId) -> list[SegmentId]:
+    """Take away segments of which no message is left."""
+    rows = await tx.rows(
+        """DELETE FROM segment WHERE person = :person AND NOT EXISTS
+             (SELECT 1 FROM message m WHERE m.session = segment.session AND m.version = 1
+              AND m.person = segment.person
+              AND m.seq BETWEEN segment.first_seq AND segment.last_seq)
+           RETURNING id""",
+        person=person,
+    )
+    return [SegmentId(row[0]) for row in rows]
+
+
+def segment_from(row: Row) -> Segment:
+    """A segment from the columns in COLUMNS."""
+    return Segment(
+        id=SegmentId(row[0]), person=PersonId(row[1]), chat=ChatId(row[2]),
+        session=SessionId(row[3]), first_seq=row[4], last_seq=row[5], messages=row[6],
+        tokens=row[7], from_at=row[8], until_at=row[9], generation=row[10], status=row[11],
+        cut_by=row[12], cut_at=row[13], author=row[14],
+        outcome=json.loads(row[15]) if row[15] else {}, error=row[16], ended_at=row[17],
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""How does a belief stand? Computed from its live evidence alone, so that nothing drifts.
+
+Reinforcement is one more piece of evidence; withdrawing it takes back exactly what it gave.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.memories import Evidence, Standing
+
+STRONGEST = 20.0
+SPACING_DAYS = 7.0
+"""After so many days a repetition counts almost fully; at once, hardly (ACCEPTANCE G6)."""
+IMPLICIT = 0.5
+REPEATED, REPEATED_MOST = 0.10, 0.95
+CONTRADICTED = 0.20
+"""Steps of confidence (ACCEPTANCE E8)."""
+
+
+def standing_of(evidence: Iterable[Evidence]) -> Standing | None:
+    """How a belief stands on this evidence; None without any that supports it.
+
+    Each message counts once, however often it is quoted.
+    """
+    told = each_once(evidence)
+    supports = [each for each in told if each.stance == "supports"]
+    if not supports:
+        return None
+    return Standing(
+        strength=strength_of(supports),
+        confidence=confidence_of(told),
+        times_seen=len(supports),
+        first_seen=supports[0].said_at,
+        last_seen=supports[-1].said_at,
+    )
+
+
+def each_once(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """The surest evidence of each message for each side, the oldest first."""
+    best: dict[tuple[str, str], Evidence] = {}
+    for each in evidence:
+        place = (each.message, each.stance)
+        if place not in best or best[place].confidence < each.confidence:
+            best[place] = each
+    return sorted(best.values(), key=lambda each: (each.said_at, each.id))
+
+
+def strength_of(supports: Sequence[Evidence]) -> float:
+    """1 for the first sighting, and up to 1 more for each further one that came after a while."""
+    strength = 1.0
+    for before, after in pairwise(supports):
+        days = max(0, after.said_at - before.said_at) / DAY
+        boost = 1.0 - math.exp(-days / SPACING_DAYS)
+        strength += boost * (IMPLICIT if after.signal == "implicit" else 1.0)
+    return min(strength, STRONGEST)
+
+
+def confidence_of(told: Sequence[Evidence]) -> float:
+    """As sure as the first words, surer with each repetition, less with each contradiction."""
+    confidence = 0.0
+    for each in told:
+        if each.stance == "contradicts":
+            confidence = max(0.0, confidence - CONTRADICTED)
+        elif confidence == 0.0:
+            confidence = each.confidence
+        else:
+            most = max(REPEATED_MOST, each.confidence, confidence)
+            confidence = min(most, max(confidence, each.confidence) + REPEATED)
+    return round(confidence, 4)

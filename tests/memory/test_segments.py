@@ -1,0 +1,105 @@
+"""Every word is in one segment at most, and is read once in each generation of it."""
+
+from oldfriend.domain.clock import MINUTE
+from oldfriend.memory.log import edit_message
+from oldfriend.memory.segments import (
+    Segment,
+    cut_segment,
+    get_segment,
+    list_messages_before,
+    list_messages_in,
+    list_segments,
+    list_uncut,
+    remove_empty_segments,
+    reopen_segments,
+    set_status,
+)
+from tests.memory.conftest import Friend
+
+
+async def cut_all(friend: Friend) -> list[Segment]:
+    """Make segments of all that is uncut."""
+    person, now = friend.person.id, friend.clock()
+    async with friend.db.writing() as tx:
+        return [
+            await cut_segment(tx, person, uncut, cut_by="asked", now=now)
+            for uncut in await list_uncut(tx, person)
+        ]
+
+
+async def texts_in(friend: Friend, segment: Segment) -> list[str]:
+    """What a segment says now."""
+    async with friend.db.reading() as tx:
+        return [each.text for each in await list_messages_in(tx, segment)]
+
+
+async def test_what_is_cut_is_not_cut_again(nora: Friend) -> None:
+    """What is said later is in the next segment, and knows what came before it."""
+    await nora.says("one")
+    await nora.says("two", role="companion")
+    (first,) = await cut_all(nora)
+    assert await cut_all(nora) == []
+    await nora.says("three")
+    (second,) = await cut_all(nora)
+
+    assert (first.messages, first.cut_by, first.status, first.generation) == (
+        2,
+        "asked",
+        "waiting",
+        1,
+    )
+    assert await texts_in(nora, first) == ["one", "two"]
+    assert await texts_in(nora, second) == ["three"]
+    async with nora.db.reading() as tx:
+        before = await list_messages_before(tx, second, limit=1)
+        assert [each.text for each in before] == ["two"]
+        assert await list_segments(tx, nora.person.id) == [first, second]
+
+
+async def test_sessions_are_cut_apart(nora: Friend) -> None:
+    """Uncut talk counts its turns and how long it is."""
+    await nora.says("morning")
+    await nora.says("hello", role="companion")
+    nora.clock.tick(minutes=90)
+    await nora.says("evening")
+    async with nora.db.reading() as tx:
+        early, late = await list_uncut(tx, nora.person.id)
+        assert await list_uncut(tx, nora.person.id, session=late.session) == [late]
+
+    assert (early.messages, early.turns, early.is_open) == (2, 1, False)
+    assert (late.messages, late.turns, late.is_open) == (1, 1, True)
+    assert late.from_at - early.until_at > 89 * MINUTE
+
+
+async def test_an_edit_has_its_segment_read_again(nora: Friend) -> None:
+    """Whoever was reading the former generation cannot say that it is done."""
+    said = await nora.says("I live in Porto")
+    assert said is not None
+    (segment,) = await cut_all(nora)
+    async with nora.db.writing() as tx:
+        assert await set_status(tx, segment, "reading", now=1)
+        await edit_message(tx, nora.person.id, said.id, "I live in Lisbon", now=2)
+        assert await reopen_segments(tx, nora.person.id, [said.id]) == [segment.id]
+        assert not await set_status(tx, segment, "done", author="rules/1", now=3)
+        again = await get_segment(tx, nora.person.id, segment.id)
+        assert (again.generation, again.status) == (2, "waiting")
+        assert await set_status(tx, again, "done", author="rules/1", outcome={"facts": 1}, now=3)
+        done = await get_segment(tx, nora.person.id, segment.id)
+
+    assert (done.status, done.author, done.outcome, done.ended_at) == (
+        "done", "rules/1", {"facts": 1}, 3,
+    )  # fmt: skip
+    assert await texts_in(nora, done) == ["I live in Lisbon"]
+
+
+async def test_a_segment_without_messages_goes(nora: Friend, omar: Friend) -> None:
+    """And nobody else's does."""
+    await omar.says("mine")
+    await nora.says("gone")
+    await cut_all(omar)
+    (segment,) = await cut_all(nora)
+    async with nora.db.writing() as tx:
+        assert await remove_empty_segments(tx, nora.person.id) == []
+        await tx.run("DELETE FROM message WHERE person = :person", person=nora.person.id)
+        assert await remove_empty_segments(tx, nora.person.id) == [segment.id]
+        assert len(await list_segments(tx, omar.person.id)) == 1
