@@ -105,7 +105,7 @@ async def test_folding_the_journal_finds_the_view_again(
     async with nora.db.reading() as tx:
         assert await check_fold(tx, nora.person.id) == []
         journal = await list_changes(tx, nora.person.id)
-        view = {m.id: m for m, _ in await list_memories(tx, nora.person.id, live=False)}
+        view = {k.memory.id: k.memory for k in await list_memories(tx, nora.person.id, live=False)}
     assert view == {change.object: change.after for change in journal}
     assert [change.seq for change in journal] == list(range(1, len(journal) + 1))
 
@@ -139,7 +139,7 @@ async def test_nobody_can_decide_about_what_another_person_is_believed(
         await decided(omar, replace(hers, person=omar.person.id, text="his"), base=0)
 
     async with nora.db.reading() as tx:
-        assert [m for m, _ in await list_memories(tx, nora.person.id)] == [hers]
+        assert [k.memory for k in await list_memories(tx, nora.person.id)] == [hers]
         assert await check_fold(tx, nora.person.id) == []
         assert await list_changes(tx, omar.person.id) == []
         with pytest.raises(NotFound):
@@ -253,8 +253,8 @@ async def test_changes_of_every_released_version_are_understood(nora: Friend, ve
         known = await list_memories(tx, nora.person.id, live=False)
 
     told = [
-        {name: listed(getattr(memory, name)) for name in written["expected"][0]}
-        for memory, _ in known
+        {name: listed(getattr(each.memory, name)) for name in written["expected"][0]}
+        for each in known
     ]
     assert told == written["expected"]
 

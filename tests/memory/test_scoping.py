@@ -209,7 +209,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     person, chats = friend.person.id, (friend.chat.id, others.chat.id)
     async with others.db.reading() as reader:
         of_others = [m.id for m in await log.list_messages(reader, others.person.id)]
-        his_notes = [m.id for m, _ in await beliefs.list_memories(reader, others.person.id)]
+        his_notes = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
     for chat in chats:
         await log.list_recent(tx, person, chat, limit=50)
         await log.was_anything_said(tx, person, chat, before=100)

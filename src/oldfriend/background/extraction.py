@@ -13,12 +13,11 @@ from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
 from oldfriend.domain.memories import (
     Entity,
     EntityKind,
-    Memory,
+    Known,
     MemoryKind,
     PatternKind,
     RelationalTag,
     Signal,
-    Standing,
     Subject,
 )
 from oldfriend.domain.messages import Message
@@ -104,14 +103,6 @@ class Extraction:
     summary: str = ""
     mood: MoodSignal | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A belief, and how it stands."""
-
-    memory: Memory
-    standing: Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -203,3 +203,12 @@ class Standing:
     times_seen: int
     first_seen: Micros
     last_seen: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A memory, how it stands, and the newest decision about it."""
+
+    memory: Memory
+    standing: Standing
+    base: int  # seq of its newest change, for whoever decides about it again

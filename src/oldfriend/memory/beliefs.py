@@ -7,11 +7,11 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import Entity, Memory, MemoryKind, Standing, Summary
+from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Standing, Summary
 from oldfriend.memory.rows import COLUMNS, from_row
 
 MEMORY: Final = ", ".join(COLUMNS[Memory])
-STANDING: Final = "strength, confidence, times_seen, first_seen, last_seen"
+STANDING: Final = "strength, confidence, times_seen, first_seen, last_seen, change_seq"
 ENTITY: Final = ", ".join(COLUMNS[Entity])
 SUMMARY: Final = ", ".join(COLUMNS[Summary])
 SHORTEST_PREFIX: Final = 4
@@ -19,7 +19,7 @@ SHORTEST_PREFIX: Final = 4
 
 async def list_memories(
     tx: Transaction, person: PersonId, *, kinds: Collection[MemoryKind] = (), live: bool = True
-) -> list[tuple[Memory, Standing]]:
+) -> list[Known]:
     """What is believed, of some kinds or of all, oldest first; with ``live`` False ended, too."""
     wanted = {f"kind{place}": kind for place, kind in enumerate(sorted(kinds))}
     of_kinds = f"AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
@@ -45,9 +45,7 @@ async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Mem
     return from_row(Memory, row)
 
 
-async def get_known(
-    tx: Transaction, person: PersonId, memory: MemoryId
-) -> tuple[Memory, Standing]:  # fmt: skip
+async def get_known(tx: Transaction, person: PersonId, memory: MemoryId) -> Known:
     """One memory, and how it stands. Raises NotFound."""
     row = await tx.row(
         f"SELECT {MEMORY}, {STANDING} FROM memory WHERE id = :id AND person = :person",
@@ -108,12 +106,13 @@ async def find_object(tx: Transaction, person: PersonId, prefix: str) -> tuple[s
     return str(rows[0][0]), str(rows[0][1])
 
 
-def known_from(row: Row) -> tuple[Memory, Standing]:
-    """A memory and how it stands, from the columns in MEMORY and STANDING."""
-    *columns, strength, confidence, times_seen, first_seen, last_seen = row
+def known_from(row: Row) -> Known:
+    """A memory with how it stands, from the columns in MEMORY and STANDING."""
+    *columns, strength, confidence, times_seen, first_seen, last_seen, base = row
     memory = from_row(Memory, tuple(columns))
     first: Micros = memory.learned_at if first_seen is None else first_seen
-    return memory, Standing(
+    standing = Standing(
         strength=strength, confidence=confidence, times_seen=times_seen, first_seen=first,
         last_seen=first if last_seen is None else last_seen,
     )  # fmt: skip
+    return Known(memory=memory, standing=standing, base=base)

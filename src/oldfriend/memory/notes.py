@@ -49,7 +49,7 @@ async def find_note(tx: Transaction, person: PersonId, text: str) -> Memory | No
 
 async def list_notes(tx: Transaction, person: PersonId) -> list[Memory]:
     """The person's live notes, oldest first."""
-    return [memory for memory, _ in await list_memories(tx, person, kinds=["note"])]
+    return [each.memory for each in await list_memories(tx, person, kinds=["note"])]
 
 
 def same_words(text: str) -> str:
