@@ -58,7 +58,7 @@ async def test_the_model_keeps_nothing_of_what_it_is_asked():
 
 
 async def test_turns_are_compared_with_the_rows_that_they_left():
-    measure = await measure_throughput(turns=20)
+    measure = await measure_throughput(rounds=2, chats=10)
 
     assert measure.value is not None
     assert measure.ratio is not None

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.hashed import Hashed
 
 from oldfriend.evals.finding import UNASKED, index_of
 from oldfriend.evals.material import Conversation, Query, own_conversations
@@ -20,6 +19,7 @@ from oldfriend.memory.search import (
     text_to_embed,
     usual_of,
 )
+from tests.hashed import Hashed
 
 CONVERSATIONS = {"friends_en", "companion_en"}
 POINTS = 2.0

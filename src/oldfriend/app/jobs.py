@@ -7,12 +7,23 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.app.embedding import embed_missing
+from oldfriend.app.forming.tending import (
+    READ,
+    TEND,
+    TIDY,
+    give_up_reading,
+    read,
+    segment_in,
+    tend,
+    tidy,
+)
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros, start_of_day
-from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, UnknownJob
+from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, LeaseLost, UnknownJob
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import list_people
 from oldfriend.queues.agenda import Job, job_of, put_job
@@ -24,10 +35,10 @@ EMBED = "embed"
 PATIENCE = 9
 """A job that is not known here is looked at as rarely as what was tried so often."""
 
-Work: TypeAlias = Callable[[House, Job], Awaitable[None]]
+Work: TypeAlias = Callable[[House, Letter], Awaitable[None]]
 
 
-async def embed_everybody(house: House, _: Job) -> None:
+async def embed_everybody(house: House, _: Letter) -> None:
     """Give vectors to all messages that have none from the embedder of now."""
     async with house.db.reading() as tx:
         people = await list_people(tx)
@@ -35,7 +46,27 @@ async def embed_everybody(house: House, _: Job) -> None:
         await embed_missing(house, person.id)
 
 
-JOBS: Mapping[str, Work] = MappingProxyType({EMBED: embed_everybody})
+async def tend_memory(house: House, letter: Letter) -> None:
+    """Have read what somebody has said."""
+    await tend(house, whose(letter))
+
+
+async def read_segment(house: House, letter: Letter) -> None:
+    """Read a stretch of talk."""
+    segment, by = segment_in(job_of(letter))
+    await read(house, whose(letter), segment, by=by)
+
+
+async def tidy_memory(house: House, letter: Letter) -> None:
+    """Join what says the same, fold summaries, end what is overdue."""
+    await tidy(house, whose(letter))
+
+
+JOBS: Mapping[str, Work] = MappingProxyType({
+    EMBED: embed_everybody, TEND: tend_memory, READ: read_segment, TIDY: tidy_memory,
+})  # fmt: skip
+MOST_READINGS = 3
+"""What a model reads wrongly so often is set aside (see the issue of broken output: G11, F11)."""
 
 
 async def plan_jobs(house: House) -> None:
@@ -57,7 +88,7 @@ async def do_jobs(house: House, claim: Claim, stopping: asyncio.Event) -> None:
         if stopping.is_set():
             break
         try:
-            await hold.during(do(house, job_of(letter)))
+            await hold.during(do(house, letter))
         except LeaseLost:
             return  # somebody else is at it
         except asyncio.CancelledError:
@@ -74,11 +105,19 @@ async def do_jobs(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     await hold.give_back()
 
 
-async def do(house: House, job: Job) -> None:
+async def do(house: House, letter: Letter) -> None:
     """Do one job. Raises UnknownJob for one that only a newer version knows."""
-    if job.name not in JOBS:
-        raise UnknownJob(f"This version does not know the job {job.name!r}.")
-    await JOBS[job.name](house, job)
+    name = job_of(letter).name
+    if name not in JOBS:
+        raise UnknownJob(f"This version does not know the job {name!r}.")
+    await JOBS[name](house, letter)
+
+
+def whose(letter: Letter) -> PersonId:
+    """The person a job is for. Raises InvalidInput."""
+    if letter.person is None:
+        raise InvalidInput(f"Letter {letter.seq} in {letter.lane} names no person.")
+    return letter.person
 
 
 async def wait_for_tomorrow(
@@ -114,8 +153,12 @@ async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) 
     now, is_known = house.clock(), not isinstance(error, UnknownJob)
     tries = letter.attempts if is_known else PATIENCE
     again = retry_at(now, tries, chance=random.random())
-    is_hopeless = is_known and letter.attempts >= MOST_ATTEMPTS
+    is_reading = is_known and job_of(letter).name == READ
+    is_hopeless = is_known and letter.attempts >= (MOST_READINGS if is_reading else MOST_ATTEMPTS)
     async with house.db.writing() as tx:
+        if is_hopeless and is_reading:
+            segment, _ = segment_in(job_of(letter))
+            await give_up_reading(tx, whose(letter), segment, reason(error), now=now)
         await fail(
             tx, claim, letter, error=reason(error), now=now,
             retry_at=None if is_hopeless else again, counts=is_known,

@@ -103,6 +103,7 @@ class Extraction:
     summary: str = ""
     mood: MoodSignal | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
+    malformed: int = 0  # claims that could not be read, inside an answer that could
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ SESSION_MESSAGES = 200
 SESSION_TOKENS = 20_000
 """A session that has grown to either ends as well (ACCEPTANCE C8)."""
 
-CloseTrigger = Literal["idle", "max_length", "imported"]
+CloseTrigger = Literal["idle", "max_length", "imported", "asked", "shutdown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,9 @@ from typing import Literal, Protocol, TypeAlias
 
 from oldfriend.domain.json import JsonValue
 
-Purpose = Literal["reply", "classify", "extract", "reflect", "summary", "test", "embedding"]
+Purpose = Literal[
+    "reply", "classify", "extract", "adjudicate", "reflect", "summary", "test", "embedding"
+]  # fmt: skip
 """What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""
 
 Say: TypeAlias = Callable[[str], Awaitable[None]]

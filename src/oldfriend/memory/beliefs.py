@@ -33,6 +33,30 @@ async def list_memories(
     return [known_from(row) for row in rows]
 
 
+async def list_events_between(
+    tx: Transaction, person: PersonId, *, since: Micros, until: Micros
+) -> list[Known]:
+    """The live events that happened in a span of time, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY}, {STANDING} FROM memory
+           WHERE person = :person AND kind = 'event' AND ended_at IS NULL
+           AND happened_at BETWEEN :since AND :until ORDER BY happened_at, id""",
+        person=person,
+        since=since,
+        until=until,
+    )
+    return [known_from(row) for row in rows]
+
+
+async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
+    """What the person has said is not so."""
+    rows = await tx.rows(
+        f"SELECT {MEMORY} FROM memory WHERE person = :person AND status = 'rejected'",
+        person=person,
+    )
+    return [from_row(Memory, row) for row in rows]
+
+
 async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Memory:
     """One memory as it was decided last. Raises NotFound."""
     row = await tx.row(

@@ -117,6 +117,22 @@ async def list_evidence_of(
     return grouped(rows)
 
 
+async def list_evidence_by(
+    tx: Transaction, person: PersonId, segment: SegmentId
+) -> dict[ObjectId, list[Evidence]]:
+    """All live evidence of the beliefs for which a segment's reading has found some."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE e.person = :person AND e.withdrawn_at IS NULL AND e.object IN
+             (SELECT found.object FROM evidence found WHERE found.person = :person
+              AND found.segment = :segment AND found.withdrawn_at IS NULL)
+           ORDER BY e.said_at, e.id""",
+        person=person,
+        segment=segment,
+    )
+    return grouped(rows)
+
+
 async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence[ObjectId]) -> None:
     """Compute anew how memories stand, after their evidence has changed."""
     evidence = await list_evidence_of(tx, person, objects)

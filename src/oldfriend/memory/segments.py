@@ -65,6 +65,7 @@ class Uncut:
     chat: ChatId
     session: SessionId
     is_open: bool
+    is_imported: bool
     first_seq: int
     last_seq: int
     messages: int
@@ -72,6 +73,16 @@ class Uncut:
     tokens: int
     from_at: Micros
     until_at: Micros
+    written_at: Micros  # when something was last written into it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """How long a message is, and when it was said."""
+
+    seq: int
+    tokens: int
+    at: Micros
 
 
 async def list_uncut(
@@ -84,7 +95,7 @@ async def list_uncut(
     rows = await tx.rows(
         """SELECT m.chat, m.session, s.status, min(m.seq), max(m.seq), count(*),
              sum(CASE WHEN m.role = 'person' THEN 1 ELSE 0 END), sum(m.tokens),
-             min(m.said_at), max(m.said_at)
+             min(m.said_at), max(m.said_at), max(m.written_at), max(s.close_trigger)
            FROM message m JOIN session s ON s.id = m.session
              LEFT JOIN (SELECT session, max(last_seq) AS last_seq FROM segment
                WHERE person = :person GROUP BY session) g ON g.session = m.session
@@ -99,11 +110,23 @@ async def list_uncut(
     return [
         Uncut(
             chat=ChatId(row[0]), session=SessionId(row[1]), is_open=row[2] == "open",
+            is_imported=row[11] == "imported", written_at=int(row[10]),
             first_seq=int(row[3]), last_seq=int(row[4]), messages=int(row[5]), turns=int(row[6]),
             tokens=int(row[7]), from_at=int(row[8]), until_at=int(row[9]),
         )
         for row in rows
     ]  # fmt: skip
+
+
+async def measure_uncut(tx: Transaction, person: PersonId, uncut: Uncut) -> list[Measure]:
+    """How long each message of some uncut talk is, in the order of writing."""
+    rows = await tx.rows(
+        """SELECT seq, tokens, said_at FROM message
+           WHERE person = :person AND session = :session AND version = 1
+           AND seq BETWEEN :first_seq AND :last_seq ORDER BY seq""",
+        person=person, session=uncut.session, first_seq=uncut.first_seq, last_seq=uncut.last_seq,
+    )  # fmt: skip
+    return [Measure(seq=row[0], tokens=row[1], at=row[2]) for row in rows]
 
 
 async def cut_segment(
@@ -124,16 +147,24 @@ async def cut_segment(
     return await get_segment(tx, person, segment)
 
 
-async def get_segment(tx: Transaction, person: PersonId, segment: SegmentId) -> Segment:
-    """One segment as it stands. Raises NotFound."""
+async def find_segment(
+    tx: Transaction, person: PersonId, segment: SegmentId
+) -> Segment | None:  # fmt: skip
+    """One segment as it stands, if it is there."""
     row = await tx.row(
         f"SELECT {COLUMNS} FROM segment WHERE id = :id AND person = :person",
         id=segment,
         person=person,
     )
-    if row is None:
+    return None if row is None else segment_from(row)
+
+
+async def get_segment(tx: Transaction, person: PersonId, segment: SegmentId) -> Segment:
+    """One segment as it stands. Raises NotFound."""
+    found = await find_segment(tx, person, segment)
+    if found is None:
         raise NotFound(f"There is no segment {segment}.")
-    return segment_from(row)
+    return found
 
 
 async def list_segments(

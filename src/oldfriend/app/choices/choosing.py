@@ -60,6 +60,17 @@ def number(*, least: float = -math.inf, most: float = math.inf) -> Reader[float]
     return read
 
 
+def yes_or_no(given: Given) -> bool:
+    """true or false."""
+    words = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+    value = given.value
+    if isinstance(value, bool):
+        return value
+    if given.is_text and isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise given.refused("true or false")
+
+
 def whole(*, least: int, most: int = 1 << 62) -> Reader[int]:
     """A whole number."""
     expected = f"a whole number{bounds(least, most if most < 1 << 62 else math.inf)}"

@@ -31,6 +31,13 @@ def sqlite_path(url: str) -> Path:
     return Path(rest).expanduser().absolute()
 
 
+def is_same_database(one: str, other: str) -> bool:
+    """Whether two URLs name the same database, as far as can be told without opening it."""
+    if names_postgres(one) or names_postgres(other):
+        return one == other
+    return sqlite_path(one).resolve() == sqlite_path(other).resolve()
+
+
 def shown_url(url: str) -> str:
     """An address as it may be read by anybody: without its password, however it is written."""
     if url.startswith("sqlite:///"):

@@ -17,6 +17,7 @@ from oldfriend.app.choices.choosing import (
     several,
     text,
     whole,
+    yes_or_no,
 )
 from oldfriend.turn.budget import BUDGETS, Preset
 
@@ -108,6 +109,33 @@ class ContextChoice(Section):
     """How much goes into a model's prompt."""
 
     preset: Annotated[Preset, one_of(tuple(BUDGETS))] = "normal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(Section):
+    """How much memory this process may take to have people's histories ready to be searched.
+
+    Somebody who alone would take more is searched in fewer bytes, in more time.
+    """
+
+    memory_mb: Annotated[int, whole(least=1)] = 512  # 300,000 messages, or a million in few bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChoice(Section):
+    """Whether and how beliefs form from what was said."""
+
+    forms: Annotated[bool, yes_or_no] = True
+    read_every_turns: Annotated[int, whole(least=1, most=500)] = 10  # at the latest
+    passes: Annotated[int, whole(least=1, most=2)] = 1  # 2: for models that lose the thread
+    imports_by_model: Annotated[bool, yes_or_no] = False  # else by rules, until you ask for it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention(Section):
+    """How long words are kept; None: for good. What was learned from them stays."""
+
+    messages_days: Annotated[int | None, or_none(whole(least=1, most=36_500))] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,18 @@ from platformdirs import user_data_path
 from tzlocal import get_localzone_name
 
 from oldfriend.app.choices.choosing import Given, Reader, text
-from oldfriend.app.choices.database_url import shown_url
+from oldfriend.app.choices.database_url import is_same_database, shown_url
 from oldfriend.app.choices.sections import (
     PROVIDER_NAME,
     Budget,
     ContextChoice,
     EmbedderChoice,
     Limits,
+    MemoryChoice,
     Models,
     Provider,
+    Retention,
+    Search,
     Section,
     Serve,
 )
@@ -37,12 +40,13 @@ DATABASE_FILE = "oldfriend.db"
 VARIABLE: Final = "OLDFRIEND_"
 SECTIONS: Final[Mapping[str, type[Section]]] = {
     "models": Models, "embedder": EmbedderChoice, "limits": Limits, "budget": Budget,
-    "context": ContextChoice, "serve": Serve,
+    "context": ContextChoice, "search": Search, "memory": MemoryChoice,
+    "retention": Retention, "serve": Serve,
 }  # fmt: skip
 PROVIDERS: Final = "providers"
 RELOADABLE: Final = (
     "models", "providers", "limits.messages_per_minute", "limits.turn_timeout_s",
-    "limits.most_tool_calls", "budget", "context",
+    "limits.most_tool_calls", "budget", "context", "memory",
 )  # fmt: skip
 """What `oldfriend reload` changes in a process that runs; all else takes a new start."""
 
@@ -61,6 +65,9 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     budget: Budget = field(default_factory=Budget)
     context: ContextChoice = field(default_factory=ContextChoice)
+    search: Search = field(default_factory=Search)
+    memory: MemoryChoice = field(default_factory=MemoryChoice)
+    retention: Retention = field(default_factory=Retention)
     serve: Serve = field(default_factory=Serve)
     bench_data: Path | None = None  # conversations for the benchmark that may not be shipped
     bench_float_model: Path | None = None  # the float graph to compare the embedder with
@@ -107,6 +114,9 @@ def read_settings(
         limits=section(Limits(), "limits", given),
         budget=section(Budget(), "budget", given),
         context=section(ContextChoice(), "context", given),
+        search=section(Search(), "search", given),
+        memory=section(MemoryChoice(), "memory", given),
+        retention=section(Retention(), "retention", given),
         serve=section(Serve(), "serve", given),
         bench_data=path_or_none(environment.get("OLDFRIEND_BENCH_DATA")),
         bench_float_model=path_or_none(environment.get("OLDFRIEND_BENCH_FLOAT_MODEL")),
@@ -115,6 +125,25 @@ def read_settings(
     )
     refuse_what_does_not_fit(settings)
     return settings
+
+
+def settings_for(url: str | None, environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings for a program that opens a database; None: the companion's own.
+
+    The companion's own, also where its url is given, follows the file of its owner; any other
+    does not. Raises InvalidInput.
+    """
+    if url is None:
+        return read_settings(environment)
+    alone = read_settings(environment, database=url, has_file=False)
+    try:
+        own = read_settings(environment)
+    except InvalidInput:  # a file that is broken can only have left the database as it was
+        own = read_settings(environment, has_file=False)
+        if is_same_database(own.database, url):
+            raise
+        return alone
+    return replace(own, database=url) if is_same_database(own.database, url) else alone
 
 
 def data_folder(environment: Mapping[str, str] = os.environ, *, data: str | None = None) -> Path:

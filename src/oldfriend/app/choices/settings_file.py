@@ -13,6 +13,8 @@ from oldfriend.app.choices.choosing import Given
 from oldfriend.domain.errors import InvalidInput
 
 FILE_NAME: Final = "oldfriend.toml"
+_TABLE: Final = re.compile(r"\s*\[([^\[\]]+)\]")
+_NAME: Final = re.compile(r"\s*([\w.\"' -]+?)\s*=")
 _SECRET_NAME: Final = re.compile(r"(^|[_-])(key|apikey|token|secret|password|passwd)$", re.I)
 _SECRET_VALUE: Final = re.compile(
     r"\b(sk-|sk_|gsk_|xai-|AIza|hf_)[\w-]{12,}"  # keys as the well-known providers make them
@@ -25,23 +27,52 @@ def read_file(path: Path) -> dict[str, Given]:
 
     Raises InvalidInput where it cannot be read, and where it holds a secret.
     """
+    text = text_of(path)
+    lines = lines_of_names(text)
     found: dict[str, Given] = {}
-    for name, value in leaves(tables_in(path)):
+    for name, value in leaves(tables_in(text, path)):
+        line = f", line {lines[name]}" if name in lines else ""
         refuse_secret(name, value, path)
-        found[name] = Given(value=value, where=f"{name} in {path}", is_text=False)
+        found[name] = Given(value=value, where=f"{name} in {path}{line}", is_text=False)
     return found
 
 
-def tables_in(path: Path) -> Mapping[str, object]:
-    """The file as it is. Raises InvalidInput."""
+def text_of(path: Path) -> str:
+    """What stands in the file; nothing where there is none. Raises InvalidInput."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes().decode()
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return ""
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror}).") from error
-    except ValueError as error:  # neither UTF-8 nor TOML
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(f"{path} is not as TOML is written: no UTF-8 in line {line}.") from error
+
+
+def tables_in(text: str, path: Path) -> Mapping[str, object]:
+    """The file as it is. Raises InvalidInput, naming the line."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path} is not as TOML is written: {error}.") from error
+
+
+def lines_of_names(text: str) -> dict[str, int]:
+    """In which line each name is given, as far as it is written plainly."""
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := _TABLE.match(line):
+            table = f"{plain_name(heading[1])}."
+        elif given := _NAME.match(line):
+            lines[f"{table}{plain_name(given[1])}"] = number
+    return lines
+
+
+def plain_name(written: str) -> str:
+    """A dotted name without quotes and blanks."""
+    return re.sub(r"[\"'\s]", "", written)
 
 
 def leaves(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:

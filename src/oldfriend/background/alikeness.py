@@ -1,0 +1,85 @@
+"""Which claims say what is known already, or what another claim says? Weighed once for a segment.
+
+What is unclear may be settled by asking; until then it counts as different.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oldfriend.background.deciding import Decision
+from oldfriend.background.extraction import Claim
+from oldfriend.background.gathering import Gathered
+from oldfriend.background.likeness import Told, Vector, Vectors, verdict
+from oldfriend.background.pairs import alike_pairs
+from oldfriend.domain.ids import MemoryId
+from oldfriend.domain.memories import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclear:
+    """Two of which it is not clear whether they say the same."""
+
+    claim: Claim
+    other: Told
+
+
+@dataclass(slots=True)
+class Alikeness:
+    """What says the same, by the texts of both."""
+
+    meanings: Mapping[str, Vector]
+    same: set[tuple[str, str]] = field(default_factory=set)
+    unclear: list[Unclear] = field(default_factory=list)
+
+    def is_same(self, claim: Claim, memory: Memory) -> bool:
+        """Whether a claim says what a memory says."""
+        return claim.text == memory.text or (claim.text, memory.text) in self.same
+
+    def settle(self, pair: Unclear) -> None:
+        """Somebody was asked: they say the same."""
+        self.same |= {(pair.claim.text, pair.other.text), (pair.other.text, pair.claim.text)}
+
+    def vectors_of(self, decisions: Iterable[Decision]) -> dict[MemoryId, Vector]:
+        """The vectors of the memories that were decided about, as far as they are known."""
+        return {
+            each.after.id: self.meanings[each.after.text]
+            for each in decisions
+            if isinstance(each.after, Memory)
+            and each.op is not None
+            and each.after.text in self.meanings
+        }
+
+
+def weigh(
+    claims: Sequence[Claim], gathered: Gathered, vectors: NDArray[np.float32] | None, *,
+    embedder: str,
+) -> Alikeness:  # fmt: skip
+    """Compare all claims of a segment with what is known, and with each other."""
+    meanings: dict[str, Vector] = {
+        known.memory.text: gathered.meanings[known.memory.id]
+        for known in gathered.known
+        if known.memory.id in gathered.meanings
+    }
+    if vectors is not None:
+        meanings |= {claim.text: row for claim, row in zip(claims, vectors, strict=True)}
+    alike = Alikeness(meanings=meanings)
+    known = Vectors(model=embedder, of=meanings) if meanings else None
+    rejected = gathered.scene.rejected
+    others: list[Told] = [*(each.memory for each in gathered.known), *rejected, *claims]
+    language = gathered.scene.language
+    names = [name for each in gathered.entities for name in (each.name, *each.aliases)]
+    for pair in alike_pairs(claims, others, known, language=language):
+        claim, other = claims[pair.one], others[pair.other]
+        if claim is other:
+            continue
+        match verdict(claim, other, known, language=language, names=names):
+            case "same":
+                alike.same.add((claim.text, other.text))
+            case "unclear":
+                alike.unclear.append(Unclear(claim=claim, other=other))
+            case "different":
+                pass
+    return alike

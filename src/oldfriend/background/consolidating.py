@@ -1,0 +1,208 @@
+"""What does a stretch of talk come to be believed as? Read, checked, decided, written at once.
+
+A generation of a segment is consumed once: whoever comes second finds it done. While a model
+reads, no transaction is open; what it gave is decided anew when something has changed meanwhile.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from oldfriend.background.alikeness import Alikeness, weigh
+from oldfriend.background.checking import check, is_trivial
+from oldfriend.background.deciding import Decision, Deliberation, decide_all
+from oldfriend.background.extraction import Extraction, Material
+from oldfriend.background.gates.reasons import Reason
+from oldfriend.background.gathering import Gathered, gather
+from oldfriend.background.likeness import Told
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock, Micros
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.ids import ObjectId, SummaryId, new_id
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Cause, Memory, Summary
+from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.changes import Ground, decide
+from oldfriend.memory.evidence import add_evidence, withdraw_evidence
+from oldfriend.memory.meanings import save_meanings
+from oldfriend.memory.people import lock_person
+from oldfriend.memory.segments import Segment, SegmentStatus, set_status
+from oldfriend.memory.withdrawing import end_summaries, end_unsupported
+
+Read: TypeAlias = Callable[[Material], Awaitable[Extraction]]
+Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
+Adjudicate: TypeAlias = Callable[[Told, Told], Awaitable[bool]]
+
+TRIES: Final = 3
+"""So often it is decided anew because something has changed meanwhile."""
+
+
+MOST_ASKED: Final = 12
+"""So many unclear pairs of one segment a model is asked about; the rest counts as different."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What consolidation works with."""
+
+    db: Database
+    clock: Clock
+    read: Read
+    read_small_talk: Read  # asks nobody
+    embed: Embed
+    embedder: str  # the name of the model that embeds
+    adjudicate: Adjudicate | None = None  # None: what is unclear counts as different
+    is_forgotten: Callable[[str], bool] = field(default=lambda _: False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What came of one segment."""
+
+    segment: Segment
+    outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused by reason
+
+
+async def consolidate(means: Means, segment: Segment) -> Consolidated:
+    """Read a segment and believe what it tells.
+
+    Raises what reading raises, and StaleDecision when something keeps changing; nothing is
+    written then.
+    """
+    extraction: Extraction | None = None
+    for tries_left in reversed(range(TRIES)):
+        gathered = await look(means, segment)
+        if extraction is None:
+            extraction = await read(means, gathered.material)
+        try:
+            return await believe(means, segment, gathered, extraction)
+        except StaleDecision:
+            if not tries_left:
+                raise
+    raise AssertionError("unreachable")
+
+
+async def read(means: Means, material: Material) -> Extraction:
+    """What there is to read; a model is not asked about small talk, which is not summed up."""
+    if is_trivial(material.messages):
+        return replace(await means.read_small_talk(material), summary="", topics=())
+    return await means.read(material)
+
+
+async def look(means: Means, segment: Segment) -> Gathered:
+    """What the reading of a segment needs, as it is now."""
+    async with means.db.reading() as tx:
+        return await gather(tx, segment, model=means.embedder, now=means.clock())
+
+
+async def believe(
+    means: Means, segment: Segment, gathered: Gathered, extraction: Extraction
+) -> Consolidated:
+    """Decide about what was read, and write it down."""
+    checked = check(extraction, gathered.material)
+    vectors = await means.embed([claim.text for claim in checked.extraction.claims])
+    alike = weigh(checked.extraction.claims, gathered, vectors, embedder=means.embedder)
+    if means.adjudicate is not None:
+        await settle(alike, means.adjudicate)
+    thinking = Deliberation(
+        scene=gathered.scene, known={each.memory.id: each for each in gathered.known},
+        entities={each.id: each for each in gathered.entities}, bases=gathered.bases,
+        same=alike.is_same,
+    )  # fmt: skip
+    decide_all(thinking, checked.extraction)
+    outcome = counted(thinking, checked.rejected)
+    await write(means, segment, thinking, checked.extraction, alike, outcome)
+    return Consolidated(segment=segment, outcome=outcome)
+
+
+async def settle(alike: Alikeness, adjudicate: Adjudicate) -> None:
+    """Have it decided by a model whether those mean the same of which it is not clear."""
+    for pair in alike.unclear[:MOST_ASKED]:
+        if await adjudicate(pair.claim, pair.other):
+            alike.settle(pair)
+
+
+async def write(
+    means: Means, segment: Segment, thinking: Deliberation, extraction: Extraction,
+    alike: Alikeness, outcome: Mapping[str, JsonValue],
+) -> None:  # fmt: skip
+    """Write everything that was decided, at once. Raises StaleDecision, and writes nothing."""
+    now = means.clock()
+    ground = Ground(author=extraction.author, segment=segment.id)
+    async with means.db.writing() as tx:
+        await lock_person(tx, segment.person)
+        status: SegmentStatus = "done" if thinking.decided or extraction.summary else "trivial"
+        if not await set_status(
+            tx, segment, status, author=extraction.author, outcome=outcome, now=now
+        ):
+            raise StaleDecision(f"Segment {segment.id} was changed while it was being read.")
+        doubtful = await take_back(tx, segment, ground, now=now)
+        for decision in thinking.decided.values():
+            await write_decision(tx, segment, decision, ground, now=now)
+        await end_unsupported(tx, segment.person, ground=ground, now=now, only=doubtful)
+        if extraction.summary:
+            summary = summary_of(segment, thinking, extraction, now=now)
+            await decide(tx, summary, op="learned", base=0, ground=ground, now=now)
+        vectors = alike.vectors_of(thinking.decided.values())
+        await save_meanings(tx, segment.person, means.embedder, vectors)
+
+
+async def write_decision(
+    tx: Transaction, segment: Segment, decision: Decision, ground: Ground, *, now: Micros
+) -> None:
+    """Write one decision, and the words for it."""
+    causes = tuple(
+        Cause(message=each.source.id, version=each.source.version) for each in decision.words
+    )
+    ground = Ground(
+        author=ground.author, segment=ground.segment, causes=tuple(dict.fromkeys(causes))
+    )
+    if decision.op is not None:
+        await decide(
+            tx, decision.after, op=decision.op, base=decision.base, ground=ground, now=now
+        )  # fmt: skip
+    if decision.words:
+        await add_evidence(
+            tx, segment.person, decision.after.id, decision.words, extractor=ground.author,
+            now=now, segment=segment.id,
+        )  # fmt: skip
+
+
+async def take_back(
+    tx: Transaction, segment: Segment, ground: Ground, *, now: Micros
+) -> list[ObjectId]:
+    """Withdraw what an earlier reading of a segment has found; what rested on it, among others."""
+    if segment.generation == 1:
+        return []
+    await end_summaries(tx, segment.person, [segment.id], ground=ground, now=now)
+    return await withdraw_evidence(tx, segment.person, segment.id, now=now)
+
+
+def summary_of(
+    segment: Segment, thinking: Deliberation, extraction: Extraction, *, now: Micros
+) -> Summary:
+    """What was said in a segment, in short."""
+    return Summary(
+        id=SummaryId(ObjectId(new_id(now))), person=segment.person, level=1,
+        text=extraction.summary, language=thinking.scene.language, topics=extraction.topics,
+        segments=(segment.id,), from_at=segment.from_at, until_at=segment.until_at,
+        learned_at=now,
+    )  # fmt: skip
+
+
+def counted(thinking: Deliberation, rejected: Mapping[Reason, int]) -> dict[str, JsonValue]:
+    """What came of a segment, in numbers."""
+    learned: Counter[str] = Counter()
+    joined = 0
+    for decision in thinking.decided.values():
+        if decision.op == "learned":
+            kind = decision.after.kind if isinstance(decision.after, Memory) else "entity"
+            learned[kind] += 1
+        elif decision.words:
+            joined += 1
+    refusals: dict[str, JsonValue] = {str(reason): n for reason, n in thinking.refused.items()}
+    rejections: dict[str, JsonValue] = {str(reason): n for reason, n in rejected.items()}
+    return {
+        "learned": dict(learned), "joined": joined, "rejected": rejections, "refused": refusals,
+    }  # fmt: skip

@@ -1,0 +1,121 @@
+"""What becomes of a claim about how somebody is, or what they like? One value for each key.
+
+What was said later in the world counts, whenever it was read: importing old talk overrules
+nothing that is newer.
+"""
+
+import unicodedata
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.background.deciding.deliberation import SURE_ENOUGH, Deliberation
+from oldfriend.background.extraction import Claim
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import Known, Memory, Status
+
+MANY: Final = frozenset({
+    "interests", "languages", "children", "child", "pets", "pet", "siblings", "sibling", "sister",
+    "brother", "friend", "friends", "allergy", "allergies", "skills", "hobbies", "family", "goals",
+    "colleague", "conditions", "medication",
+})  # fmt: skip
+"""Keys that may have several values at once."""
+
+SINGLE: Final = frozenset({"budget", "preferred_currency", "home_timezone", "language"})
+"""Categories of preferences that have one value at a time."""
+
+OPPOSITE: Final = {"interests": "dislikes", "dislikes": "interests"}
+"""Who begins to dislike something no longer likes it."""
+
+
+def decide_fact(thinking: Deliberation, claim: Claim) -> None:
+    """A fact: known already, new, newer than what is known, or older."""
+    rivals = [
+        each
+        for each in thinking.live("fact")
+        if each.memory.key == claim.key and each.memory.subject == claim.subject
+    ]
+    if twin := with_value(rivals, claim):
+        strengthen(thinking, twin, claim)
+    elif claim.key.rpartition(":")[2] in MANY or not rivals:
+        thinking.learn(claim)
+    else:
+        compare(thinking, newest(rivals), claim)
+
+
+def decide_preference(thinking: Deliberation, claim: Claim) -> None:
+    """A preference: known already, new, or the opposite of one that is known."""
+    known = [each for each in thinking.live("preference") if each.memory.subject == claim.subject]
+    alike = [each for each in known if each.memory.key == claim.key]
+    if twin := with_value(alike, claim) or next(
+        (each for each in alike if thinking.same(claim, each.memory)), None
+    ):
+        strengthen(thinking, twin, claim)
+    elif claim.key in SINGLE and alike:
+        compare(thinking, newest(alike), claim)
+    elif (opposite := opposite_of(claim, known)) is not None:
+        compare(thinking, opposite, claim)
+    else:
+        thinking.learn(claim)
+
+
+def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
+    """Two values where there can be one: what was said later in the world holds."""
+    heard_at = thinking.heard_at(claim)
+    if old.memory.id in thinking.scene.fading:
+        thinking.learn(claim)
+    elif (claim.holds_from or heard_at) < since(old):
+        thinking.learn(claim, status="superseded", holds_until=since(old), is_over=True)
+    elif old.memory.is_by_person and claim.signal == "implicit":
+        thinking.refused["overruled by the person"] += 1
+    elif claim.signal == "implicit" or claim.confidence < SURE_ENOUGH:
+        oppose(thinking, old, claim)
+    else:
+        thinking.learn(claim, supersedes=old.memory)
+        thinking.end(old, "superseded", "superseded", until=claim.holds_from or heard_at)
+
+
+def strengthen(thinking: Deliberation, known: Known, claim: Claim) -> None:
+    """The same again: more words for it, and what was not sure yet becomes so."""
+    thinking.bear(known, claim)
+    if known.memory.status == "tentative":
+        thinking.change(known, with_status(known.memory, "active"), "revised")
+
+
+def oppose(thinking: Deliberation, known: Known, claim: Claim) -> None:
+    """Words against it: less sure, and disputed when it has become doubtful."""
+    thinking.bear(known, claim, stance="contradicts")
+    if known.standing.confidence < SURE_ENOUGH + 0.2 and known.memory.status == "active":
+        thinking.change(known, with_status(known.memory, "disputed"), "disputed")
+
+
+def with_status(memory: Memory, status: Status) -> Memory:
+    """The same memory in another state."""
+    return replace(memory, status=status)
+
+
+def since(known: Known) -> Micros:
+    """Since when in the world a value is known to hold."""
+    return known.memory.holds_from or known.standing.first_seen
+
+
+def newest(rivals: list[Known]) -> Known:
+    """The one that was said last."""
+    return max(rivals, key=lambda each: (each.standing.last_seen, each.memory.id))
+
+
+def with_value(known: list[Known], claim: Claim) -> Known | None:
+    """The one with the claim's value."""
+    wanted = folded(claim.value)
+    return next((each for each in known if folded(each.memory.value) == wanted), None)
+
+
+def opposite_of(claim: Claim, known: list[Known]) -> Known | None:
+    """The preference that says the opposite."""
+    opposing = [each for each in known if each.memory.key == OPPOSITE.get(claim.key)]
+    return with_value(opposing, claim)
+
+
+def folded(value: str) -> str:
+    """A value with case, width, spacing and what surrounds it ignored."""
+    text = unicodedata.normalize("NFKC", value).casefold()
+    return " ".join(text.split()).strip(" .,!?;:\"'。，！？")

@@ -1,0 +1,61 @@
+"""What becomes of all that was read in a segment? Names first, for claims mention them."""
+
+from oldfriend.background.deciding.attributes import decide_fact, decide_preference, folded
+from oldfriend.background.deciding.deliberation import Deliberation
+from oldfriend.background.deciding.happenings import (
+    decide_about_target,
+    decide_coming,
+    decide_event,
+    decide_pattern,
+)
+from oldfriend.background.deciding.names import decide_name, decide_sameness
+from oldfriend.background.extraction import Claim, Extraction
+
+
+def decide_all(thinking: Deliberation, extraction: Extraction) -> None:
+    """Decide about everything that passed the checks."""
+    for named in extraction.names:
+        decide_name(thinking, named)
+    for told in extraction.samenesses:
+        decide_sameness(thinking, told)
+    for claim in extraction.claims:
+        if was_rejected(thinking, claim):
+            thinking.refused["rejected by the person"] += 1
+        else:
+            decide_claim(thinking, claim)
+
+
+def decide_claim(thinking: Deliberation, claim: Claim) -> None:
+    """Decide about one claim."""
+    target = None if claim.target is None else thinking.known.get(claim.target)
+    if target is not None and target.memory.ended_at is None and claim.bearing != "new":
+        decide_about_target(thinking, claim, target)
+        return
+    match claim.kind:
+        case "fact":
+            decide_fact(thinking, claim)
+        case "preference":
+            decide_preference(thinking, claim)
+        case "event":
+            decide_event(thinking, claim)
+        case "pattern":
+            decide_pattern(thinking, claim)
+        case "commitment" | "expectation":
+            decide_coming(thinking, claim)
+        case "note":
+            thinking.refused["not known"] += 1  # notes are made in a turn, never read out of one
+
+
+def was_rejected(thinking: Deliberation, claim: Claim) -> bool:
+    """Whether the person has said that this is not so, after these words."""
+    heard_at = thinking.heard_at(claim)
+    return any(
+        memory.kind == claim.kind
+        and heard_at <= (memory.ended_at or memory.learned_at)
+        and (
+            (memory.key == claim.key and folded(memory.value) == folded(claim.value))
+            if memory.key
+            else thinking.same(claim, memory)
+        )
+        for memory in thinking.scene.rejected
+    )

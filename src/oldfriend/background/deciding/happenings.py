@@ -1,0 +1,97 @@
+"""What becomes of a claim about what happened, keeps happening, or is to come?"""
+
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.background.deciding.attributes import oppose, strengthen
+from oldfriend.background.deciding.deliberation import Deliberation
+from oldfriend.background.extraction import Claim
+from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.memories import Known, Memory
+
+MENTIONED_AGAIN: Final = 30 * DAY
+"""Within so much time the same event is one event (ACCEPTANCE F9)."""
+SAME_TIME: Final = 2 * DAY
+"""By so much two statements of when something is due may differ and mean the same."""
+
+
+def decide_event(thinking: Deliberation, claim: Claim) -> None:
+    """An event: told before, or new."""
+    at = claim.happened_at or thinking.heard_at(claim)
+    claim = replace(claim, happened_at=at)
+    for known in thinking.live("event"):
+        if abs(time_of(known) - at) <= MENTIONED_AGAIN and thinking.same(claim, known.memory):
+            thinking.bear(known, claim)
+            thinking.change(known, felt_more(known.memory, claim), "revised")
+            return
+    thinking.learn(claim)
+
+
+def decide_pattern(thinking: Deliberation, claim: Claim) -> None:
+    """A pattern: seen before, or new."""
+    for known in thinking.live("pattern"):
+        if known.memory.subject == claim.subject and thinking.same(claim, known.memory):
+            strengthen(thinking, known, claim)
+            return
+    thinking.learn(claim)
+
+
+def decide_coming(thinking: Deliberation, claim: Claim) -> None:
+    """A promise or an expectation: made before, perhaps for another time, or new."""
+    for known in thinking.live(claim.kind):
+        if known.memory.subject == claim.subject and thinking.same(claim, known.memory):
+            thinking.bear(known, claim)
+            if claim.due_at is not None and not is_same_time(claim.due_at, known.memory.due_at):
+                thinking.change(known, replace(known.memory, due_at=claim.due_at), "revised")
+            return
+    thinking.learn(claim)
+
+
+def decide_about_target(thinking: Deliberation, claim: Claim, target: Known) -> None:
+    """A claim that names what it bears on."""
+    match claim.bearing:
+        case "reinforces":
+            strengthen(thinking, target, claim)
+        case "contradicts":
+            oppose(thinking, target, claim)
+        case "fulfils":
+            thinking.bear(target, claim)
+            thinking.end(target, "fulfilled", "fulfilled", until=None)
+        case _:
+            supersede(thinking, target, claim)
+
+
+def supersede(thinking: Deliberation, old: Known, claim: Claim) -> None:
+    """Something else holds now: both are written."""
+    heard_at = thinking.heard_at(claim)
+    if heard_at < old.standing.last_seen:
+        thinking.refused["not known"] += 1  # what is known is newer
+    elif old.memory.is_by_person and claim.signal == "implicit":
+        thinking.refused["overruled by the person"] += 1
+    else:
+        thinking.learn(claim, supersedes=old.memory)
+        thinking.end(old, "superseded", "superseded", until=claim.holds_from or heard_at)
+
+
+def felt_more(memory: Memory, claim: Claim) -> Memory:
+    """An event with what a further telling adds: how strongly it was felt, and its tags.
+
+    What was good does not become bad by it, nor the other way round.
+    """
+    is_stronger = abs(claim.impact) > abs(memory.impact) and claim.impact * memory.impact >= 0
+    return replace(
+        memory,
+        impact=claim.impact if is_stronger else memory.impact,
+        tags=tuple(dict.fromkeys((*memory.tags, *claim.tags)))[:4],
+        relational=tuple(dict.fromkeys((*memory.relational, *claim.relational)))[:3],
+    )
+
+
+def time_of(known: Known) -> Micros:
+    """When an event happened."""
+    return known.memory.happened_at or known.standing.first_seen
+
+
+def is_same_time(one: Micros, other: Micros | None) -> bool:
+    """Whether two moments may mean the same."""
+    return other is not None and abs(one - other) <= SAME_TIME

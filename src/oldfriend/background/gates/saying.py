@@ -1,0 +1,156 @@
+"""How was it said? Asked, imagined, merely assented to, or told of somebody else: all no evidence.
+
+Looks at the sentences that a quote is part of, and of those at the ones that share words with the
+claim, so that "Question for you. Should I …?" is a question. Irony is not understood.
+"""
+
+import re
+from typing import Final
+
+from oldfriend.background.extraction import Claim
+from oldfriend.background.gates.places import Place
+from oldfriend.background.gates.reasons import Reason
+from oldfriend.background.gates.talk import Talk, spoken_in
+from oldfriend.background.gates.telltales import Telltales, folded, telltales_of
+from oldfriend.domain.messages import Message
+from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
+from oldfriend.prompts.phrasebook import phrasebook, spoken_language
+from oldfriend.turn.perceive import is_question, sentences_of
+
+WORD: Final = re.compile(r"[^\W_]+")
+CLAUSE: Final = re.compile(r"[,;:.!?\n\u2026\u2014\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f]+")
+FEWEST_TOLD: Final = 3
+"""Words before a tag such as "you know?" that tell something."""
+EMPTY_WORDS: Final = 4
+"""So many small words may say something by themselves ("I can't go on"); fewer do not."""
+SUPPOSED: Final = 0.5
+"""A claim of whose words the companion has said so large a part, and the person none, is its."""
+OF_ONESELF: Final = frozenset({"fact", "preference", "pattern"})
+
+
+def flaw_of(claim: Claim, place: Place, talk: Talk) -> Reason | None:
+    """Why words of the right author tell nothing all the same."""
+    told, sentences = spoken_in(place), sentences_for(claim, place)
+    said = folded(" ".join(sentences))
+    if told.imagined.search(said) or (is_sure(claim) and told.wished.search(said)):
+        return "imagined"
+    if all(asks(sentence, told, place.message.language) for sentence in sentences):
+        return "question"
+    if is_assent(place.text, told):
+        return None if answers_a_question(place, talk) else "companion's suggestion"
+    if says_nothing(place.text, place.message.language, told):
+        return "no quote"
+    if is_about_another(claim, place, talk):
+        return "about another"
+    return "companion's suggestion" if is_supposed_by_companion(claim, place, talk) else None
+
+
+def sentences_for(claim: Claim, place: Place) -> tuple[str, ...]:
+    """The sentences around a quote that share words with a claim; all, where none does."""
+    language = place.message.language
+    words = terms_in(f"{claim.text} {claim.value}", language)
+    sentences = tuple(place.sentences()) or (place.text,)
+    return tuple(each for each in sentences if words & terms_in(each, language)) or sentences
+
+
+def terms_in(text: str, language: str) -> frozenset[str]:
+    """The stems of the words that carry matter; of scripts without spaces, pairs."""
+    return frozenset(
+        stem_of(word, language)
+        for word in words_in(text)
+        if not is_stop_word(word, language) and not (is_unspaced(word) and len(word) == 1)
+    )
+
+
+def is_sure(claim: Claim) -> bool:
+    """Whether a wish is too little for it: for all but goals, beliefs and feelings it is."""
+    return claim.kind != "pattern" or claim.pattern in {"behavior", "temporal", "causal"}
+
+
+def asks(sentence: str, told: Telltales, language: str) -> bool:
+    """Whether a sentence is a question that tells nothing."""
+    plain = folded(sentence)
+    if not is_question(sentence, phrasebook(spoken_language(language))):
+        return False
+    if "?" not in plain and told.exclaimed.search(plain):
+        return False
+    found = told.telling_question.search(plain)
+    if found is None:
+        return True
+    rest = plain[found.end() :] if found.start() == 0 else plain[: found.start()]
+    return len(words_in(rest)) < FEWEST_TOLD
+
+
+def is_assent(words: str, told: Telltales) -> bool:
+    """Whether words say no more than yes, maybe or no."""
+    spoken = WORD.findall(folded(words).lower())
+    return bool(spoken) and all(word in told.assent for word in spoken)
+
+
+def answers_a_question(place: Place, talk: Talk) -> bool:
+    """Whether what was said just before asked plainly, and suggested nothing."""
+    asked = just_before(place, talk)
+    if asked is None or asked.trust not in {"companion", "other"}:
+        return False
+    book = phrasebook(spoken_language(asked.language))
+    told = telltales_of(asked.language)
+    questions = [each for each in sentences_of(asked.text) if is_question(each, book)]
+    return bool(questions) and not any(told.suggestion.search(folded(each)) for each in questions)
+
+
+def just_before(place: Place, talk: Talk) -> Message | None:
+    """The last message of somebody else before the one that is quoted."""
+    before = talk.before(place.message)
+    return next((each for each in reversed(before) if each.trust != place.message.trust), None)
+
+
+def says_nothing(words: str, language: str, told: Telltales) -> bool:
+    """Whether words are a few small ones that could stand anywhere."""
+    spoken = words_in(words)
+    if len(spoken) >= EMPTY_WORDS or told.strong.search(folded(words)):
+        return False
+    return all(is_stop_word(word, language) for word in spoken)
+
+
+def is_about_another(claim: Claim, place: Place, talk: Talk) -> bool:
+    """Whether what is claimed of the person was said of somebody else ("Ana hates it")."""
+    if claim.subject != "person" or claim.kind not in OF_ONESELF or place.message.trust == "other":
+        return False
+    told, clause = spoken_in(place), folded(clause_of(place))
+    if told.reported.search(clause):
+        return True
+    whom = named_first(clause, told, talk)
+    if not whom or whom.casefold() in claim.text.casefold():
+        return False
+    rest = clause[clause.casefold().find(whom.casefold()) + len(whom) :]
+    return not told.whom.search(claim.text) and not told.speaker.search(rest)
+
+
+def clause_of(place: Place) -> str:
+    """The words that are quoted, from where their clause begins."""
+    breaks = [found.end() for found in CLAUSE.finditer(place.message.text, 0, place.start)]
+    return place.message.text[max(breaks, default=0) : place.end].strip()
+
+
+def named_first(clause: str, told: Telltales, talk: Talk) -> str:
+    """Whom a clause begins with: a name, or "my sister"; nothing where it is nobody."""
+    mine = told.of_mine.match(clause)
+    whom = told.whom.match(clause, mine.end()) if mine else None
+    if whom is not None:
+        return whom.group()
+    plain = clause.casefold()
+    return next((name for name in talk.names if name and plain.startswith(name)), "")
+
+
+def is_supposed_by_companion(claim: Claim, place: Place, talk: Talk) -> bool:
+    """Whether the words of a claim are the companion's, and none of them the person's own."""
+    language = talk.language
+    words = terms_in(claim.value or claim.text, language)
+    if not words or words & terms_in(place.message.text, language):
+        return False
+    before = talk.before(place.message)
+    supposed = " ".join(each.text for each in before if each.trust == "companion")
+    if len(words & terms_in(supposed, language)) < SUPPOSED * len(words):
+        return False
+    own = " ".join(each.text for each in before if each.trust == "person")
+    return not words & terms_in(own, language) and not answers_a_question(place, talk)

@@ -1,0 +1,120 @@
+"""What is needed to read a segment, and to decide about it? The talk, and what is known.
+
+Only what may bear on it is fetched: all that has one value at a time, what keeps being so, what
+is still to come, and the events of those weeks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.background.deciding.attributes import folded
+from oldfriend.background.deciding.deliberation import Scene
+from oldfriend.background.deciding.happenings import MENTIONED_AGAIN
+from oldfriend.background.extraction import Material
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EntityId, ObjectId
+from oldfriend.domain.memories import Entity, Evidence, Known, MemoryKind
+from oldfriend.domain.messages import Message
+from oldfriend.memory.beliefs import (
+    list_entities,
+    list_events_between,
+    list_memories,
+    list_rejected,
+)
+from oldfriend.memory.changes import newest_change_of
+from oldfriend.memory.evidence import list_evidence_by
+from oldfriend.memory.meanings import Meanings, load_meanings
+from oldfriend.memory.people import get_companion, get_person_by_id
+from oldfriend.memory.segments import Segment, list_messages_before, list_messages_in
+
+LASTING: Final[tuple[MemoryKind, ...]] = (
+    "fact", "preference", "pattern", "commitment", "expectation",
+)  # fmt: skip
+BEFORE: Final = 6
+"""So many messages before a segment help to understand it."""
+SHOWN: Final[Mapping[MemoryKind, int]] = {
+    "fact": 40, "preference": 20, "pattern": 20, "commitment": 10, "expectation": 10, "event": 10,
+}  # fmt: skip
+"""How much of what is known a model is shown, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """Everything that one reading needs."""
+
+    material: Material
+    scene: Scene
+    known: tuple[Known, ...]  # all that a claim may bear on
+    meanings: Meanings
+    entities: tuple[Entity, ...]
+    bases: Mapping[EntityId, int]
+
+
+async def gather(tx: Transaction, segment: Segment, *, model: str, now: Micros) -> Gathered:
+    """Everything that the reading of a segment needs, as it is now."""
+    person = await get_person_by_id(tx, segment.person)
+    companion = await get_companion(tx)
+    messages = await list_messages_in(tx, segment)
+    known = [
+        *await list_memories(tx, person.id, kinds=LASTING),
+        *await list_events_between(
+            tx, person.id, since=segment.from_at - MENTIONED_AGAIN,
+            until=segment.until_at + MENTIONED_AGAIN,
+        ),
+    ]  # fmt: skip
+    entities = await list_entities(tx, person.id)
+    return Gathered(
+        material=Material(
+            segment=segment.id, person=person, companion=companion.name,
+            messages=tuple(messages),
+            before=tuple(await list_messages_before(tx, segment, limit=BEFORE)),
+            known=tuple(strongest(known)), entities=tuple(named_in(messages, entities)),
+        ),
+        scene=Scene(
+            person=person.id, names=frozenset({folded(person.name), folded(companion.name)}),
+            language=person.language or "en", now=now,
+            messages={message.id: message for message in messages},
+            rejected=tuple(await list_rejected(tx, person.id)),
+            fading=await list_fading(tx, segment),
+        ),
+        known=tuple(known),
+        meanings=await load_meanings(tx, person.id, model, [each.memory.id for each in known]),
+        entities=tuple(entities),
+        bases={each.id: await newest_change_of(tx, person.id, each.id) for each in entities},
+    )  # fmt: skip
+
+
+def strongest(known: Sequence[Known]) -> list[Known]:
+    """What of the known is shown to a model: of each kind the strongest."""
+    shown: list[Known] = []
+    for kind, most in SHOWN.items():
+        of_kind = [each for each in known if each.memory.kind == kind]
+        of_kind.sort(key=lambda each: (-each.standing.strength, -each.standing.last_seen))
+        shown += of_kind[:most]
+    return shown
+
+
+def named_in(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:
+    """The entities that are named in some talk, and those of which it is not clear who they are."""
+    said = "\n".join(message.text for message in messages).casefold()
+    return [
+        each
+        for each in entities
+        if each.status == "uncertain"
+        or any(name.casefold() in said for name in (each.name, *each.aliases))
+    ]
+
+
+async def list_fading(tx: Transaction, segment: Segment) -> frozenset[ObjectId]:
+    """What rests on nothing but an earlier reading of the same segment."""
+    if segment.generation == 1:
+        return frozenset()
+    evidence = await list_evidence_by(tx, segment.person, segment.id)
+    return frozenset(each for each, words in evidence.items() if only_from(words, segment))
+
+
+def only_from(words: Sequence[Evidence], segment: Segment) -> bool:
+    """Whether all of these words were found in one segment."""
+    return all(each.segment == segment.id for each in words)

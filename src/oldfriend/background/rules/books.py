@@ -1,0 +1,196 @@
+"""Which plain statements do the rules know, in each language?
+
+Reads the rule books beside it into values; their form is told at the head of ``books/en.toml``.
+Knows nothing of messages.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, cast
+
+from oldfriend.domain.memories import EntityKind, MemoryKind, RelationalTag
+
+When = Literal["", "past", "due"]
+Rewording = tuple[tuple[re.Pattern[str], str], ...]
+Unit = Literal["day", "week", "weekend", "month", "year", "day_of_month"]
+
+_PIECE = re.compile(r"\{([a-z_]+)\}")
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One thing that people say plainly, and what it tells."""
+
+    kind: MemoryKind
+    text: str
+    said: tuple[re.Pattern[str], ...]  # by somebody about themselves
+    told: tuple[re.Pattern[str], ...]  # by somebody about a named other
+    key: str
+    value: str
+    confidence: float
+    impact: int
+    importance: float
+    tags: tuple[str, ...]
+    relational: tuple[RelationalTag, ...]
+    when: When  # "past": dated if it can be; "due": only with a time to come
+    is_change: bool  # holds from the time it speaks of, not from ever
+    is_vow: bool  # an explicit promise: binds the companion too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part that somebody plays in a life: the sister, the dog."""
+
+    relation: str  # in English, whatever the language
+    phrase: str  # "a sister", in the book's language
+    kind: EntityKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelativeTime:
+    """Words for a time that is counted from the day they are said on."""
+
+    said: re.Pattern[str]
+    unit: Unit
+    ahead: int | None  # in units; None: the number, or the day of the month, is among the words
+    is_past: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """What keeps a sentence, or what would be its value, from being taken at its word."""
+
+    question: re.Pattern[str]
+    doubt: re.Pattern[str]
+    reported: re.Pattern[str]
+    joke: re.Pattern[str]
+    not_value: re.Pattern[str]
+    not_name: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleBook:
+    """The rules of one language."""
+
+    language: str
+    start: re.Pattern[str]  # after what a new statement begins within a sentence
+    lead: re.Pattern[str]  # words before a statement that do not change it
+    caution: Caution
+    third: Rewording  # "my" and the like, said by somebody else
+    polish: Rewording  # what to mend in a finished text
+    rules: tuple[Rule, ...]
+    parts: Mapping[str, Part]  # by the word for it
+    part_text: str
+    naming: tuple[re.Pattern[str], ...]
+    nickname: tuple[re.Pattern[str], ...]
+    same: tuple[re.Pattern[str], ...]
+    different: tuple[re.Pattern[str], ...]
+    times: tuple[RelativeTime, ...]
+    weekdays: tuple[re.Pattern[str], ...]  # Monday first
+    named_day: re.Pattern[str]  # a date with its small words, as "on the 9th of May"
+    clock: re.Pattern[str]
+    after_noon: re.Pattern[str]
+    counts: Mapping[str, int]
+    week_text: str
+    month_text: str
+    feeling: re.Pattern[str]
+
+
+@cache
+def rule_book(language: str) -> RuleBook:
+    """The rule book of one of the spoken languages."""
+    file = resources.files("oldfriend.background.rules") / "books" / f"{language}.toml"
+    book = tomllib.loads(file.read_text("utf-8"))
+    parts = {word: _part(told) for word, told in book["parts"].items()}
+    words = sorted(parts, key=len, reverse=True)
+    pieces = {**cast(dict[str, str], book["pieces"]), "part": f"(?P<part>{'|'.join(words)})"}
+    reading = book["reading"]
+    times = book["times"]
+    return RuleBook(
+        language=language,
+        start=_compiled(reading["start"], pieces),
+        lead=_compiled(reading["lead"], pieces),
+        caution=_caution(reading, pieces),
+        third=_rewording(reading["third"]),
+        polish=_rewording(reading["polish"]),
+        rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
+        parts=parts,
+        part_text=reading["part_text"],
+        naming=_all_compiled(reading["naming"], pieces),
+        nickname=_all_compiled(reading["nickname"], pieces),
+        same=_all_compiled(reading["same"], pieces),
+        different=_all_compiled(reading["different"], pieces),
+        times=tuple(_time(entry, pieces) for entry in times["relative"]),
+        weekdays=tuple(_compiled(words, pieces) for words in times["weekdays"]),
+        named_day=_compiled(times["named_day"], pieces),
+        clock=_compiled(times["clock"], pieces),
+        after_noon=_compiled(times["after_noon"], pieces),
+        counts=times["counts"],
+        week_text=times["week"],
+        month_text=times["month"],
+        feeling=_compiled(reading["feeling"], pieces),
+    )
+
+
+def _rewording(pairs: Sequence[Sequence[str]]) -> Rewording:
+    return tuple((re.compile(words, re.IGNORECASE), put) for words, put in pairs)
+
+
+def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:
+    return Caution(
+        question=_compiled(reading["question"], pieces),
+        doubt=_compiled(reading["doubt"], pieces),
+        reported=_compiled(reading["reported"], pieces),
+        joke=_compiled(reading["joke"], pieces),
+        not_value=_compiled(reading["not_value"], pieces),
+        not_name=frozenset(reading["not_name"].split()),
+    )
+
+
+def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Rule:
+    return Rule(
+        kind=entry["kind"],
+        text=entry["text"],
+        said=_all_compiled(entry["said"], pieces),
+        told=_all_compiled(entry.get("told", ()), pieces),
+        key=entry.get("key", ""),
+        value=entry.get("value", "{value}" if entry.get("key") else ""),
+        confidence=entry.get("confidence", 0.85),
+        impact=entry.get("impact", 0),
+        importance=entry.get("importance", 0.5),
+        tags=tuple(entry.get("tags", ())),
+        relational=tuple(entry.get("relational", ())),
+        when=entry.get("when", ""),
+        is_change=entry.get("change", False),
+        is_vow=entry.get("vow", False),
+    )
+
+
+def _part(told: Sequence[str]) -> Part:
+    relation, phrase, kind = (*told, "person")[:3]
+    return Part(relation=relation, phrase=phrase, kind=cast(EntityKind, kind))
+
+
+def _time(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> RelativeTime:
+    return RelativeTime(
+        said=_compiled(entry["said"], pieces),
+        unit=entry["unit"],
+        ahead=entry.get("ahead"),
+        is_past=entry.get("past", False),
+    )
+
+
+def _all_compiled(sources: Sequence[str], pieces: Mapping[str, str]) -> tuple[re.Pattern[str], ...]:
+    return tuple(_compiled(source, pieces) for source in sources)
+
+
+def _compiled(source: str, pieces: Mapping[str, str]) -> re.Pattern[str]:
+    """An expression with its pieces put in; letter case matters only where a piece says so."""
+    for _ in range(_DEEPEST):
+        source = _PIECE.sub(lambda found: pieces[found[1]], source)
+    return re.compile(source, re.IGNORECASE)

@@ -1,0 +1,150 @@
+"""What do the rules make of a sentence? Claims, put in the third person."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from oldfriend.background.extraction import Claim
+from oldfriend.background.rules.books import Rule, RuleBook
+from oldfriend.background.rules.moments import Due, Period, due_in, past_in, without_times
+from oldfriend.background.rules.naming import quote_of
+from oldfriend.background.rules.sentences import Sentence, is_hidden
+from oldfriend.domain.memories import Subject
+
+LONGEST_VALUE: Final = 70
+MOST_WORDS: Final = 9
+_KEYS_OF_OTHERS: Final = {"dietary": "diet"}
+"""Where a category of the person's preferences is a fact about somebody else."""
+_SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how"})
+"""Groups that the rule itself limits to a few words."""
+
+
+def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Claim]:
+    """What a sentence tells: at each place where a statement begins, one claim of each kind."""
+    for place in sentence.starts:
+        told: set[str] = set()
+        for rule in book.rules:
+            sort = rule.when if rule.when == "due" else rule.kind  # what is to come is told once
+            if sort in told or not _may_bind(rule, sentence):
+                continue
+            if claim := _claim_at(place, rule, sentence, book, known):
+                told.add(sort)
+                yield claim
+
+
+def _may_bind(rule: Rule, sentence: Sentence) -> bool:
+    """The companion is bound by its vows, and tells nothing else."""
+    return rule.is_vow or sentence.message.role != "companion"
+
+
+def _claim_at(
+    place: int, rule: Rule, sentence: Sentence, book: RuleBook, known: Collection[str]
+) -> Claim | None:
+    is_person = sentence.message.role == "person"
+    speaker = "" if is_person else sentence.message.speaker
+    for said in rule.said:
+        found = said.match(sentence.plain, place)
+        if found and (claim := _claim(found, rule, sentence, book, speaker)):
+            return claim
+    for told in rule.told if is_person else ():
+        found = told.match(sentence.plain, place)
+        if found and found["who"] in known:
+            return _claim(found, rule, sentence, book, found["who"])
+    return None
+
+
+def _claim(
+    found: re.Match[str], rule: Rule, sentence: Sentence, book: RuleBook, who: str
+) -> Claim | None:
+    groups = _third_person(found, rule, book)
+    message = sentence.message
+    rest = sentence.plain[found.start() :]
+    due = due_in(rest, message, book) if rule.when == "due" else None
+    if groups is None or (rule.when == "due" and due is None):
+        return None
+    is_dated = rule.when == "past" or rule.is_change
+    past = past_in(rest, message, book) if is_dated else None
+    text = _rendered(rule.text, groups, who, due, book)
+    value = _rendered(rule.value, groups, "", due, book, is_sentence=False)
+    is_other = bool(who) and message.role != "companion"
+    is_preference = rule.kind == "preference"
+    return Claim(
+        kind="fact" if is_other and is_preference else rule.kind,
+        text=text,
+        quotes=(quote_of(sentence),),
+        confidence=rule.confidence,
+        subject=_subject(sentence, who),
+        key=_others_key(who, rule) if is_other else rule.key,
+        value=value,
+        impact=rule.impact,
+        tags=rule.tags,
+        relational=rule.relational,
+        importance=rule.importance,
+        happened_at=past.begins if past and rule.kind == "event" else None,
+        happened_until=past.ends if past and rule.kind == "event" else None,
+        holds_from=_since(rule, past, sentence),
+        due_at=due.at if due else None,
+    )
+
+
+def _others_key(who: str, rule: Rule) -> str:
+    return f"{who}:{_KEYS_OF_OTHERS.get(rule.key, rule.key)}" if rule.key else ""
+
+
+def _subject(sentence: Sentence, who: str) -> Subject:
+    if sentence.message.role == "companion":
+        return "companion"
+    return "other" if who else "person"
+
+
+def _since(rule: Rule, past: Period | None, sentence: Sentence) -> int | None:
+    if not rule.is_change or rule.kind == "event":
+        return None
+    return past.begins if past else sentence.message.at
+
+
+def _third_person(found: re.Match[str], rule: Rule, book: RuleBook) -> Mapping[str, str] | None:
+    """The words that were found, as somebody else would say them; nothing if they cannot be."""
+    groups: dict[str, str] = {}
+    for name, words in found.groupdict().items():
+        if not words:
+            groups[name] = ""
+        elif name in _SAID_WHOLE:
+            groups[name] = words
+        else:
+            groups[name] = _reworded(words, rule, book)
+            if not is_sound(groups[name], book):
+                return None
+    return groups
+
+
+def _reworded(words: str, rule: Rule, book: RuleBook) -> str:
+    if rule.when or rule.is_change:
+        words = without_times(words, book)
+    for own, others in book.third:
+        words = own.sub(others, words)
+    return " ".join(words.split()).strip(" ,，、~!")
+
+
+def is_sound(words: str, book: RuleBook) -> bool:
+    """Whether words can be kept: some, not many, and clear without those around them."""
+    if not words or len(words) > LONGEST_VALUE or len(words.split()) > MOST_WORDS:
+        return False
+    return not (is_hidden(words) or book.caution.not_value.search(words))
+
+
+def _rendered(
+    template: str,
+    groups: Mapping[str, str],
+    who: str,
+    due: Due | None,
+    book: RuleBook,
+    *,
+    is_sentence: bool = True,
+) -> str:
+    gap = "" if book.language == "zh" or not who else " "
+    parts = {**groups, "who": f"{who}{gap}", "date": due.text if due else ""}
+    text = " ".join(template.format(**parts).split())
+    for words, better in book.polish:
+        text = words.sub(better, text)
+    return text[:1].upper() + text[1:] if is_sentence else text

@@ -1,0 +1,200 @@
+"""When is that? Days and hours named in a statement, counted from the day it was said.
+
+What has been is read as ``memory.search.dates`` reads it; this adds what is to come.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from oldfriend.background.rules.books import RelativeTime, RuleBook, Unit
+from oldfriend.domain.clock import SECOND, Micros, from_micros, to_micros
+from oldfriend.domain.messages import Message
+from oldfriend.memory.search.dates import Grain, spans_in
+from oldfriend.prompts.phrasebook import phrasebook
+
+_HAN_DAY = re.compile("([二三]?十)?([一二三四五六七八九])?(?=[日号])")
+_HAN_DIGITS = "〇一二三四五六七八九"
+_HOURS = 24
+_LONGEST_WAIT = 62
+"""Days until there has been one of each number."""
+_FARTHEST = 400
+"""Units that somebody counts ahead or back; more is not meant as a date."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Days:
+    """Days from `first` up to and without `end`."""
+
+    first: date
+    end: date
+    grain: Grain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """From a moment until another."""
+
+    begins: Micros
+    ends: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """When something is to happen at the latest, and how that is written."""
+
+    at: Micros
+    text: str
+
+
+def past_in(words: str, message: Message, book: RuleBook) -> Period | None:
+    """The time that has been which the words name, if any."""
+    local = from_micros(message.at, message.zone)
+    days = _counted(words, local.date(), book, is_past=True) or _named(words, message, is_past=True)
+    if days is None or days.first > local.date():
+        return None
+    return Period(begins=_midnight(days.first, local), ends=_midnight(days.end, local) - 1)
+
+
+def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
+    """The time to come which the words name, if any: the last moment that still fits."""
+    local = from_micros(message.at, message.zone)
+    days = _counted(words, local.date(), book, is_past=False) or _named(
+        words, message, is_past=False
+    )
+    if days is None or days.end <= local.date():
+        return None
+    at = _midnight(days.end, local) - SECOND
+    if days.grain == "day" and (hour := _clock(words, book)):
+        at = to_micros(datetime.combine(days.first, hour, local.tzinfo))
+    return Due(at=at, text=_written(days, book)) if at > message.at else None
+
+
+def without_times(words: str, book: RuleBook) -> str:
+    """The words without those that name a time."""
+    for said in (book.named_day, book.clock, *(known.said for known in book.times)):
+        words = said.sub(" ", words)
+    for weekday in book.weekdays:
+        words = weekday.sub(" ", words)
+    return " ".join(words.split()).strip(" ,，、")
+
+
+def _counted(words: str, today: date, book: RuleBook, *, is_past: bool) -> Days | None:
+    weekday = next((day for day, said in enumerate(book.weekdays) if said.search(words)), None)
+    for known in book.times:
+        if known.is_past == is_past and (found := known.said.search(words)):
+            ahead = _units_ahead(known, found, book)
+            return None if ahead is None else _from_unit(today, known.unit, ahead, weekday)
+    if weekday is None or is_past:
+        return None
+    return _one_day(today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1))
+
+
+def _units_ahead(known: RelativeTime, found: re.Match[str], book: RuleBook) -> int | None:
+    """How many units from today; nothing if the number is no number."""
+    if known.ahead is not None:
+        return known.ahead
+    count = found["count"].lower()
+    number = int(count) if count.isdecimal() else book.counts.get(count, 0)
+    if not 0 < number <= _FARTHEST:
+        return None
+    return -number if known.is_past else number
+
+
+def _from_unit(today: date, unit: Unit, ahead: int, weekday: int | None) -> Days | None:
+    monday = today - timedelta(days=today.weekday())
+    if unit == "day":
+        return _one_day(today + timedelta(days=ahead))
+    if unit == "day_of_month":
+        return next((_one_day(day) for day in _days_from(today) if day.day == ahead), None)
+    if unit == "weekend":
+        saturday = monday + timedelta(days=7 * ahead + 5)
+        return Days(first=saturday, end=saturday + timedelta(days=2), grain="week")
+    if unit == "week":
+        first = monday + timedelta(days=7 * ahead)
+        if weekday is not None:
+            return _one_day(first + timedelta(days=weekday))
+        return Days(first=first, end=first + timedelta(days=7), grain="week")
+    if unit == "month":
+        return _month(today.year * 12 + today.month - 1 + ahead)
+    year = min(max(today.year + ahead, 2), 9997)
+    return Days(first=date(year, 1, 1), end=date(year + 1, 1, 1), grain="year")
+
+
+def _days_from(today: date) -> Iterator[date]:
+    return (today + timedelta(days=ahead) for ahead in range(_LONGEST_WAIT))
+
+
+def _named(words: str, message: Message, *, is_past: bool) -> Days | None:
+    local = from_micros(message.at, message.zone)
+    offset = local.utcoffset() or timedelta()
+    words = _HAN_DAY.sub(_in_digits, words)
+    spans = spans_in(words, asked_at=message.at, zone_offset_s=round(offset.total_seconds()))
+    for span in spans:
+        days = Days(first=span.first, end=span.end, grain=span.grain)
+        if not span.any_year:
+            return days
+        if is_past and days.first > local.date():
+            return _years_on(days, -1)
+        return _years_on(days, 1) if not is_past and days.end <= local.date() else days
+    return None
+
+
+def _in_digits(day: re.Match[str]) -> str:
+    """The day of a month, which the search reads in digits only."""
+    tens, ones = day[1] or "", _HAN_DIGITS.find(day[2] or "〇")
+    if not day[0]:
+        return ""
+    return str((_HAN_DIGITS.find(tens[0]) if len(tens) == 2 else len(tens)) * 10 + ones)
+
+
+def _years_on(days: Days, years: int) -> Days | None:
+    try:
+        first = days.first.replace(year=days.first.year + years)
+    except ValueError:  # the 29th of February
+        return None
+    if days.grain == "month":
+        return _month(first.year * 12 + first.month - 1)
+    return Days(first=first, end=first + (days.end - days.first), grain=days.grain)
+
+
+def _clock(words: str, book: RuleBook) -> time | None:
+    found = book.clock.search(words)
+    if not found:
+        return None
+    said = found["hour"].lower()
+    hour = int(said) if said.isdecimal() else book.counts.get(said, _HOURS)
+    minute = 30 if found.groupdict().get("half") else int(found["minute"] or 0)
+    if hour < 12 and book.after_noon.search(words):
+        hour += 12
+    return time(hour, minute) if hour < _HOURS and minute < 60 else None
+
+
+def _one_day(day: date) -> Days:
+    return Days(first=day, end=day + timedelta(days=1), grain="day")
+
+
+def _month(months: int) -> Days:
+    following = months + 1
+    return Days(
+        first=date(months // 12, months % 12 + 1, 1),
+        end=date(following // 12, following % 12 + 1, 1),
+        grain="month",
+    )
+
+
+def _midnight(day: date, local: datetime) -> Micros:
+    return to_micros(datetime.combine(day, time(), local.tzinfo))
+
+
+def _written(days: Days, book: RuleBook) -> str:
+    wording = phrasebook(book.language).time
+    shape = {"week": book.week_text, "month": book.month_text, "year": "{year}"}
+    day = days.first
+    parts = {
+        "day": day.day, "number": day.month, "month": wording.months[day.month - 1],
+        "year": day.year,
+    }  # fmt: skip
+    date_text = wording.date.format(**parts)
+    return shape.get(days.grain, "{date}").format(date=date_text, **parts)

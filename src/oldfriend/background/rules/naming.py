@@ -1,0 +1,105 @@
+"""Who and what has a name here, and how are they related to whoever speaks?"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from oldfriend.background.extraction import Claim, Named, Quote, Sameness
+from oldfriend.background.rules.books import RuleBook
+from oldfriend.background.rules.sentences import Sentence
+from oldfriend.domain.memories import EntityKind
+
+_CONFIDENCE = 0.9
+
+
+def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[Named, Claim | None]]:
+    """Everybody whom a sentence names by the part they play, and what that tells."""
+    for naming in book.naming:
+        for found in naming.finditer(sentence.plain):
+            if not is_name(found["name"], book) or is_reported(sentence, found.start(), book):
+                continue
+            part = book.parts[found["part"].lower()]
+            quotes = (quote_of(sentence),)
+            named = Named(name=found["name"], kind=part.kind, quotes=quotes)
+            is_theirs = sentence.message.role == "person"
+            yield named, _relation(named, found["part"], book) if is_theirs else None
+
+
+def nicknamed_in(sentence: Sentence, book: RuleBook, last: Named | None) -> Named | None:
+    """Another name that a sentence gives to somebody: to whom it says, or who was named last."""
+    for nickname in book.nickname:
+        found = nickname.search(sentence.plain)
+        if not found or not is_name(found["alias"], book):
+            continue
+        quotes = (quote_of(sentence),)
+        known = found.groupdict().get("name")
+        if known and is_name(known, book):
+            return Named(name=known, kind="person", quotes=quotes, aliases=(found["alias"],))
+        if last and last.name != found["alias"]:
+            return replace(last, quotes=quotes, aliases=(found["alias"],))
+    return None
+
+
+def samenesses_in(sentence: Sentence, book: RuleBook) -> Iterator[Sameness]:
+    """What a sentence says about two names: one and the same, or two."""
+    ways = [(said, False) for said in book.different] + [(said, True) for said in book.same]
+    for said, is_same in ways:
+        found = said.search(sentence.plain)
+        if found and is_name(found["one"], book) and is_name(found["other"], book):
+            quotes = (quote_of(sentence),)
+            one, other = found["one"], found["other"]
+            yield Sameness(one=one, other=other, is_same=is_same, quotes=quotes)
+            return
+
+
+def joined(names: Iterable[Named]) -> tuple[Named, ...]:
+    """Each name once, with all its other names and quotes."""
+    kept: dict[str, Named] = {}
+    for named in names:
+        known = kept.get(named.name.casefold())
+        kept[named.name.casefold()] = _joined(known, named) if known else named
+    return tuple(kept.values())
+
+
+def placed(name: str, kind: EntityKind, quotes: tuple[Quote, ...], book: RuleBook) -> Named | None:
+    """A place or an organisation that a fact names."""
+    return Named(name=name, kind=kind, quotes=quotes) if is_name(name, book) else None
+
+
+def is_name(words: str, book: RuleBook) -> bool:
+    """Whether words can be a name: they begin large, where the script has that."""
+    first = words[:1]
+    is_large = first.isupper() or (book.language == "zh" and first.isalpha())
+    return is_large and not set(words.lower().split()) & book.caution.not_name
+
+
+def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:
+    """Whether somebody else's words begin before a place in a sentence."""
+    reported = book.caution.reported.search(sentence.plain)
+    return bool(reported and reported.start() < place)
+
+
+def quote_of(sentence: Sentence) -> Quote:
+    """The whole sentence: the words around a statement tell how it was meant."""
+    return Quote(message=sentence.message.id, text=sentence.words)
+
+
+def _relation(named: Named, word: str, book: RuleBook) -> Claim:
+    part = book.parts[word.lower()]
+    return Claim(
+        kind="fact",
+        text=book.part_text.format(phrase=part.phrase, name=named.name),
+        quotes=named.quotes,
+        confidence=_CONFIDENCE,
+        subject="other",
+        key=f"{named.name}:relation",
+        value=part.relation,
+        names=(named.name,),
+    )
+
+
+def _joined(one: Named, other: Named) -> Named:
+    return replace(
+        one,
+        quotes=tuple(dict.fromkeys((*one.quotes, *other.quotes))),
+        aliases=tuple(dict.fromkeys((*one.aliases, *other.aliases))),
+    )

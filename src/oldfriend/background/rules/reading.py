@@ -1,0 +1,117 @@
+"""What do the rules read in a segment? The same values that a model gives, from plain statements.
+
+Pure: no model, no database. In doubt it leaves out; a model that comes later reads it again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.background.extraction import Claim, Extraction, Material, Named, Quote, Sameness
+from oldfriend.background.rules.books import RuleBook, rule_book
+from oldfriend.background.rules.matching import claims_in
+from oldfriend.background.rules.naming import (
+    joined,
+    named_in,
+    nicknamed_in,
+    placed,
+    samenesses_in,
+)
+from oldfriend.background.rules.sentences import Sentence, statements_in
+from oldfriend.background.rules.summing import summary_of, topics_of
+from oldfriend.domain.memories import EntityKind
+from oldfriend.domain.messages import Message
+from oldfriend.prompts.phrasebook import SPOKEN
+from oldfriend.turn.suspicion import suspicion_of
+
+RULES: Final = "rules/2"
+"""The rules' name and version, as evidence and changes cite them."""
+
+_NAMING_KEYS: Final[dict[str, EntityKind]] = {
+    "location": "place", "birthplace": "place", "workplace": "org",
+}  # fmt: skip
+_HEARD: Final = {("person", "person"), ("other", "other"), ("companion", "companion")}
+
+Read = tuple[Sentence, RuleBook]
+
+
+def read_by_rules(material: Material) -> Extraction:
+    """What was plainly said in a segment, each claim with the sentence it rests on."""
+    sentences = [read for message in material.messages for read in _sentences(message, material)]
+    names, relations, samenesses = _names(sentences)
+    known = _known_names(names, material)
+    told = [claim for sentence, book in sentences for claim in claims_in(sentence, book, known)]
+    claims = _each_once((*relations, *told))
+    names = joined((*names, *_places(claims, sentences)))
+    known = _known_names(names, material)
+    return Extraction(
+        author=RULES,
+        claims=tuple(replace(claim, names=_names_of(claim, known)) for claim in claims),
+        names=names,
+        samenesses=samenesses,
+        topics=topics_of(claims, names, [sentence for sentence, _ in sentences]),
+        summary=summary_of(sentences, claims),
+    )
+
+
+def _sentences(message: Message, material: Material) -> Iterable[Read]:
+    language = message.language if message.language in SPOKEN else material.person.language
+    if language in SPOKEN and _is_heard(message):
+        book = rule_book(language or "")
+        return ((sentence, book) for sentence in statements_in(message, book))
+    return ()
+
+
+def _is_heard(message: Message) -> bool:
+    """Whether the words are the speaker's own, and give no orders to a machine."""
+    is_own = (message.role, message.trust) in _HEARD and "forwarded_from" not in message.details
+    return is_own and suspicion_of(message.text).risk == "none"
+
+
+def _names(
+    sentences: Sequence[Read],
+) -> tuple[tuple[Named, ...], list[Claim], tuple[Sameness, ...]]:
+    names: list[Named] = []
+    relations: list[Claim] = []
+    samenesses: list[Sameness] = []
+    for sentence, book in sentences:
+        if sentence.message.role == "companion":
+            continue
+        for named, relation in named_in(sentence, book):
+            names.append(named)
+            relations += [relation] if relation else []
+        nicknamed = nicknamed_in(sentence, book, names[-1] if names else None)
+        names += [nicknamed] if nicknamed else []
+        samenesses += samenesses_in(sentence, book)
+    return joined(names), relations, tuple(samenesses)
+
+
+def _known_names(names: Iterable[Named], material: Material) -> frozenset[str]:
+    said = {name for named in names for name in (named.name, *named.aliases)}
+    kept = {name for entity in material.entities for name in (entity.name, *entity.aliases)}
+    return frozenset(said | kept)
+
+
+def _places(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterable[Named]:
+    book_of = {sentence.message.id: book for sentence, book in sentences}
+    for claim in claims:
+        kind = _NAMING_KEYS.get(claim.key.rpartition(":")[2])
+        if kind:
+            named = placed(claim.value, kind, claim.quotes, book_of[claim.quotes[0].message])
+            if named:
+                yield named
+
+
+def _each_once(claims: Iterable[Claim]) -> list[Claim]:
+    """The same claim made twice is one, resting on both places."""
+    kept: dict[tuple[str, str, str, str], Claim] = {}
+    for claim in claims:
+        same = (claim.kind, claim.subject, claim.key, (claim.value or claim.text).casefold())
+        known = kept.get(same)
+        quotes: tuple[Quote, ...] = (*(known.quotes if known else ()), *claim.quotes)
+        kept[same] = replace(known or claim, quotes=tuple(dict.fromkeys(quotes)))
+    return list(kept.values())
+
+
+def _names_of(claim: Claim, known: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in known if name in claim.text))

@@ -1,0 +1,187 @@
+"""What was said becomes what is believed, whoever reads it, once for each generation."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.forming.means import means_for
+from oldfriend.app.forming.tending import read, tend
+from oldfriend.app.house import House
+from oldfriend.background.consolidating import consolidate
+from oldfriend.domain.memories import Known
+from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.changes import check_fold, rebuild
+from oldfriend.memory.evidence import check_standings, list_evidence, refresh_all_standings
+from oldfriend.memory.log import edit_message
+from oldfriend.memory.segments import list_segments, reopen_segments
+from oldfriend.memory.withdrawing import undo_consolidation
+from tests.clock import FrozenClock
+
+DAY_ONE = [
+    "I live in Porto, in a small flat by the river.",
+    "My sister Ana is a nurse. She works nights at the hospital.",
+    "I love jazz, and I can't stand coriander.",
+    "My dog Rex died yesterday. I am heartbroken.",
+]
+LATER = [
+    "Big news: I moved to Lisbon last week!",
+    "The new flat is on the third floor, and bright.",
+]
+
+
+async def told(house: House, line: Line, texts: list[str]) -> None:
+    """Say some things, and have them read as after a pause."""
+    for text in texts:
+        await answer(house, line, Said(text=text))
+    await form(house, line)
+
+
+async def form(house: House, line: Line) -> None:
+    """Read whatever there is."""
+    for segment in await tend(house, line.person.id, because="asked"):
+        await read(house, line.person.id, segment.id)
+
+
+async def believed(house: House, line: Line, *, live: bool = True) -> list[Known]:
+    """What is believed; checked to be what was decided, standing as the evidence has it."""
+    async with house.db.reading() as tx:
+        person = line.person.id
+        assert await check_fold(tx, person) == []
+        assert await check_standings(tx, person) == []
+        return await list_memories(tx, person, live=live)
+
+
+def facts(known: list[Known]) -> dict[str, tuple[str, str]]:
+    """The value and state of each fact, by its key; the last one said wins."""
+    return {
+        each.memory.key: (each.memory.value, each.memory.status)
+        for each in sorted(known, key=lambda each: each.standing.last_seen)
+        if each.memory.kind == "fact"
+    }
+
+
+async def test_a_life_is_known_after_it_was_told(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Facts, likes, what happened, who is in it; each with the very words it rests on."""
+    await told(house, line, DAY_ONE)
+    known = await believed(house, line)
+
+    assert facts(known)["location"] == ("Porto", "active")
+    (event,) = [k.memory for k in known if k.memory.kind == "event" and k.memory.impact < -5]
+    assert "Rex" in event.text
+    liked = {k.memory.key: k.memory.value for k in known if k.memory.kind == "preference"}
+    assert (liked["interests"], liked["dislikes"]) == ("jazz", "coriander")
+    async with house.db.reading() as tx:
+        names = {each.name: each.kind for each in await list_entities(tx, line.person.id)}
+        evidence = await list_evidence(tx, line.person.id)
+        (summary,) = await list_summaries(tx, line.person.id)
+    assert (names["Ana"], names["Rex"]) == ("person", "pet")
+    for each in known:
+        assert evidence[each.memory.id]
+        assert all(
+            any(words.quote in text for text in DAY_ONE) for words in evidence[each.memory.id]
+        )
+    assert summary.level == 1
+
+
+async def test_who_moves_has_lived_elsewhere_before(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """The old home is history, the new one holds."""
+    await told(house, line, DAY_ONE)
+    clock.tick(minutes=60 * 24 * 30)
+    await told(house, line, LATER)
+
+    assert facts(await believed(house, line))["location"] == ("Lisbon", "active")
+    ended = [k.memory for k in await believed(house, line, live=False) if k.memory.ended_at]
+    assert [(m.value, m.status) for m in ended] == [("Porto", "superseded")]
+
+
+async def test_reading_again_says_nothing_twice(house: House, line: Line) -> None:
+    """A segment that is done is not read again; whoever reads it all the same joins all of it."""
+    await told(house, line, DAY_ONE)
+    before = {k.memory.text: k.standing.times_seen for k in await believed(house, line)}
+    async with house.db.reading() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+    assert await read(house, line.person.id, segment.id) is None
+
+    async with house.db.writing() as tx:
+        said = (await list_evidence(tx, line.person.id)).popitem()[1][0]
+        await reopen_segments(tx, line.person.id, [said.message])
+    await read(house, line.person.id, segment.id)
+    after = {k.memory.text: k.standing.times_seen for k in await believed(house, line, live=False)}
+    assert after == before
+
+
+async def test_what_was_edited_away_is_not_believed_any_more(house: House, line: Line) -> None:
+    """Nor kept as something that was so once: it was never meant."""
+    await told(house, line, DAY_ONE)
+    async with house.db.writing() as tx:
+        home = [
+            words
+            for each in (await list_evidence(tx, line.person.id)).values()
+            for words in each
+            if "Porto" in words.quote
+        ]
+        edited = DAY_ONE[0].replace("Porto", "Faro")
+        await edit_message(tx, line.person.id, home[0].message, edited, now=house.clock())
+        (segment,) = await reopen_segments(tx, line.person.id, [home[0].message])
+    await read(house, line.person.id, segment)
+
+    known = await believed(house, line, live=False)
+    homes = {(k.memory.value, k.memory.status, k.memory.ended_at is None) for k in known
+             if k.memory.key == "location"}  # fmt: skip
+    assert homes == {("Faro", "active", True), ("Porto", "active", False)}
+
+
+async def test_an_undone_reading_leaves_what_was_before(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """What it put an end to holds again."""
+    await told(house, line, DAY_ONE)
+    before = {k.memory.text for k in await believed(house, line)}
+    clock.tick(minutes=60 * 24 * 30)
+    await told(house, line, LATER)
+    async with house.db.writing() as tx:
+        last = (await list_segments(tx, line.person.id))[-1]
+        await undo_consolidation(tx, line.person.id, last.id, now=house.clock())
+        summaries = await list_summaries(tx, line.person.id)
+
+    assert {k.memory.text for k in await believed(house, line)} == before
+    assert len(summaries) == 1
+
+
+async def test_the_journal_alone_makes_the_same_beliefs(house: House, line: Line) -> None:
+    """Folded into empty views, and standing as the evidence makes them."""
+    await told(house, line, [*DAY_ONE, *LATER])
+    before = await believed(house, line, live=False)
+    async with house.db.writing() as tx:
+        await rebuild(tx, line.person.id)
+        await refresh_all_standings(tx, line.person.id)
+    assert await believed(house, line, live=False) == before
+
+
+async def test_two_who_read_the_same_segment_believe_it_once(house: House, line: Line) -> None:
+    """The second finds that it has changed, looks again, and finds it done."""
+    for text in DAY_ONE:
+        await answer(house, line, Said(text=text))
+    (segment,) = await tend(house, line.person.id, because="asked")
+    means = await means_for(house, segment)
+    rivals = [consolidate(replace(means), segment), consolidate(replace(means), segment)]
+    for rival in rivals:
+        await rival
+    known = await believed(house, line, live=False)
+    assert len({k.memory.text for k in known}) == len(known)
+
+
+@pytest.mark.parametrize("texts", [["ok"], ["hi", "thanks!"]])
+async def test_trivial_talk_leaves_nothing(house: House, line: Line, texts: list[str]) -> None:
+    """No belief, no summary; and it is not looked at again."""
+    await told(house, line, texts)
+    async with house.db.reading() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        assert (segment.status, await list_summaries(tx, line.person.id)) == ("trivial", [])
+    assert await believed(house, line, live=False) == []

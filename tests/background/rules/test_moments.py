@@ -1,0 +1,112 @@
+"""Days and hours in five languages, counted from Wednesday, 7 May 2025."""
+
+from datetime import UTC, datetime, time
+
+import pytest
+
+from oldfriend.background.rules.books import rule_book
+from oldfriend.background.rules.moments import due_in, past_in, without_times
+from oldfriend.domain.clock import SECOND, from_micros, to_micros
+from tests.background.rules.saying import message
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "day"),
+    [
+        ("en", "tomorrow", "2025-05-08"),
+        ("en", "on Friday", "2025-05-09"),
+        ("en", "on Wednesday", "2025-05-14"),
+        ("en", "next week", "2025-05-18"),
+        ("en", "next week on Tuesday", "2025-05-13"),
+        ("en", "in three days", "2025-05-10"),
+        ("en", "on 3 February", "2026-02-03"),
+        ("en", "in June", "2025-06-30"),
+        ("en", "on the 3rd", "2025-06-03"),
+        ("fr", "le 9", "2025-05-09"),
+        ("zh", "27号", "2025-05-27"),
+        ("en", "this weekend", "2025-05-11"),
+        ("es", "pasado mañana", "2025-05-09"),
+        ("es", "mañana por la mañana", "2025-05-08"),
+        ("es", "dentro de dos semanas", "2025-05-25"),
+        ("fr", "après-demain", "2025-05-09"),
+        ("fr", "le mois prochain", "2025-06-30"),
+        ("de", "übermorgen", "2025-05-09"),
+        ("de", "nächsten Monat", "2025-06-30"),
+        ("zh", "下周二", "2025-05-13"),
+        ("zh", "六月十二号", "2025-06-12"),
+        ("zh", "后天", "2025-05-09"),
+    ],
+)
+def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
+    """A promise for a week is broken only when the week is over."""
+    due = due_in(words, message("", language=language), rule_book(language))
+
+    assert due is not None
+    assert from_micros(due.at + SECOND).time() == time()
+    assert from_micros(due.at).date().isoformat() == day
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "hour", "minute"),
+    [
+        ("en", "tomorrow at 5pm", 17, 0),
+        ("en", "tomorrow at 8:30", 8, 30),
+        ("en", "tomorrow at noon", 12, 0),
+        ("es", "mañana a las cinco y media de la tarde", 17, 30),
+        ("fr", "demain à 15h30", 15, 30),
+        ("de", "morgen um 10 Uhr", 10, 0),
+        ("zh", "明天下午3点半", 15, 30),
+    ],
+)
+def test_an_hour_of_a_day_is_due_then(language, words, hour, minute):
+    """Who is to be called at five is not called at midnight."""
+    due = due_in(words, message("", language=language), rule_book(language))
+
+    assert due is not None
+    assert due.at == to_micros(datetime(2025, 5, 8, hour, minute, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "yesterday"),
+        ("en", "some day"),
+        ("en", "in a mess"),
+        ("en", "on 31 February"),
+        ("es", "por la mañana"),
+        ("de", "heute Morgen"),
+        ("de", "am Morgen"),
+        ("zh", "昨天"),
+    ],
+)
+def test_what_is_not_to_come_is_not_due(language, words):
+    """A mistaken date is worse than none."""
+    due = due_in(words, message("", language=language), rule_book(language))
+
+    assert due is None or due.text == "7. Mai 2025"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "first"),
+    [
+        ("en", "last night", "2025-05-06"),
+        ("en", "two weeks ago", "2025-04-21"),
+        ("en", "on 9 November", "2024-11-09"),
+        ("es", "anteayer", "2025-05-05"),
+        ("fr", "la semaine dernière", "2025-04-28"),
+        ("de", "vor drei Tagen", "2025-05-04"),
+        ("zh", "上个月", "2025-04-01"),
+    ],
+)
+def test_a_time_that_has_been_begins_on_its_first_day(language, words, first):
+    """Counted back from the message."""
+    period = past_in(words, message("", language=language), rule_book(language))
+
+    assert period is not None
+    assert from_micros(period.begins).date().isoformat() == first
+
+
+def test_words_for_times_are_taken_out_of_what_is_kept():
+    """ "Tomorrow" means nothing when it is read next year."""
+    assert without_times("call Ana tomorrow at 5pm", rule_book("en")) == "call Ana"
+    assert without_times("明天给安娜打电话", rule_book("zh")) == "给安娜打电话"

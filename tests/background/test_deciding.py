@@ -1,0 +1,251 @@
+"""What becomes of a claim: believed, joined, doubted, overtaken, or only history."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.background.deciding import Deliberation, Scene, decide_all
+from oldfriend.background.extraction import Bearing, Claim, Extraction, Named, Quote, Sameness
+from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.ids import ChatId, MessageId, PersonId, SessionId
+from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Signal
+from oldfriend.domain.messages import Message
+
+P = PersonId("p")
+DAY_0 = 20_000 * DAY
+
+
+def message(day: int) -> Message:
+    """What was said on a day."""
+    return Message(
+        id=MessageId(f"m{day}"), version=1, seq=day, person=P, chat=ChatId("c"),
+        session=SessionId("s"), session_name="s", channel="terminal", role="person", author="p",
+        speaker="Nora", trust="person", text="words", at=DAY_0 + day * DAY, zone="UTC",
+        language="en", tokens=1, turn=None, external_id=None, batch=None, details={},
+    )  # fmt: skip
+
+
+def claim(
+    kind: MemoryKind, text: str, *, day: int, key: str = "", value: str = "",
+    confidence: float = 0.85, signal: Signal = "explicit", impact: int = 0,
+    due_at: Micros | None = None, bearing: Bearing = "new", target: str | None = None,
+) -> Claim:  # fmt: skip
+    """Something told on a day."""
+    return Claim(
+        kind=kind, text=text, quotes=(Quote(message=MessageId(f"m{day}"), text="words"),),
+        key=key, value=value, confidence=confidence, signal=signal, impact=impact, due_at=due_at,
+        bearing=bearing, target=target,
+    )  # fmt: skip
+
+
+class Life:
+    """What is believed from reading to reading."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.known: dict[str, Known] = {}
+        self.entities: dict[str, Entity] = {}
+        self.refused: dict[str, int] = {}
+        self.now = DAY_0
+
+    def reads(self, *claims: Claim, **others: object) -> None:
+        """A segment is read; what was decided holds from then on."""
+        self.now += DAY
+        thinking = Deliberation(
+            scene=Scene(
+                person=P, names=frozenset({"nora", "oldfriend"}), language="en", now=self.now,
+                messages={m.id: m for m in map(message, range(4000))},
+                rejected=tuple(
+                    k.memory for k in self.known.values() if k.memory.status == "rejected"
+                ),
+            ),
+            known={k.memory.id: k for k in self.known.values() if k.memory.ended_at is None},
+            entities=dict(self.entities), bases={},
+            same=lambda said, memory: said.text.lower() == memory.text.lower(),
+        )  # fmt: skip
+        decide_all(thinking, Extraction(author="test/1", claims=claims, **others))
+        for decision in thinking.decided.values():
+            after = decision.after
+            if isinstance(after, Entity):
+                self.entities[after.id] = after
+            elif isinstance(after, Memory):
+                said = [each.source.at for each in decision.words]
+                self.known[after.id] = replace(thinking.known[after.id], memory=after)
+                standing = self.known[after.id].standing
+                seen = max([standing.last_seen, *said])
+                self.known[after.id] = replace(
+                    self.known[after.id], standing=replace(standing, last_seen=seen)
+                )
+        self.refused = dict(thinking.refused)
+
+    def believed(self) -> dict[str, str]:
+        """Each text with its state, history too."""
+        return {k.memory.text: k.memory.status for k in self.known.values()}
+
+    def of(self, text: str) -> Memory:
+        """The memory with this text."""
+        (found,) = [k.memory for k in self.known.values() if k.memory.text == text]
+        return found
+
+
+@pytest.fixture
+def life() -> Life:
+    """An empty one."""
+    return Life()
+
+
+def home(place: str, *, day: int, **more: object) -> Claim:
+    """Where somebody lives."""
+    return claim("fact", f"Lives in {place}.", day=day, key="location", value=place, **more)
+
+
+def test_a_move_supersedes_and_both_are_known_with_their_times(life: Life) -> None:
+    """The old one until then, the new one from then on."""
+    life.reads(home("Porto", day=1))
+    life.reads(home("Lisbon", day=30))
+
+    assert life.believed() == {"Lives in Porto.": "superseded", "Lives in Lisbon.": "active"}
+    assert life.of("Lives in Porto.").holds_until == DAY_0 + 30 * DAY
+    assert life.of("Lives in Lisbon.").holds_from == DAY_0 + 30 * DAY
+    (relation,) = life.of("Lives in Lisbon.").relations
+    assert (relation.kind, relation.other) == ("supersedes", life.of("Lives in Porto.").id)
+
+
+def test_an_old_chat_overrules_nothing_newer(life: Life) -> None:
+    """Read later, said before: it is history."""
+    life.reads(home("Lisbon", day=2000))
+    life.reads(home("Porto", day=3))
+
+    assert life.believed() == {"Lives in Lisbon.": "active", "Lives in Porto.": "superseded"}
+    assert life.of("Lives in Porto.").ended_at is not None
+
+
+def test_what_is_only_inferred_makes_doubtful_and_overrules_nobody(life: Life) -> None:
+    """An implicit sign speaks against; the person's own correction it does not touch."""
+    life.reads(home("Porto", day=1, confidence=0.7))
+    life.reads(home("Lisbon", day=30, signal="implicit"))
+    assert life.believed() == {"Lives in Porto.": "disputed"}
+
+    known = next(iter(life.known.values()))
+    by_person = replace(known.memory, is_by_person=True, status="active")
+    life.known[known.memory.id] = replace(known, memory=by_person)
+    life.reads(home("Lisbon", day=40, signal="implicit"))
+    assert life.believed() == {"Lives in Porto.": "active"}
+    assert life.refused == {"overruled by the person": 1}
+
+
+def test_unsure_facts_wait_for_a_second_word(life: Life) -> None:
+    """Then they count."""
+    life.reads(home("Porto", day=1, confidence=0.5))
+    assert life.believed() == {"Lives in Porto.": "tentative"}
+    life.reads(home("porto ", day=2, confidence=0.5))
+    assert life.believed() == {"Lives in Porto.": "active"}
+
+
+def test_several_children_are_no_contradiction(life: Life) -> None:
+    """Some keys have many values."""
+    life.reads(
+        claim("fact", "Has a daughter, Mia.", day=1, key="children", value="Mia"),
+        claim("fact", "Has a son, Leo.", day=1, key="children", value="Leo"),
+    )
+    assert set(life.believed().values()) == {"active"}
+
+
+def test_who_comes_to_dislike_something_no_longer_likes_it(life: Life) -> None:
+    """And only that."""
+    life.reads(
+        claim("preference", "Likes coffee.", day=1, key="interests", value="coffee"),
+        claim("preference", "Likes chess.", day=1, key="interests", value="chess"),
+    )
+    life.reads(claim("preference", "Cannot stand coffee.", day=9, key="dislikes", value="Coffee"))
+    assert life.believed() == {
+        "Likes coffee.": "superseded", "Likes chess.": "active", "Cannot stand coffee.": "active",
+    }  # fmt: skip
+
+
+def test_an_event_told_again_within_a_month_is_one_event(life: Life) -> None:
+    """Felt more strongly, it is kept so; its sign never turns."""
+    life.reads(claim("event", "Grandma died.", day=1, impact=-7))
+    life.reads(claim("event", "grandma died.", day=20, impact=-9))
+    life.reads(claim("event", "Grandma died.", day=25, impact=10))
+    assert [(k.memory.impact, k.memory.status) for k in life.known.values()] == [(-9, "active")]
+    life.reads(claim("event", "Grandma died.", day=300, impact=-5))
+    assert len(life.known) == 2
+
+
+def test_a_promise_is_put_off_and_kept(life: Life) -> None:
+    """One promise, with its last time; then it is fulfilled, and ended."""
+    life.reads(claim("commitment", "Will call Ana.", day=1, due_at=DAY_0 + 3 * DAY))
+    life.reads(claim("commitment", "Will call Ana.", day=2, due_at=DAY_0 + 9 * DAY))
+    promise = life.of("Will call Ana.")
+    assert promise.due_at == DAY_0 + 9 * DAY
+    life.reads(claim("commitment", "Called Ana.", day=9, bearing="fulfils", target=promise.id))
+    assert life.believed() == {"Will call Ana.": "fulfilled"}
+    assert life.of("Will call Ana.").ended_at is not None
+
+
+def test_a_pattern_that_changes_leaves_both_behind(life: Life) -> None:
+    """Superseded by name: the new one is written, and that it took the place of the old."""
+    life.reads(claim("pattern", "Runs every morning.", day=1))
+    old = life.of("Runs every morning.")
+    life.reads(claim("pattern", "Swims every morning.", day=9, bearing="supersedes", target=old.id))
+    assert life.believed() == {
+        "Runs every morning.": "superseded",
+        "Swims every morning.": "active",
+    }
+
+
+def test_what_the_person_rejected_is_not_believed_again_from_the_same_words(life: Life) -> None:
+    """What they say later is another matter."""
+    life.reads(home("Porto", day=1))
+    (known,) = life.known.values()
+    rejected = replace(known.memory, status="rejected", ended_at=DAY_0 + 5 * DAY)
+    life.known[known.memory.id] = replace(known, memory=rejected)
+    life.reads(home("Porto", day=1))
+    assert (life.believed(), life.refused) == (
+        {"Lives in Porto.": "rejected"}, {"rejected by the person": 1},
+    )  # fmt: skip
+    life.reads(home("Porto", day=7))
+    assert sorted(k.memory.status for k in life.known.values()) == ["active", "rejected"]
+
+
+def named(name: str, *aliases: str, day: int = 1) -> Named:
+    """Somebody who was named."""
+    quotes = (Quote(message=MessageId(f"m{day}"), text="words"),)
+    return Named(name=name, kind="person", quotes=quotes, aliases=aliases)
+
+
+def test_names_find_who_is_meant(life: Life) -> None:
+    """By any of their names; who may be known is uncertain until somebody says so."""
+    life.reads(names=(named("Ana García", "Anita"), named("Nora")))
+    life.reads(names=(named("anita"), named("Ana")))
+    by_name = {each.name: each for each in life.entities.values()}
+    assert {name: each.status for name, each in by_name.items()} == {
+        "Ana García": "confirmed", "Ana": "uncertain",
+    }  # fmt: skip
+    assert by_name["Ana"].same_as == by_name["Ana García"].id
+
+    told = Sameness(one="Ana", other="Ana García", is_same=False, quotes=named("x").quotes)
+    life.reads(samenesses=(told,))
+    assert {each.name: each.status for each in life.entities.values()} == {
+        "Ana García": "confirmed", "Ana": "separate",
+    }  # fmt: skip
+
+
+def test_two_names_of_one_are_joined(life: Life) -> None:
+    """All names lead to the one that stays."""
+    life.reads(names=(named("Roberto"), named("Pepe")))
+    told = Sameness(one="Pepe", other="Roberto", is_same=True, quotes=named("x").quotes)
+    life.reads(samenesses=(told,))
+    (kept,) = [each for each in life.entities.values() if each.ended_at is None]
+    (gone,) = [each for each in life.entities.values() if each.ended_at is not None]
+    assert (kept.name, kept.aliases, gone.status, gone.same_as) == (
+        "Roberto", ("Pepe",), "merged", kept.id,
+    )  # fmt: skip
+
+
+def test_a_claim_mentions_whom_its_text_names(life: Life) -> None:
+    """And nobody else."""
+    life.reads(claim("event", "Met Ana at the lake.", day=1), names=(named("Ana"), named("Ben")))
+    (ana,) = [each.id for each in life.entities.values() if each.name == "Ana"]
+    assert life.of("Met Ana at the lake.").entities == (ana,)

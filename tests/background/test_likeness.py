@@ -1,0 +1,208 @@
+"""Two beliefs are joined only if they say the same, and never if a detail that matters differs."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from oldfriend.background.likeness import (
+    Vectors,
+    Verdict,
+    canonical_hash,
+    differences,
+    likeness,
+    measure_for,
+    thresholds_for,
+    verdict,
+)
+from oldfriend.background.pairs import alike_pairs
+from oldfriend.domain.clock import DAY
+from oldfriend.llm.adapters.minilm import MiniLM
+from tests.background.alike import Labelled, claim, labelled
+
+FILES = ["pairs", "held_out"]
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Vectors:
+    """What the default embedder makes of all the pairs."""
+    texts = [text for name in FILES for pair in labelled(name) for text in (pair.one, pair.other)]
+    embedder = MiniLM()
+    rows = asyncio.run(embedder.embed(texts))
+    return Vectors(model=embedder.model, of=dict(zip(texts, rows, strict=True)))
+
+
+def judged(pair: Labelled, vectors: Vectors | None) -> Verdict:
+    """What is made of a pair; the same both ways round."""
+    one, other = claim(pair.one), claim(pair.other)
+    answer = verdict(one, other, vectors, language=pair.language)
+    assert answer == verdict(other, one, vectors, language=pair.language)
+    return answer
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("is_embedded", [True, False])
+def test_nothing_that_differs_is_taken_for_the_same(
+    name: str, vectors: Vectors, *, is_embedded: bool
+) -> None:
+    """In five languages, with and without vectors, and without anybody who could be asked."""
+    wrong = [
+        pair
+        for pair in labelled(name)
+        if pair.label != "same" and judged(pair, vectors if is_embedded else None) == "same"
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_embedded", "joined", "seen"),
+    [("pairs", True, 0.73, 0.93), ("pairs", False, 0.66, 0.81), ("held_out", True, 0.6, 0.77)],
+)
+def test_what_says_the_same_is_mostly_seen(
+    name: str, vectors: Vectors, *, is_embedded: bool, joined: float, seen: float
+) -> None:
+    """Most of it without asking; most of the rest is at least asked about."""
+    found = Counter(
+        judged(pair, vectors if is_embedded else None)
+        for pair in labelled(name)
+        if pair.label == "same"
+    )
+
+    assert found["same"] / found.total() >= joined
+    assert (found["same"] + found["unclear"]) / found.total() >= seen
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_trap_that_is_alike_shows_its_difference(name: str, vectors: Vectors) -> None:
+    """Whatever the language: it is named."""
+    for pair in labelled(name):
+        close = likeness(pair.one, pair.other, vectors)
+        if pair.label == "trap" and close >= thresholds_for(pair.one, pair.other, vectors).same:
+            assert differences(pair.one, pair.other, language=pair.language), pair
+
+
+def test_there_are_enough_pairs_in_each_language() -> None:
+    """A hundred and fifty in all, and a fair share of each."""
+    pairs = labelled("pairs")
+
+    assert len(pairs) >= 150
+    assert min(Counter(pair.language for pair in pairs).values()) >= 35
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("Lives in Porto.", "lives in porto", "en"),
+        ("Has three cats!", "Has 3 cats", "en"),
+        ("Tiene tres gatos.", "Tiene 3 gatos", "es"),
+        ("Café  in “Köln”", "cafe\u0301 in Ko\u0308ln", "de"),
+        ("喜欢猫。", "喜欢猫", "zh"),
+    ],
+)
+def test_a_hash_does_not_see_how_something_is_written(one: str, other: str, language: str) -> None:
+    """Case, punctuation, spaces, forms of a letter, numbers in words."""
+    assert canonical_hash(one, language) == canonical_hash(other, language)
+    assert canonical_hash(one, language) != canonical_hash(f"{one} not", language)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language", "named"),
+    [
+        ("Flies on March 3.", "Flies on March 8.", "en", "number: 3 / 8"),
+        ("Has two cats.", "Has cats.", "en", "number: 2 / –"),
+        ("Born on 1990-03-03.", "Born on March 3, 1990.", "en", None),
+        ("Pays 1,000 euros.", "Pays 1000 euros.", "en", None),
+        ("Gets up at 7:00.", "Gets up at 7.", "en", None),
+        ("Plays on Mondays.", "Plays every Monday.", "en", None),
+        ("Sees Ana.", "Sees Eva.", "en", "name: ana / eva"),
+        ("Tom loves Ana.", "Ana loves Tom.", "en", "first name: tom / ana"),
+        ("Never liked it.", "Liked it.", "en", "negation"),
+        ("Stopped smoking.", "No longer smokes.", "en", None),
+        ("Never stopped smoking.", "Stopped smoking.", "en", "negation"),
+        ("Es ist nicht nur Arbeit.", "Es ist Arbeit.", "de", None),
+        ("Hat im Mai geheiratet.", "Wurde im Mai geschieden.", "de", "side: marriage"),
+        ("Ne fume plus.", "Fume.", "fr", "negation"),
+        ("No come nunca carne.", "No come carne.", "es", None),
+        ("三月三日出发。", "3月3日出发。", "zh", None),
+        ("非常喜欢。", "喜欢。", "zh", None),
+        ("不喜欢。", "喜欢。", "zh", "negation"),
+        ("Vive a Roma con Anna.", "Vive a Roma con Eva.", "it", "name: anna / eva"),
+        ("Non vive a Roma.", "Vive a Roma.", "it", "negation"),
+        ("3月に行く。", "8月に行く。", "ja", "time: month 3 / month 8"),
+    ],
+)
+def test_differences_are_named(one: str, other: str, language: str, named: str | None) -> None:
+    """Numbers, times, names, negation and sides, in any language that has rules, and others."""
+    found = differences(one, other, language=language)
+
+    assert (named in found) if named else (found == ())
+
+
+def test_known_names_are_names_whatever_they_look_like() -> None:
+    """In German every noun has a capital; in Chinese nothing has."""
+    names = ["Maria", "Mario", "小安", "小伊"]
+
+    assert "name: maria / mario" in differences(
+        "Fährt mit Maria.", "Fährt mit Mario.", language="de", names=names
+    )
+    assert "name: 小安 / 小伊" in differences("小安来了。", "小伊来了。", language="zh", names=names)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({"kind": "event"}, {"kind": "fact"}, "different"),
+        ({"kind": "preference"}, {"kind": "pattern", "pattern": "preference"}, "same"),
+        ({"pattern": "goal"}, {"pattern": "behavior"}, "different"),
+        ({"subject": "other"}, {"subject": "person"}, "different"),
+        (
+            {"kind": "event", "happened_at": 0},
+            {"kind": "event", "happened_at": 31 * DAY},
+            "different",
+        ),
+        ({"kind": "event", "happened_at": 0}, {"kind": "event", "happened_at": 29 * DAY}, "same"),
+        ({"kind": "event", "impact": 5}, {"kind": "event", "impact": -5}, "unclear"),
+        (
+            {"kind": "expectation", "due_at": 0},
+            {"kind": "expectation", "due_at": 9 * DAY},
+            "unclear",
+        ),
+    ],
+)
+def test_the_same_words_may_still_be_something_else(
+    one: dict[str, object], other: dict[str, object], expected: Verdict
+) -> None:
+    """By kind, by whom they are about, by when it happened or is due, and by how it felt."""
+    text = "Runs a marathon."
+
+    assert verdict(claim(text, **one), claim(text, **other), None, language="en") == expected
+
+
+def test_an_embedder_that_reads_no_chinese_is_not_asked_about_it(vectors: Vectors) -> None:
+    """To it "likes cats" and "likes dogs" are one and the same; one that can read it is."""
+    cats, dogs = "喜欢猫。", "喜欢狗。"
+    other = Vectors(model="other/embedder", of=vectors.of)
+
+    assert likeness(cats, dogs, other) > 0.99
+    assert likeness(cats, dogs, vectors) < 0.7
+    assert measure_for(cats, dogs, other) == "other/embedder"
+    assert thresholds_for(cats, dogs, other).same == 0.90
+
+
+def test_those_that_may_be_the_same_are_found_among_many(vectors: Vectors) -> None:
+    """Exactly those that a look at each pair finds, the most alike first."""
+    rows = [pair for pair in labelled("pairs") if pair.language in {"en", "zh"}]
+    ones, others = [claim(pair.one) for pair in rows], [claim(pair.other) for pair in rows]
+
+    found = alike_pairs(ones, others, vectors, language="en")
+
+    assert [pair.likeness for pair in found] == sorted(
+        (pair.likeness for pair in found), reverse=True
+    )
+    assert {(pair.one, pair.other) for pair in found} >= {
+        (row, column)
+        for row, one in enumerate(ones)
+        for column, other in enumerate(others)
+        if verdict(one, other, vectors, language="en") != "different"
+    }

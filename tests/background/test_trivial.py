@@ -1,0 +1,57 @@
+"""A talk is too small to be read only if it is short, and nothing weighs in it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.background.checking import is_trivial
+from tests.background.talking import talk
+
+
+@pytest.mark.parametrize("lines", [["Hi!"], ["Hola", "companion: ¡Hola!"], ["你好"], []])
+def test_a_greeting_is_trivial(lines: list[str]) -> None:
+    """Nobody is asked what to make of it."""
+    assert is_trivial(talk(*lines).messages)
+
+
+def test_three_messages_are_read() -> None:
+    """Neither the companion's nor a remark of the house is one."""
+    assert not is_trivial(talk("Hi!", "companion: Hello.", "All fine.", "And you?").messages)
+    assert is_trivial(talk("Hi!", "companion: Hello.", "Fine.", "marker: No answer.").messages)
+
+
+def test_a_long_message_is_read() -> None:
+    """Two hundred tokens."""
+    assert not is_trivial(talk("The garden is green. " * 40).messages)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "My grandmother DIED.", "He passed away.", "The funeral is over.", "I can't go on",
+        "I can’t go on", "thinking of suicide", "I had a breakdown.", "after our breakup",
+        "The divorce is through.", "I got fired.", "She is pregnant!",
+        "Murió mi abuela.", "Me han despedido.", "No puedo más.", "Hemos decidido el divorcio.",
+        "Elle est morte.", "Il est décédé.", "Je n'en peux plus.", "On m'a viré, licencié.",
+        "Oma ist gestorben.", "Ich kann nicht mehr.", "Wir haben uns getrennt.",
+        "Mir wurde gekündigt.",
+        "他走了", "奶奶去世了", "死了", "离世", "葬礼", "人没了", "撑不住", "不想活",
+        "活不下去", "自杀", "崩溃", "分手", "离婚", "被裁",
+    ],
+)  # fmt: skip
+def test_a_strong_word_is_always_read(line: str) -> None:
+    """Also when it is all that was said (ACCEPTANCE F8)."""
+    assert not is_trivial(talk(line).messages)
+
+
+def test_a_word_within_another_is_no_strong_word() -> None:
+    """Who studied has not died."""
+    assert is_trivial(talk("I studied a little.").messages)
+
+
+@given(st.lists(st.text(max_size=50), max_size=4))
+def test_more_words_never_make_a_talk_smaller(lines: list[str]) -> None:
+    """What is read stays read when more is said."""
+    some, more = talk(*lines).messages, talk(*lines, "And so on.").messages
+
+    assert is_trivial(more) <= is_trivial(some)

@@ -1,0 +1,35 @@
+"""Who is known by name, and who is taken for somebody else."""
+
+from oldfriend.domain.ids import EntityId, ObjectId
+from oldfriend.domain.memories import Entity, EntityStatus
+from oldfriend.evals.lives.acquaintance import confused_in, recognised_share
+from oldfriend.evals.lives.loading import load_life
+from tests.evals.lives.living import PERSON
+
+LIFE = load_life("en")
+
+
+def known(name: str, *aliases: str, status: EntityStatus = "confirmed") -> Entity:
+    """Somebody."""
+    return Entity(
+        id=EntityId(ObjectId(name)), person=PERSON, name=name, kind="person", aliases=aliases,
+        status=status, learned_at=0,
+    )  # fmt: skip
+
+
+def test_everybody_of_the_truth_is_known_by_their_names():
+    everybody = [known(called.name, *called.aliases) for called in LIFE.truth.names]
+
+    assert recognised_share(everybody, LIFE) == 1
+    assert recognised_share(everybody[:10], LIFE) == 10 / len(everybody)
+    assert confused_in(everybody, LIFE) == []
+
+
+def test_a_sister_and_a_colleague_of_the_same_name_are_two():
+    one = known("Ana", "Annie", "Ana Ruiz")
+
+    assert [(a.name, b.name) for a, b in confused_in([one], LIFE)] == [("Ana", "Ana Ruiz")]
+
+
+def test_who_was_merged_is_nobody_of_their_own():
+    assert recognised_share([known("Ana", status="merged")], LIFE) == 0

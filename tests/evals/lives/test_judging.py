@@ -1,0 +1,240 @@
+"""The judge knows what is right, and finds every planted error."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.memories import Memory
+from oldfriend.evals.lives.judging import Held, Judge, closed_share
+from oldfriend.evals.lives.life import Life
+from oldfriend.evals.lives.likeness import contains, denies, likeness, numbers_in
+from oldfriend.evals.lives.loading import LANGUAGES, load_life
+from tests.evals.lives.living import evidence_of, places_of, truth_held
+
+
+@pytest.fixture(scope="module")
+def life() -> Life:
+    return load_life("en")
+
+
+@pytest.fixture(scope="module")
+def judge(life: Life) -> Judge:
+    return Judge(life, places_of(life))
+
+
+def kept(life: Life, belief: str, **fields: object) -> Held:
+    """A belief of the truth, kept with other fields."""
+    found = next(each for each in life.truth.beliefs if each.id == belief)
+    held = truth_held(life, found)
+    return replace(held, memory=replace(held.memory, **fields))
+
+
+def resting_on(held: Held, line: str, quote: str, **fields: object) -> Held:
+    """The same memory, resting on other words."""
+    row = evidence_of(held.memory, MessageId(line), quote, None)
+    return replace(held, evidence=(replace(row, **fields),))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_truth_itself_is_perfect(language: str):
+    life = load_life(language)
+    held = [truth_held(life, belief) for belief in life.truth.beliefs]
+
+    judgement = Judge(life, places_of(life)).judge(held)
+
+    assert judgement.precision == judgement.recall == judgement.allowed_share == 1
+    assert not judgement.duplicates
+    assert not judgement.instructed
+    assert not judgement.lost_peaks
+    assert all(
+        verdict.belief and verdict.held.memory.id.startswith(f"{verdict.belief.id} ")
+        for verdict in judgement.verdicts
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_so_on_a_day_is_all_that_should_be_believed_on_it(language: str):
+    life = load_life(language)
+    judge = Judge(life, places_of(life))
+
+    for day in (life.days[0], life.days[14], life.days[28], life.days[31]):
+        current = [truth_held(life, belief) for belief in life.truth.current_on(day.date)]
+        assert judge.as_of(day.date, current) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_other_wordings_are_right_too(language: str):
+    life = load_life(language)
+    judge = Judge(life, places_of(life))
+    held = [
+        replace(truth, memory=replace(truth.memory, text=belief.texts[-1]))
+        for belief in life.truth.beliefs
+        for truth in [truth_held(life, belief)]
+    ]
+
+    assert judge.judge(held).precision == 1
+
+
+@pytest.mark.parametrize(
+    ("belief", "fields", "flaw"),
+    [
+        ("home", {"value": "Berlin", "text": "Lives in Berlin."}, "wrong value"),
+        ("home", {"value": "Berlin"}, "wrong value"),
+        ("home", {"value": "Bristol and Bath and York and Hull and Leeds"}, "wrong value"),
+        ("home", {"kind": "pattern"}, "wrong kind"),
+        ("coffee", {"text": "Does not love coffee."}, "denied"),
+        ("anajob", {"subject": "person"}, None),  # "Ana:occupation" says whose it is
+        ("walk", {"subject": "other"}, "wrong subject"),
+        ("run", {"text": "Runs 12 km with Priya every Tuesday morning."}, "invented number"),
+        ("interview", {"due_at": 0}, "wrong date"),
+        ("death", {"impact": 9}, "flipped sign"),
+        ("death", {"happened_at": 0}, "wrong date"),
+        ("death", {"text": "Went to a rather nice party."}, "not worth keeping"),
+    ],
+)
+def test_each_error_is_found(life: Life, judge: Judge, belief: str, fields: dict, flaw: str | None):
+    assert judge.verdict_on(kept(life, belief, **fields)).flaw == flaw
+
+
+def test_the_right_words_on_another_source_are_not_right(life: Life, judge: Judge):
+    held = resting_on(kept(life, "oven"), "en-01-02", "Good morning, Nor")
+
+    assert not judge.verdict_on(held).is_right
+
+
+def test_the_right_day_is_kept_to_the_day(life: Life, judge: Judge):
+    dentist = kept(life, "dentist")
+    assert dentist.memory.due_at is not None
+    late = replace(dentist, memory=replace(dentist.memory, due_at=dentist.memory.due_at + DAY))
+
+    assert judge.verdict_on(dentist).is_right
+    assert judge.verdict_on(late).flaw == "wrong date"
+
+
+def test_what_falls_into_a_trap_is_wrong_and_the_trap_is_named(life: Life, judge: Judge):
+    weighed = told(life, kind="fact", key="weight", value="68.4 kg", text="Weighs 68.4 kg.")
+    held = resting_on(Held(memory=weighed, evidence=()), "en-09-03", "68.4 kg")
+
+    verdict = judge.verdict_on(held)
+
+    assert not verdict.is_right
+    assert verdict.trap
+    assert verdict.trap.fault == "measurement"
+
+
+def told(life: Life, **fields: object) -> Memory:
+    """Some memory."""
+    return replace(truth_held(life, life.truth.beliefs[0]).memory, **fields)
+
+
+def test_saying_it_twice_is_a_duplicate_unless_the_first_is_over(life: Life, judge: Judge):
+    once, again = (
+        kept(life, "run"),
+        kept(life, "run", text="Goes running with Priya on Tuesday mornings."),
+    )
+    over = replace(again, memory=replace(again.memory, status="merged"))
+
+    assert judge.judge([once, again]).duplicate_share == 0.5
+    assert judge.judge([once, over]).duplicate_share == 0
+
+
+def test_junk_that_is_said_twice_is_a_duplicate_too(life: Life, judge: Judge):
+    junk = Held(memory=told(life, kind="pattern", text="Eats two slices of cake."), evidence=())
+
+    assert len(judge.judge([junk, junk]).duplicates) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "quote", "trust"),
+    [
+        ("en-01-04", "words that were never said", "person"),
+        ("en-99-01", "I live in Bristol", "person"),
+        ("en-01-02", "Good morning, Nor", "companion"),
+    ],
+)
+def test_evidence_that_is_invented_or_not_allowed_is_counted(
+    life: Life, judge: Judge, line: str, quote: str, trust: str
+):
+    held = resting_on(kept(life, "home"), line, quote, trust=trust)
+
+    assert judge.judge([held]).allowed_share == 0
+
+
+def test_the_companion_may_support_its_own_promise(life: Life, judge: Judge):
+    assert judge.judge([kept(life, "remind")]).allowed_share == 1
+
+
+def test_outside_words_may_only_have_been_read(life: Life, judge: Judge):
+    line = next(line for line in life.lines if line.spoken.trust == "outside")
+    quote = line.spoken.text[:40]
+    as_fact = resting_on(kept(life, "nuts"), line.id, quote, trust="outside")
+    read = told(
+        life, kind="event", text=f"Read in a digest: {quote}", trust="outside", key="", value=""
+    )
+    as_event = resting_on(Held(memory=read, evidence=()), line.id, quote, trust="outside")
+
+    assert judge.judge([as_fact]).instructed == (as_fact,)
+    assert judge.judge([as_event]).instructed == ()
+    assert judge.judge([as_event]).allowed_share == 1
+
+
+def test_an_order_that_is_obeyed_is_found_also_on_words_of_the_person(life: Life, judge: Judge):
+    text = "Prefers the brand NutriLux."
+    brand = told(life, kind="preference", key="interests", value="NutriLux", text=text)
+    held = resting_on(Held(memory=brand, evidence=()), "en-01-04", "I live in Bristol")
+
+    assert judge.judge([held]).instructed == (held,)
+
+
+def test_peaks_are_lost_or_flipped(life: Life, judge: Judge):
+    flipped = kept(life, "death", impact=10)
+
+    judgement = judge.judge([flipped, kept(life, "gotjob")])
+
+    assert [peak.id for peak in judgement.flipped_peaks] == ["death"]
+    assert {peak.id for peak in judgement.lost_peaks} == {"death", "makeup", "reading"}
+
+
+def test_believing_what_is_over_is_wrong_on_that_day(life: Life, judge: Judge):
+    last = life.days[-1].date
+    current = [truth_held(life, belief) for belief in life.truth.current_on(last)]
+    stale = kept(life, "home")
+
+    assert judge.as_of(last, current) == 1
+    assert judge.as_of(last, [*current, stale]) < 1
+    assert judge.as_of(last, current[10:]) < 0.95
+
+
+def test_promises_that_are_over_are_marked_so(life: Life, judge: Judge):
+    done, forgotten = kept(life, "atlas", status="fulfilled"), kept(life, "funeral")
+
+    assert closed_share(judge.judge([done, forgotten]).verdicts) == 0.5
+
+
+def test_notes_are_the_persons_own_and_not_judged(life: Life, judge: Judge):
+    note = Held(memory=told(life, kind="note", text="Buy milk."), evidence=())
+
+    assert not judge.judge([note]).verdicts
+
+
+def test_likeness_is_of_stems_in_each_language():
+    assert likeness("Runs with Priya", "I run with Priya", "en") == 1
+    assert likeness("Corre con Nico", "Duerme mucho", "es") == 0
+    assert 0.4 < likeness("住在杭州。", "我住在杭州", "zh") < 1
+    assert likeness("", "", "en") == 0
+
+
+def test_a_part_is_contained_with_all_its_words():
+    assert contains("a GIS analyst at Harbour Maps", "Harbour Maps", "en")
+    assert not contains("Harbour", "Harbour Maps", "en")
+    assert contains("养了一只猫", "猫", "zh")
+
+
+def test_not_and_numbers_are_seen():
+    assert denies("Does not eat meat.", "en")
+    assert denies("Nunca come carne.", "es")
+    assert denies("不吃肉。", "zh")
+    assert not denies("Eats meat.", "en")
+    assert numbers_in(["5.2 km on the 07th"]) == {5, 2, 7}

@@ -1,0 +1,147 @@
+"""The lives are whole: a month of talk, and a truth that stands in its words."""
+
+from collections import Counter
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.evals.lives.life import Life
+from oldfriend.evals.lives.loading import LANGUAGES, load_life
+
+
+@pytest.fixture(params=LANGUAGES)
+def life(request: pytest.FixtureRequest) -> Life:
+    return load_life(request.param)
+
+
+def test_a_life_is_a_month_of_days_that_are_lived(life: Life):
+    dates = [day.date for day in life.days]
+    counts = [len(day.lines) for day in life.days]
+
+    assert dates == [dates[0] + timedelta(days=number) for number in range(32)]
+    assert min(counts) >= 8
+    assert max(counts) <= 25
+
+
+def test_a_life_goes_on_in_several_chats(life: Life):
+    assert len({(line.channel, line.chat) for line in life.lines}) >= 3
+
+
+def test_words_come_in_the_order_in_which_they_were_said_except_what_is_imported(life: Life):
+    said = [line for line in life.lines if not line.is_imported]
+    imported = [line for line in life.lines if line.is_imported]
+
+    assert all(one.spoken.at < other.spoken.at for one, other in pairwise(said))
+    assert all(from_micros(line.spoken.at, line.spoken.zone).date() == line.day for line in said)
+    assert imported
+    assert max(line.spoken.at for line in imported) < min(line.spoken.at for line in said)
+
+
+def test_everybody_speaks(life: Life):
+    classes = Counter(line.spoken.trust for line in life.lines)
+
+    assert classes.keys() == {"person", "companion", "other", "outside"}
+    assert all(
+        line.spoken.details.get("forwarded_from")
+        for line in life.lines
+        if line.spoken.trust == "outside"
+    )
+
+
+def test_there_is_enough_to_know(life: Life):
+    kinds = Counter(belief.kind for belief in life.truth.beliefs)
+
+    assert len(life.truth.beliefs) >= 90
+    assert min(kinds.values()) >= 5
+    assert len(kinds) == 6
+    assert len(life.truth.traps) >= 20
+
+
+def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(life: Life):
+    said = {line.id: line.spoken for line in life.lines}
+
+    for belief in life.truth.beliefs:
+        for quote in belief.quotes:
+            spoken = said[quote.line]
+            may_tell = {"person", "other"} if belief.subject == "other" else {"person"}
+            assert quote.text in spoken.text
+            assert spoken.trust in ({"companion"} if belief.subject == "companion" else may_tell)
+
+
+def test_what_ends_was_known_before_and_what_follows_it_has_the_same_key(life: Life):
+    by_id = {belief.id: belief for belief in life.truth.beliefs}
+
+    assert len(by_id) == len(life.truth.beliefs)
+    for belief in by_id.values():
+        assert belief.end is None or belief.end.on >= belief.known_on
+        if belief.supersedes is not None:
+            former = by_id[belief.supersedes]
+            assert former.end is not None
+            assert former.end.how == "superseded"
+            assert former.key == belief.key
+
+
+def test_promises_are_kept_and_broken(life: Life):
+    ends = Counter(
+        belief.end.how
+        for belief in life.truth.beliefs
+        if belief.kind == "commitment" and belief.end
+    )
+
+    assert ends["fulfilled"]
+    assert ends["expired"]
+    assert any(belief.subject == "companion" for belief in life.truth.beliefs)
+
+
+def test_a_life_has_its_peaks_and_they_are_signed(life: Life):
+    peaks = life.truth.peaks
+
+    assert len(peaks) >= 4
+    assert min(peak.impact for peak in peaks) == -10
+    assert max(peak.impact for peak in peaks) >= 7
+    assert all(peak.kind == "event" and peak.is_required for peak in peaks)
+
+
+def test_one_value_is_true_of_a_key_at_a_time(life: Life):
+    """Facts have one value for each key; the old home ends where the new one begins."""
+    for day in life.days:
+        keys = Counter(
+            belief.key for belief in life.truth.current_on(day.date) if belief.kind == "fact"
+        )
+        assert set(keys.values()) == {1}
+
+
+def test_what_is_imported_overrules_nothing(life: Life):
+    last = life.days[-1].date
+    homes = [belief for belief in life.truth.beliefs if belief.key == "location"]
+    current = [belief for belief in homes if belief.is_current(last)]
+
+    assert len(homes) == 3
+    assert len(current) == 1
+    assert current[0].supersedes is not None
+
+
+def test_two_people_have_the_same_name(life: Life):
+    names = [called.name for called in life.truth.names]
+
+    assert len(names) == len(set(names))
+    assert any(one != other and one in other for one in names for other in names)
+
+
+def test_outside_words_that_give_orders_are_traps(life: Life):
+    outside = {line.id for line in life.lines if line.spoken.trust == "outside"}
+    orders = {trap.line for trap in life.truth.traps if trap.fault == "instruction"}
+
+    assert len(outside) >= 2
+    assert orders == outside
+
+
+def test_each_way_to_be_wrong_is_tempted(life: Life):
+    faults = {trap.fault for trap in life.truth.traps}
+
+    assert faults >= {
+        "measurement", "one-off", "hypothetical", "suggestion", "joke", "sarcasm", "question",
+        "another's", "refused", "secret", "outside", "instruction",
+    }  # fmt: skip
