@@ -5,6 +5,7 @@ Pure: vectors are given, and nobody is asked. What is unclear is for whoever can
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -91,7 +92,8 @@ def verdict(
         return "different"
     close = likeness(one.text, other.text, vectors)
     least = thresholds_for(one.text, other.text, vectors)
-    is_worded_alike = matter_of(one.text, language) == matter_of(other.text, language)
+    matter = matter_of(one.text, language)
+    is_worded_alike = bool(matter) and matter == matter_of(other.text, language)
     if close < least.unclear and not is_worded_alike:
         return "different"
     agree = is_due_alike(one, other) and is_felt_alike(one, other)
@@ -207,6 +209,8 @@ def differing_wording(one: str, other: str, language: str) -> Iterator[str]:
         yield told_apart("word", only_ours, only_theirs)
     if have_exchanged_beginnings(one, other):
         yield "order"
+    if signs_in(one) != signs_in(other):
+        yield told_apart("sign", signs_in(one), signs_in(other))
 
 
 def without_near(ours: Collection[str], theirs: Collection[str]) -> list[str]:
@@ -214,6 +218,13 @@ def without_near(ours: Collection[str], theirs: Collection[str]) -> list[str]:
     return [
         our for our in ours if all(shared_beginning(our, each) < SAME_WORD_FROM for each in theirs)
     ]
+
+
+def signs_in(text: str) -> frozenset[str]:
+    """The pictures in a text."""
+    if text.isascii():
+        return frozenset()
+    return frozenset(each for each in text if unicodedata.category(each) == "So")
 
 
 def have_exchanged_beginnings(one: str, other: str) -> bool:
@@ -294,6 +305,8 @@ def is_near(one: Micros | None, other: Micros | None, within: Micros) -> bool:
 
 def is_mostly_characters(text: str) -> bool:
     """Is a text written in a script without spaces?"""
+    if text.isascii():
+        return False
     return 2 * sum(map(is_unspaced, text)) > sum(map(str.isalnum, text))
 
 

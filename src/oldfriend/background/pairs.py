@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 
 from oldfriend.background.likeness import (
+    CHARACTERS,
     DEFAULT,
+    LETTERS,
     THRESHOLDS,
     Told,
     Vector,
@@ -72,16 +74,17 @@ def by_measure(told: Sequence[Told], vectors: Vectors | None) -> dict[str, list[
 
 def vector_of(text: str, vectors: Vectors | None, measure: str) -> Vector:
     """What a text is compared by."""
-    if vectors is not None and measure == measure_of(text, vectors) and text in vectors.of:
-        return vectors.of[text]
-    return letters(text)
+    if vectors is None or measure in {LETTERS, CHARACTERS}:
+        return letters(text)
+    return vectors.of[text]
 
 
 def pairs_by_matter(ones: Sequence[Told], others: Sequence[Told], language: str) -> Iterator[Pair]:
     """Those that consist of the same words."""
     places: dict[frozenset[str], list[int]] = {}
     for place, each in enumerate(others):
-        places.setdefault(matter_of(each.text, language), []).append(place)
+        if matter := matter_of(each.text, language):
+            places.setdefault(matter, []).append(place)
     for place, each in enumerate(ones):
         for other in places.get(matter_of(each.text, language), ()):
             yield Pair(one=place, other=other, likeness=1.0)

@@ -224,8 +224,8 @@ def quote_from(quote: Fields, legend: Legend) -> Quote:
 def mood_from(value: JsonValue) -> MoodSignal | None:
     """How the person seemed; none where it cannot be read, for nothing rests on it."""
     match value:
-        case {"phrase": str(phrase), "energy": int(energy)} if 0 <= energy <= 10:
-            signal = value.get("signal")
+        case {"phrase": str(phrase), "energy": int(energy), **others} if 0 <= energy <= 10:
+            signal = others.get("signal")
             word = next((word for word in MOOD_WORDS if word == signal), None)
             return MoodSignal(phrase=clean(phrase), energy=int(energy), signal=word)
         case _:

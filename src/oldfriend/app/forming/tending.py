@@ -4,15 +4,13 @@ So one that fails is tried again by itself while the others go on. Nothing is pl
 nothing was said.
 """
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 from oldfriend.app.forming.means import By, means_for, small_model_for
 from oldfriend.app.house import House
+from oldfriend.background.compacting import compact
 from oldfriend.background.consolidating import Consolidated, consolidate
 from oldfriend.background.cutting import Ripeness, cut_ripe, ripe_at
-from oldfriend.background.likeness import Vectors
 from oldfriend.background.merging import merge
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
@@ -20,9 +18,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId, SegmentId, SessionId
 from oldfriend.domain.people import SESSION_IDLE
 from oldfriend.ledger.calls import Asker
-from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.expiring import expire_overdue
-from oldfriend.memory.meanings import load_meanings
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import Cut, Segment, find_segment, list_uncut, set_status
 from oldfriend.queues.agenda import Job, put_job
@@ -125,27 +121,8 @@ async def tidy(house: House, person: PersonId) -> None:
         await expire_overdue(tx, person, now=now)
     asker = Asker(person=person, is_background=True)
     model = small_model_for(house, asker)
-    await merge(
-        house.db, person, model=model, vectors_of=partial(stored_meanings, house, person), now=now
-    )
-    from oldfriend.background.compacting import compact
-
+    await merge(house.db, person, model=model, embedder=house.embedder.model, now=now)
     await compact(house.db, person, model=model, now=now)
-
-
-async def stored_meanings(house: House, person: PersonId, texts: Sequence[str]) -> Vectors | None:
-    """What these texts of beliefs mean, as far as it was kept; nothing is embedded for it."""
-    model = house.embedder.model
-    async with house.db.reading() as tx:
-        meanings = await load_meanings(tx, person, model)
-        known = await list_memories(tx, person)
-    wanted = set(texts)
-    of = {
-        each.memory.text: meanings[each.memory.id]
-        for each in known
-        if each.memory.id in meanings and each.memory.text in wanted
-    }
-    return Vectors(model=model, of=of) if of else None
 
 
 def segment_in(job: Job) -> tuple[SegmentId, By]:

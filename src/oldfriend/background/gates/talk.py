@@ -8,7 +8,7 @@ from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.telltales import Telltales, telltales_of
 from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import Entity, Memory
 from oldfriend.domain.messages import Message
 
 
@@ -51,7 +51,7 @@ class Case:
 
 def talk_in(material: Material, named: Iterable[Named] = ()) -> Talk:
     """The talk of a material, with whoever was found to be named in it."""
-    everybody = (*material.entities, *named)
+    everybody: list[Entity | Named] = [*material.entities, *named]
     names = {name for each in everybody for name in (each.name, *each.aliases)}
     return Talk(
         names=frozenset(name.casefold() for name in names),
