@@ -233,8 +233,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
         assert await changes.list_changes_of(tx, person, memory) == []
     for said in await log.list_messages(tx, person):
         await log.find_reply(tx, said)
-        if (receipt := await receipts.find_receipt(tx, person, said.id)) is not None:
-            await receipts.count_used(tx, person, receipt.id)
+        await receipts.find_receipt(tx, person, said.id)
     await log.list_by_seq(tx, person, range(1, 60))
     await log.count_messages(tx, person)
     await notes.list_notes(tx, person)

@@ -57,10 +57,10 @@ def every_vector(index: PersonIndex) -> np.ndarray:
     return index.vectors.at(np.arange(len(index)))
 
 
-@pytest.fixture
-def shelf() -> Shelf:
-    """An empty shelf for the vectors of one model."""
-    return Shelf("m")
+@pytest.fixture(params=["whole", "narrow"])
+def shelf(request: pytest.FixtureRequest) -> Shelf:
+    """An empty shelf for the vectors of one model; also one that is too small for anybody."""
+    return Shelf("m") if request.param == "whole" else Shelf("m", limit_bytes=1)
 
 
 async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: Shelf) -> None:
@@ -294,3 +294,41 @@ async def test_one_who_is_larger_than_the_shelf_is_served_all_the_same(nora: Fri
     message = await nora.says("one")
 
     assert await seqs(nora, Shelf("m", limit_bytes=1)) == [message.seq]
+
+
+async def test_one_who_alone_would_take_more_than_there_is_is_kept_narrow(nora: Friend) -> None:
+    """From the first part that is read, or once there is too much; the shelf's limit decides."""
+    written = [(await nora.says(f"word{number}")).seq for number in range(100)]
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "m", written, np.vstack([one_hot(9)] * 100))
+    whole = Shelf("m")
+    assert not (await index_of(nora, whole)).is_narrow
+    limit = whole.nbytes // 2
+    early, late = Shelf("m", limit_bytes=limit), Shelf("m", limit_bytes=whole.nbytes + 2_000)
+
+    assert (await index_of(nora, early)).is_narrow
+    assert early.nbytes < limit
+    assert not (await index_of(nora, late)).is_narrow
+    more = [(await nora.says("more")).seq for _ in range(50)]
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "m", more, np.vstack([one_hot(10)] * 50))
+    assert (await index_of(nora, late)).is_narrow
+    assert await seqs(nora, late) == written + more
+
+
+async def test_a_history_is_read_in_parts(nora: Friend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many messages there are; each is there once, with its vector."""
+    monkeypatch.setattr("oldfriend.memory.shelf.ROWS_AT_ONCE", 7)
+    written = [(await nora.says(f"word{number}")).seq for number in range(20)]
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "m", written[:15], np.vstack([one_hot(9)] * 15))
+        await save_vectors(tx, nora.person.id, "old", written[15:18], np.vstack([one_hot(8)] * 3))
+    shelf = Shelf("m")
+
+    assert await seqs(nora, shelf) == written
+    assert every_vector(await index_of(nora, shelf)).any(axis=1).sum() == 15
+    assert standing(await index_of(nora, shelf), "old") == dict.fromkeys(written[15:18], 8)
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "m", written[15:], np.vstack([one_hot(7)] * 5))
+    assert every_vector(await index_of(nora, shelf)).any(axis=1).all()
+    assert not (await index_of(nora, shelf)).former

@@ -13,6 +13,7 @@ from oldfriend.evals.claiming import measure_claiming
 from oldfriend.evals.load import measure_load
 from oldfriend.evals.meaning import measure_embedding
 from oldfriend.evals.measuring import Measure, Scope, not_measured
+from oldfriend.evals.narrow import measure_narrow
 from oldfriend.evals.quality import measure_finding
 from oldfriend.evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
 from oldfriend.evals.weight import measure_chat, measure_install, measure_say, measure_start
@@ -23,6 +24,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "finding": measure_finding,
     "recall": measure_recall,
     "crowd": measure_crowd,
+    "narrow": measure_narrow,
     "adding": measure_adding,
     "turn": measure_turn,
     "claiming": measure_claiming,

@@ -1,8 +1,8 @@
 """Whose history stands ready to be searched? Indexes in memory, in step with the database.
 
-Bounded in bytes; the person who was asked about least recently goes first. What other processes
-wrote is noticed by counters on the person's row, so that an index is never older than the
-transaction that asks for it.
+Bounded in bytes; the person who was asked about least recently goes first, and who alone would
+take more is kept narrow. What other processes wrote is noticed by counters on the person's row, so
+that an index is never older than the transaction that asks for it.
 
 One person's index is read on by one at a time, and is off the shelf meanwhile: whoever is stopped
 in the middle leaves nothing that is half read. Nothing may be awaited between asking for an index
@@ -11,8 +11,9 @@ and the end of the search in it, because the next one changes it.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TypeAlias
 from weakref import WeakValueDictionary
 
@@ -25,8 +26,8 @@ from oldfriend.memory.search import PersonIndex, imprint_of, is_current_imprint,
 from oldfriend.memory.vectors import models_of
 
 SHELF_BYTES = 512 * 1024 * 1024
-"""About 300,000 messages with their vectors (1.7 kB each)."""
-ROWS_AT_ONCE = 10_000
+"""About 300,000 messages with their vectors (1.7 kB each), or 1,250,000 narrow ones."""
+ROWS_AT_ONCE = 2_000
 
 Vectors: TypeAlias = tuple[list[int], NDArray[np.float32] | None]
 """Which messages have one, and a row for each; None where there are none."""
@@ -81,10 +82,10 @@ class Shelf:
         last_seq, rewritten, embedded = row or (0, 0, 0)
         volume = self._volumes.pop(person, None)
         if volume is None or volume.rewritten != rewritten or volume.last_seq > last_seq:
-            return await self._read_all(tx, person, Volume(
-                index=PersonIndex.build([]), last_seq=last_seq, rewritten=rewritten,
+            volume = Volume(
+                index=PersonIndex.with_room(last_seq), last_seq=0, rewritten=rewritten,
                 embedded=embedded, without_vector=set(), without_any=set(),
-            ))  # fmt: skip
+            )  # fmt: skip
         if volume.last_seq != last_seq:
             await self._read_new(tx, person, volume)
             volume.last_seq = last_seq
@@ -93,29 +94,30 @@ class Shelf:
             volume.embedded = embedded
         return volume
 
-    async def _read_all(self, tx: Transaction, person: PersonId, volume: Volume) -> Volume:
-        rows = await findable_rows(tx, person, after=0)
-        found, vectors = await self._vectors_of(tx, person, [row[0] for row in rows])
-        if len(found) == len(rows):
-            volume.index = PersonIndex.build(rows, vectors)
-        else:
-            volume.index = PersonIndex.build(rows)
-            await self._read_some_vectors(tx, person, volume, rows, (found, vectors))
-        return volume
-
     async def _read_new(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
         replaced = await replaced_seqs(tx, person, after=volume.last_seq)
         if replaced:
             volume.index.remove(replaced)
             volume.without_vector.difference_update(replaced)
             volume.without_any.difference_update(replaced)
-        rows = await findable_rows(tx, person, after=volume.last_seq)
+        async for rows in findable_parts(tx, person, after=volume.last_seq):
+            await self._read_part(tx, person, volume, rows)
+            self._keep_within(volume)
+
+    async def _read_part(
+        self, tx: Transaction, person: PersonId, volume: Volume, rows: Sequence[Row]
+    ) -> None:
         found, vectors = await self._vectors_of(tx, person, [row[0] for row in rows])
         if len(found) == len(rows):
             volume.index.extend(rows, vectors)
         else:
             volume.index.extend(rows)
             await self._read_some_vectors(tx, person, volume, rows, (found, vectors))
+
+    def _keep_within(self, volume: Volume) -> None:
+        """Who alone would take more than there is for all is kept in fewer bytes."""
+        if volume.index.nbytes > self._limit_bytes:
+            volume.index.make_narrow()
 
     async def _read_some_vectors(
         self, tx: Transaction, person: PersonId, volume: Volume, rows: Sequence[Row], there: Vectors
@@ -125,12 +127,14 @@ class Shelf:
         volume.without_vector |= missing
         volume.without_any |= missing
         self._place(volume, there)
-        await self._read_former_vectors(tx, person, volume)
+        await self._read_former_vectors(tx, person, volume, missing)
 
     async def _read_late_vectors(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
-        there = await self._vectors_of(tx, person, sorted(volume.without_vector))
-        self._place(volume, there)
-        await self._read_former_vectors(tx, person, volume)
+        for _, stretch in groupby(sorted(volume.without_vector), lambda seq: seq // ROWS_AT_ONCE):
+            some = list(stretch)
+            self._place(volume, await self._vectors_of(tx, person, some))
+            await self._read_former_vectors(tx, person, volume, some)
+            self._keep_within(volume)
 
     def _place(self, volume: Volume, there: Vectors) -> None:
         seqs, vectors = there
@@ -139,16 +143,20 @@ class Shelf:
             volume.without_vector.difference_update(seqs)
             volume.without_any.difference_update(seqs)
 
-    async def _read_former_vectors(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
+    async def _read_former_vectors(
+        self, tx: Transaction, person: PersonId, volume: Volume, seqs: Iterable[int]
+    ) -> None:
         """Let models of before stand in where the present one has not come yet."""
-        if self.model is None or not volume.without_any:
+        lacking = volume.without_any.intersection(seqs)
+        if self.model is None or not lacking:
             return
         for model in await models_of(tx, person):
-            if model != self.model and volume.without_any:
-                seqs, vectors = await vectors_among(tx, person, model, sorted(volume.without_any))
+            if model != self.model and lacking:
+                found, vectors = await vectors_among(tx, person, model, sorted(lacking))
                 if vectors is not None:
-                    volume.index.set_former(model, seqs, vectors)
-                    volume.without_any.difference_update(seqs)
+                    volume.index.set_former(model, found, vectors)
+                    volume.without_any.difference_update(found)
+                    lacking.difference_update(found)
 
     async def _vectors_of(self, tx: Transaction, person: PersonId, seqs: Sequence[int]) -> Vectors:
         """Which of these have a vector of the present model, and their vectors."""
@@ -157,8 +165,19 @@ class Shelf:
         return await vectors_among(tx, person, self.model, seqs)
 
 
+async def findable_parts(
+    tx: Transaction, person: PersonId, *, after: int
+) -> AsyncIterator[list[Row]]:
+    """What the index needs of the findable message versions after a seq, in order, some at once."""
+    rows = await findable_rows(tx, person, after=after)
+    while rows:
+        yield rows
+        is_last = len(rows) < ROWS_AT_ONCE
+        rows = [] if is_last else await findable_rows(tx, person, after=rows[-1][0])
+
+
 async def findable_rows(tx: Transaction, person: PersonId, *, after: int) -> list[Row]:
-    """What the index needs of each findable message version written after a seq, in order.
+    """What the index needs of the next findable message versions written after a seq, in order.
 
     What the person only passed on is not their own.
     """
@@ -167,9 +186,10 @@ async def findable_rows(tx: Transaction, person: PersonId, *, after: int) -> lis
              CASE WHEN role = 'person' AND trust <> 'person' THEN 'other' ELSE role END,
              language, imprint
            FROM message WHERE person = :person AND seq > :after AND replaced_at IS NULL
-           AND length(imprint) > 0 ORDER BY seq""",
+           AND length(imprint) > 0 ORDER BY seq LIMIT :most""",
         person=person,
         after=after,
+        most=ROWS_AT_ONCE,
     )
     outdated = [place for place, row in enumerate(rows) if not is_current_imprint(row[7])]
     for place in outdated:
@@ -188,6 +208,8 @@ async def with_new_imprint(tx: Transaction, person: PersonId, row: Row) -> Row:
 
 async def replaced_seqs(tx: Transaction, person: PersonId, *, after: int) -> list[int]:
     """The versions up to a seq that versions written after it have replaced."""
+    if not after:
+        return []
     rows = await tx.rows(
         """SELECT earlier.seq FROM message later JOIN message earlier
              ON earlier.id = later.id AND earlier.person = later.person
@@ -204,16 +226,11 @@ async def vectors_among(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
 ) -> Vectors:
     """Which of these (ascending) have a vector of this model, and their vectors."""
-    found: list[int] = []
-    parts: list[NDArray[np.float32]] = []
-    for start in range(0, len(seqs), ROWS_AT_ONCE):
-        some = seqs[start : start + ROWS_AT_ONCE]
-        stored = await stored_vectors(tx, person, model, some[0], some[-1])
-        there = [seq for seq in some if seq in stored]
-        if there:
-            found += there
-            parts.append(vectors_from([stored[seq] for seq in there]))
-    return found, np.concatenate(parts) if parts else None
+    if not seqs:
+        return [], None
+    stored = await stored_vectors(tx, person, model, seqs[0], seqs[-1])
+    there = [seq for seq in seqs if seq in stored]
+    return there, vectors_from([stored[seq] for seq in there]) if there else None
 
 
 async def stored_vectors(

@@ -1,7 +1,8 @@
 """Which messages have a vector, and what is it? Bytes only; the embedding is done elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,10 @@ from numpy.typing import NDArray
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.search import vectors_from
+from oldfriend.memory.search import Sense, vectors_from
+
+COMPARED_AT_ONCE: Final = 256
+"""Always as many: each other number would be another statement to keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,3 +198,21 @@ async def stored_of(
     )
     stored: dict[int, bytes] = dict(rows)
     return [stored.get(seq) for seq in places.values()]
+
+
+async def exact_cosines(
+    tx: Transaction, person: PersonId, senses: Mapping[str, Sense | None], seqs: Sequence[int]
+) -> dict[int, float]:
+    """How close messages are to a question, by the stored vectors of the first model with one."""
+    cosines: dict[int, float] = {}
+    for model, sense in senses.items():
+        left = [seq for seq in seqs if seq not in cosines] if sense is not None else []
+        for first in range(0, len(left), COMPARED_AT_ONCE):
+            some = left[first : first + COMPARED_AT_ONCE]
+            padded = [*some, *some[-1:] * (COMPARED_AT_ONCE - len(some))]
+            stored = await stored_of(tx, person, model, padded)
+            there = {seq: vector for seq, vector in zip(padded, stored, strict=True) if vector}
+            if there and sense is not None:
+                close = vectors_from(list(there.values())) @ sense.vector
+                cosines.update(zip(there, close.tolist(), strict=True))
+    return cosines

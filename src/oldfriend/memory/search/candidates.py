@@ -15,7 +15,7 @@ from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.values import Floats, Ints
 
-_MOST_CANDIDATES: Final = 400
+MOST_CANDIDATES: Final = 400
 _NEAR: Final = 3  # terms apart, to count as standing together
 
 Bools = NDArray[np.bool_]
@@ -40,12 +40,12 @@ class Candidates:
     mentioned_before: Bools
 
 
-def choose(index: PersonIndex, scanned: Scan) -> Ints:
+def choose(index: PersonIndex, scanned: Scan, most: int = MOST_CANDIDATES) -> Ints:
     """The most promising messages, in no order; never an excluded one."""
     matching = scanned.matching[:-1].copy()
     matching[(index.columns.length == 0) | ~scanned.heard] = -np.inf
-    if len(matching) > _MOST_CANDIDATES:
-        best = np.sort(np.argpartition(matching, -_MOST_CANDIDATES)[-_MOST_CANDIDATES:])
+    if len(matching) > most:
+        best = np.sort(np.argpartition(matching, -most)[-most:])
     else:
         best = np.arange(len(matching))
     return best[matching[best] > -np.inf].astype(np.int32)

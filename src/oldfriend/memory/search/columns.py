@@ -68,11 +68,11 @@ class GrowingColumns:
 
     __slots__ = ("_growing", "now")
 
-    def __init__(self, columns: Columns) -> None:
-        """Begin with these messages."""
+    def __init__(self, columns: Columns, *, room: int = 0) -> None:
+        """Begin with these messages, with room for so many."""
         self.now = columns
         self._growing = {
-            part.name: Growing(getattr(columns, part.name)) for part in fields(Columns)
+            part.name: Growing(getattr(columns, part.name), room=room) for part in fields(Columns)
         }
 
     @property

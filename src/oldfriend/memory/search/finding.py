@@ -1,21 +1,35 @@
 """Which messages answer a question? Scan all, look closer at some hundred, weigh, judge."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from oldfriend.memory.search.asking import take_apart
-from oldfriend.memory.search.candidates import choose, look_closer
+from oldfriend.memory.search.asking import Asked, take_apart
+from oldfriend.memory.search.candidates import MOST_CANDIDATES, choose, look_closer
 from oldfriend.memory.search.chats import kind_of_chat
 from oldfriend.memory.search.correcting import corrected
 from oldfriend.memory.search.features import Evidence, features_of, weigh_up
-from oldfriend.memory.search.index import PersonIndex
+from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.judgement import judged_by
-from oldfriend.memory.search.people import who_is_meant, without_names
+from oldfriend.memory.search.people import Meant, who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
-from oldfriend.memory.search.scan import scan
-from oldfriend.memory.search.values import Floats, Found, Hit, Question
+from oldfriend.memory.search.scan import Scan, scan
+from oldfriend.memory.search.values import Floats, Found, Hit, Ints, Question
 from oldfriend.memory.search.weights import learned_weights
 
+# Narrow vectors mistake a few: twice as many candidates hold nearly all of the right ones.
+_MOST_COMPARED = 2 * MOST_CANDIDATES
 NOTHING = Found(hits=(), answerable=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Glance:
+    """What one look at all messages gives."""
+
+    asked: Asked
+    meant: Meant
+    scanned: Scan
+    rows: Ints  # the candidates
 
 
 def search(index: PersonIndex, question: Question, k: int) -> Found:
@@ -35,8 +49,29 @@ def search(index: PersonIndex, question: Question, k: int) -> Found:
     )
 
 
+def to_compare(index: PersonIndex, question: Question) -> list[int]:
+    """Which messages must be compared by their whole vectors, where the index has narrow ones."""
+    glance = _glance(index, question, _MOST_COMPARED) if index.is_narrow else None
+    if glance is None:
+        return []
+    rows, before = glance.rows, index.previous[glance.rows]
+    before2 = index.neighbour(index.previous, before)
+    near = np.unique(np.concatenate([rows, before, before2, index.following[rows]]))
+    seqs: list[int] = index.columns.seq[near[near != NOBODY]].tolist()
+    return sorted(seqs)
+
+
 def gather(index: PersonIndex, question: Question) -> Evidence | None:
     """All that speaks for or against the candidates; None when there are none."""
+    seen = _glance(index, question)
+    if seen is None:
+        return None
+    near = look_closer(index, seen.rows, seen.asked, seen.meant.name_terms)
+    return weigh_up(index, seen.asked, seen.meant, seen.scanned, near)
+
+
+def _glance(index: PersonIndex, question: Question, most: int = MOST_CANDIDATES) -> Glance | None:
+    """Who is worth a closer look; None where there is nobody."""
     asked = take_apart(question, index.numbering.languages.known)
     if not len(index) or not (asked.words or asked.spans):
         return None
@@ -44,11 +79,10 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
     meant = who_is_meant(index, asked)
     asked = without_names(asked, meant)
     scanned = scan(index, question, asked)
-    rows = choose(index, scanned)
+    rows = choose(index, scanned, most)
     if not len(rows):
         return None
-    near = look_closer(index, rows, asked, meant.name_terms)
-    return weigh_up(index, asked, meant, scanned, near)
+    return Glance(asked=asked, meant=meant, scanned=scanned, rows=rows)
 
 
 def _best_hits(

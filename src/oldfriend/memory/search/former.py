@@ -4,11 +4,12 @@ While all is embedded anew, each message is found by the one vector that it has.
 these are, and which model it is, it does not know.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.memory.search.directions import Directions
 from oldfriend.memory.search.values import Floats, Ints
 
 
@@ -17,7 +18,7 @@ class Former:
     """Vectors by their messages' positions; one that is not needed any more counts 0."""
 
     positions: Ints
-    vectors: Floats
+    vectors: Directions
     counting: Floats  # 1, or 0
 
     @property
@@ -26,12 +27,17 @@ class Former:
         return self.positions.nbytes + self.vectors.nbytes + self.counting.nbytes
 
     def joined(self, more: "Former") -> "Former":
-        """With those of other messages."""
+        """With those of other messages; their vectors are added to these, not copied with them."""
+        self.vectors.extend(more.vectors)
         return Former(
             positions=np.concatenate([self.positions, more.positions]),
-            vectors=np.concatenate([self.vectors, more.vectors]),
+            vectors=self.vectors,
             counting=np.concatenate([self.counting, more.counting]),
         )
+
+    def made_narrow(self) -> "Former":
+        """The same in fewer bytes."""
+        return replace(self, vectors=self.vectors.made_narrow())
 
     def without(self, positions: NDArray[np.integer]) -> "Former":
         """Without those of these messages; copied only once half of them are not needed."""
@@ -49,6 +55,6 @@ class Former:
         chosen = kept & (self.counting > 0)
         return Former(
             positions=self.positions[chosen],
-            vectors=self.vectors[chosen],
+            vectors=self.vectors.taken(chosen),
             counting=self.counting[chosen],
         )

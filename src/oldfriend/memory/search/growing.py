@@ -16,10 +16,12 @@ class Growing(Generic[_Value]):
 
     __slots__ = ("_count", "_room")
 
-    def __init__(self, values: NDArray[_Value]) -> None:
-        """Begin with these values; they are not copied before the array grows."""
+    def __init__(self, values: NDArray[_Value], *, room: int = 0) -> None:
+        """Begin with these values; they are not copied before the array grows beyond its room."""
         self._room = values
         self._count = len(values)
+        if room > len(values):
+            self._make_room(room)
 
     @property
     def now(self) -> NDArray[_Value]:
@@ -35,9 +37,11 @@ class Growing(Generic[_Value]):
         """Add values at the end."""
         count = self._count + len(more)
         if count > len(self._room):
-            rows = count + max(_LEAST_ROOM, count // _ROOM_SHARE)
-            room = np.empty((rows, *self._room.shape[1:]), dtype=self._room.dtype)
-            room[: self._count] = self.now
-            self._room = room
+            self._make_room(count + max(_LEAST_ROOM, count // _ROOM_SHARE))
         self._room[self._count : count] = more
         self._count = count
+
+    def _make_room(self, rows: int) -> None:
+        room = np.empty((rows, *self._room.shape[1:]), dtype=self._room.dtype)
+        room[: self._count] = self.now
+        self._room = room

@@ -20,6 +20,7 @@ from oldfriend.memory.search.columns import (
     Terms,
     read_rows,
 )
+from oldfriend.memory.search.directions import Directions
 from oldfriend.memory.search.former import Former
 from oldfriend.memory.search.growing import Growing
 from oldfriend.memory.search.postings import Postings, postings_of
@@ -32,6 +33,8 @@ _Number = TypeVar("_Number", bound=np.generic)
 NOBODY: Final = -1
 # Appended messages keep postings of their own until they are worth one more sort.
 _FOLDED_AT_SHARE: Final = 16
+_LARGE: Final = 8192  # messages; so many stay as they are
+_USUAL_LENGTH: Final = 20  # terms, where room is made before they are read
 # BM25: how soon a repeated word stops counting, and how much a long message is held against it.
 SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.6
@@ -42,31 +45,42 @@ class PersonIndex:
 
     __slots__ = (
         "_around", "_blocks", "_columns", "_following", "_former", "_log_length", "_previous",
-        "_starts", "_stream", "_understood", "_vectors", "first_at", "has_companion", "last_at",
-        "numbering",
+        "_room", "_starts", "_stream", "_understood", "_vectors", "first_at", "has_companion",
+        "last_at", "numbering",
     )  # fmt: skip
 
-    def __init__(self, columns: Columns, stream: Terms, numbering: Numbering) -> None:
+    def __init__(
+        self, columns: Columns, stream: Terms, numbering: Numbering, *, room: int = 0
+    ) -> None:
         """Internal: use `build`; the columns are in the order of `_order`."""
         self.numbering = numbering
         self._former: dict[str, Former] = {}
+        self._room = room
+        self._vectors = Directions(np.zeros((len(columns), 0), np.float32))
         self._lay_out(columns, stream)
 
     def _lay_out(self, columns: Columns, stream: Terms) -> None:
-        self._columns = GrowingColumns(columns)
-        self._stream = Growing(stream)
-        self._starts = Growing(_starts(columns.length))
-        self._previous = Growing(np.full(len(columns), NOBODY, dtype=np.int32))
-        self._following = Growing(np.full(len(columns), NOBODY, dtype=np.int32))
-        self._link(np.arange(len(columns), dtype=np.int32))
-        self._around = Growing(self._length_around(np.arange(len(columns), dtype=np.int32)))
+        count, room = len(columns), self._room
+        self._columns = GrowingColumns(columns, room=room)
+        self._stream = Growing(stream, room=room * _USUAL_LENGTH)
+        self._starts = Growing(_starts(columns.length), room=room)
+        self._previous = Growing(np.full(count, NOBODY, dtype=np.int32), room=room)
+        self._following = Growing(np.full(count, NOBODY, dtype=np.int32), room=room)
+        self._link(np.arange(count, dtype=np.int32))
+        around = self._length_around(np.arange(count, dtype=np.int32))
+        self._around = Growing(around, room=room)
         self._blocks = [self._postings_between(0, len(columns))]
         self._log_length = 0.0
         self.has_companion = False
         self.first_at = self.last_at = 0
         self._take_stock(columns)
-        self._vectors: Growing[np.float32] = Growing(np.zeros((len(columns), 0), np.float32))
-        self._understood: Growing[np.float32] = Growing(np.zeros(len(columns), np.float32))
+        self._understood = Growing(np.zeros(count, np.float32), room=room)
+
+    @classmethod
+    def with_room(cls, count: int) -> Self:
+        """An empty one, that may grow to so many messages without copying their vectors."""
+        numbering = Numbering()
+        return cls(*read_rows([], numbering), numbering, room=count)
 
     @classmethod
     def build(cls, rows: Sequence[Row], vectors: Floats | None = None) -> Self:
@@ -99,7 +113,7 @@ class PersonIndex:
         self._append_block(before)
         self._take_stock(columns)
         self._understood.append(np.zeros(len(rows), np.float32))
-        self._vectors.append(np.zeros((len(rows), self._vectors.now.shape[1]), np.float32))
+        self._vectors.append_none(len(rows))
         if vectors is not None:
             self._place_vectors(np.arange(before, len(self)), vectors)
 
@@ -110,11 +124,12 @@ class PersonIndex:
             return
         # Appended messages may stand behind later ones of their session: put all in order.
         kept = kept[_order(self.columns.taken(kept))]
-        stream, vectors = _reordered(self._stream.now, self.columns.length, kept), self.vectors
+        stream = _reordered(self._stream.now, self.columns.length, kept)
+        understood = self.understood[kept]
         moved = np.full(len(self), NOBODY, dtype=np.int32)
         moved[kept] = np.arange(len(kept), dtype=np.int32)
         self._lay_out(self.columns.taken(kept), stream)
-        self._place_vectors(np.arange(len(kept)), vectors[kept])
+        self._vectors, self._understood = self._vectors.taken(kept), Growing(understood)
         self._former = {model: former.moved(moved) for model, former in self._former.items()}
 
     def set_vectors(self, seqs: Sequence[int], vectors: Floats) -> None:
@@ -125,14 +140,26 @@ class PersonIndex:
         """Let messages without a vector be found by those of a model of before."""
         places = self._places_of(seqs)
         former = Former(
-            positions=places.astype(np.int32), vectors=vectors,
+            positions=places.astype(np.int32),
+            vectors=Directions(vectors, is_narrow=self.is_narrow),
             counting=self._understands(places).astype(np.float32),
         )  # fmt: skip
         known = self._former.get(model)
         self._former[model] = former if known is None else known.joined(former)
 
+    def make_narrow(self) -> None:
+        """Keep vectors in an eighth of the bytes from now on: see ``Directions``."""
+        if not self.is_narrow:
+            self._vectors = self._vectors.made_narrow(room=self._room)
+            self._former = {model: old.made_narrow() for model, old in self._former.items()}
+
     def __len__(self) -> int:
         return len(self.columns)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the vectors here are not exact enough for the last comparison."""
+        return self._vectors.is_narrow
 
     @property
     def columns(self) -> Columns:
@@ -150,9 +177,9 @@ class PersonIndex:
         return self._following.now
 
     @property
-    def vectors(self) -> Floats:
-        """One row for each message; zeros where the vector is missing."""
-        return self._vectors.now
+    def vectors(self) -> Directions:
+        """Where each message points; nowhere where the vector is missing."""
+        return self._vectors
 
     @property
     def understood(self) -> Floats:
@@ -246,7 +273,7 @@ class PersonIndex:
     def _append_block(self, first: int) -> None:
         """Postings of the messages from `first`, folded into those before as they add up."""
         sizes = [block.message_count for block in self._blocks] + [len(self) - first]
-        while len(sizes) > 1 and sizes[-1] * _FOLDED_AT_SHARE > sizes[-2]:
+        while len(sizes) > 1 and sizes[-2] < min(_LARGE, sizes[-1] * _FOLDED_AT_SHARE):
             sizes[-2:] = [sizes[-2] + sizes[-1]]
         kept = len(sizes) - 1
         self._blocks[kept:] = [self._postings_between(len(self) - sizes[-1], len(self))]
@@ -281,16 +308,17 @@ class PersonIndex:
         return around.astype(np.float32)
 
     def _place_vectors(self, places: NDArray[np.integer], vectors: Floats) -> None:
-        if vectors.shape[1] != self.vectors.shape[1]:
-            self._vectors = Growing(np.zeros((len(self), vectors.shape[1]), np.float32))
-        if len(places) == len(self):
-            self._vectors = Growing(np.ascontiguousarray(vectors, dtype=np.float32))
-        else:
-            self.vectors[places] = vectors
+        if vectors.shape[1] != self._vectors.dimension:
+            self._vectors = self._none(len(self), vectors.shape[1])
+        self._vectors.place(places, vectors)
         there = _is_there(vectors)
         self.understood[places] = there & self._understands(places)
         remaining = {model: old.without(places[there]) for model, old in self._former.items()}
         self._former = {model: old for model, old in remaining.items() if len(old.positions)}
+
+    def _none(self, count: int, dimension: int) -> Directions:
+        nothing = np.zeros((count, dimension), np.float32)
+        return Directions(nothing, is_narrow=self.is_narrow, room=self._room)
 
     def _understands(self, places: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Whether a vector of what is said there means something."""

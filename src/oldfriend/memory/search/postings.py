@@ -1,7 +1,7 @@
 """In which messages does a term stand, and how often? Sorted arrays over a stretch of messages."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,10 @@ from oldfriend.memory.search.values import Floats, Ints
 
 Longs: TypeAlias = NDArray[np.int64]
 
+_MOST: Final = 255  # a word that stands as often counts hardly more the next time
+
+_SHORT: Final = 1 << 16
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Postings:
@@ -17,8 +21,9 @@ class Postings:
 
     terms: NDArray[np.uint32]  # ascending
     starts: Longs  # one more than terms
-    messages: Ints
-    counts: Floats
+    messages: NDArray[np.uint16 | np.int32]  # from `first` on; short where they fit
+    first: int
+    counts: NDArray[np.uint8]  # 255 where it is more
     message_count: int
 
     @property
@@ -29,12 +34,17 @@ class Postings:
     def holding(self, terms: NDArray[np.uint32]) -> list[tuple[Ints, Floats]]:
         """For each term the messages that hold it, and how often."""
         if not len(self.terms):
-            return [(self.messages, self.counts)] * len(terms)
+            return [self._between(0, 0)] * len(terms)
         first, end = self._stretches(terms)
         return [
-            (self.messages[begin:stop], self.counts[begin:stop])
+            self._between(begin, stop)
             for begin, stop in zip(first.tolist(), end.tolist(), strict=True)
         ]
+
+    def _between(self, begin: int, stop: int) -> tuple[Ints, Floats]:
+        messages = self.messages[begin:stop].astype(np.int32)
+        messages += self.first
+        return messages, self.counts[begin:stop].astype(np.float32)
 
     def frequencies(self, terms: NDArray[np.uint32]) -> Longs:
         """In how many messages each of these terms stands."""
@@ -55,17 +65,18 @@ def postings_of(stream: NDArray[np.uint32], lengths: Longs, first: int) -> Posti
     # One number holds term and message, so that one sort groups both.
     pairs = stream.astype(np.uint64)
     pairs <<= np.uint64(32)
-    pairs |= np.repeat(np.arange(first, first + len(lengths), dtype=np.uint64), lengths)
+    pairs |= np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
     pairs.sort()
     first_of_pair = _changes(pairs)
-    counts = np.diff(first_of_pair, append=len(pairs)).astype(np.float32)
+    counts = np.diff(first_of_pair, append=len(pairs)).clip(max=_MOST).astype(np.uint8)
     pairs = pairs[first_of_pair]
     terms = (pairs >> np.uint64(32)).astype(np.uint32)
     starts = _changes(terms)
     return Postings(
         terms=terms[starts],
         starts=np.append(starts, len(terms)),
-        messages=(pairs & np.uint64(0xFFFF_FFFF)).astype(np.int32),
+        messages=pairs.astype(np.uint32).astype(np.uint16 if len(lengths) <= _SHORT else np.int32),
+        first=first,
         counts=counts,
         message_count=len(lengths),
     )

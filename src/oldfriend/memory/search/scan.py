@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.memory.search.asking import Asked
 from oldfriend.memory.search.index import NOBODY, SATURATION, PersonIndex
-from oldfriend.memory.search.values import LEARNED, Floats, Question, Usual
+from oldfriend.memory.search.values import LEARNED, Floats, Ints, Question, Usual
 
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -127,19 +127,31 @@ def _meaning(index: PersonIndex, question: Question, heard: Bools) -> tuple[Floa
     means: list[tuple[float, float]] = []
     known = index.understood * heard
     sense = question.sense
-    if sense is not None and index.vectors.shape[1] == len(sense.vector) and known.any():
-        np.matmul(index.vectors, sense.vector, out=cosine[:-1])
+    exact = _exact_places(index, question)
+    if sense is not None and index.vectors.dimension == len(sense.vector) and known.any():
+        cosine[:-1] = index.vectors.cosines(sense.vector)
+        cosine[exact[0]] = exact[1]
         means.append(_standardise(cosine[:-1], meaning[:-1], known, sense.usual))
     for model, former in index.former.items():
         sense, at = question.former.get(model), former.positions
         known = former.counting * heard[at]
-        if sense is not None and former.vectors.shape[1] == len(sense.vector) and known.any():
-            close, above = former.vectors @ sense.vector, np.empty(len(at), np.float32)
+        if sense is not None and former.vectors.dimension == len(sense.vector) and known.any():
+            close, above = former.vectors.cosines(sense.vector), np.empty(len(at), np.float32)
+            _, here, there = np.intersect1d(at, exact[0], return_indices=True)
+            close[here] = exact[1][there]
             means.append(_standardise(close, above, known, sense.usual))
             cosine[at] += close
             meaning[at] += above
     weight = sum(count for count, _ in means)
     return cosine, meaning, sum(count * mean for count, mean in means) / max(weight, 1)
+
+
+def _exact_places(index: PersonIndex, question: Question) -> tuple[Ints, Floats]:
+    """Where cosines are known from whole vectors, and what they are."""
+    known = question.exact
+    places = np.flatnonzero(index.positions_mask(known)).astype(np.int32)
+    seqs = index.columns.seq[places].tolist()
+    return places, np.fromiter(map(known.__getitem__, seqs), np.float32, len(seqs))
 
 
 def _standardise(

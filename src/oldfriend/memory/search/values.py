@@ -61,6 +61,7 @@ class Question:
     asked_at: int | None = None  # µs since 1970, UTC
     zone_offset_s: int = 0  # where the asker's day begins
     exclude: frozenset[int] = frozenset()
+    exact: Mapping[int, float] = field(default_factory=dict)  # cosines by whole vectors, by seq
 
 
 Cause = Literal[
