@@ -59,7 +59,11 @@ class Life:
                     k.memory for k in self.known.values() if k.memory.status == "rejected"
                 ),
             ),
-            known={k.memory.id: k for k in self.known.values() if k.memory.ended_at is None},
+            known={
+                k.memory.id: k
+                for k in self.known.values()
+                if k.memory.ended_at is None or k.memory.status == "superseded"
+            },
             entities=dict(self.entities), bases={},
             same=lambda said, memory: said.text.lower() == memory.text.lower(),
         )  # fmt: skip
@@ -118,6 +122,23 @@ def test_an_old_chat_overrules_nothing_newer(life: Life) -> None:
 
     assert life.believed() == {"Lives in Lisbon.": "active", "Lives in Porto.": "superseded"}
     assert life.of("Lives in Porto.").ended_at is not None
+
+
+def test_what_was_so_before_finds_its_place(life: Life) -> None:
+    """Whichever is read first: each value ends where the next one begins."""
+    life.reads(home("Lisbon", day=2000))
+    life.reads(home("Porto", day=300))
+    life.reads(home("Faro", day=900))
+    life.reads(home("Porto", day=400))
+    spans = {
+        each.value: (each.status, each.holds_until)
+        for each in (known.memory for known in life.known.values())
+    }
+    assert spans == {
+        "Lisbon": ("active", None),
+        "Porto": ("superseded", DAY_0 + 900 * DAY),
+        "Faro": ("superseded", DAY_0 + 2000 * DAY),
+    }
 
 
 def test_what_is_only_inferred_makes_doubtful_and_overrules_nobody(life: Life) -> None:

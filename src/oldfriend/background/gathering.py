@@ -22,6 +22,7 @@ from oldfriend.memory.beliefs import (
     list_events_between,
     list_memories,
     list_rejected,
+    list_superseded,
 )
 from oldfriend.memory.changes import newest_change_of
 from oldfriend.memory.evidence import list_evidence_by
@@ -59,6 +60,7 @@ async def gather(tx: Transaction, segment: Segment, *, model: str, now: Micros) 
     messages = await list_messages_in(tx, segment)
     known = [
         *await list_memories(tx, person.id, kinds=LASTING),
+        *await list_superseded(tx, person.id),
         *await list_events_between(
             tx, person.id, since=segment.from_at - MENTIONED_AGAIN,
             until=segment.until_at + MENTIONED_AGAIN,
@@ -90,7 +92,9 @@ def strongest(known: Sequence[Known]) -> list[Known]:
     """What of the known is shown to a model: of each kind the strongest."""
     shown: list[Known] = []
     for kind, most in SHOWN.items():
-        of_kind = [each for each in known if each.memory.kind == kind]
+        of_kind = [
+            each for each in known if each.memory.kind == kind and each.memory.ended_at is None
+        ]
         of_kind.sort(key=lambda each: (-each.standing.strength, -each.standing.last_seen))
         shown += of_kind[:most]
     return shown

@@ -48,6 +48,17 @@ async def list_events_between(
     return [known_from(row) for row in rows]
 
 
+async def list_superseded(tx: Transaction, person: PersonId) -> list[Known]:
+    """The values of facts and preferences that others have taken the place of."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY}, {STANDING} FROM memory
+           WHERE person = :person AND status = 'superseded' AND ended_at IS NOT NULL
+           AND kind IN ('fact', 'preference') ORDER BY learned_at, id""",
+        person=person,
+    )
+    return [known_from(row) for row in rows]
+
+
 async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
     """What the person has said is not so."""
     rows = await tx.rows(

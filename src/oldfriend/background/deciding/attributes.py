@@ -64,7 +64,7 @@ def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
     if old.memory.id in thinking.scene.fading:
         thinking.learn(claim)
     elif (claim.holds_from or heard_at) < since(old):
-        thinking.learn(claim, status="superseded", holds_until=since(old), is_over=True)
+        recount(thinking, old, claim)
     elif old.memory.is_by_person and claim.signal == "implicit":
         thinking.refused["overruled by the person"] += 1
     elif claim.signal == "implicit" or claim.confidence < SURE_ENOUGH:
@@ -72,6 +72,30 @@ def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
     else:
         thinking.learn(claim, supersedes=old.memory)
         thinking.end(old, "superseded", "superseded", until=claim.holds_from or heard_at)
+
+
+def recount(thinking: Deliberation, current: Known, claim: Claim) -> None:
+    """What was so before what is known: it finds its place among what was so then."""
+    began = claim.holds_from or thinking.heard_at(claim)
+    past = [each for each in thinking.past if is_same_key(each.memory, current.memory)]
+    if twin := with_value([each for each in past if held_at(each, began)], claim):
+        thinking.bear(twin, claim)
+        return
+    later = [since(each) for each in (current, *past) if since(each) > began]
+    for each in past:
+        if held_at(each, began):
+            thinking.change(each, replace(each.memory, holds_until=began), "revised")
+    thinking.learn(claim, status="superseded", holds_until=min(later), is_over=True)
+
+
+def is_same_key(one: Memory, other: Memory) -> bool:
+    """Whether two are values of the same."""
+    return (one.kind, one.key, one.subject) == (other.kind, other.key, other.subject)
+
+
+def held_at(known: Known, at: Micros) -> bool:
+    """Whether a value of before held at a moment."""
+    return since(known) <= at < (known.memory.holds_until or at + 1)
 
 
 def strengthen(thinking: Deliberation, known: Known, claim: Claim) -> None:

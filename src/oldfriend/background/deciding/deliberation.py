@@ -79,6 +79,11 @@ class Deliberation:
             if each.memory.kind == kind and each.memory.ended_at is None
         ]
 
+    @property
+    def past(self) -> list[Known]:
+        """What was so once, as far as it may bear on this."""
+        return [each for each in self.known.values() if each.memory.status == "superseded"]
+
     def learn(
         self, claim: Claim, *, status: Status | None = None, holds_until: Micros | None = None,
         is_over: bool = False, supersedes: Memory | None = None,
