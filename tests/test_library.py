@@ -403,6 +403,29 @@ def test_the_companions_own_memory_is_opened_as_its_owner_chose(owner: Embedding
     assert len(owner.asked) == 1
 
 
+def test_the_companions_own_memory_is_known_by_its_url_too(
+    owner: EmbeddingServer, tmp_path: Path
+) -> None:
+    """A program that writes the address out must not have all of it embedded anew."""
+    with Memory.open(f"sqlite:///{tmp_path}/owner/../owner/oldfriend.db") as memory:
+        memory.add(TALK)
+
+    assert len(owner.asked) == 1
+
+
+def test_an_owners_broken_file_is_nothing_to_other_memories(
+    url: str, owner: EmbeddingServer, tmp_path: Path
+) -> None:
+    """Only to the companion's own."""
+    (tmp_path / "owner" / "oldfriend.toml").write_text("nonsense\n")
+    with Memory.open(url, person="Nora") as memory:
+        assert memory.add(TALK) == len(TALK)
+
+    own = f"sqlite:///{tmp_path}/owner/oldfriend.db"
+    with pytest.raises(InvalidInput, match="line 1"), Memory.open(own):
+        pass
+
+
 async def test_a_program_may_want_another_embedder(
     url: str, owner: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ class Town:
         return replace(
             house, embedder=NoEmbedder(), models={"main": self.model(delay_s)}, reached=reached,
             channels={name: FilePlatform(self.shown) for name in CHANNELS},
+            platforms=frozenset(CHANNELS),
         )  # fmt: skip
 
 

@@ -19,8 +19,9 @@ from types import TracebackType
 from typing import Any, Final, NoReturn, TypeVar
 
 from oldfriend.app.accepting import Line, open_line
-from oldfriend.app.choices.settings import read_settings
+from oldfriend.app.choices.settings import settings_for
 from oldfriend.app.embedding import make_up
+from oldfriend.app.forgetting import forget, forgotten_of
 from oldfriend.app.house import House
 from oldfriend.app.wiring import open_house
 from oldfriend.domain.clock import Micros, from_micros, parse_moment, place_in_zone
@@ -31,6 +32,7 @@ from oldfriend.domain.people import Person
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory.bringing import Target, Told, bring
+from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.log import list_messages
 from oldfriend.transfer.casting import same_name
 from oldfriend.turn.context import assemble
@@ -79,6 +81,17 @@ class Hit(Words):
     why: tuple[str, ...]  # in plain words, the strongest cause first
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgot:
+    """What was forgotten, without a word of it."""
+
+    messages: int
+    beliefs: int
+    orphans: tuple[str, ...]  # ids of beliefs that stay although they rested on it
+    near: tuple[str, ...]  # ids of messages that stay and say nearly the same
+    is_proved: bool  # it was looked for everywhere in reach, and is nowhere
+
+
 class Memory:
     """One person's memory, open. Made by ``Memory.open``; every method is awaited."""
 
@@ -97,7 +110,8 @@ class Memory:
     ) -> "Opening":
         """Open or make a memory: ``sqlite:///PATH``; None for the companion's own.
 
-        The companion's own is opened as its owner chose in ``oldfriend.toml``. Any other goes by
+        The companion's own, also by its url, is opened as its owner chose in ``oldfriend.toml``,
+        so that no program embeds it anew by another model. Any other goes by
         the environment and the defaults: no text leaves the machine unless the program wants it
         (``OLDFRIEND_EMBEDDER_MODEL``). ``person`` is whose memory it is (None: the owner); people
         never see each other's. Use the result with ``with`` or ``async with``. Raises StoreError,
@@ -119,7 +133,9 @@ class Memory:
         """
         now, person = self._house.clock(), self._line.person
         told = [told_from(given, number, person, now=now) for number, given in enumerate(messages)]
-        target = Target(chat=self._line.chat, language=self._language)
+        async with self._house.db.reading() as tx:
+            forgotten = await forgotten_of(self._house, tx, person.id)
+        target = Target(chat=self._line.chat, language=self._language, forgotten=forgotten)
         added = 0
         for start in range(0, len(told), AT_ONCE):
             async with self._house.db.writing() as tx:
@@ -153,6 +169,29 @@ class Memory:
         async with self._house.db.reading() as tx:
             found = await list_messages(tx, person.id, since=first, until=end, limit=limit)
         return [Words(**fields_of(message)) for message in found]
+
+    async def forget(
+        self, *ids: str, about: str | None = None, since: Moment | None = None,
+        until: Moment | None = None, everything: bool = False, orphan: bool = False,
+    ) -> Forgot:  # fmt: skip
+        """Take words away for good, with everything that rests on them; there is no way back.
+
+        ``ids`` are those of ``Words`` and ``Hit``, not the ones that a program gave to ``add``;
+        ``about`` names somebody or something. With ``orphan`` beliefs stay that rested on it.
+        Raises NotFound, InvalidInput.
+        """
+        zone = self._line.person.zone
+        wish = Wish(
+            ids=ids, about=about, since=bound(since, "since", zone),
+            until=bound(until, "until", zone), everything=everything,
+        )  # fmt: skip
+        if wish == Wish():
+            raise InvalidInput("Name what is to be forgotten: ids, about, since, until, everything.")
+        report = await forget(self._house, self._line.person.id, wish, orphan=orphan)
+        return Forgot(
+            messages=report.counts["messages"], beliefs=report.counts["memories"],
+            orphans=report.orphans, near=report.near, is_proved=report.is_proved,
+        )  # fmt: skip
 
     async def _make_up_for_vectors(self) -> None:
         trouble = await make_up(self._house, self._line.person.id)
@@ -200,6 +239,17 @@ class MemorySync:
     ) -> list[Words]:
         """The newest messages in a span of time, oldest first. See ``Memory.messages``."""
         return self._wait(self._memory.messages(since=since, until=until, limit=limit))
+
+    def forget(
+        self, *ids: str, about: str | None = None, since: Moment | None = None,
+        until: Moment | None = None, everything: bool = False, orphan: bool = False,
+    ) -> Forgot:  # fmt: skip
+        """Take words away for good, with everything that rests on them. See ``Memory.forget``."""
+        return self._wait(
+            self._memory.forget(
+                *ids, about=about, since=since, until=until, everything=everything, orphan=orphan
+            )
+        )
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop.is_closed():
@@ -281,7 +331,7 @@ class Opening:
 
     async def _open(self) -> Memory:
         async with AsyncExitStack() as stack:
-            settings = read_settings(database=self._url, has_file=self._url is None)
+            settings = settings_for(self._url)
             house = await stack.enter_async_context(open_house(settings))
             line = await open_line(house, person=self._person, channel=self._channel)
             memory = Memory(house.on_behalf_of(Asker(person=line.person.id)), line)

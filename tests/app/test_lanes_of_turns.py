@@ -12,7 +12,7 @@ from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.working import work
-from oldfriend.domain.errors import NotDelivered, StoreBusy, TurnFailed, Undeliverable
+from oldfriend.domain.errors import NotDelivered, StoreBusy, TurnFailed, TurnStopped, Undeliverable
 from oldfriend.domain.letters import Letter
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import Request, ToolCall, Turn
@@ -43,7 +43,7 @@ class Platform:
 
 
 def with_model(house: House, model: ScriptedModel) -> House:
-    """The house with a model to think with."""
+    """The house with a model to think with, which knows its channels as platforms."""
     rests = Rests()
 
     def chain(record: Callable[..., object]) -> Chain:
@@ -51,7 +51,8 @@ def with_model(house: House, model: ScriptedModel) -> House:
             models=[model], record=record, rests=rests, clock=house.clock, random=random.random
         )
 
-    return replace(house, models={"main": RoleModel(name=model.name, chain=chain)})
+    models = {"main": RoleModel(name=model.name, chain=chain)}
+    return replace(house, models=models, platforms=frozenset(house.channels))
 
 
 def echo(request: Request) -> Scripted:
@@ -173,7 +174,7 @@ async def test_stop_ends_a_turn_at_once(house: House, line: Line) -> None:
     accepted = await said(house, line, "tell me everything")
 
     async def wait_in_vain() -> None:
-        with pytest.raises(TurnFailed, match="stopped"):
+        with pytest.raises(TurnStopped):
             await see_answered(house, accepted, say=None)
 
     async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
@@ -382,12 +383,8 @@ async def test_a_platform_that_is_away_for_hours_gets_everything_when_it_is_back
     platform = Platform(trouble=[NotDelivered("away") for _ in range(12)])
     house = with_model(replace(house, channels={"platform": platform}), ScriptedModel(echo))
     await said(house, line, "hello there")
-    for _ in range(12):
-        stopping = asyncio.Event()
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(work(house, stopping=stopping))
-            await asyncio.sleep(0.1)
-            stopping.set()
+    for left in reversed(range(12)):
+        await work_until(house, lambda left=left: len(platform.trouble) == left)
         clock.tick(minutes=20)
     await work_until(house, lambda: bool(platform.sent))
 
@@ -444,3 +441,44 @@ async def test_a_long_row_of_short_turns_outlasts_a_lease(house: House, line: Li
 
     assert len(model.asked) == 60
     assert platform.sent == [f"re: line {number}" for number in range(60)]
+
+
+async def test_a_reply_for_a_platform_is_sent_whoever_has_answered(
+    house: House, line: Line
+) -> None:
+    """The process that answers need not reach the platform; the one that does cuts the reply."""
+    platform = Platform()
+    elsewhere = replace(with_model(house, ScriptedModel(["one\ntwo"])), platforms={"platform"})
+    await answer(elsewhere, line, Said(text="hello there"))
+    (letter,) = await letters_in(house)
+    assert (letter.queue, letter.body["text"]) == ("outbox", "one\ntwo")
+    await work_until(
+        replace(elsewhere, channels={"platform": platform}), lambda: len(platform.sent) == 2
+    )
+
+    assert platform.sent == ["one", "two"]
+    assert await letters_in(house) == []
+
+
+async def test_a_worker_that_reaches_no_platform_leaves_replies_alone(
+    house: House, line: Line
+) -> None:
+    """It would only put them off for those who could send them."""
+    house = replace(with_model(house, ScriptedModel(echo)), platforms={"platform"})
+    await answer(house, line, Said(text="hello there"))
+    stopping = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(house, stopping=stopping))
+        await asyncio.sleep(0.2)
+        stopping.set()
+
+    (letter,) = await letters_in(house)
+    assert (letter.attempts, letter.error) == (0, None)
+
+
+async def test_a_place_that_is_no_platform_gets_no_letter(house: House) -> None:
+    """Whoever talks there reads the reply from the log, also on a name of their own."""
+    diary = await open_line(house, person=None, channel="diary")
+    await answer(house, diary, Said(text="hello there"))
+
+    assert await letters_in(house) == []

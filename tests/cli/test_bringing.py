@@ -29,7 +29,7 @@ def test_looking_at_an_export_of_ours_writes_nothing(call: Call, tmp_path: Path)
     """It is checked as a whole, and counted."""
     export, other = tmp_path / "all.jsonl", tmp_path / "other"
     call("say", "My cat is called Miso.")
-    call("say", "hello", "--person", "Ada")
+    call("say", "hello", "--person", "Ada", "--new-person")
     call("export", str(export))
     looked = call("import", "--dry-run", str(export), "--data", str(other))
 

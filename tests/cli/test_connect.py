@@ -224,3 +224,23 @@ def test_an_address_with_a_password_is_refused_and_not_shown(
     assert "…@box" in ended.stderr
     assert "s3cret" not in ended.stdout + ended.stderr
     assert b"s3cret" not in everything_in(data)
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "told"),
+    [(("--provider", "mine", "--name", "m", "--base-url", "http://localhost:1",
+       "--key-from-env", "NO_SUCH"), "yes\n", "There is no key in NO_SUCH."),
+     (("--provider", "openai", "--name", "m", "--key-from-env", "NO_SUCH"), "yes\n",
+      "There is no key in NO_SUCH."),
+     (("--provider", "openai", "--name", "m"), "", "openai needs a key")],
+)  # fmt: skip
+def test_a_missing_key_is_noticed_before_the_yes(
+    call: Call, data: Path, options: tuple[str, ...], stdin: str, told: str
+) -> None:
+    """Nobody agrees to what cannot be done."""
+    ended = call("connect", "model", "--no-test", *options, stdin=stdin)
+
+    assert ended.code == 2
+    assert told in ended.stderr
+    assert "From now on" not in ended.stdout
+    assert not (data / "oldfriend.toml").exists()

@@ -1,5 +1,6 @@
 """Nothing is shown twice, and nothing is left out."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,8 +14,10 @@ from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.errors import StoreBusy
 from oldfriend.domain.messages import Spoken
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.log import Place, write_message
 from oldfriend.memory.sessions import session_at
+from tests.app.test_lanes_of_turns import with_model
 
 
 @dataclass
@@ -112,3 +115,27 @@ async def test_what_fails_is_said_and_the_talk_goes_on(house: House) -> None:
     assert talk.has_failed
     assert shown == ["That did not work. Another program is writing.\nYou wrote: hello there"]
     assert not await talk.hear("/quit")
+
+
+async def test_a_reply_can_be_stopped_and_the_talk_goes_on(house: House) -> None:
+    """That it was is remarked, in the language of the talk; it is no failure."""
+    line = await open_line(house, person=None, channel="terminal")
+    model = ScriptedModel([Scripted(text="Once upon a time", delay_s=60), "As you like."])
+    shown: list[str] = []
+    remarks: list[str] = []
+
+    async def speak(text: str) -> None:
+        shown.append(text)
+
+    talk = Conversation(with_model(house, model), line, shown.append, speak, remark=remarks.append)
+    await talk.stop_reply()
+    async with asyncio.TaskGroup() as tasks:
+        hearing = tasks.create_task(talk.hear("Erzähl mir bitte eine Geschichte von früher."))
+        await asyncio.sleep(0.3)
+        await talk.stop_reply()
+
+    assert hearing.result()
+    assert remarks == ["(Abgebrochen.)"]
+    assert not talk.has_failed
+    assert await talk.hear("Then not.")
+    assert "".join(shown).strip() == "As you like."

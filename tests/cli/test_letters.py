@@ -48,7 +48,7 @@ def test_nothing_waits_in_a_new_house(call: Call) -> None:
     call("say", "hello")
     parked = call("letters", "--parked")
 
-    assert (parked.code, parked.stdout) == (0, "No letter is parked.\n")
+    assert (parked.code, parked.stdout) == (0, "Nothing was set aside.\n")
     assert call("letters", "--parked", "--json").json == []
 
 
@@ -58,7 +58,7 @@ def test_letters_are_listed_without_what_they_say(call: Call, filled: None) -> N
     lines = {line.split()[0]: line for line in text.splitlines()}
 
     assert {*lines} >= {"inbox/chat/1/1", "agenda/job/1", "outbox/chat/1/1", "outbox/chat/1/2"}
-    assert "parked" in lines["inbox/chat/1/1"]
+    assert "set aside" in lines["inbox/chat/1/1"]
     assert "Nora" in lines["inbox/chat/1/1"]
     assert "ModelUnavailable: 503 second line" in lines["inbox/chat/1/1"]
     assert "until" in lines["agenda/job/1"]
@@ -74,7 +74,7 @@ def test_a_parked_letter_is_tried_again(call: Call, filled: None) -> None:
 
     assert ids(call, "--parked") == []
     again = call("letters", "retry", "agenda/job/1")
-    assert (again.code, "is not parked" in again.stdout) == (0, True)
+    assert (again.code, "was not set aside" in again.stdout) == (0, True)
 
 
 def test_a_letter_is_dropped_only_by_somebody_who_is_sure(call: Call, filled: None) -> None:

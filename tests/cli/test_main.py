@@ -63,7 +63,7 @@ def test_a_wrong_time_or_url_is_answered_with_a_right_one(call: Call) -> None:
 def test_an_unknown_person_is_answered_with_the_known_ones(call: Call) -> None:
     """Looking never makes a person."""
     call("say", "hello")
-    call("say", "hello", "--person", "Ada")
+    call("say", "hello", "--person", "Ada", "--new-person")
     for command in (("recall", "cat"), ("why",)):
         ended = call(*command, "--person", "Aad")
 
@@ -112,13 +112,13 @@ def test_it_knows_its_version_and_helps(call: Call) -> None:
     assert call("--version").stdout == f"oldfriend {__version__}\n"
     for command in (
         "chat", "say", "recall", "why", "import", "export", "doctor", "migrate", "serve", "work",
-        "stop", "reload", "status", "letters", "cost",
+        "stop", "reload", "status", "letters", "cost", "person",
     ):  # fmt: skip
         assert build_parser().parse_args([command, *NEEDED.get(command, [])]).module
         assert call(command, "--help").code == 0
 
 
-NEEDED = {"say": ["x"], "recall": ["x"], "import": ["x"]}
+NEEDED = {"say": ["x"], "recall": ["x"], "import": ["x"], "person": ["list"]}
 
 
 def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
@@ -136,7 +136,10 @@ def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
 
 def test_half_characters_on_the_command_line_are_shown_as_such(call: Call) -> None:
     """A shell passes any bytes on."""
-    assert call("say", "caf\udce9", "--person", "A\udcff", "--channel", "\udcff").code == 0
+    assert (
+        call("say", "caf\udce9", "--person", "A\udcff", "--new-person", "--channel", "\udcff").code
+        == 0
+    )
     assert call("recall", "\udcff caf", "--person", "A\udcff").code == 0
     for arguments in (("why", "\udcff"), ("recall", "x", "--person", "B\udcff")):
         ended = call(*arguments)
@@ -175,3 +178,17 @@ def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The table has been printed by then."""
     with pytest.raises(StoreUnusable, match="could not be written"):
         write(tmp_path / "none" / "bench.json", "{}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage"),
+    [(("say", "hi", "--nonsense"), "say"), (("recall",), "recall"), (("chat", "loudly"), "chat")],
+)
+def test_wrong_usage_of_a_command_shows_the_usage_of_that_command(
+    call: Call, arguments: tuple[str, ...], usage: str
+) -> None:
+    """Not that of all of them."""
+    ended = call(*arguments)
+
+    assert ended.code == 2
+    assert f"usage: oldfriend {usage}" in ended.stderr

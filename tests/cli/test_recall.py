@@ -1,5 +1,15 @@
 """The messages that answer a question."""
 
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.accepting import Said, open_line
+from oldfriend.app.answering import answer
+from oldfriend.app.house import House
+from oldfriend.cli.recall import print_hits
+from oldfriend.memory.search.values import Hit
+from oldfriend.turn.recall import NOTHING, Recalled
 from tests.cli.conftest import Call
 
 FIELDS = {"message", "external_id", "session", "speaker", "at", "text", "score", "why"}
@@ -38,7 +48,7 @@ def test_hits_are_shown_with_when_where_and_why(call: Call) -> None:
 
 def test_people_are_kept_apart(call: Call) -> None:
     """Each sees their own."""
-    call("say", "My cat is called Miso.", "--person", "Ada")
+    call("say", "My cat is called Miso.", "--person", "Ada", "--new-person")
     call("say", "I have a dog.")
 
     assert call("recall", "Miso the cat", "--json", "--person", "Ada").json
@@ -52,3 +62,19 @@ def test_the_companions_replies_are_not_found(call: Call) -> None:
     hits = call("recall", "cat called Miso", "--json").json
 
     assert {hit["role"] for hit in hits} == {"person"}
+
+
+async def test_what_hardly_fits_is_not_listed(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A hit of 0.00 tells nobody anything."""
+    line = await open_line(house, person=None, channel="terminal")
+    given = await answer(house, line, Said(text="My cat is called Miso."))
+    hits = [Hit(seq=given.said.seq, score=score, why=()) for score in (0.4, 0.004)]
+    found = tuple(Recalled(message=given.said, hit=hit) for hit in hits)
+    print_hits(replace(NOTHING, found=found, is_good_enough=True))
+    listed = capsys.readouterr().out
+    print_hits(replace(NOTHING, found=found[1:]))
+
+    assert listed.count("Miso") == 1
+    assert capsys.readouterr().out == "Nothing found.\n"

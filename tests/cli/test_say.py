@@ -67,3 +67,14 @@ def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) 
 
     for said in (typed, piped):
         assert json.loads(said.stdout)["receipt"]["asked"].startswith("caf\ufffd")
+
+
+def test_over_the_limit_the_error_stream_tells_for_how_long(oldfriend: Program) -> None:
+    """Standard output holds the reply alone, for whoever reads that."""
+    quick = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "1"})
+    limited = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "30"})
+    quick.done("say", "hello")
+    said = limited.done("say", "hello again", "--json")
+
+    assert re.fullmatch(r"\(That is a lot at once; I'll answer this in \d+ s\.\)\n", said.stderr)
+    assert "a lot at once" not in said.stdout

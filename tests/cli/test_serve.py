@@ -51,7 +51,7 @@ def test_its_log_tells_what_happens_and_nothing_that_was_said(program: Program, 
     """Not even of a message that is broken, or of a name."""
     with served(program) as running:
         for secret in SECRETS:
-            call("say", secret, "--person", "Hildegard")
+            call("say", secret, "--person", "Hildegard", "--new-person")
         call("recall", "Zanzibar", "--person", "Hildegard")
         call("reload")
         metrics = running.get("/metrics")[1]

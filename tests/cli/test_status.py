@@ -25,7 +25,7 @@ def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
     assert "Waiting: nothing." in said.stdout
     assert "Models: none, so it answers from memory (offline)." in said.stdout
     assert "Today: 0 calls, 0 tokens, $0.00." in said.stdout
-    assert "Parked" not in said.stdout
+    assert "Set aside" not in said.stdout
 
 
 def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
@@ -97,3 +97,14 @@ async def put_off_embedding(data: Path) -> Micros:
             until = await embedding_waits_until(tx, now=house.clock())
     assert until is not None
     return until
+
+
+def test_a_broken_file_of_settings_is_told_with_its_line(call: Call, tmp_path: Path) -> None:
+    """Whether anything runs is said all the same."""
+    call("say", "hello")
+    (tmp_path / "data" / "oldfriend.toml").write_text("[limits]\nlease_s = 5\nwombat = 3\n")
+    ended = call("status")
+
+    assert ended.code == 2
+    assert "Start it with: oldfriend serve" in ended.stdout
+    assert "oldfriend.toml, line 3 is not a setting" in ended.stderr

@@ -26,7 +26,7 @@ def test_an_earlier_reply_is_explained_by_its_turn(call: Call) -> None:
 
 def test_nothing_to_explain_is_said(call: Call) -> None:
     """An unknown reply, and one of somebody else."""
-    theirs = call("say", "hello", "--person", "Ada", "--json").json
+    theirs = call("say", "hello", "--person", "Ada", "--new-person", "--json").json
     for arguments in (("why",), ("why", "nonsense"), ("why", theirs["turn"])):
         ended = call(*arguments)
 

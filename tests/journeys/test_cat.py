@@ -22,7 +22,7 @@ def test_a_stranger_is_not_told_about_the_cat(oldfriend: Program) -> None:
     """The same question by another person finds nothing."""
     oldfriend.done("say", "我养了只白猫,叫小黑。", "--channel", "discord")
     given = oldfriend.done(
-        "say", "你还记得我的猫吗", "--channel", "web", "--person", "Ana", "--json"
+        "say", "你还记得我的猫吗", "--channel", "web", "--person", "Ana", "--new-person", "--json"
     ).json
 
     assert "小黑" not in given["reply"]

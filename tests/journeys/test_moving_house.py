@@ -15,7 +15,7 @@ def test_an_export_restores_into_an_empty_store_with_everything(
     """Two people, two channels, an import, notes, receipts: the second export is the first."""
     oldfriend.done("import", DATA / "lisbon.jsonl", "--me", "Nora")
     oldfriend.done("say", "Remember that I am allergic to walnuts", "--channel", "web")
-    oldfriend.done("say", "我养了只白猫,叫小黑。", "--person", "Ana")
+    oldfriend.done("say", "我养了只白猫,叫小黑。", "--person", "Ana", "--new-person")
     asked = oldfriend.done("say", "What did they end up naming the boat?", "--json").json
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     oldfriend.done("export", first)

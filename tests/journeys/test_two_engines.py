@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from oldfriend.domain.trust import TRUST_OF_ROLE, Role
 from oldfriend.evals.corpus import questions, random_vectors, sessions
 from oldfriend.evals.material import own_conversations
 from oldfriend.memory.bringing import Target, Told, bring
+from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.vectors import save_vectors
 from oldfriend.transfer.converting import convert
 from oldfriend.turn.recall import Cue, recall
@@ -108,6 +110,26 @@ async def test_the_same_is_found_in_the_same_order_on_both_engines(
                     [hit[2] for hit in there], abs=1e-4
                 )
                 assert len(here) == LIMIT, query
+
+
+async def test_narrow_histories_are_searched_alike_on_both_engines(
+    files: House, postgres: Server, tmp_path: Path
+) -> None:
+    """A person who is too large for the shelf finds the same everywhere, and nearly all the same
+    as in memory."""
+    with postgres.database() as url:
+        async with living_in(url, tmp_path) as served:
+            one, other = await fill(files), await fill(served)
+            small, far = (
+                replace(house, shelf=Shelf(house.embedder.model, limit_bytes=1))
+                for house in (files, served)
+            )
+            same = 0
+            for query in asked():
+                whole, here = await hits(files, one, query), await hits(small, one, query)
+                assert here == await hits(far, other, query), query
+                same += len({hit[0] for hit in whole[:10]} & {hit[0] for hit in here[:10]})
+    assert same >= 0.95 * 10 * len(asked())
 
 
 async def test_what_moves_to_the_other_engine_and_back_is_found_as_before(

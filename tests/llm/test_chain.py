@@ -1,6 +1,8 @@
 """One after another is asked, each call is written down, and nothing is said twice."""
 
 import asyncio
+from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -9,9 +11,11 @@ from oldfriend.domain.errors import (
     ModelMisconfigured,
     ModelRefused,
     ModelUnavailable,
+    Outage,
     RequestRejected,
 )
 from oldfriend.llm.chain import Chain
+from oldfriend.llm.missing import NoModel
 from oldfriend.llm.model import ToolCall, ToolResult, Turn
 from oldfriend.llm.resting import Rests
 from oldfriend.llm.scripted import Scripted, ScriptedModel, cut
@@ -228,7 +232,7 @@ def test_a_clock_set_back_makes_no_rest_longer():
     """A rest that ends later than any can was noted by a clock that was wrong."""
     rests = Rests()
     clock = FrozenClock()
-    rests.failed("a", clock(), retry_after_s=60)
+    rests.failed("a", clock(), ModelUnavailable("busy", retry_after_s=60))
     assert rests.left_s("a", clock()) == 60
 
     clock.tick(minutes=-60 * 24)
@@ -270,3 +274,33 @@ async def test_no_model_sees_half_a_pair():
     await Bench(model).reply(request)
 
     assert model.asked[0].turns == HELLO.turns
+
+
+async def test_a_model_that_was_never_asked_makes_no_call():
+    """Its key is missing: there is nothing to pay for, and nothing that failed."""
+    bench = Bench(NoModel(name="a", why="There is no key."), scripted("b", "From b."))
+
+    await bench.reply()
+
+    assert bench.ledger.outcomes == [("b", "done")]
+
+
+async def test_what_breaks_off_on_this_machine_costs_nothing():
+    """Elsewhere nobody knows."""
+    for free, cost in (({"a"}, 0), ((), None)):
+        bench = Bench(scripted("a", cut("Once upon a time", after=8)), scripted("b", "So."))
+        await replace(bench.chain, free=free).complete(HELLO, bench.heard)
+
+        assert bench.ledger.calls[0].completion is not None
+        assert bench.ledger.calls[0].completion.cost == cost
+
+
+@pytest.mark.parametrize("outage", get_args(Outage))
+async def test_in_which_way_a_model_failed_is_known_also_while_it_rests(outage):
+    """Whoever waits is told the same as the one who was there."""
+    bench = Bench(scripted("a", ModelUnavailable("Later.", retry_after_s=60, outage=outage)))
+
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable) as failed:
+            await bench.reply()
+        assert failed.value.outage == outage

@@ -8,6 +8,7 @@ from typing import Literal
 
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House
+from oldfriend.app.marking import STOPPED, write_marker
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
@@ -24,10 +25,11 @@ from oldfriend.memory.people import (
     ensure_person,
     get_companion,
     get_person_by_id,
+    lock_person,
     set_zone,
 )
 from oldfriend.memory.sessions import session_at
-from oldfriend.queues.inbox import Word, find_turn, put_word
+from oldfriend.queues.inbox import Word, find_turn, is_open, put_word, withdraw
 from oldfriend.queues.joining import Piece
 from oldfriend.queues.lanes import claim
 from oldfriend.queues.pace import take_place
@@ -151,10 +153,18 @@ async def edit(house: House, line: Line, message: MessageId, text: str) -> Messa
 
 
 async def stop(house: House, line: Line, message: MessageId) -> None:
-    """Have whatever is being done about a message stopped. Raises NotFound."""
+    """Have whatever is done about a message stopped, or never begun; nothing where it is over.
+
+    Raises NotFound.
+    """
     async with house.db.writing() as tx:
+        await lock_person(tx, line.person.id)
         stopped = await get_message(tx, line.person.id, message)
-        await put_notice(tx, house, line.chat, stopped, kind="stop")
+        assert stopped.turn is not None  # what came from elsewhere is not answered
+        if await withdraw(tx, line.chat.id, stopped.turn, now=house.clock()):
+            await write_marker(tx, line.chat, stopped, STOPPED, now=house.clock())
+        elif await is_open(tx, "inbox", line.chat.id, stopped.turn):
+            await put_notice(tx, house, line.chat, stopped, kind="stop")
     house.waking.ring()
 
 

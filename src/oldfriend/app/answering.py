@@ -8,6 +8,7 @@ import asyncio
 from dataclasses import dataclass
 
 from oldfriend.app.accepting import Accepted, Line, Said, accept, take_lane
+from oldfriend.app.beside import beside
 from oldfriend.app.committing import (
     Task,
     commit,
@@ -20,7 +21,9 @@ from oldfriend.app.committing import (
 )
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
+from oldfriend.app.marking import STOPPED
 from oldfriend.app.thinking import asker_of, mind_for
+from oldfriend.app.waiting import Tell, tell_delays
 from oldfriend.domain.errors import (
     EmbeddingFailed,
     LeaseLost,
@@ -60,21 +63,36 @@ class Answer:
     receipt: Receipt
 
 
-async def answer(house: House, line: Line, said: Said, *, say: Say | None = None) -> Answer:
+async def answer(
+    house: House, line: Line, said: Said, *, say: Say | None = None, tell: Tell | None = None
+) -> Answer:
     """Have one thing that a person said answered: here, or by the process that is at it.
 
-    Raises InvalidInput for an empty or endless text, TurnFailed, StoreError.
+    ``say`` hears the reply as it is written, ``tell`` why there is none yet. Raises InvalidInput
+    for an empty or endless text, TurnFailed, TurnStopped, StoreError.
     """
     accepted = await accept(house, line, said, to_answer=True)
     assert accepted is not None  # it has no key that could be known
-    return await see_answered(house, accepted, say=say)
+    return await see_answered(house, accepted, say=say, tell=tell)
 
 
-async def see_answered(house: House, accepted: Accepted, *, say: Say | None) -> Answer:
-    """Work on the chat whenever it is free, until the message has its answer.
+async def see_answered(
+    house: House, accepted: Accepted, *, say: Say | None, tell: Tell | None = None
+) -> Answer:
+    """Have a message answered, and tell why that takes so long where somebody wants to know.
 
     Raises TurnFailed when it cannot be answered now; its words are kept, and tried again.
+    Raises TurnStopped when the person has said stop.
     """
+    if tell is None:
+        return await reach_answer(house, accepted, say)
+    heard = Heard(say)
+    telling = tell_delays(house, accepted.message, tell, has_begun=lambda: bool(heard.text))
+    return await beside(telling, reach_answer(house, accepted, heard.say))
+
+
+async def reach_answer(house: House, accepted: Accepted, say: Say | None) -> Answer:
+    """Work on the chat whenever it is free, until the message has its answer."""
     said = accepted.message
     if accepted.claim is not None:
         await work_until(house, accepted.claim, said, say)
@@ -113,12 +131,14 @@ async def refuse_set_aside(house: House, said: Message) -> None:
 
 
 async def find_answer(house: House, said: Message) -> Answer | None:
-    """What was answered to a message. Raises TurnFailed where there will be no answer."""
+    """What was answered to a message. Raises TurnFailed, TurnStopped where there will be none."""
     async with house.db.reading() as tx:
         reply = await find_reply(tx, said)
         receipt = None if reply is None else await find_receipt(tx, said.person, said.turn)
     if reply is None:
         return None
+    if reply.role == "marker" and reply.text == STOPPED:
+        raise TurnStopped("You stopped the reply.")
     if receipt is None:
         raise TurnFailed(reply.text)
     return Answer(said=said, reply=reply, receipt=receipt)

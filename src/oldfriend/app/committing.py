@@ -11,6 +11,7 @@ from oldfriend.app.accepting import hearer_of
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
+from oldfriend.app.marking import STOPPED, place_beside, write_marker
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import (
@@ -25,12 +26,7 @@ from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat
 from oldfriend.ledger.tools import has_done_anything
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.log import (
-    Place,
-    get_message,
-    was_anything_said,
-    write_message,
-)
+from oldfriend.memory.log import get_message, was_anything_said, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import (
     get_chat,
@@ -140,7 +136,7 @@ async def commit_stop(house: House, task: Task, said: Utterance) -> tuple[Letter
     now = house.clock()
     async with house.db.writing() as tx:
         chat = await get_chat(tx, said.person.id, said.message.chat)
-        await write_marker(tx, chat, said, "stopped by the person", now=now)
+        await write_marker(tx, chat, said.message, STOPPED, now=now)
         return await done_with(tx, house, task)
 
 
@@ -190,32 +186,13 @@ async def write_reply(
         role="companion", speaker=said.companion.name, text=outcome.reply.text,
         at=said.message.at, zone=said.message.zone, trust="companion",
     )  # fmt: skip
-    place = place_beside(chat, said, language=outcome.reply.language)
+    place = place_beside(chat, said.message, language=outcome.reply.language)
     reply = await write_message(tx, place, spoken, now=now, findable=False)
     assert reply is not None
     if outcome.trouble is not None:
-        await write_marker(tx, chat, said, outcome.trouble, now=now)
-    channel = house.channels.get(chat.channel)
-    if channel is not None:
-        await put_reply(tx, chat, reply.id, channel.parts(reply.text), now=now)
+        await write_marker(tx, chat, said.message, outcome.trouble, now=now)
+    await put_reply(tx, chat, reply.id, house.parts_for(chat.channel, reply.text), now=now)
     return reply
-
-
-async def write_marker(
-    tx: Transaction, chat: Chat, said: Utterance, what: str, *, now: Micros
-) -> None:
-    """Note in the log what became of a turn, for the turns that come after it."""
-    spoken = Spoken(
-        role="marker", speaker=said.companion.name, text=what, at=said.message.at,
-        zone=said.message.zone, trust="tool",
-    )  # fmt: skip
-    place = place_beside(chat, said, language="en")
-    await write_message(tx, place, spoken, now=now, findable=False)
-
-
-def place_beside(chat: Chat, said: Utterance, *, language: str) -> Place:
-    """Where what belongs to a turn is written."""
-    return Place(chat=chat, session=said.message.session, turn=said.message.turn, language=language)
 
 
 def receipt_of(said: Utterance, reply: Message, outcome: Outcome, *, now: Micros) -> Receipt:

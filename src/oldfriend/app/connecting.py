@@ -84,6 +84,15 @@ def wants_key(settings: Settings, wish: Wish) -> bool:
     return not find_key(wish.provider, settings.environment, variable=variable, data=settings.data)
 
 
+def missing_variable(settings: Settings, wish: Wish) -> str | None:
+    """The variable that was named as the place of the key, where there is no key in it."""
+    variable = wish.key_from_env or settings.providers.get(wish.provider, Provider()).key_from_env
+    if variable is None or wish.key:
+        return None
+    key = find_key(wish.provider, settings.environment, variable=variable, data=settings.data)
+    return variable if key is None else None
+
+
 def with_wish(settings: Settings, wish: Wish) -> Settings:
     """The settings as they would be."""
     before = settings.providers.get(wish.provider, Provider())

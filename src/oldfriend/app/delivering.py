@@ -39,13 +39,18 @@ async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
 
 
 async def send(house: House, part: Part) -> None:
-    """Send one part. Raises NotDelivered, Undeliverable, TimeoutError."""
+    """Send one part. Raises NotDelivered, Undeliverable, TimeoutError.
+
+    It is cut here, where it was put by a process that does not reach the platform.
+    """
     channel = house.channels.get(part.channel)
     if channel is None:
         raise NotDelivered(f"This process does not reach {part.channel}.")
     house.reached("sending")
-    async with asyncio.timeout(LONGEST_SEND_S):
-        await channel.send(part.address, part.text, key=f"{part.reply}/{part.ordinal}")
+    key = f"{part.reply}/{part.ordinal}"
+    for number, text in enumerate(channel.parts(part.text)):
+        async with asyncio.timeout(LONGEST_SEND_S):
+            await channel.send(part.address, text, key=f"{key}.{number}" if number else key)
     house.reached("sent")
 
 

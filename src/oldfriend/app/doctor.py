@@ -10,8 +10,9 @@ from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
 from oldfriend.app.house import House
 from oldfriend.app.jobs import embedding_waits_until
+from oldfriend.app.showing import NOT_FOUND
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import MINUTE, Micros, from_micros
 from oldfriend.domain.errors import (
     AllowanceUsedUp,
     EmbeddingFailed,
@@ -19,11 +20,14 @@ from oldfriend.domain.errors import (
     ModelMisconfigured,
 )
 from oldfriend.domain.people import Person
+from oldfriend.ledger.looking_back import find_last_call
 from oldfriend.memory.changes import check_fold
+from oldfriend.memory.log import count_messages
 from oldfriend.memory.people import list_people
 from oldfriend.memory.vectors import count_findable, count_standing_in, models_of
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
+HAS_ANSWERED = frozenset({"done", "refused", "cut off"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +40,9 @@ class Finding:
 
 async def examine(house: House) -> list[Finding]:
     """Look at everything; what is not well says what to do."""
-    findings = [*await bytes_on_disk(house), disk_space(house), await sense_for_meaning(house)]
-    findings += language_models(house.settings)
+    findings = [*await bytes_on_disk(house), *disk_space(house), await sense_for_meaning(house)]
     async with house.db.reading() as tx:
+        findings += await language_models(tx, house.settings, now=house.clock())
         findings += await put_off_embedding(tx, house)
         for person in await list_people(tx):
             findings += await person_findings(tx, person, house.embedder.model)
@@ -58,16 +62,16 @@ async def bytes_on_disk(house: House) -> list[Finding]:
     ]
 
 
-def disk_space(house: House) -> Finding:
-    """Whether there is room to go on; a server's disk is its own business."""
-    url = house.settings.database
-    folder = house.settings.data if names_postgres(url) else sqlite_path(url).parent
-    folder = next(each for each in (folder, *folder.parents) if each.exists())
+def disk_space(house: House) -> list[Finding]:
+    """Whether there is room for the file to grow; a server's disk is its own business."""
+    if names_postgres(house.settings.database):
+        return []
+    folder = sqlite_path(house.settings.database).parent
     free = shutil.disk_usage(folder).free
     room = f"{free / 1024**3:.1f} GB free in {folder}"
     if free < LOW_DISK_BYTES:
-        return Finding(is_well=False, text=f"Only {room}. Make room before it is full.")
-    return Finding(is_well=True, text=f"{room}.")
+        return [Finding(is_well=False, text=f"Only {room}. Make room before it is full.")]
+    return [Finding(is_well=True, text=f"{room}.")]
 
 
 async def sense_for_meaning(house: House) -> Finding:
@@ -90,7 +94,7 @@ async def put_off_embedding(tx: Transaction, house: House) -> list[Finding]:
     return [Finding(is_well=True, text=f"Embedding waits for tomorrow's allowance, until {when}.")]
 
 
-def language_models(settings: Settings) -> list[Finding]:
+async def language_models(tx: Transaction, settings: Settings, *, now: Micros) -> list[Finding]:
     """Whether the chosen models could be asked, and what could be chosen; none is asked here."""
     chosen = dict.fromkeys(name for role in ROLES for name in settings.models.for_role(role))
     if not chosen:
@@ -99,16 +103,21 @@ def language_models(settings: Settings) -> list[Finding]:
         if at_hand:
             text += f" At hand, and not used: {', '.join(at_hand)}. See: oldfriend connect model"
         return [Finding(is_well=True, text=text)]
-    return [language_model(settings, name) for name in chosen]
+    return [await language_model(tx, settings, name, now=now) for name in chosen]
 
 
-def language_model(settings: Settings, name: str) -> Finding:
-    """Whether all that is needed to reach a model is there."""
+async def language_model(tx: Transaction, settings: Settings, name: str, *, now: Micros) -> Finding:
+    """Whether all that is needed to reach a model is there, and whether it answered last time."""
     try:
         choice = choice_of(settings, name)
     except (ModelMisconfigured, InvalidInput) as error:
         return Finding(is_well=False, text=f"{name} cannot be asked: {error}")
-    return Finding(is_well=True, text=f"{name} is connected, at {choice.base_url}.")
+    last = await find_last_call(tx, name)
+    if last is None or last.outcome in HAS_ANSWERED:
+        return Finding(is_well=True, text=f"{name} is connected, at {choice.base_url}.")
+    minutes = max(now - last.made_at, 0) // MINUTE
+    text = f"{name} did not answer when it was asked last, {minutes:,} min ago: {last.error}"
+    return Finding(is_well=False, text=text)
 
 
 async def person_findings(tx: Transaction, person: Person, model: str) -> list[Finding]:
@@ -120,7 +129,10 @@ async def person_findings(tx: Transaction, person: Person, model: str) -> list[F
         if former != model
     }
     by_words = findable - embedded - sum(standing_in.values())
-    words = f"{person.name}: {findable:,} messages can be found"
+    kept = await count_messages(tx, person.id)
+    words = f"{person.name}: {kept:,} messages are kept, {findable:,} of them can be found"
+    if kept > findable:
+        words += f" ({NOT_FOUND})"
     if by_words > 0:
         words += f", {by_words:,} of them by words only until the next chat or import ends"
     for former, count in standing_in.items():

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from oldfriend.app.beside import beside
 from oldfriend.app.house import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
@@ -35,19 +36,7 @@ class Hold:
 
         Raises LeaseLost, TurnStopped; then the work was cancelled.
         """
-        failed: BaseException | None = None
-        try:
-            async with asyncio.TaskGroup() as both:
-                watching = both.create_task(self._watch(turn))
-                try:
-                    done = await work
-                except Exception as error:
-                    failed = error
-                    raise
-                watching.cancel()
-        except BaseExceptionGroup as group:
-            raise failed or group.exceptions[0] from group
-        return done
+        return await beside(self._watch(turn), work)
 
     async def keep(self, tx: Transaction) -> None:
         """Extend the lease, where a heartbeat has passed since that was done. Raises LeaseLost."""

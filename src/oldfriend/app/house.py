@@ -1,6 +1,6 @@
 """What does a running Oldfriend share? Values only; ``wiring`` puts them together."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -9,7 +9,7 @@ from oldfriend.app.charging import LedgerAccount
 from oldfriend.app.choices.sections import Role
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.waking import Waking
-from oldfriend.channels.channel import Channel
+from oldfriend.channels.channel import PLATFORMS, Channel
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.ledger.calls import Asker
@@ -60,7 +60,8 @@ class House:
     opened_at: Micros
     former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
     models: Mapping[Role, RoleModel] = field(default_factory=dict)  # none: offline
-    channels: Mapping[str, Channel] = field(default_factory=dict)  # that replies are sent to
+    platforms: frozenset[str] = PLATFORMS  # the channels whose replies are sent
+    channels: Mapping[str, Channel] = field(default_factory=dict)  # those that this process reaches
     warm: Callable[[], Awaitable[None]] = cold
     refurnish: Callable[["House", Settings], "House"] = with_settings
     reached: Callable[[Step], None] = unwatched
@@ -82,6 +83,16 @@ class House:
             return None if found is None else charged_to(found, account)
 
         return replace(self, embedder=charged_to(self.embedder, account), former=former)
+
+    def parts_for(self, channel: str, text: str) -> Sequence[str]:
+        """What is to be sent of a reply on a channel; nothing where it is read from the log.
+
+        Where this process does not reach the platform, whoever does cuts the reply.
+        """
+        if channel not in self.platforms:
+            return ()
+        reached = self.channels.get(channel)
+        return (text,) if reached is None else reached.parts(text)
 
     def quiet_s_of(self, channel: str) -> float:
         """The pause after which what was said on a channel is answered."""

@@ -6,10 +6,12 @@ from typing import TypeAlias
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
+from oldfriend.ledger.looking_back import list_shown
+from oldfriend.ledger.spending import DOLLAR
 from oldfriend.memory.beliefs import get_memory
 from oldfriend.memory.log import get_message
 from oldfriend.memory.receipts import Receipt, ReceiptItem
@@ -19,6 +21,8 @@ from oldfriend.turn.explaining import reasons_in_words
 Thing: TypeAlias = Message | Memory | None
 
 LONGEST_LINE = 160
+NOT_FOUND = "not the companion's own words, nor what only asks or greets"
+"""Why fewer messages can be found than are kept."""
 INTENTS = {
     "question": "You asked something, so I searched everything that you and others said.",
     "statement": "You told me something, so I looked whether it goes with something from before.",
@@ -35,6 +39,7 @@ class Explained:
     asked: Message
     reply: Message
     stood_on: tuple[tuple[ReceiptItem, Thing], ...]
+    only_shown: tuple[Message, ...]  # to a model, beside that: what was said just before
 
 
 async def explained(tx: Transaction, receipt: Receipt) -> Explained:
@@ -44,7 +49,29 @@ async def explained(tx: Transaction, receipt: Receipt) -> Explained:
         asked=await get_message(tx, receipt.person, receipt.asked),
         reply=await get_message(tx, receipt.person, receipt.replied),
         stood_on=tuple([(item, await find_thing(tx, receipt, item)) for item in receipt.items]),
+        only_shown=await list_only_shown(tx, receipt),
     )
+
+
+async def list_only_shown(tx: Transaction, receipt: Receipt) -> tuple[Message, ...]:
+    """What a model was shown of the talk itself, oldest first."""
+    ids = await list_shown(tx, receipt.person, receipt.turn)
+    known = {receipt.asked, *(item.object for item in receipt.items)}
+    messages = [
+        message
+        for each in ids
+        if each not in known
+        and (message := await find_message(tx, receipt.person, MessageId(each))) is not None
+    ]
+    return tuple(sorted(messages, key=lambda message: message.seq))
+
+
+async def find_message(tx: Transaction, person: PersonId, message: MessageId) -> Message | None:
+    """A message as it reads now, if it is one and is there still."""
+    try:
+        return await get_message(tx, person, message)
+    except NotFound:
+        return None
 
 
 async def find_thing(tx: Transaction, receipt: Receipt, item: ReceiptItem) -> Thing:
@@ -65,6 +92,15 @@ def moment(message: Message) -> str:
 def hit_as_json(message: Message, score: float, why: tuple[Reason, ...]) -> dict[str, JsonValue]:
     """A found message for a program."""
     return {
+        **message_as_json(message),
+        "score": round(score, 4),
+        "why": list[JsonValue](reasons_in_words(why)),
+    }
+
+
+def message_as_json(message: Message) -> dict[str, JsonValue]:
+    """A message for a program."""
+    return {
         "message": message.id,
         "external_id": message.external_id,
         "session": message.session_name,
@@ -74,8 +110,6 @@ def hit_as_json(message: Message, score: float, why: tuple[Reason, ...]) -> dict
         "trust": message.trust,
         "at": moment(message),
         "text": message.text,
-        "score": round(score, 4),
-        "why": list[JsonValue](reasons_in_words(why)),
     }
 
 
@@ -93,6 +127,7 @@ def receipt_as_json(explained: Explained) -> dict[str, JsonValue]:
         "considered": [
             each for each, item in zip(items, receipt.items, strict=True) if not item.used
         ],
+        "only_shown": [message_as_json(message) for message in explained.only_shown],
     }
 
 
@@ -116,11 +151,15 @@ def receipt_as_text(explained: Explained) -> str:
         f"    {one_line(explained.asked.text)}",
         "I replied:",
         *(f"    {line}" for line in explained.reply.text.splitlines()),
+        *by_model(receipt),
         "",
         intent,
     ]
     if used:
         lines += ["", "My reply stands on:", *(line for pair in used for line in item_lines(*pair))]
+    if explained.only_shown:
+        lines += ["", "Only shown to the model, as what was said before:"]
+        lines += [message_line(message) for message in explained.only_shown]
     if left:
         lines += ["", "Also considered, and left out:", *(
             line for pair in left for line in item_lines(*pair)
@@ -134,9 +173,29 @@ def item_lines(item: ReceiptItem, thing: Thing) -> list[str]:
         return ["  • something that was taken out since"]
     if isinstance(thing, Memory):
         return [f"  • your note: {one_line(thing.text)}"]
-    head = f"  • {who_said(thing)}, {moment(thing)}, {thing.channel}: {one_line(thing.text)}"
-    because = ", ".join(reasons_in_words(item.why))
+    head, because = message_line(thing), ", ".join(reasons_in_words(item.why))
     return [head, f"      because {because} (score {item.score:.2f})"] if because else [head]
+
+
+def message_line(message: Message) -> str:
+    """Who said something, when and where, and what."""
+    where = f"{who_said(message)}, {moment(message)}, {message.channel}"
+    return f"  • {where}: {one_line(message.text)}"
+
+
+def by_model(receipt: Receipt) -> list[str]:
+    """Which model wrote the reply, told what by which prompt; or why it did not."""
+    model, prompt, trouble = (receipt.details.get(each) for each in ("model", "prompt", "trouble"))
+    lines: list[str] = []
+    if isinstance(model, dict):
+        took = f"{model['tokens_in']:,} tokens in, {model['tokens_out']:,} out"
+        cost = model["cost"]
+        paid = f"${cost / DOLLAR:.4f}" if isinstance(cost, int) else "at an unknown cost"
+        lines.append(f"Written by {model['name']}, with the prompt {prompt} ({took}, {paid}).")
+    if isinstance(trouble, dict):
+        error = f": {trouble['error']}" if trouble["error"] else "."
+        lines.append(f"The model did not answer ({trouble['kind']}){error}")
+    return ["", *lines] if lines else []
 
 
 def who_said(message: Message) -> str:

@@ -26,7 +26,7 @@ from oldfriend.domain.errors import (
     ModelMisconfigured,
     StoreUnusable,
 )
-from oldfriend.llm.catalogue import Choice
+from oldfriend.llm.catalogue import Choice, is_free
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.embedding import Account, Embedder, NoEmbedder
 from oldfriend.llm.missing import NoModel
@@ -61,7 +61,7 @@ async def open_house(
         yield House(
             db=db,
             embedder=embedder,
-            shelf=Shelf(embedder.model),
+            shelf=Shelf(embedder.model, limit_bytes=settings.search.memory_mb << 20),
             clock=clock,
             settings=settings,
             waking=waking,
@@ -176,6 +176,7 @@ class Minds:
         self._clock = clock
         self._rests = Rests()
         self._made: dict[str, Model] = {}
+        self._free: set[str] = set()
         self._to_close: list[Callable[[], Awaitable[None]]] = []
 
     def by_role(self) -> dict[Role, RoleModel]:
@@ -203,7 +204,7 @@ class Minds:
     def _chain(self, names: Sequence[str], record: Record) -> Model:
         return Chain(
             models=[self._at_hand(name) for name in names], record=record, rests=self._rests,
-            clock=self._clock, random=random.random,
+            clock=self._clock, random=random.random, free=self._free,
         )  # fmt: skip
 
     def _at_hand(self, name: str) -> Model:
@@ -215,9 +216,12 @@ class Minds:
         from oldfriend.llm.adapters.making import make_model
 
         try:
-            model = make_model(choice_of(self._settings, name))
+            choice = choice_of(self._settings, name)
+            model = make_model(choice)
         except (ModelMisconfigured, InvalidInput) as error:
             return NoModel(name=name, why=str(error))
+        if is_free(choice):
+            self._free.add(model.name)
         self._to_close.append(model.close)
         return model
 

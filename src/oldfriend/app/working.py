@@ -42,7 +42,8 @@ async def work(house: House, *, stopping: asyncio.Event) -> None:
     at_once = house.settings.serve.turns_at_once
     async with asyncio.TaskGroup() as queues:
         queues.create_task(work_through(house, "inbox", answer_all, at_once, stopping))
-        queues.create_task(work_through(house, "outbox", deliver, at_once, stopping))
+        if house.channels:  # else it is left to those who can reach somebody
+            queues.create_task(work_through(house, "outbox", deliver, at_once, stopping))
         queues.create_task(work_through(house, "agenda", do_jobs, JOBS_AT_ONCE, stopping))
         await stopping.wait()
         house.waking.ring()

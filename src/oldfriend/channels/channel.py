@@ -4,7 +4,14 @@ Only of places that must be reached: the terminal reads its replies from the log
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
+
+PLATFORMS: Final[frozenset[str]] = frozenset()
+"""The names of the channels whose replies are sent, whichever process answers. There is none yet.
+
+Every other channel is a place where whoever waits reads the reply from the log: a terminal, a
+program, a diary.
+"""
 
 
 class Channel(Protocol):
@@ -15,7 +22,7 @@ class Channel(Protocol):
         """How long it must have been quiet before what was said is answered."""
 
     def parts(self, text: str) -> Sequence[str]:
-        """A reply, cut as the platform needs it."""
+        """A reply, cut as the platform needs it; what is a part already stays whole."""
 
     async def send(self, address: str, text: str, *, key: str) -> None:
         """Send one part. Raises NotDelivered, Undeliverable.

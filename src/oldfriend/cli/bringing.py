@@ -8,16 +8,20 @@ from pathlib import Path
 
 from oldfriend.app.accepting import open_line
 from oldfriend.app.embedding import make_up
+from oldfriend.app.forgetting import forgotten_of
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
+from oldfriend.app.showing import NOT_FOUND
 from oldfriend.cli.columns import counted, duration
 from oldfriend.cli.opening import opened, person_named, settings_from
+from oldfriend.cli.whom import person_looked_into, person_to_talk
 from oldfriend.domain.clock import from_micros, zone_named
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.batches import Batch, list_batches
-from oldfriend.memory.people import OWNER_NAME, ensure_companion, get_person
+from oldfriend.memory.log import count_messages
+from oldfriend.memory.people import OWNER_NAME, ensure_companion
 from oldfriend.memory.vectors import count_findable
 from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
 from oldfriend.transfer.inspecting import Preview, inspect
@@ -78,13 +82,13 @@ async def import_file(options: argparse.Namespace, path: Path) -> None:
         print(NOTHING_WRITTEN)
     else:
         async with opened(options, create=True) as house:
-            line = await open_line(house, person=person_named(options), channel="terminal")
-            person = line.person
-            zone = options.zone or person.zone
-            preview = checked(path, me=options.me, person=person.name, zone=zone)
+            person = await person_to_talk(house, options)
+            line = await open_line(house, person=person, channel="terminal")
+            zone = options.zone or line.person.zone
+            preview = checked(path, me=options.me, person=line.person.name, zone=zone)
             print(described(preview))
-            await bring(house, preview, person)
-            await embed_all(house, person.id)
+            await bring(house, preview, line.person)
+            await embed_all(house, line.person.id)
 
 
 def checked(path: Path, *, me: str | None, person: str, zone: str) -> Preview:
@@ -146,9 +150,11 @@ async def bring(house: House, preview: Preview, person: Person) -> None:
     """Write what the file holds, and say what came of it."""
     async with house.db.writing() as tx:
         companion = await ensure_companion(tx, now=house.clock())
+        forgotten = await forgotten_of(house, tx, person.id)
     line = StatusLine()
     brought = await bring_in(
         house.db, preview, person=person, companion=companion, clock=house.clock,
+        forgotten=forgotten,
         progress=lambda progress: line.show(progress_line(progress)),
     )  # fmt: skip
     line.clear()
@@ -205,8 +211,18 @@ async def embed_all(house: House, person: PersonId) -> None:
     left = 0 if trouble is None else await leave_for_later(house, person)
     if total > left:
         print(f"{counted(total - left, 'message')} can now be found by meaning, too.")
+        await explain_difference(house, person)
     if trouble is not None:
         print(f"{trouble}\n{counted(left, 'message')} cannot be found by meaning yet.")
+
+
+async def explain_difference(house: House, person: PersonId) -> None:
+    """Say why fewer messages can be found than are kept, where that is so."""
+    async with house.db.reading() as tx:
+        kept = await count_messages(tx, person)
+        findable, _ = await count_findable(tx, person, house.embedder.model)
+    if kept > findable:
+        print(f"Of {kept:,} that are kept, {findable:,} can be found: {NOT_FOUND}.")
 
 
 async def count_unembedded(house: House, person: PersonId) -> int:
@@ -226,7 +242,7 @@ async def leave_for_later(house: House, person: PersonId) -> int:
 async def list_imports(options: argparse.Namespace) -> int:
     """Print what was imported."""
     async with opened(options, create=False) as house, house.db.reading() as tx:
-        person = await get_person(tx, person_named(options))
+        person = await person_looked_into(tx, options)
         batches = await list_batches(tx, person.id)
     if not batches:
         print("Nothing was imported yet.")
@@ -241,7 +257,7 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
     """Take an import out again."""
     async with opened(options, create=False) as house:
         async with house.db.reading() as tx:
-            person = await get_person(tx, person_named(options))
+            person = await person_looked_into(tx, options)
             if number not in {batch.number for batch in await list_batches(tx, person.id)}:
                 raise NotFound(f"There is no import {number}. See: oldfriend import list")
         undone = await undo(house.db, person, number, now=house.clock())

@@ -12,13 +12,16 @@ from oldfriend.app.accepting import Line, open_line
 from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.house import House
 from oldfriend.cli.conversation import Conversation
-from oldfriend.cli.opening import opened, person_named
+from oldfriend.cli.opening import opened
+from oldfriend.cli.remarks import remark
+from oldfriend.cli.whom import person_to_talk
 
 
 async def run(options: argparse.Namespace) -> int:
     """Talk until the person leaves."""
     async with opened(options, create=True) as house:
-        line = await open_line(house, person=person_named(options), channel=options.channel)
+        person = await person_to_talk(house, options)
+        line = await open_line(house, person=person, channel=options.channel)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             return await converse_by_lines(house, line)
 
@@ -33,7 +36,7 @@ async def converse_by_lines(house: House, line: Line) -> int:
 
     1 when something could not be done: nobody may be there to read that it was said.
     """
-    talk = Conversation(house, line, print, speak)
+    talk = Conversation(house, line, print, speak, remark=remark)
     while text := await asyncio.to_thread(sys.stdin.readline):
         if not await talk.hear(text.rstrip("\n")):
             break

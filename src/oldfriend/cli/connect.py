@@ -27,6 +27,7 @@ from oldfriend.app.connecting import (
     keep_model,
     list_offers,
     measure_embedder,
+    missing_variable,
     stays_here,
     try_model,
     wants_key,
@@ -120,10 +121,13 @@ async def wished(options: argparse.Namespace, settings: Settings, usual: Mapping
         provider=provider, name=options.name or name_for(options, there, usual.get(provider)),
         base_url=base_url, kind=options.kind, key_from_env=options.key_from_env,
     )  # fmt: skip
+    if variable := missing_variable(settings, wish):
+        raise InvalidInput(f"There is no key in {variable}.")
     if wants_key(settings, wish):
-        if options.key_from_env:
-            raise InvalidInput(f"There is no key in {options.key_from_env}.")
-        return wish.with_key(await asyncio.to_thread(ask_for_key, provider))
+        key = await asyncio.to_thread(ask_for_key, provider)
+        if not key:
+            raise InvalidInput(f"{provider} needs a key, and none was given. Nothing was changed.")
+        return wish.with_key(key)
     return wish
 
 

@@ -6,11 +6,12 @@ Knows nothing of terminals.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from oldfriend.app.accepting import Line, Said
-from oldfriend.app.answering import answer
+from oldfriend.app.accepting import Line, Said, accept, stop
+from oldfriend.app.answering import see_answered
 from oldfriend.app.house import House
 from oldfriend.app.showing import explained, receipt_as_text
-from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed
+from oldfriend.app.waiting import Delay, beside_what_was_said, in_words
+from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed, TurnStopped
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import Say
 from oldfriend.memory.log import list_recent, list_written_since
@@ -21,7 +22,8 @@ HELP = """Just write. Commands:
   /why      what my last answer stood on
   /history  the last twenty messages here
   /help     this
-  /quit     leave (or Ctrl-D)"""
+  /quit     leave (or Ctrl-D)
+Ctrl-C stops a reply."""
 
 Write = Callable[[str], None]
 
@@ -30,21 +32,25 @@ class Conversation:
     """One sitting: what has been shown, so that nothing is shown twice or left out."""
 
     def __init__(
-        self, house: House, line: Line, write: Write, speak: Say, *, end: str = "\n"
-    ) -> None:
+        self, house: House, line: Line, write: Write, speak: Say, *,
+        remark: Write | None = None, end: str = "\n",
+    ) -> None:  # fmt: skip
         """Begin, with ways to put a line before the person, and the pieces of a reply.
 
-        ``end`` is spoken when a reply has come to its end.
+        ``remark`` is for what is no part of the talk (None: a line like others); ``end`` is
+        spoken when a reply has come to its end.
         """
         self.house = house
         self.line = line
         self.write = write
         self.speak = speak
+        self.remark = remark or write
         self.end = end
         self.has_failed = False
         self._shown: set[int] = set()  # by seq, which every version of a message has for itself
         self._looked_to = 0
         self._busy = asyncio.Lock()
+        self._asked: Message | None = None  # what is being answered
 
     async def begin(self) -> None:
         """Show where the talk stopped last time."""
@@ -70,7 +76,10 @@ class Conversation:
         return True
 
     async def reply_to(self, text: str) -> None:
-        """Answer; a model's words are shown as they come, all others once they are kept."""
+        """Answer; a model's words are shown as they come, all others once they are kept.
+
+        Why there are none yet is remarked beside it, and that they were stopped.
+        """
         spoken: list[str] = []
 
         async def say(piece: str) -> None:
@@ -78,14 +87,33 @@ class Conversation:
             await self.speak(piece)
 
         async with self._busy:
-            words = Said(text=text)
-            given = await answer(
-                self.house, self.line, words, say=say if self.house.models else None
-            )
-            self._shown |= {given.said.seq, given.reply.seq}
+            accepted = await accept(self.house, self.line, Said(text=text), to_answer=True)
+            assert accepted is not None  # it has no key that could be known
+            self._asked = accepted.message
+            try:
+                given = await see_answered(
+                    self.house, accepted, say=say if self.house.models else None, tell=self._tell
+                )
+            except TurnStopped:
+                await self.speak("\n" if spoken else "")
+                self.remark(beside_what_was_said("stopped", text, self._language))
+                return
+            finally:
+                self._asked = None
+                self._shown.add(accepted.message.seq)
+            self._shown.add(given.reply.seq)
             if "".join(spoken) != given.reply.text:
                 await self.speak(given.reply.text if not spoken else f"\n\n{given.reply.text}")
             await self.speak(self.end)
+
+    async def stop_reply(self) -> None:
+        """Have the reply that is being given stopped; nothing happens where there is none."""
+        if self._asked is None:
+            return
+        try:
+            await stop(self.house, self.line, self._asked.id)
+        except OldfriendError as error:
+            self.write(f"That did not work. {error}")
 
     async def explain(self) -> None:
         """Show what the last answer stood on."""
@@ -123,6 +151,10 @@ class Conversation:
         who = "you" if message.role == "person" else message.speaker
         self.write(f"{who}: {message.text}")
 
+    async def _tell(self, delay: Delay) -> None:
+        assert self._asked is not None  # or nobody would wait
+        self.remark(in_words(delay, self._asked.text, self._language))
+
     async def _deal_with(self, command: str, text: str) -> None:
         actions: dict[str, Callable[[], Awaitable[None]]] = {
             "/why": self.explain, "/history": self.show_history, "/help": self.help,
@@ -133,6 +165,10 @@ class Conversation:
             self.write(f"There is no command {command}.\n{HELP}")
         elif command:
             await self.reply_to(text)
+
+    @property
+    def _language(self) -> str | None:
+        return self.line.person.language or self.house.settings.language
 
     async def _recent(self, limit: int) -> list[Message]:
         async with self.house.db.reading() as tx:

@@ -6,7 +6,7 @@ import sys
 
 from oldfriend.app.house import House
 from oldfriend.cli.columns import counted, in_columns
-from oldfriend.cli.opening import opened
+from oldfriend.cli.opening import is_at_terminal, opened
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
@@ -56,10 +56,10 @@ async def print_letters(options: argparse.Namespace) -> int:
         print(json.dumps(rows, ensure_ascii=False))
         return 0
     if not letters:
-        print("No letter is parked." if options.parked else "Nothing waits.")
+        print("Nothing was set aside." if options.parked else "Nothing waits.")
         return 0
     print(in_columns([
-        ("letter", "state", "since", "tried", "of", "last error"),
+        ("letter", "state", "since", "tried", "whose", "last error"),
         *(as_row(each, names.get(each.person, "-"), now, zone) for each in letters),
     ], right=False))  # fmt: skip
     if len(letters) == MOST_LISTED:
@@ -72,7 +72,7 @@ async def retry(options: argparse.Namespace, place: Place) -> int:
     async with opened(options, create=False) as house:
         letter = await get_letter(house, place)
         if not letter.is_parked:
-            print(f"{name_of(letter)} is not parked; it is tried without being asked.")
+            print(f"{name_of(letter)} was not set aside; it is tried without being asked.")
             return 0
         try:
             async with house.db.writing() as tx:
@@ -121,11 +121,6 @@ def is_agreed(letter: Letter) -> bool:
         return False
 
 
-def is_at_terminal() -> bool:
-    """Whether there is somebody to ask."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
 async def get_letter(house: House, place: Place) -> Letter:
     """The letter at a place. Raises NotFound."""
     async with house.db.reading() as tx:
@@ -162,7 +157,7 @@ def with_others(letters: tuple[Letter, ...]) -> str:
 def state_of(letter: Letter, now: Micros, zone: str) -> str:
     """What a letter waits for."""
     if letter.is_parked:
-        return "parked"
+        return "set aside"
     return "waiting" if letter.due_at <= now else f"until {moment(letter.due_at, zone)}"
 
 

@@ -23,7 +23,9 @@ DONE, COULD_NOT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command line; the exit code."""
     parser = build_parser()
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:  # argparse itself would show the usage of all commands
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     command = importlib.import_module(f"oldfriend.cli.{options.module}")
     speak_utf8()
     try:
@@ -77,6 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_moving(commands)
     add_running(commands)
     add_connect(commands)
+    add_forget(commands)
     add_keeping(commands)
     return parser
 
@@ -120,7 +123,7 @@ def add_command(commands: Commands, name: str, module: str, text: str) -> argpar
     parser = commands.add_parser(
         name, parents=[where_options()], help=text, description=f"{text[0].upper()}{text[1:]}."
     )
-    parser.set_defaults(module=module)
+    parser.set_defaults(module=module, parser=parser)
     return parser
 
 
@@ -128,11 +131,13 @@ def add_talking(commands: Commands) -> None:
     """The commands for talking to the companion."""
     chat = add_command(commands, "chat", "chat", "talk to your companion in the terminal")
     add_channel(chat)
+    add_new_person(chat)
     say = add_command(commands, "say", "say", "say one thing and print the reply")
     say.add_argument(
         "text", type=storable, metavar="TEXT", help="what to say; - reads it from standard input"
     )
     add_channel(say)
+    add_new_person(say)
     say.add_argument(
         "--at", type=storable, metavar="ISO", help="when it was said, if not now: 2024-05-03T18:30"
     )
@@ -143,6 +148,13 @@ def add_channel(parser: argparse.ArgumentParser) -> None:
     """The option that says where the talk takes place."""
     parser.add_argument(
         "--channel", type=storable, default="terminal", metavar="NAME", help="where you are talking"
+    )
+
+
+def add_new_person(parser: argparse.ArgumentParser) -> None:
+    """The option without which a slip in a name makes nobody."""
+    parser.add_argument(
+        "--new-person", action="store_true", help="the --person may be somebody new"
     )
 
 
@@ -175,6 +187,7 @@ def add_moving(commands: Commands) -> None:
     bring.add_argument(
         "--zone", type=storable, metavar="ZONE", help="time zone of times without one"
     )
+    add_new_person(bring)
     bring.add_argument("--dry-run", action="store_true", help="only check the file and count")
     export = add_command(commands, "export", "taking", "write everything that is kept to a file")
     export.add_argument(
@@ -238,8 +251,41 @@ def add_connect(commands: Commands) -> None:
     connect.add_argument("--yes", action="store_true", help="do not ask")
 
 
+def add_forget(commands: Commands) -> None:
+    """The command for taking something away for good."""
+    forget = add_command(
+        commands, "forget", "forgetting", "take something away for good, and prove it"
+    )
+    forget.add_argument(
+        "ids", nargs="*", type=storable, metavar="ID",
+        help="of messages, memories, names or summaries; their last 4 characters do",
+    )  # fmt: skip
+    forget.add_argument(
+        "--about", type=storable, metavar="NAME", help="somebody or something, and what tells of it"
+    )
+    forget.add_argument(
+        "--between", nargs=2, type=storable, metavar="DATE",
+        help="what was said from one day to another, both included",
+    )  # fmt: skip
+    forget.add_argument(
+        "--import", dest="batch", type=positive, metavar="NUMBER", help="what an import brought"
+    )
+    forget.add_argument("--everything", action="store_true", help="all that is kept of the person")
+    forget.add_argument(
+        "--orphan", action="store_true", help="keep the beliefs that rest on it; says which"
+    )
+    forget.add_argument("--dry-run", action="store_true", help="only show what would go")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+    forget.add_argument("--json", action="store_true", help="print it as JSON")
+
+
 def add_keeping(commands: Commands) -> None:
     """The commands for keeping the house in order."""
+    person = add_command(commands, "person", "person", "list who is known, or rename somebody")
+    person.add_argument(
+        "what", nargs="+", type=storable, metavar="WHAT",
+        help="list; or: rename OLD NEW",
+    )  # fmt: skip
     add_command(commands, "doctor", "doctor", "check that everything is sound")
     add_command(commands, "migrate", "migrate", "bring the database up to this version")
     bench = add_command(commands, "bench", "bench", "measure finding, speed and weight")

@@ -1,6 +1,7 @@
 """How does a command open the house from what was typed?"""
 
 import argparse
+import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -32,3 +33,8 @@ def person_named(options: argparse.Namespace) -> str | None:
     """The person that the options name; None for the owner."""
     name: str | None = getattr(options, "person", None)
     return name
+
+
+def is_at_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -5,20 +5,23 @@ import json
 
 from oldfriend.app.house import House
 from oldfriend.app.showing import hit_as_json, moment, who_said
-from oldfriend.cli.opening import opened, person_named
+from oldfriend.cli.opening import opened
+from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.people import Person
 from oldfriend.ledger.calls import Asker
-from oldfriend.memory.people import get_person
 from oldfriend.turn.explaining import reasons_in_words
 from oldfriend.turn.recall import Cue, Recalled, Recollection, recall
+
+LEAST_SHOWN = 0.005
+"""Less would be printed as 0.00; programs get it."""
 
 
 async def run(options: argparse.Namespace) -> int:
     """Find, and print."""
     async with opened(options, create=False) as house:
         async with house.db.reading() as tx:
-            person = await get_person(tx, person_named(options))
+            person = await person_looked_into(tx, options)
         recollection = await found_for(house, person, options.query, limit=options.k)
     if options.json:
         hits = [hit_as_json(e.message, e.hit.score, e.hit.why) for e in recollection.found]
@@ -38,12 +41,13 @@ async def found_for(house: House, person: Person, query: str, *, limit: int) -> 
 
 def print_hits(recollection: Recollection) -> None:
     """The hits to read, with a word of doubt where none may answer."""
-    if not recollection.found:
+    found = [each for each in recollection.found if each.hit.score >= LEAST_SHOWN]
+    if not found:
         print("Nothing found.")
         return
     if not recollection.is_good_enough:
         print("Nothing here seems to answer that. The nearest are:\n")
-    for number, each in enumerate(recollection.found, start=1):
+    for number, each in enumerate(found, start=1):
         print_hit(number, each)
 
 

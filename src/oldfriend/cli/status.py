@@ -4,7 +4,9 @@ import argparse
 import asyncio
 import http.client
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.app.allowance import Allowance, allowances
 from oldfriend.app.choices.sections import ROLES
@@ -17,9 +19,14 @@ from oldfriend.cli.cost import allowance_as_json, allowance_as_text, price
 from oldfriend.cli.opening import folder_from, settings_from
 from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.letters import Queue
 from oldfriend.queues.counting import Waiting, count_waiting
 
 ANSWERS_S = 6.0
+TO_DO: Final[Mapping[Queue, str]] = {
+    "inbox": "to be answered:", "outbox": "to be sent:", "agenda": "to be done:",
+}  # fmt: skip
+ONE_OF: Final[Mapping[Queue, str]] = {"inbox": "message", "outbox": "part", "agenda": "job"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +101,7 @@ def state_as_text(state: State) -> list[str]:
     spent = everything.spent
     return [
         f"Waiting: {'; '.join(waits) or 'nothing'}.",
-        *([f"Parked: {counted(parked, 'letter')}. See: oldfriend letters --parked"] * bool(parked)),
+        *([f"Set aside: {counted(parked, 'letter')} (oldfriend letters --parked)."] * bool(parked)),
         f"Models: {models_as_text(state.settings)}.",
         f"Today: {counted(spent.calls, 'call')}, {spent.tokens:,} tokens, {price(spent)}.",
         *map(allowance_as_text, state.today),
@@ -104,15 +111,17 @@ def state_as_text(state: State) -> list[str]:
 
 def waiting_as_text(waiting: Waiting, now: Micros) -> str:
     """What waits in one queue; empty when nothing does."""
+    one = ONE_OF[waiting.queue]
     parts: list[str] = []
     if waiting.oldest_due_at is not None:
         age = duration((now - waiting.oldest_due_at) / SECOND)
-        parts.append(f"{waiting.due:,} (the oldest for {age})")
+        parts.append(f"{counted(waiting.due, one)} now, the oldest for {age}")
     if waiting.later:
-        parts.append(f"{waiting.later:,} for later")
+        parts.append(f"{counted(waiting.later, one)} until a later time")
     if waiting.held:
-        parts.append(f"{waiting.held:,} being worked on")
-    return f"{waiting.queue} {', '.join(parts)}" if parts else ""
+        where = "job" if waiting.queue == "agenda" else "chat"
+        parts.append(f"{counted(waiting.held, where)} being worked on")
+    return f"{TO_DO[waiting.queue]} {', '.join(parts)}" if parts else ""
 
 
 def embedding_as_text(state: State) -> list[str]:

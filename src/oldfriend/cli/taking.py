@@ -8,9 +8,9 @@ from pathlib import Path
 
 from oldfriend.app.house import House
 from oldfriend.cli.opening import opened, person_named
+from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.errors import InvalidInput, StoreUnusable
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.people import get_person
 from oldfriend.transfer.exporting import export_lines
 
 
@@ -30,11 +30,10 @@ async def run(options: argparse.Namespace) -> int:
 
 async def chosen(house: House, options: argparse.Namespace) -> PersonId | None:
     """The person that was named; None for everybody."""
-    name = person_named(options)
-    if name is None:
+    if person_named(options) is None:
         return None
     async with house.db.reading() as tx:
-        return (await get_person(tx, name)).id
+        return (await person_looked_into(tx, options)).id
 
 
 def new_file(text: str) -> Path:

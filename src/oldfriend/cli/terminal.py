@@ -6,9 +6,10 @@ Loaded only when there is one.
 import asyncio
 import os
 import re
+import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -19,6 +20,7 @@ from oldfriend.app.accepting import Line
 from oldfriend.app.embedding import make_up
 from oldfriend.app.house import House
 from oldfriend.cli.conversation import Conversation
+from oldfriend.cli.remarks import GREY
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 
@@ -31,14 +33,16 @@ async def converse_on_terminal(house: House, line: Line) -> None:
     typing: PromptSession[str] = PromptSession(
         history=history_in(house.settings.data, line.person.id)
     )
-    talk = Conversation(house, line, print, speak_by_words, end="\n\n")
+    talk = Conversation(house, line, print, speak_by_words, remark=remark, end="\n\n")
     print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
     await talk.begin()
     with patch_stdout():
         async with asyncio.TaskGroup() as tasks:
             beside = [tasks.create_task(follow_others(talk)), tasks.create_task(catch_up(talk))]
             async for text in typed(typing):
-                if not await talk.hear(text):
+                with ctrl_c_calls(lambda: tasks.create_task(talk.stop_reply())):
+                    goes_on = await talk.hear(text)
+                if not goes_on:
                     break
             for task in beside:
                 task.cancel()
@@ -51,6 +55,31 @@ async def typed(typing: PromptSession[str]) -> AsyncIterator[str]:
             yield await typing.prompt_async("you: ")
         except (EOFError, KeyboardInterrupt):
             return
+
+
+@contextmanager
+def ctrl_c_calls(act: Callable[[], object]) -> Iterator[None]:
+    """Have Ctrl-C do something for a while; pressed once more, it ends the program as ever."""
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
+
+    def pressed() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
+        act()
+
+    loop.add_signal_handler(signal.SIGINT, pressed)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
+
+
+def remark(text: str) -> None:
+    """Show a line in grey, beside the talk; no prompt is in the way while a reply is awaited."""
+    terminal = sys.__stdout__ or sys.stdout
+    terminal.write(f"{GREY.format(text)}\n")
+    terminal.flush()
 
 
 def history_in(folder: Path, person: PersonId) -> History:

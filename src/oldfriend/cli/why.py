@@ -4,16 +4,16 @@ import argparse
 import json
 
 from oldfriend.app.showing import explained, receipt_as_json, receipt_as_text
-from oldfriend.cli.opening import opened, person_named
+from oldfriend.cli.opening import opened
+from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.errors import NotFound
-from oldfriend.memory.people import get_person
 from oldfriend.memory.receipts import find_receipt
 
 
 async def run(options: argparse.Namespace) -> int:
     """Look the receipt up, and print it."""
     async with opened(options, create=False) as house, house.db.reading() as tx:
-        person = await get_person(tx, person_named(options))
+        person = await person_looked_into(tx, options)
         receipt = await find_receipt(tx, person.id, options.reply)
         if receipt is None:
             wanted = f"with the id {options.reply}" if options.reply else "yet"

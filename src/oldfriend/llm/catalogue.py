@@ -62,6 +62,10 @@ PROVIDERS: Final[Mapping[str, Known]] = MappingProxyType({
 })  # fmt: skip
 
 
+RENTED: Final = ("-cloud", ":cloud")
+"""How Ollama names models that it reaches elsewhere, for a fee."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
     """How many seconds to wait for a provider."""
@@ -135,3 +139,8 @@ def is_on_this_machine(base_url: str) -> bool:
     """Whether an address can only be this machine's own."""
     host = urlsplit(base_url).hostname or ""
     return host in {"localhost", "::1"} or host.startswith("127.") or host.endswith(".localhost")
+
+
+def is_free(choice: Choice) -> bool:
+    """Whether it runs on this machine, so that nobody is paid for it."""
+    return is_on_this_machine(choice.base_url) and not choice.name.endswith(RENTED)

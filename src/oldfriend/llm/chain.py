@@ -6,15 +6,17 @@ takes over goes on where the other one broke off.
 
 import asyncio
 from asyncio import CancelledError
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import (
     BrokenOutput,
+    KeyRefused,
     ModelError,
     ModelMisconfigured,
+    ModelNotAsked,
     ModelRefused,
     ModelUnavailable,
     RequestRejected,
@@ -52,6 +54,7 @@ class Chain:
     rests: Rests  # shared by all chains of the process
     clock: Clock
     random: Callable[[], float]  # 0 to 1, for the length of pauses
+    free: Collection[str] = ()  # the models that cost nothing, also where nothing is counted
 
     @property
     def name(self) -> str:
@@ -88,11 +91,12 @@ class Chain:
         left = {model.name: self.rests.left_s(model.name, now) for model in self.models}
         awake = [model for model in self.models if not left[model.name]]
         if not awake:
-            soonest_s = min(left.values())
+            soonest = min(left, key=left.__getitem__)
             raise ModelUnavailable(
                 f"{', '.join(left)} did not answer lately and will be asked again in "
-                f"{soonest_s:.0f} s.",
-                retry_after_s=soonest_s,
+                f"{left[soonest]:.0f} s.",
+                retry_after_s=left[soonest],
+                outage=self.rests.outage_of(soonest),
             )
         return awake
 
@@ -100,7 +104,7 @@ class Chain:
         """Ask one model, and write down how it went."""
         attempt = Attempt(
             request=request, model=model.name, told=told, began="" if told is None else told.text,
-            started=asyncio.get_running_loop().time(),
+            started=asyncio.get_running_loop().time(), is_free=model.name in self.free,
         )  # fmt: skip
         try:
             completion = await complete_or_go_on(model, request, told)
@@ -111,10 +115,10 @@ class Chain:
             raise
         except ModelError as error:
             if isinstance(error, ModelUnavailable):
-                now = self.clock()
-                self.rests.failed(model.name, now, retry_after_s=error.retry_after_s)
-            outcome: Outcome = "refused" if isinstance(error, ModelRefused) else "failed"
-            await self.record(attempt.failed(outcome, str(error)))
+                self.rests.failed(model.name, self.clock(), error)
+            if not isinstance(error, ModelNotAsked):
+                outcome: Outcome = "refused" if isinstance(error, ModelRefused) else "failed"
+                await self.record(attempt.failed(outcome, str(error)))
             raise
         self.rests.answered(model.name)
         await self.record(attempt.done(completion))
@@ -143,6 +147,7 @@ class Attempt:
     told: Told | None
     began: str  # what was said before it
     started: float  # by the loop's clock, which nobody sets
+    is_free: bool
 
     def done(self, completion: Completion) -> Call:
         """It answered."""
@@ -156,7 +161,8 @@ class Attempt:
     def _broken_off(self) -> Completion | None:
         """The words that were said, and about how many tokens they and the request are.
 
-        Nobody reported them, so a token is taken for four characters; the cost is not known.
+        Nobody reported them, so a token is taken for four characters; what is not free has an
+        unknown cost.
         """
         text = "" if self.told is None else self.told.text
         if text == self.began:
@@ -164,7 +170,8 @@ class Attempt:
         turns = "".join(turn.text for turn in self.request.turns)
         sent = self.request.stable + self.request.changing + turns + self.began
         usage = Usage(input=len(sent) // 4, output=(len(text) - len(self.began)) // 4)
-        return Completion(model=self.model, text=text, usage=usage)
+        cost = 0 if self.is_free else None
+        return Completion(model=self.model, text=text, usage=usage, cost=cost)
 
     def _call(self, outcome: Outcome, completion: Completion | None, why: str | None) -> Call:
         took_s = asyncio.get_running_loop().time() - self.started
@@ -207,8 +214,9 @@ def together(errors: Sequence[ModelError]) -> ModelError:
     waits = [error for error in errors if isinstance(error, ModelUnavailable)]
     if waits:
         known = [error.retry_after_s for error in waits if error.retry_after_s is not None]
-        return ModelUnavailable(says, retry_after_s=min(known, default=None))
-    for kind in (BrokenOutput, RequestRejected):
+        outage = waits[0].outage
+        return ModelUnavailable(says, retry_after_s=min(known, default=None), outage=outage)
+    for kind in (BrokenOutput, RequestRejected, KeyRefused):
         if any(isinstance(error, kind) for error in errors):
             return kind(says)
     return ModelMisconfigured(says)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oldfriend.domain.errors import EmbeddingFailed, ModelMisconfigured
+from oldfriend.domain.errors import EmbeddingFailed, ModelNotAsked
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import Completion, Request, Say
 
@@ -16,9 +16,9 @@ class NoModel:
     why: str
 
     async def complete(self, request: Request, say: Say | None = None) -> Completion:
-        """Raise ModelMisconfigured."""
+        """Raise ModelNotAsked."""
         del request, say
-        raise ModelMisconfigured(self.why)
+        raise ModelNotAsked(self.why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,13 +24,13 @@ class Understanding:
     assent: frozenset[str]
     remember: tuple[re.Pattern[str], ...]
     remember_asked: tuple[re.Pattern[str], ...]
-    about_me: tuple[re.Pattern[str], ...]
-    about_you: tuple[re.Pattern[str], ...]
-    forget: tuple[re.Pattern[str], ...]
-    how_are_you: tuple[re.Pattern[str], ...]
-    asking: tuple[re.Pattern[str], ...]
-    stressed: tuple[re.Pattern[str], ...]
-    roasting: tuple[re.Pattern[str], ...]
+    about_me: re.Pattern[str]
+    about_you: re.Pattern[str]
+    forget: re.Pattern[str]
+    how_are_you: re.Pattern[str]
+    asking: re.Pattern[str]
+    stressed: re.Pattern[str]
+    roasting: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +72,13 @@ def phrasebook(language: str) -> Phrasebook:
             assent=frozenset(understand["assent"]),
             remember=expressions(understand["remember"]),
             remember_asked=expressions(understand["remember_asked"]),
-            about_me=expressions(understand["about_me"]),
-            about_you=expressions(understand["about_you"]),
-            forget=expressions(understand["forget"]),
-            how_are_you=expressions(understand["how_are_you"]),
-            asking=expressions(understand["asking"]),
-            stressed=expressions(understand["stressed"]),
-            roasting=expressions(understand["roasting"]),
+            about_me=any_of(understand["about_me"]),
+            about_you=any_of(understand["about_you"]),
+            forget=any_of(understand["forget"]),
+            how_are_you=any_of(understand["how_are_you"]),
+            asking=any_of(understand["asking"]),
+            stressed=any_of(understand["stressed"]),
+            roasting=any_of(understand["roasting"]),
         ),
         say=book["say"],
         time=Dates(
@@ -92,3 +92,9 @@ def phrasebook(language: str) -> Phrasebook:
 def expressions(sources: list[str]) -> tuple[re.Pattern[str], ...]:
     """Compiled, for any letter case and across lines."""
     return tuple(re.compile(source, re.IGNORECASE | re.DOTALL) for source in sources)
+
+
+def any_of(sources: list[str]) -> re.Pattern[str]:
+    """The same as one expression: what they have in common is looked for once."""
+    (expression,) = expressions(["|".join(sources)])
+    return expression

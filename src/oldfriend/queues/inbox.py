@@ -15,10 +15,26 @@ from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
 from oldfriend.domain.letters import Letter, Queue
 from oldfriend.queues.bodies import count_in, text_in, unreadable
 from oldfriend.queues.joining import Piece, due_at, joins, may_join
-from oldfriend.queues.lanes import handed_out, lock, postpone, put
-from oldfriend.queues.letters import is_due, last_letters, letters_of_group
+from oldfriend.queues.keys import let_keys_age
+from oldfriend.queues.lanes import handed_out, lock, postpone, put, settle
+from oldfriend.queues.letters import (
+    find_first,
+    is_due,
+    last_letters,
+    letters_of_group,
+    remove,
+)
 
 Kind: TypeAlias = Literal["said", "edited", "stop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a turn stands that still waits for its answer."""
+
+    is_first: bool  # nothing of its chat is to be answered before it
+    due_at: Micros  # by which time it may be begun
+    has_failed: bool  # it was begun before, and is to be tried again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +105,38 @@ async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Letter
     return await letters_of_group(tx, "inbox", chat, about(turn))
 
 
+async def withdraw(tx: Transaction, chat: ChatId, turn: TurnId, *, now: Micros) -> bool:
+    """Take away a turn that nobody has begun, or that is set aside; False: it is begun, or over."""
+    await lock(tx, "inbox", chat)
+    letters = await letters_of_group(tx, "inbox", chat, turn)
+    begun = await handed_out(tx, "inbox", chat)
+    if not letters or any(each.seq <= begun and not each.is_parked for each in letters):
+        return False
+    await remove(tx, letters)
+    await let_keys_age(tx, letters, now=now)
+    await settle(tx, "inbox", chat)
+    await tx.wake()
+    return True
+
+
 async def is_open(tx: Transaction, queue: Queue, lane: str, turn: TurnId) -> bool:
     """Whether a turn still waits for its answer, and is not set aside."""
     letters = await letters_of_group(tx, queue, lane, turn)
     return any(not letter.is_parked for letter in letters)
+
+
+async def find_standing(tx: Transaction, chat: ChatId, turn: TurnId) -> Standing | None:
+    """How a turn stands among what waits in its chat; None: it does not wait."""
+    of_turn = await letters_of_group(tx, "inbox", chat, turn)
+    letters = [each for each in of_turn if not each.is_parked]
+    if not letters:
+        return None
+    first = await find_first(tx, "inbox", chat)
+    return Standing(
+        is_first=first is None or first.seq >= letters[0].seq,
+        due_at=letters[0].due_at,
+        has_failed=any(each.error is not None for each in letters),
+    )
 
 
 async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Letter]:

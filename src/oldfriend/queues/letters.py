@@ -53,6 +53,18 @@ async def first_due(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
     return None if row is None else int(row[0])
 
 
+async def find_first(tx: Transaction, queue: Queue, lane: str) -> Letter | None:
+    """The open letter of a lane that is next, due or not."""
+    row = await tx.row(
+        f"""SELECT {COLUMNS} FROM letter
+           WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+           ORDER BY {ORDER[queue]} LIMIT 1""",
+        queue=queue,
+        lane=lane,
+    )
+    return None if row is None else letter_from(row)
+
+
 async def due_letters(
     tx: Transaction, queue: Queue, lane: str, *, now: Micros
 ) -> tuple[Letter, ...]:

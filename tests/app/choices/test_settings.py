@@ -217,9 +217,20 @@ def test_a_file_that_is_not_toml_is_refused_with_the_line(tmp_path: Path) -> Non
     """Or that is not text."""
     with pytest.raises(InvalidInput, match=r"oldfriend\.toml .* line 2"):
         read_settings({}, data=written(tmp_path, "[limits]\nlease_s = \n"))
-    (tmp_path / "oldfriend.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidInput, match="oldfriend.toml"):
+    (tmp_path / "oldfriend.toml").write_bytes(b"# fine\n# \xff\xfe")
+    with pytest.raises(InvalidInput, match=r"oldfriend\.toml .* line 2"):
         read_settings({}, data=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("# mine\n[limits]\nlease_s = 'long'", 3), ("[limits]\n\n  'lease' = 3", 3),
+     ("limits.lease = 3", 1), ("[providers.'my-own']\nkind = 'x'", 2)],
+)  # fmt: skip
+def test_a_wrong_setting_is_refused_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    """Nobody searches for it."""
+    with pytest.raises(InvalidInput, match=rf"oldfriend\.toml, line {line} "):
+        read_settings({}, data=written(tmp_path, text))
 
 
 @pytest.mark.parametrize(

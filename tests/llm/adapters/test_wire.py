@@ -254,8 +254,10 @@ async def test_a_provider_that_does_not_begin(opened, provider):
     """Its time to the first word has an end."""
     provider.answers(fixture("hello", {"content": LONG}, streamingProfile={"ttft": 3000}))
     for kind in KINDS:
-        with pytest.raises(ModelUnavailable, match="in time"):
+        with pytest.raises(ModelUnavailable, match="in time") as caught:
             await opened(kind, first_s=0.1).complete(saying("hello"), Listener())
+
+        assert caught.value.outage == "slow"
 
 
 async def test_a_provider_that_falls_silent(opened, provider):
@@ -282,9 +284,11 @@ async def test_nobody_there(opened):
     elsewhere = replace(model.choice, base_url="http://127.0.0.1:9/v1")
     lonely = make_model(elsewhere)
 
-    with pytest.raises(ModelUnavailable, match="Is it running"):
+    with pytest.raises(ModelUnavailable, match="Is it running") as caught:
         await lonely.complete(saying("hello"))
     await lonely.close()
+
+    assert caught.value.outage == "unavailable"
 
 
 async def test_one_provider_goes_on_where_another_broke_off(opened, provider):

@@ -4,7 +4,14 @@ import json
 
 import pytest
 
-from oldfriend.domain.errors import BrokenOutput, ModelRefused, ModelUnavailable, RequestRejected
+from oldfriend.domain.errors import (
+    BrokenOutput,
+    KeyRefused,
+    ModelMisconfigured,
+    ModelRefused,
+    ModelUnavailable,
+    RequestRejected,
+)
 from oldfriend.llm.adapters.making import make_model
 from oldfriend.llm.catalogue import Kind, choose
 from oldfriend.llm.model import ToolCall, ToolResult
@@ -142,8 +149,10 @@ async def test_no_credit():
     """It may pass: when somebody pays."""
     body = {"error": {"message": "Quota.", "type": "x", "code": "insufficient_quota"}}
     async with raw_server(whole(body, status=429)) as server:
-        with pytest.raises(ModelUnavailable, match="Top it up"):
+        with pytest.raises(ModelUnavailable, match="Top it up") as failed:
             await ask(server.url, "openai")
+
+    assert failed.value.outage == "unpaid"
 
 
 @pytest.mark.parametrize("ends", ["stop", "length"])
@@ -231,3 +240,25 @@ async def test_the_environment_redirects_nothing(monkeypatch):
         assert (await ask(server.url, "openai")).text == "Hi."
     async with raw_server(whole(anthropic_message(HI))) as server:
         assert (await ask(server.url, "anthropic")).text == "Hi."
+
+
+@pytest.mark.parametrize(
+    ("status", "outage"), [(429, "busy"), (500, "failing"), (503, "failing"), (529, "failing")]
+)
+async def test_too_much_asked_is_told_from_a_fault(status, outage):
+    """The person reads what is so, and whether waiting helps."""
+    async with raw_server(whole({"error": {"message": "no"}}, status=status)) as server:
+        with pytest.raises(ModelUnavailable) as failed:
+            await ask(server.url, "openai")
+
+    assert failed.value.outage == outage
+
+
+async def test_a_key_that_is_not_accepted_is_told_from_what_else_is_set_up_wrongly():
+    """Another key helps, or another name."""
+    for status, kind in ((401, KeyRefused), (404, ModelMisconfigured)):
+        async with raw_server(whole({"error": {"message": "no"}}, status=status)) as server:
+            with pytest.raises(kind) as failed:
+                await ask(server.url, "openai")
+
+        assert type(failed.value) is kind

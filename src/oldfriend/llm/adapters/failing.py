@@ -22,10 +22,12 @@ from pydantic_ai.exceptions import (
 )
 
 from oldfriend.domain.errors import (
+    KeyRefused,
     ModelError,
     ModelMisconfigured,
     ModelRefused,
     ModelUnavailable,
+    Outage,
     RequestRejected,
 )
 from oldfriend.llm.catalogue import Choice, is_on_this_machine
@@ -37,12 +39,14 @@ REFUSALS: Final = frozenset({
     "content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked",
 })  # fmt: skip
 
-WAITS: Final[dict[type[ModelAPIError], str]] = {
-    ModelQuotaExceededError: "has no credit left for this account. Top it up, or connect another",
-    ModelRateLimitError: "asks for fewer requests (429)",
-    ModelOverloadedError: "is overloaded",
-    ModelTimeoutError: "did not answer in time",
-}
+WAITS: Final[dict[type[ModelAPIError], tuple[Outage, str]]] = {
+    ModelQuotaExceededError: (
+        "unpaid", "has no credit left for this account. Top it up, or connect another",
+    ),
+    ModelRateLimitError: ("busy", "asks for fewer requests (429)"),
+    ModelOverloadedError: ("failing", "is overloaded"),
+    ModelTimeoutError: ("slow", "did not answer in time"),
+}  # fmt: skip
 
 
 def failure(choice: Choice, error: Exception) -> ModelError:
@@ -54,13 +58,15 @@ def failure(choice: Choice, error: Exception) -> ModelError:
     if isinstance(error, UserError):
         return ModelMisconfigured(f"{choice.model} cannot be used so: {quoted(choice, str(error))}")
     said = quoted(choice, str(error)) or type(error).__name__
-    return ModelUnavailable(f"{choice.model} answered with something that cannot be read: {said}")
+    return ModelUnavailable(
+        f"{choice.model} answered with something that cannot be read: {said}", outage="failing"
+    )
 
 
 def api_failure(choice: Choice, error: ModelAPIError) -> ModelError:
     """What an error of the interface is for us."""
     if isinstance(error, ModelAuthenticationError):  # not quoted: some repeat parts of the key
-        return ModelMisconfigured(
+        return KeyRefused(
             f"{choice.provider} does not accept the key, or does not let it use {choice.name}. "
             "Give it another one: oldfriend connect model"
         )
@@ -73,22 +79,28 @@ def api_failure(choice: Choice, error: ModelAPIError) -> ModelError:
             return refusal(choice)
         said = quoted(choice, provider_message(error))
         return RequestRejected(f"{choice.model} does not take this request: {said}")
-    return ModelUnavailable(waiting(choice, error), retry_after_s=error.retry_after)
+    outage, says = waiting(choice, error)
+    return ModelUnavailable(says, retry_after_s=error.retry_after, outage=outage)
 
 
-def waiting(choice: Choice, error: ModelAPIError) -> str:
-    """A sentence for what may pass."""
-    for kind, says in WAITS.items():
+def waiting(choice: Choice, error: ModelAPIError) -> tuple[Outage, str]:
+    """What may pass: its kind, and a sentence for it."""
+    for kind, (outage, says) in WAITS.items():
         if isinstance(error, kind):
-            return f"{choice.provider} {says}."
+            return outage, f"{choice.provider} {says}."
     if isinstance(error, ModelConnectionError):
-        if error.phase == "connect":
-            hint = " Is it running?" if is_on_this_machine(choice.base_url) else ""
-            return f"{choice.provider} cannot be reached at {choice.base_url}.{hint}"
-        return f"The connection to {choice.provider} was lost before the reply was whole."
+        return "unavailable", unreached(choice, error)
     status = f" ({error.status_code})" if isinstance(error, ModelHTTPError) else ""
     said = quoted(choice, provider_message(error))
-    return f"{choice.provider} failed{status}: {said}"
+    return "failing", f"{choice.provider} failed{status}: {said}"
+
+
+def unreached(choice: Choice, error: ModelConnectionError) -> str:
+    """A sentence for a connection that was not made, or was lost."""
+    if error.phase == "connect":
+        hint = " Is it running?" if is_on_this_machine(choice.base_url) else ""
+        return f"{choice.provider} cannot be reached at {choice.base_url}.{hint}"
+    return f"The connection to {choice.provider} was lost before the reply was whole."
 
 
 def unknown_model(choice: Choice, error: ModelNotFoundError) -> ModelMisconfigured:

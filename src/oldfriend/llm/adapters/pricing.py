@@ -2,15 +2,12 @@
 
 import math
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import Protocol
 
 from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
 
-from oldfriend.llm.catalogue import PROVIDERS, Choice, is_on_this_machine
-
-RENTED: Final = ("-cloud", ":cloud")
-"""How Ollama names models that it reaches elsewhere, for a fee."""
+from oldfriend.llm.catalogue import PROVIDERS, Choice, is_free
 
 
 class Counted(Protocol):
@@ -54,11 +51,6 @@ def price(choice: Choice, usage: Counted, answered_by: str | None) -> int | None
             continue
         return in_millionths(cost.total_price)
     return None
-
-
-def is_free(choice: Choice) -> bool:
-    """Whether it runs on this machine, so that nobody is paid for it."""
-    return is_on_this_machine(choice.base_url) and not choice.name.endswith(RENTED)
 
 
 def in_millionths(dollars: Decimal) -> int:

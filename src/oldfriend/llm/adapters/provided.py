@@ -16,8 +16,8 @@ import httpx2
 import numpy as np
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.pricing import is_free, price
-from oldfriend.llm.catalogue import Choice, is_on_this_machine
+from oldfriend.llm.adapters.pricing import price
+from oldfriend.llm.catalogue import Choice, is_free, is_on_this_machine
 from oldfriend.llm.embedding import Account, Vectors
 from oldfriend.llm.model import Call, Completion, Outcome, Request, Usage
 

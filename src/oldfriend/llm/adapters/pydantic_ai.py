@@ -136,7 +136,7 @@ class PydanticModel:
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            raise ModelUnavailable(f"{self.name} did not answer in time.") from error
+            raise ModelUnavailable(f"{self.name} did not answer in time.", outage="slow") from error
 
     @contextmanager
     def _failures_as_ours(self) -> Iterator[None]:

@@ -1,0 +1,182 @@
+"""What of forgotten words remains in files? Removed where we may, and looked for everywhere.
+
+The files of the data folder, the copies that were made before a migration, and the bytes of the
+database itself where these are ours. What lies elsewhere (exports, backups of others, what a
+disk keeps of deleted files) is beyond reach.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from oldfriend.db.database import Database
+from oldfriend.domain.errors import StoreUnusable
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.forgetting.proving import Left
+from oldfriend.memory.forgetting.spans import spans_in
+
+TYPED: Final = "chat-history-"
+"""How the names of the files begin that keep what a person typed."""
+DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
+MOST_TEXTS: Final = 300
+_PIECE, _OVERLAP = 1 << 20, 1 << 12
+_ENTRY, _LINE = "#", "+"
+_READABLE: Final = re.compile(rb"[\t\n\r\x20-\x7e\x80-\xff]{16,}")
+"""Text, and what might be; most vectors and numbers are passed over by it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What is looked for in bytes: runs of words, and whole texts, whatever stands beside them."""
+
+    spans: frozenset[int]
+    texts: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """Which files were looked at, and what of it stands in them, by name."""
+
+    files: int
+    spans: Mapping[str, frozenset[int]]
+    texts: Mapping[str, int]
+
+    @property
+    def all_spans(self) -> frozenset[int]:
+        """Every run of words that was found anywhere."""
+        return frozenset[int]().union(*self.spans.values())
+
+    def besides(self, allowed: frozenset[int]) -> tuple[Left, ...]:
+        """Where something was found that may not be there."""
+        names = sorted({*self.spans, *self.texts})
+        counts = {
+            name: len(self.spans.get(name, frozenset()) - allowed) + self.texts.get(name, 0)
+            for name in names
+        }
+        return tuple(
+            Left(place=name, what="words", count=count) for name, count in counts.items() if count
+        )
+
+
+def sought(spans: frozenset[int], texts: Iterable[str]) -> Sought:
+    """What is looked for: of whole texts only the telling ones, and only so many."""
+    whole = [text.encode() for text in texts if not spans.isdisjoint(spans_in(text))]
+    return Sought(spans=spans, texts=tuple(whole[:MOST_TEXTS]))
+
+
+def forget_typed(folder: Path, person: PersonId, says_it: Callable[[str], bool] | None) -> int:
+    """Take what says it out of the file of what a person typed (None: all); how many entries.
+
+    Raises StoreUnusable.
+    """
+    file = folder / f"{TYPED}{person}"
+    if not file.is_file():
+        return 0
+    try:
+        entries = list(entries_in(file.read_text("utf-8", errors="replace")))
+        kept = [] if says_it is None else [each for each in entries if not says_it(typed(each))]
+        if len(kept) < len(entries):
+            rewrite(file, "".join(kept).encode())
+    except OSError as error:
+        raise StoreUnusable(f"{file} cannot be rewritten ({error.strerror}).") from error
+    return len(entries) - len(kept)
+
+
+def rewrite(file: Path, content: bytes) -> None:
+    """Write a file over in its own place, so that its earlier bytes do not stay on the disk."""
+    with file.open("r+b") as stream:
+        stream.write(content.ljust(file.stat().st_size, b"\n"))
+        stream.flush()
+        stream.truncate(len(content))
+
+
+def entries_in(text: str) -> Iterator[str]:
+    """The entries of such a file: a line with a time, then the lines that were typed."""
+    entry = ""
+    for line in text.splitlines(keepends=True):
+        if line.startswith(_ENTRY) and entry:
+            yield entry
+            entry = ""
+        entry += line
+    if entry:
+        yield entry
+
+
+def typed(entry: str) -> str:
+    """What was typed, of an entry."""
+    lines = [line[1:] for line in entry.splitlines() if line.startswith(_LINE)]
+    return "\n".join(lines)
+
+
+def remove_backups(db: Database) -> list[Path]:
+    """Delete the copies that were made before migrations; those that could not be deleted."""
+    stuck: list[Path] = []
+    for each in db.backups():
+        try:
+            each.unlink(missing_ok=True)
+        except OSError:
+            stuck.append(each)
+    return stuck
+
+
+async def search_files(db: Database, folder: Path, person: PersonId, what: Sought) -> Searched:
+    """Look for what is gone in the files of the data folder and in those of the database."""
+    files: set[str] = set()
+    spans: dict[str, frozenset[int]] = {}
+    texts: Counter[str] = Counter()
+
+    async def look(name: str, piece: bytes) -> None:
+        files.add(name)
+        here, whole = await asyncio.to_thread(find_in, piece, what)
+        spans[name] = spans.get(name, frozenset()) | here
+        texts[name] += whole
+
+    for file, piece in db.bytes_held():
+        await look(file.name, piece)
+    for file in await asyncio.to_thread(other_files, db, folder, person):
+        for piece in pieces_of(file):
+            await look(file.name, piece)
+    return Searched(
+        files=len(files),
+        spans={name: here for name, here in spans.items() if here},
+        texts=+texts,
+    )
+
+
+def other_files(db: Database, folder: Path, person: PersonId) -> list[Path]:
+    """The plain files of the data folder, and the copies of the database.
+
+    Not databases that may be open: they are read otherwise, or are no part of this memory. Not
+    what another person typed: it is theirs.
+    """
+    backups = set(db.backups())
+    is_open = set(db.files()) - backups
+    around = {each for each in folder.rglob("*") if each.is_file()} if folder.is_dir() else set()
+    own = f"{TYPED}{person}"
+    return sorted(
+        each for each in (around | backups) - is_open
+        if (each in backups or not each.name.endswith(DATABASES))
+        and (not each.name.startswith(TYPED) or each.name == own)
+    )  # fmt: skip
+
+
+def pieces_of(file: Path) -> Iterator[bytes]:
+    """A file piece by piece, each with the end of the one before."""
+    before = b""
+    with suppress(OSError), file.open("rb") as stream:  # gone meanwhile, or not ours to read
+        while piece := stream.read(_PIECE):
+            yield before + piece
+            before = piece[-_OVERLAP:]
+
+
+def find_in(piece: bytes, what: Sought) -> tuple[frozenset[int], int]:
+    """The runs of words that stand in some bytes, and how many of the whole texts."""
+    spans: set[int] = set()
+    for run in _READABLE.findall(piece):
+        spans |= what.spans & spans_in(run.decode("utf-8", errors="replace"))
+    return frozenset(spans), sum(text in piece for text in what.texts)

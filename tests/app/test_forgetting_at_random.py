@@ -1,0 +1,137 @@
+"""Whatever is forgotten is gone, from everywhere; nothing else is, and it does not come back."""
+
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.forgetting import Report, forget, forgotten_of
+from oldfriend.app.house import House
+from oldfriend.app.wiring import open_house
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.memory.changes import check_fold
+from oldfriend.memory.evidence import check_standings
+from oldfriend.memory.forgetting.choosing import Wish, choose
+from oldfriend.memory.log import list_messages
+from tests.clock import FrozenClock
+from tests.conftest import SIZE
+from tests.memory.forgetting.life import (
+    NAMES,
+    SAYINGS,
+    Life,
+    begin_life,
+    bring_again,
+    live,
+    rows_of,
+)
+
+LIVES, WISHES, TURNS = (40, 5, 40) if SIZE == "full" else (3, 4, 16)
+
+
+@pytest.fixture(autouse=True)
+def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keys are kept outside the data folder, and outside of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.mark.parametrize("seed", range(LIVES))
+async def test_what_is_forgotten_is_gone_and_nothing_else(
+    settings: Settings, clock: FrozenClock, seed: int
+) -> None:
+    """Looked for without the help of what has removed it."""
+    async with open_house(settings, clock=clock) as house:
+        life = await begin_life(house.db, clock, "Nora", seed)
+        other = await begin_life(house.db, clock, "Omar", seed + 1000)
+        await live(life, turns=TURNS)
+        await live(other, turns=4)
+        theirs = await rows_of(house.db, other.person.id)
+        gone: set[str] = set()
+        for _ in range(WISHES):
+            gone |= await forget_something(house, life)
+            assert await rows_of(house.db, other.person.id) == theirs
+        async with house.db.reading() as tx:
+            forgotten = await forgotten_of(house, tx, life.person.id)
+        await bring_again(life, forgotten)
+        kept = await everything_in(house, life)
+        assert [text for text in gone if text in kept] == []
+        assert await house.db.check() == []
+    if settings.database.startswith("sqlite"):
+        held = bytes_in(settings.data)
+        assert [text for text in gone if text.encode() in held] == []
+
+
+async def forget_something(house: House, life: Life) -> set[str]:
+    """Forget something at random; the telling texts that are gone by that."""
+    person = life.person.id
+    wish = await wish_at_random(house, life)
+    async with house.db.reading() as tx:
+        try:
+            seqs = (await choose(tx, person, wish)).seqs
+        except (InvalidInput, NotFound):  # two of the same name, or nobody any more
+            return set()
+        rows = await tx.rows("SELECT seq, text, role FROM message WHERE person = :p", p=person)
+    going = [row for row in rows if row[0] in seqs and len(row[1]) > 40]
+    kept = "\n".join(text for seq, text, role in rows if seq not in seqs and role != "companion")
+    said_again = {text for seq, text, _ in rows if seq not in seqs}
+    orphan = life.random.random() < 0.3
+    report = await forget(house, person, wish, orphan=orphan)
+
+    assert report.is_proved, (wish, report.left)
+    assert report.log_is_empty == house.settings.database.startswith("sqlite")
+    await assert_sound(house, life, report)
+    believed = await everything_in(house, life) if orphan else ""
+    return {
+        text
+        for _, text, role in going
+        if text not in SAYINGS
+        and text not in kept
+        and text not in believed
+        and not (role == "companion" and text in said_again)
+    }
+
+
+async def wish_at_random(house: House, life: Life) -> Wish:
+    """Something to forget."""
+    random = life.random
+    async with house.db.reading() as tx:
+        messages = await list_messages(tx, life.person.id, limit=1000)
+        objects = await tx.rows(
+            "SELECT DISTINCT object FROM change WHERE person = :p ORDER BY object", p=life.person.id
+        )
+    kind = random.choice(("message", "message", "object", "about", "between", "batch", "all"))
+    if kind == "object" and objects:
+        return Wish(ids=(random.choice(objects)[0],))
+    if kind == "about":
+        return Wish(about=random.choice([each.name for each in life.entities] or NAMES))
+    if kind == "between" and messages:
+        first, last = sorted(random.choices(messages, k=2), key=lambda each: each.at)
+        return Wish(since=first.at, until=min(last.at, first.at + (last.at - first.at) // 4))
+    if kind == "batch":
+        return Wish(batch=1)
+    if (kind == "all" and random.random() < 0.3) or not messages:
+        return Wish(everything=True)
+    some = random.sample(messages, k=min(len(messages), random.randint(1, 3)))
+    return Wish(ids=tuple(each.id for each in some))
+
+
+async def assert_sound(house: House, life: Life, report: Report) -> None:
+    """What is left is what its decisions and its evidence make it, and points to nothing gone."""
+    async with house.db.reading() as tx:
+        assert await check_fold(tx, life.person.id) == []
+        assert await check_standings(tx, life.person.id) == []
+    kept = await everything_in(house, life)
+    assert [each for each in report.ids if each in kept] == []
+
+
+async def everything_in(house: House, life: Life) -> str:
+    """All texts of all rows that are the person's."""
+    rows = await rows_of(house.db, life.person.id)
+    return "\n".join(
+        cell for of_table in rows.values() for row in of_table for cell in row
+        if isinstance(cell, str)
+    )  # fmt: skip
+
+
+def bytes_in(folder: Path) -> bytes:
+    """Everything that the files of a folder hold; nobody has them open."""
+    return b"\n".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
