@@ -146,7 +146,9 @@ def test_known_names_are_names_whatever_they_look_like() -> None:
     assert "name: maria / mario" in differences(
         "Fährt mit Maria.", "Fährt mit Mario.", language="de", names=names
     )
-    assert "name: 小安 / 小伊" in differences("小安来了。", "小伊来了。", language="zh", names=names)
+    assert "name: 小安 / 小伊" in differences(
+        "小安来了。", "小伊来了。", language="zh", names=names
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,6 +179,15 @@ def test_the_same_words_may_still_be_something_else(
     text = "Runs a marathon."
 
     assert verdict(claim(text, **one), claim(text, **other), None, language="en") == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("!!!", "???"), ("", ""), ("🙂", "🙁"), ("Loves 🍕.", "Loves 🍔."), ("7", "9")],
+)
+def test_what_has_no_words_is_not_the_same_for_that(one: str, other: str) -> None:
+    """There is nothing in which they could agree."""
+    assert verdict(claim(one), claim(other), None, language="en") != "same"
 
 
 def test_an_embedder_that_reads_no_chinese_is_not_asked_about_it(vectors: Vectors) -> None:

@@ -59,6 +59,7 @@ OF_EVERYBODY = {
     "is_empty": "says of a whole store only whether it is empty",
     "clear_the_way": "works on an empty store",
     "restore_rows": "works on an empty store",
+    "fill_views": "writes rows of which the person is a column, into views that are empty",
     "writing_of": "writes a row of which the person is a column, and none of another's",
 }
 """The functions that build statements for whichever table they are given."""
@@ -167,7 +168,6 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         await evidence.withdraw_evidence(tx, person, cut.id, now=now)
         await views.remove_view(tx, person, summary)
     await changes.rebuild(tx, person)
-    await evidence.refresh_all_standings(tx, person)
     await segments.reopen_segments(tx, person, [said.id])
     await segments.remove_empty_segments(tx, person)
 
@@ -263,6 +263,10 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await evidence.check_standings(tx, person)
     await beliefs.list_entities(tx, person)
     await beliefs.list_summaries(tx, person)
+    await beliefs.list_events_between(tx, person, since=0, until=1 << 60)
+    await beliefs.list_rejected(tx, person)
+    await beliefs.list_superseded(tx, person)
+    await evidence.list_evidence_by(tx, person, SegmentId("none"))
     await segments.list_uncut(tx, person)
     for segment in await segments.list_segments(tx, person, status=["waiting", "done"]):
         await segments.list_messages_in(tx, segment)

@@ -22,6 +22,7 @@ from oldfriend.memory.beliefs import (
     list_events_between,
     list_memories,
     list_rejected,
+    list_rejected_names,
     list_superseded,
 )
 from oldfriend.memory.changes import newest_change_of
@@ -75,7 +76,10 @@ async def gather(tx: Transaction, segment: Segment, *, model: str, now: Micros) 
             known=tuple(strongest(known)), entities=tuple(named_in(messages, entities)),
         ),
         scene=Scene(
-            person=person.id, names=frozenset({folded(person.name), folded(companion.name)}),
+            person=person.id,
+            names=frozenset(map(folded, (
+                person.name, companion.name, *await list_rejected_names(tx, person.id),
+            ))),
             language=person.language or "en", now=now,
             messages={message.id: message for message in messages},
             rejected=tuple(await list_rejected(tx, person.id)),

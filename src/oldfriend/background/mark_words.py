@@ -7,10 +7,10 @@ For other languages there is only what turns a sentence round.
 from collections.abc import Mapping
 from typing import Final
 
-Words = Mapping[str, str]
+Table = Mapping[str, str]
 """For each language its words, in an order that all languages share."""
 
-MONTHS: Final[Words] = {
+MONTHS: Final[Table] = {
     "en": """january/jan february/feb march april/apr may june/jun july/jul august/aug
         september/sep/sept october/oct november/nov december/dec""",
     "es": """enero febrero marzo abril mayo junio julio agosto septiembre/setiembre octubre
@@ -20,7 +20,7 @@ MONTHS: Final[Words] = {
     "de": """januar/jänner februar märz april mai juni juli august september oktober november
         dezember""",
 }
-WEEKDAYS: Final[Words] = {
+WEEKDAYS: Final[Table] = {
     "en": """monday/mondays tuesday/tuesdays wednesday/wednesdays thursday/thursdays
         friday/fridays saturday/saturdays sunday/sundays weekend/weekends""",
     "es": """lunes martes miércoles jueves viernes sábado/sábados domingo/domingos
@@ -33,7 +33,7 @@ WEEKDAYS: Final[Words] = {
     "zh": """周一/星期一/礼拜一 周二/星期二/礼拜二 周三/星期三/礼拜三 周四/星期四/礼拜四
         周五/星期五/礼拜五 周六/星期六/礼拜六 周日/周天/星期天/星期日/礼拜天 周末""",
 }
-DAYS: Final[Words] = {  # yesterday, today, tomorrow; parts of the day; seasons
+DAYS: Final[Table] = {  # yesterday, today, tomorrow; parts of the day; seasons
     "en": """yesterday today tomorrow morning/mornings noon/lunchtime afternoon/afternoons
         evening/evenings/night/nights/tonight midnight spring summer/summers autumn/fall
         winter/winters""",
@@ -47,7 +47,7 @@ DAYS: Final[Words] = {  # yesterday, today, tomorrow; parts of the day; seasons
     "zh": """昨天/昨晚 今天/今晚 明天/明晚 早上/早晨/清晨/上午 中午 下午 晚上/夜里/傍晚/夜晚 半夜
         春天 夏天 秋天 冬天""",
 }
-NUMBERS: Final[Words] = {  # from 2 on: 1 is an article in most languages
+NUMBERS: Final[Table] = {  # from 2 on: 1 is an article in most languages
     "en": "two/twice three four five six seven eight nine ten eleven twelve",
     "es": "dos tres cuatro cinco seis siete ocho nueve diez once doce",
     "fr": "deux trois quatre cinq six sept huit neuf dix onze douze",
@@ -161,7 +161,7 @@ HARMLESS: Final[Mapping[str, str]] = {
     "zh": "不错|不但|不过|不仅|不只|不光|不管|不论|无论|特别|分别|差不多|不同|了不起|不好意思|不久|"
     "不断|得不|忍不住|个别|告别|别墅|性别|区别|离别|别人|说不定|不少|不止|对不起|没关系|不安|戒指",
 }
-ALIKE: Final[Words] = {  # stems that mean the same, in what is said of a person
+ALIKE: Final[Table] = {  # stems that mean the same, in what is said of a person
     "en": """like/love/enjoy/ador live/resid call/phone/telephon start/begin/began
         quit/stop/gave/give/longer job/work big/larg home/hous die/pass move/reloc
         hate/dislik/detest/loath run/jog frighten/afraid/scare nervous/anxious""",

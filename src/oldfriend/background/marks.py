@@ -21,10 +21,11 @@ from oldfriend.background.mark_words import (
     SIDES,
     VERBS_AFTER_NAMES,
     WEEKDAYS,
-    Words,
+    Table,
 )
 from oldfriend.domain.stop_words import STOP_WORDS
 
+Words: TypeAlias = frozenset[str] | str
 Places: TypeAlias = Mapping[str, Mapping[str, int]]
 """For each language the place of each word in a table."""
 
@@ -43,11 +44,12 @@ class Marks:
 def marks_of(text: str, language: str, names: Collection[str] = ()) -> Marks:
     """The marks of a sentence; ``names`` are those that are known, wherever they stand."""
     plain = folded(text)
+    words = words_to_look_up(plain, language)
     return Marks(
-        numbers=frozenset(numbers_in(plain, language)),
-        times=frozenset(times_in(plain, language)),
+        numbers=frozenset(numbers_in(plain, words, language)),
+        times=frozenset(times_in(plain, words, language)),
         names=tuple(names_in(text, language, names)),
-        sides=sides_in(plain, language),
+        sides=sides_in(plain, words, language),
         is_negated=is_negated(plain, language),
     )
 
@@ -57,11 +59,16 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
 
 
-def numbers_in(plain: str, language: str) -> Iterator[str]:
+def words_to_look_up(plain: str, language: str) -> Words:
+    """The words of a text; a Chinese text is looked through as it is."""
+    return plain if language == "zh" else frozenset(_WORD.findall(_JOINED.sub("", plain)))
+
+
+def numbers_in(plain: str, words: Words, language: str) -> Iterator[str]:
     """The numbers, whether in digits or in words; times of day with their half of the day."""
     undated = _HAN_MONTH.sub(" ", _ISO_DATE.sub(" ", plain))
     yield from map(number_from, _NUMBER.findall(undated))
-    yield from (str(place + 2) for place in places_in(_NUMBERS, plain, language))
+    yield from (str(place + 2) for place in places_in(_NUMBERS, words, language))
     for year, _, day in _ISO_DATE.findall(plain):
         yield from (year, str(int(day)))
     if language == "zh":
@@ -106,19 +113,19 @@ def han_number(written: str) -> int:
     return total + digit
 
 
-def times_in(plain: str, language: str) -> Iterator[str]:
+def times_in(plain: str, words: Words, language: str) -> Iterator[str]:
     """The months, weekdays, days and parts of the day."""
     for _, month, _ in _ISO_DATE.findall(plain):
         yield f"month {int(month)}"
     for month in _HAN_MONTH.findall(plain):
         yield f"month {month_number(month)}"
     for label, table in _TIMES.items():
-        yield from (f"{label} {place + 1}" for place in places_in(table, plain, language))
+        yield from (f"{label} {place + 1}" for place in places_in(table, words, language))
 
 
-def sides_in(plain: str, language: str) -> dict[str, frozenset[int]]:
+def sides_in(plain: str, words: Words, language: str) -> dict[str, frozenset[int]]:
     """Of each axis that the sentence is about (buying or selling …), where it stands."""
-    found = {axis: set(places_in(table, plain, language)) for axis, table in _SIDES.items()}
+    found = {axis: set(places_in(table, words, language)) for axis, table in _SIDES.items()}
     for units in re.findall(EACH[language], plain) if language in EACH else ():
         found["often"].add(next(place for place, unit in enumerate(units) if unit))
     return {axis: frozenset(sides) for axis, sides in found.items() if sides}
@@ -175,17 +182,12 @@ def begins_as_name(word: str, following: str, language: str) -> bool:
     return following in _VERBS_AFTER_NAMES.get(language, ())
 
 
-def places_in(table: Places, plain: str, language: str) -> Iterator[int]:
-    """The place of each word of a table that stands in a text."""
-    places = table.get(language, {})
-    if language == "zh":
-        yield from (place for word, place in places.items() if word in plain)
-    else:
-        words = _WORD.findall(_JOINED.sub("", plain))
-        yield from (places[word] for word in words if word in places)
+def places_in(table: Places, words: Words, language: str) -> Iterator[int]:
+    """The places of those words of a table that stand in a text."""
+    yield from (place for word, place in table.get(language, {}).items() if word in words)
 
 
-def indexed(table: Words) -> Places:
+def indexed(table: Table) -> Places:
     """The same table, to look words up."""
     return {
         language: {

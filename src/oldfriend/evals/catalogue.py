@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.evals.believing import measure_believing
 from oldfriend.evals.bulk import measure_import
 from oldfriend.evals.claiming import measure_claiming
 from oldfriend.evals.load import measure_load
@@ -26,6 +27,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "crowd": measure_crowd,
     "narrow": measure_narrow,
     "adding": measure_adding,
+    "believing": measure_believing,
     "turn": measure_turn,
     "claiming": measure_claiming,
     "load": measure_load,

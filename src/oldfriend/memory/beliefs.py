@@ -6,7 +6,7 @@ from typing import Final
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import MemoryId, PersonId
+from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Standing, Summary
 from oldfriend.memory.rows import COLUMNS, from_row
 
@@ -66,6 +66,27 @@ async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
         person=person,
     )
     return [from_row(Memory, row) for row in rows]
+
+
+async def list_overtaking(tx: Transaction, person: PersonId, memory: ObjectId) -> list[ObjectId]:
+    """The memories that have superseded one."""
+    rows = await tx.rows(
+        "SELECT id FROM memory WHERE person = :person AND relations LIKE :link ORDER BY learned_at",
+        person=person,
+        link=f'%["supersedes", "{memory}"]%',
+    )
+    return [ObjectId(row[0]) for row in rows]
+
+
+async def list_rejected_names(tx: Transaction, person: PersonId) -> list[str]:
+    """The names of which the person has said that they are nobody's."""
+    entities = await list_entities(tx, person, live=False)
+    return [
+        name
+        for each in entities
+        if each.ended_at is not None and each.is_by_person and each.status != "merged"
+        for name in (each.name, *each.aliases)
+    ]
 
 
 async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Memory:

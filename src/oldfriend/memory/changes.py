@@ -9,14 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.db.database import Row, Transaction
+from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import CHANGE_VERSION, Believed, Cause, Change, ChangeOp
-from oldfriend.memory.rows import from_json, kind_of, to_json
-from oldfriend.memory.views import clear_views, read_views, write_view, write_views
+from oldfriend.domain.memories import (
+    CHANGE_VERSION,
+    Believed,
+    Cause,
+    Change,
+    ChangeOp,
+    Memory,
+    ObjectKind,
+)
+from oldfriend.memory.evidence import columns_of, list_standings
+from oldfriend.memory.rows import class_of, from_json, kind_of, row_from_json, to_json
+from oldfriend.memory.views import clear_views, fill_views, read_views, write_view
 
 COLUMNS: Final = """person, seq, object, kind, op, v, learned_at, after, cause, author, model_call,
     base, segment"""
@@ -138,12 +147,24 @@ def folded(changes: Iterable[Change]) -> dict[ObjectId, Change]:
 async def rebuild(tx: Transaction, person: PersonId) -> int:
     """Fold a person's journal into empty views; how many objects there are.
 
-    How they stand is computed from the evidence, not folded: ``refresh_standings`` comes after.
+    How they stand is not in the journal: it is computed from the evidence, as always.
     """
-    newest = folded(await list_changes(tx, person))
+    rows = await tx.rows(
+        """SELECT object, kind, op, v, learned_at, after, seq FROM change
+           WHERE person = :person ORDER BY seq""",
+        person=person,
+    )
+    standings = await list_standings(tx, person)
+    folded_rows: list[tuple[ObjectKind, dict[str, SqlValue]]] = []
+    for object_id, kind, op, v, decided_at, after, seq in {row[0]: row for row in rows}.values():
+        values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
+        row = {**row_from_json(kind, values), "change_seq": seq}
+        if class_of(kind) is Memory:
+            row |= columns_of(standings.get(object_id))
+        folded_rows.append((kind, row))
     await clear_views(tx, person)
-    await write_views(tx, [(change.after, change.seq) for change in newest.values()])
-    return len(newest)
+    await fill_views(tx, folded_rows)
+    return len(folded_rows)
 
 
 async def check_fold(tx: Transaction, person: PersonId) -> list[ObjectId]:
@@ -165,14 +186,26 @@ def differing(
 def change_from(row: Row) -> Change:
     """A change from the columns in COLUMNS."""
     person, seq, object_id, kind, op, v, decided_at, after, cause, author, call, base, segment = row
-    values: dict[str, JsonValue] = json.loads(after)
-    if v == 1:
-        ended_at = decided_at if op == "ended" else None
-        values |= {"id": object_id, "person": person, "kind": kind}
-        values |= {"learned_at": decided_at, "ended_at": ended_at}
+    values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
     return Change(
         person=PersonId(person), seq=seq, object=object_id, op=op, v=v, decided_at=decided_at,
         after=from_json(kind, values),
         causes=tuple(Cause(message=MessageId(m), version=n) for m, n in json.loads(cause)),
         author=author, segment=segment, call=call, base=base,
     )  # fmt: skip
+
+
+def upcast(
+    after: dict[str, JsonValue], v: int, object_id: str, person: str, kind: ObjectKind,
+    op: ChangeOp, decided_at: Micros,
+) -> dict[str, JsonValue]:  # fmt: skip
+    """What a change of an earlier version says, as one of now would say it.
+
+    Version 1 kept a note's text and language only, beside the columns.
+    """
+    if v > 1:
+        return after
+    return {
+        **after, "id": object_id, "person": person, "kind": kind, "learned_at": decided_at,
+        "ended_at": decided_at if op == "ended" else None,
+    }  # fmt: skip

@@ -79,13 +79,22 @@ async def withdraw_evidence(
 
 
 async def move_evidence(
-    tx: Transaction, person: PersonId, *, source: ObjectId, target: ObjectId
-) -> None:
-    """Let the words that support one belief support another, with which it was joined."""
+    tx: Transaction, person: PersonId, *, source: ObjectId, target: ObjectId,
+    messages: Sequence[MessageId] | None = None,
+) -> None:  # fmt: skip
+    """Let the words that support one belief support another; all, or those of some messages."""
+    names = {f"message{place}": each for place, each in enumerate(messages or ())}
+    if messages is not None and not messages:
+        return
+    some = "" if messages is None else f"AND message IN ({', '.join(f':{name}' for name in names)})"
     await tx.run(
-        "UPDATE evidence SET object = :target WHERE person = :person AND object = :source",
-        target=target, person=person, source=source,
-    )  # fmt: skip
+        f"""UPDATE evidence SET object = :target
+           WHERE person = :person AND object = :source {some}""",
+        target=target,
+        person=person,
+        source=source,
+        **names,
+    )
     await refresh_standings(tx, person, [source, target])
 
 
@@ -147,19 +156,11 @@ async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence
     )
 
 
-async def refresh_all_standings(tx: Transaction, person: PersonId) -> None:
-    """The same for everything that is believed of a person; after the views were folded anew."""
-    rows = await tx.rows("SELECT id FROM memory WHERE person = :person", person=person)
+async def list_standings(tx: Transaction, person: PersonId) -> dict[ObjectId, Standing]:
+    """How everything stands that evidence supports, computed anew."""
     evidence = await list_evidence(tx, person)
-    await tx.run_many(
-        """UPDATE memory SET strength = :strength, confidence = :confidence,
-             times_seen = :times_seen, first_seen = :first_seen, last_seen = :last_seen
-           WHERE id = :id AND person = :person""",
-        [
-            {"id": each, "person": person, **columns_of(standing_of(evidence.get(each, ())))}
-            for (each,) in rows
-        ],
-    )
+    stands = ((each, standing_of(words)) for each, words in evidence.items())
+    return {each: standing for each, standing in stands if standing is not None}
 
 
 async def check_standings(tx: Transaction, person: PersonId) -> list[ObjectId]:
@@ -169,11 +170,11 @@ async def check_standings(tx: Transaction, person: PersonId) -> list[ObjectId]:
            WHERE person = :person""",
         person=person,
     )
-    evidence = await list_evidence(tx, person)
+    standings = await list_standings(tx, person)
     return sorted(
         ObjectId(row[0])
         for row in rows
-        if tuple(columns_of(standing_of(evidence.get(row[0], ()))).values()) != row[1:]
+        if tuple(columns_of(standings.get(row[0])).values()) != row[1:]
     )
 
 

@@ -5,7 +5,7 @@ The same fields under the same names in both; knows no table but by the names of
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, Final, TypeVar, cast
 
 from oldfriend.db.database import Row, SqlValue
@@ -23,6 +23,30 @@ COLUMNS: Final[Mapping[type, tuple[str, ...]]] = {
     each: tuple(field.name for field in fields(each)) for each in (Memory, Entity, Summary)
 }
 """The columns of each kind of object, in order: the fields of its value."""
+
+
+def plain(value: object) -> JsonValue:
+    """A value as JSON has it."""
+    if isinstance(value, tuple):
+        return [[x.kind, x.other] if isinstance(x, Relation) else str(x) for x in value]
+    return cast("JsonValue", value)
+
+
+def storable(value: object) -> SqlValue:
+    """A value as a column has it."""
+    if isinstance(value, tuple):
+        return json.dumps(plain(value), ensure_ascii=False) if value else "[]"
+    return int(value) if isinstance(value, bool) else cast("SqlValue", value)
+
+
+EMPTY: Final[Mapping[type, Mapping[str, SqlValue]]] = {
+    each: {
+        field.name: None if field.default is MISSING else storable(field.default)
+        for field in fields(each)
+    }
+    for each in COLUMNS
+}
+"""What each column holds where nothing was said of it."""
 
 
 def kind_of(believed: Believed) -> ObjectKind:
@@ -50,6 +74,18 @@ def from_json(kind: ObjectKind, values: Mapping[str, JsonValue]) -> Believed:
     return built(shape, known)
 
 
+def row_from_json(kind: ObjectKind, values: Mapping[str, JsonValue]) -> dict[str, SqlValue]:
+    """The columns of an object as a change keeps it, without making a value of it."""
+    row = dict(EMPTY[class_of(kind)])
+    for name in values.keys() & row.keys():
+        value = values[name]
+        if name in LISTS:
+            row[name] = json.dumps(value, ensure_ascii=False) if value else "[]"
+        else:
+            row[name] = int(value) if value is True or value is False else cast("SqlValue", value)
+    return row
+
+
 def to_row(believed: Believed) -> dict[str, SqlValue]:
     """Its columns."""
     return {name: storable(getattr(believed, name)) for name in COLUMNS[type(believed)]}
@@ -72,17 +108,3 @@ def built(shape: type[Shape], values: Mapping[str, Any]) -> Shape:
     if ready.get("relations"):
         ready["relations"] = tuple(Relation(kind=k, other=o) for k, o in ready["relations"])
     return shape(**ready)
-
-
-def plain(value: object) -> JsonValue:
-    """A value as JSON has it."""
-    if isinstance(value, tuple):
-        return [[x.kind, x.other] if isinstance(x, Relation) else str(x) for x in value]
-    return cast("JsonValue", value)
-
-
-def storable(value: object) -> SqlValue:
-    """A value as a column has it."""
-    if isinstance(value, tuple):
-        return json.dumps(plain(value), ensure_ascii=False) if value else "[]"
-    return int(value) if isinstance(value, bool) else cast("SqlValue", value)

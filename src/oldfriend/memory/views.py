@@ -9,8 +9,8 @@ from typing import Final
 from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.domain.memories import Believed, Entity, Memory, Summary
-from oldfriend.memory.rows import COLUMNS, from_row, kind_of, to_row
+from oldfriend.domain.memories import Believed, Entity, Memory, ObjectKind, Summary
+from oldfriend.memory.rows import COLUMNS, class_of, from_row, kind_of, to_row
 
 TABLE_OF: Final[Mapping[type[Believed], str]] = {
     Memory: "memory", Entity: "entity", Summary: "summary",
@@ -38,14 +38,19 @@ async def write_view(tx: Transaction, after: Believed, *, seq: int) -> None:
         raise NotFound(f"There is no {kind_of(after)} {after.id}.")
 
 
-async def write_views(tx: Transaction, folded: Sequence[tuple[Believed, int]]) -> None:
-    """The same for many, each with the change that it is from."""
-    for shape, sql in WRITE.items():
-        rows: list[dict[str, SqlValue]] = [
-            {**to_row(after), "change_seq": seq} for after, seq in folded if type(after) is shape
-        ]
-        if rows:
-            await tx.run_many(sql, rows)
+async def fill_views(
+    tx: Transaction, rows: Sequence[tuple[ObjectKind, dict[str, SqlValue]]]
+) -> None:
+    """Write the rows of many objects into views that are empty, each with all its columns."""
+    for shape, table in TABLE_OF.items():
+        of_shape = [row for kind, row in rows if class_of(kind) is shape]
+        if of_shape:
+            names = list(of_shape[0])
+            await tx.run_many(
+                f"""INSERT INTO {table} ({", ".join(names)})
+                   VALUES ({", ".join(f":{name}" for name in names)})""",
+                of_shape,
+            )
 
 
 async def clear_views(tx: Transaction, person: PersonId) -> None:

@@ -13,7 +13,7 @@ from oldfriend.background.consolidating import consolidate
 from oldfriend.domain.memories import Known
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
 from oldfriend.memory.changes import check_fold, rebuild
-from oldfriend.memory.evidence import check_standings, list_evidence, refresh_all_standings
+from oldfriend.memory.evidence import check_standings, list_evidence
 from oldfriend.memory.log import edit_message
 from oldfriend.memory.segments import list_segments, reopen_segments
 from oldfriend.memory.withdrawing import undo_consolidation
@@ -160,7 +160,6 @@ async def test_the_journal_alone_makes_the_same_beliefs(house: House, line: Line
     before = await believed(house, line, live=False)
     async with house.db.writing() as tx:
         await rebuild(tx, line.person.id)
-        await refresh_all_standings(tx, line.person.id)
     assert await believed(house, line, live=False) == before
 
 

@@ -51,7 +51,7 @@ class Scene:
     """Whose life it is, when it is thought about, and what was said."""
 
     person: PersonId
-    names: frozenset[str]  # of the person and the companion: no entities of that life
+    names: frozenset[str]  # of the person, the companion, and nobody: no entities of that life
     language: str
     now: Micros
     messages: Mapping[MessageId, Message]

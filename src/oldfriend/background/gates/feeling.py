@@ -7,22 +7,38 @@ right sign. Irony is not understood.
 from collections.abc import Sequence
 from typing import Final
 
+from oldfriend.background.gates.saying import asks, terms_in
 from oldfriend.background.gates.talk import Case, spoken_in
-from oldfriend.background.gates.telltales import Telltales, every_telltale, folded
+from oldfriend.background.gates.telltales import Telltales, every_telltale, folded, telltales_of
 from oldfriend.domain.messages import Message
+from oldfriend.turn.perceive import sentences_of
 
 FEW_MESSAGES: Final = 3
 FEW_TOKENS: Final = 200
-"""Below both, a talk is too small to be read (ACCEPTANCE F8)."""
+"""Below both, a talk may be too small to be read (ACCEPTANCE F8)."""
+TELLING: Final = 3
+"""So many words of matter in one message may tell something: "Tom, my partner, is a translator"."""
 
 
 def is_trivial(messages: Sequence[Message]) -> bool:
-    """Whether a talk is too small to be read; never, when a strong word fell in it."""
+    """Whether a talk is too small to be read; never, when a strong word fell, or much was told."""
     spoken = [message for message in messages if message.role not in {"marker", "companion"}]
     if len(spoken) >= FEW_MESSAGES or sum(message.tokens for message in spoken) >= FEW_TOKENS:
         return False
+    if any(tells_something(message) for message in spoken):
+        return False
     texts = [folded(message.text) for message in spoken]
     return not any(told.strong.search(text) for told in every_telltale() for text in texts)
+
+
+def tells_something(message: Message) -> bool:
+    """Whether somebody may have told something in one short message, and not only asked."""
+    told = (
+        sentence
+        for sentence in sentences_of(message.text)
+        if not asks(sentence, telltales_of(message.language), message.language)
+    )
+    return len(terms_in(" ".join(told), message.language)) >= TELLING
 
 
 def rightly_signed(case: Case) -> int:
