@@ -69,7 +69,7 @@ def test_a_quote_is_made_exact(line: str, words: str, exact: str) -> None:
         ("奶奶去世了。", "奶奶去世了。", 9, -9),
         ("今天我结婚了！", "和小林结婚了。", -9, 9),
         ("I nearly died laughing at the show.", "Laughed a lot at the show.", 3, 3),
-        ("今天累死了，但是很值得。", "加班到深夜。", 1, 1),
+        ("今天累死了，但是很值得。", "今天很累，但很值得。", 1, 1),
         ("My ex got married and I cried all night.", "The former partner got married.", -6, -6),
         ("I was offered a place in the choir.", "Was offered a place in the choir.", 4, 4),
     ],

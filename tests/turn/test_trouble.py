@@ -8,10 +8,12 @@ import pytest
 
 from oldfriend.domain.errors import (
     BrokenOutput,
+    KeyRefused,
     ModelError,
     ModelMisconfigured,
     ModelRefused,
     ModelUnavailable,
+    RequestRejected,
 )
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.scripted import cut
@@ -22,9 +24,15 @@ from tests.turn.conftest import Talk, wants
 
 SAY = phrasebook("en").say
 FAILURES: list[tuple[ModelError, Trouble]] = [
-    (ModelUnavailable("503"), "unavailable"),
+    (ModelUnavailable("nobody there"), "unavailable"),
+    (ModelUnavailable("too late", outage="slow"), "slow"),
+    (ModelUnavailable("429", outage="busy"), "busy"),
+    (ModelUnavailable("500", outage="failing"), "failing"),
+    (ModelUnavailable("no credit", outage="unpaid"), "unpaid"),
     (ModelRefused("content filter"), "refused"),
-    (ModelMisconfigured("401"), "misconfigured"),
+    (RequestRejected("too long"), "rejected"),
+    (KeyRefused("401"), "key"),
+    (ModelMisconfigured("404"), "misconfigured"),
     (BrokenOutput("not JSON"), "garbled"),
 ]
 
@@ -68,11 +76,13 @@ async def test_it_is_said_in_the_persons_language(talk: Talk, language: str, que
 
 @pytest.mark.parametrize("language", SPOKEN)
 def test_every_trouble_has_its_sentence(language: str) -> None:
-    """None is longer than a person reads, and what is wrongly set up says what to do."""
+    """Of its own, none longer than a person reads; what is wrongly set up says what to do."""
     say = phrasebook(language).say
 
+    assert len({say[f"trouble_{trouble}"] for trouble in TROUBLES}) == len(TROUBLES)
     assert all(len(say[f"trouble_{trouble}"]) < 300 for trouble in TROUBLES)
-    assert "oldfriend connect model" in say["trouble_misconfigured"]
+    for trouble in ("misconfigured", "key"):
+        assert "oldfriend connect model" in say[f"trouble_{trouble}"]
 
 
 async def test_what_only_tells_gets_only_the_honest_sentence(talk: Talk) -> None:

@@ -11,7 +11,15 @@ from typing import Final, Protocol, TypeVar
 
 from oldfriend.background.extraction import Claim, Extraction, Material, Quote
 from oldfriend.background.gates.evidence import supporting
-from oldfriend.background.gates.feeling import is_trivial
+from oldfriend.background.gates.feeling import contradicts_sign, is_trivial
+from oldfriend.background.gates.founding import (
+    change_fault,
+    irony_fault,
+    liking_fault,
+    matter_fault,
+    number_fault,
+    refusal_fault,
+)
 from oldfriend.background.gates.harm import harmless, harmless_text, order_fault, secret_fault
 from oldfriend.background.gates.mending import mended, mendings, tidy
 from oldfriend.background.gates.naming import checked_name, checked_sameness
@@ -43,7 +51,8 @@ Gate = Callable[[Case], Reason | None]
 GATES: Final[Sequence[Gate]] = (
     kind_fault, range_fault, key_fault, value_fault, time_fault, target_fault,
     length_fault, pronoun_fault, weakness_fault, measurement_fault, once_fault,
-    secret_fault, order_fault,
+    secret_fault, order_fault, irony_fault, refusal_fault, liking_fault, change_fault,
+    matter_fault, number_fault,
 )  # fmt: skip
 """Each gives a reason against a claim, or none."""
 
@@ -86,6 +95,7 @@ def check(extraction: Extraction, material: Material) -> Checked:
         else:
             claims.append(outcome)
             changed.update(mendings(claim, outcome))
+    claims = doubtful_signs_dropped(claims, talk.language)
     few = best_of(best_of(claims, "event", MOST_EVENTS), "pattern", MOST_PATTERNS)
     rejected["too many"] += len(claims) - len(few)
     passed = replace(
@@ -148,6 +158,17 @@ def best_of(claims: list[Claim], kind: MemoryKind, most: int) -> list[Claim]:
     weight = sorted(new, key=lambda each: (abs(each.impact), each.confidence), reverse=True)
     left_out = {id(each) for each in weight[most:]}
     return [each for each in claims if id(each) not in left_out]
+
+
+def doubtful_signs_dropped(claims: list[Claim], language: str) -> list[Claim]:
+    """The claims, of which no event is told with contrary signs: then nobody knows how it felt."""
+    events = [each for each in claims if each.kind == "event"]
+    return [
+        replace(each, impact=0)
+        if each.kind == "event" and any(contradicts_sign(each, o, language) for o in events)
+        else each
+        for each in claims
+    ]
 
 
 def topics_of(extraction: Extraction) -> tuple[str, ...]:

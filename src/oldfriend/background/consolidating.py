@@ -13,6 +13,7 @@ from oldfriend.background.alikeness import Alikeness, weigh
 from oldfriend.background.checking import check, is_trivial
 from oldfriend.background.deciding import Decision, Deliberation, decide_all
 from oldfriend.background.extraction import Extraction, Material
+from oldfriend.background.forgotten import without_forgotten
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gathering import Gathered, gather
 from oldfriend.background.likeness import Told
@@ -101,6 +102,9 @@ async def believe(
 ) -> Consolidated:
     """Decide about what was read, and write it down."""
     checked = check(extraction, gathered.material)
+    checked = replace(
+        checked, extraction=without_forgotten(checked.extraction, means.is_forgotten)
+    )
     vectors = await means.embed([claim.text for claim in checked.extraction.claims])
     alike = weigh(checked.extraction.claims, gathered, vectors, embedder=means.embedder)
     if means.adjudicate is not None:

@@ -151,7 +151,7 @@ async def rebuild(tx: Transaction, person: PersonId) -> int:
     """
     rows = await tx.rows(
         """SELECT object, kind, op, v, learned_at, after, seq FROM change
-           WHERE person = :person ORDER BY seq""",
+           WHERE person = :person AND (ended_at IS NULL OR v = 1) ORDER BY seq""",
         person=person,
     )
     standings = await list_standings(tx, person)

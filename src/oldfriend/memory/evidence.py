@@ -5,7 +5,7 @@ Evidence is added and withdrawn, never changed. Knows nothing of how a belief ca
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
@@ -29,6 +29,17 @@ class Words:
     stance: Stance = "supports"
     signal: Signal = "explicit"
     confidence: float = 1.0
+
+
+class Seen(NamedTuple):
+    """What counts of a piece of evidence, where there are many of them."""
+
+    id: str
+    message: str
+    stance: Stance
+    signal: Signal
+    confidence: float
+    said_at: Micros
 
 
 async def add_evidence(
@@ -154,12 +165,25 @@ async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence
             for each in objects
         ],
     )
+    await note_weighed(tx, person)
+
+
+async def note_weighed(tx: Transaction, person: PersonId) -> None:
+    """Tell whoever keeps beliefs at hand that they stand otherwise, though nothing was decided."""
+    await tx.run("UPDATE person SET weighed = weighed + 1 WHERE id = :person", person=person)
 
 
 async def list_standings(tx: Transaction, person: PersonId) -> dict[ObjectId, Standing]:
     """How everything stands that evidence supports, computed anew."""
-    evidence = await list_evidence(tx, person)
-    stands = ((each, standing_of(words)) for each, words in evidence.items())
+    rows = await tx.rows(
+        f"""SELECT e.object, e.id, e.message, e.stance, e.signal, e.confidence, e.said_at
+           FROM {TABLES} WHERE e.person = :person AND e.withdrawn_at IS NULL""",
+        person=person,
+    )
+    sightings: dict[ObjectId, list[Seen]] = {}
+    for object_id, *seen in rows:
+        sightings.setdefault(object_id, []).append(Seen(*seen))
+    stands = ((each, standing_of(seen)) for each, seen in sightings.items())
     return {each: standing for each, standing in stands if standing is not None}
 
 

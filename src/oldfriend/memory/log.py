@@ -104,8 +104,8 @@ async def edit_message(
     seq = await take_seqs(tx, person, 1, tokens=tokens)
     await tx.run(
         """UPDATE message SET replaced_at = :now
-           WHERE id = :id AND person = :person AND replaced_at IS NULL""",
-        now=now, id=message, person=person,
+           WHERE id = :id AND person = :person AND version = :version""",
+        now=now, id=message, person=person, version=earlier.version,
     )  # fmt: skip
     await tx.run(
         """INSERT INTO message (id, version, person, seq, chat, session, role, author, speaker,
@@ -142,8 +142,8 @@ async def get_message(
     """One message as it reads now, or in an earlier version. Raises NotFound."""
     row = await tx.row(
         f"""SELECT {COLUMNS} FROM {TABLES}
-           WHERE m.id = :id AND m.person = :person AND (m.version = :version
-             OR (:version IS NULL AND m.replaced_at IS NULL))""",
+           WHERE m.id = :id AND m.person = :person AND m.version = coalesce(:version,
+             (SELECT version FROM message WHERE id = :id AND replaced_at IS NULL))""",
         id=message, person=person, version=version,
     )  # fmt: skip
     if row is None:
@@ -215,7 +215,7 @@ async def was_anything_said(
     """Whether anything was written into a chat before a seq."""
     row = await tx.row(
         """SELECT 1 FROM message WHERE chat = :chat AND person = :person AND seq < :before
-           LIMIT 1""",
+           ORDER BY seq DESC LIMIT 1""",
         chat=chat,
         person=person,
         before=before,

@@ -87,6 +87,18 @@ async def find_receipt(
     return receipt_from(row, items)
 
 
+async def list_receipts(tx: Transaction, person: PersonId, *, limit: int) -> list[Receipt]:
+    """The receipts of a person's last replies, newest first."""
+    rows = await tx.rows(
+        """SELECT id FROM receipt WHERE person = :person
+           ORDER BY made_at DESC, id DESC LIMIT :limit""",
+        person=person,
+        limit=limit,
+    )
+    found = [await find_receipt(tx, person, str(row[0])) for row in rows]
+    return [each for each in found if each is not None]
+
+
 async def count_quoted(
     tx: Transaction, person: PersonId, replies: Sequence[MessageId], *, author: str
 ) -> dict[MessageId, int]:
@@ -95,28 +107,19 @@ async def count_quoted(
         return {}
     names = {f"reply{place}": reply for place, reply in enumerate(replies)}
     rows = await tx.rows(
-        f"""SELECT id, replied, details FROM receipt WHERE person = :person
+        f"""SELECT replied, details, (SELECT count(*) FROM receipt_item i
+             WHERE i.receipt = receipt.id AND i.kind = 'message' AND i.used = 1)
+           FROM receipt WHERE person = :person
            AND replied IN ({", ".join(f":{name}" for name in names)}) AND details LIKE :likely""",
         person=person,
         likely=f'%"{author}"%',  # mostly it is another, and most details need not be read
         **names,
     )
     return {
-        MessageId(replied): await count_used(tx, person, ReceiptId(receipt))
-        for receipt, replied, details in rows
+        MessageId(replied): int(quoted)
+        for replied, details, quoted in rows
         if json.loads(details).get("author") == author
     }
-
-
-async def count_used(tx: Transaction, person: PersonId, receipt: ReceiptId) -> int:
-    """How many messages were used for a reply."""
-    row = await tx.row(
-        """SELECT count(*) FROM receipt_item
-           WHERE person = :person AND receipt = :receipt AND kind = 'message' AND used = 1""",
-        person=person,
-        receipt=receipt,
-    )
-    return 0 if row is None else int(row[0])
 
 
 def receipt_from(row: Row, items: list[Row]) -> Receipt:

@@ -39,6 +39,8 @@ def storable(value: object) -> SqlValue:
     return int(value) if isinstance(value, bool) else cast("SqlValue", value)
 
 
+LISTS_OF: Final = {each: [name for name in COLUMNS[each] if name in LISTS] for each in COLUMNS}
+FLAGS_OF: Final = {each: [name for name in COLUMNS[each] if name in FLAGS] for each in COLUMNS}
 EMPTY: Final[Mapping[type, Mapping[str, SqlValue]]] = {
     each: {
         field.name: None if field.default is MISSING else storable(field.default)
@@ -58,7 +60,9 @@ def kind_of(believed: Believed) -> ObjectKind:
 
 def class_of(kind: ObjectKind) -> type[Believed]:
     """The value that holds an object of a kind."""
-    return {"entity": Entity, "summary": Summary}.get(kind, Memory)
+    if kind == "entity":
+        return Entity
+    return Summary if kind == "summary" else Memory
 
 
 def to_json(believed: Believed) -> str:
@@ -76,13 +80,13 @@ def from_json(kind: ObjectKind, values: Mapping[str, JsonValue]) -> Believed:
 
 def row_from_json(kind: ObjectKind, values: Mapping[str, JsonValue]) -> dict[str, SqlValue]:
     """The columns of an object as a change keeps it, without making a value of it."""
-    row = dict(EMPTY[class_of(kind)])
-    for name in values.keys() & row.keys():
-        value = values[name]
-        if name in LISTS:
-            row[name] = json.dumps(value, ensure_ascii=False) if value else "[]"
-        else:
-            row[name] = int(value) if value is True or value is False else cast("SqlValue", value)
+    shape = class_of(kind)
+    row: dict[str, Any] = {**EMPTY[shape], **values}
+    for name in FLAGS_OF[shape]:
+        row[name] = int(row[name])
+    for name in LISTS_OF[shape]:
+        if name in values:
+            row[name] = json.dumps(row[name], ensure_ascii=False) if row[name] else "[]"
     return row
 
 

@@ -6,9 +6,10 @@ Reinforcement is one more piece of evidence; withdrawing it takes back exactly w
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Protocol
 
-from oldfriend.domain.clock import DAY
-from oldfriend.domain.memories import Evidence, Standing
+from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.memories import Signal, Stance, Standing
 
 STRONGEST = 20.0
 SPACING_DAYS = 7.0
@@ -19,7 +20,24 @@ CONTRADICTED = 0.20
 """Steps of confidence (ACCEPTANCE E8)."""
 
 
-def standing_of(evidence: Iterable[Evidence]) -> Standing | None:
+class Sighting(Protocol):
+    """What counts of a piece of evidence."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def stance(self) -> Stance: ...
+    @property
+    def signal(self) -> Signal: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def said_at(self) -> Micros: ...
+
+
+def standing_of(evidence: Iterable[Sighting]) -> Standing | None:
     """How a belief stands on this evidence; None without any that supports it.
 
     Each message counts once, however often it is quoted.
@@ -37,17 +55,20 @@ def standing_of(evidence: Iterable[Evidence]) -> Standing | None:
     )
 
 
-def each_once(evidence: Iterable[Evidence]) -> list[Evidence]:
+def each_once(evidence: Iterable[Sighting]) -> list[Sighting]:
     """The surest evidence of each message for each side, the oldest first."""
-    best: dict[tuple[str, str], Evidence] = {}
-    for each in evidence:
+    told = list(evidence)
+    if len(told) == 1:
+        return told
+    best: dict[tuple[str, str], Sighting] = {}
+    for each in told:
         place = (each.message, each.stance)
         if place not in best or best[place].confidence < each.confidence:
             best[place] = each
     return sorted(best.values(), key=lambda each: (each.said_at, each.id))
 
 
-def strength_of(supports: Sequence[Evidence]) -> float:
+def strength_of(supports: Sequence[Sighting]) -> float:
     """1 for the first sighting, and up to 1 more for each further one that came after a while."""
     strength = 1.0
     for before, after in pairwise(supports):
@@ -57,7 +78,7 @@ def strength_of(supports: Sequence[Evidence]) -> float:
     return min(strength, STRONGEST)
 
 
-def confidence_of(told: Sequence[Evidence]) -> float:
+def confidence_of(told: Sequence[Sighting]) -> float:
     """As sure as the first words, surer with each repetition, less with each contradiction."""
     confidence = 0.0
     for each in told:

@@ -4,7 +4,6 @@ Knows nothing of what is remembered.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,13 +53,22 @@ class Perception:
     """What was understood of one message."""
 
     intent: Intent
+    text: str
     language: str  # in which the reply is to be
     detected: str | None  # what the person speaks, where the words tell
-    signal: Signal
-    suspicion: Suspicion
     note: str | None = None  # the exact words to note
     question: str | None = None  # the part that asks, where another part is a note
     only_asks: bool = False  # tells nothing, so there is nothing in it to find later
+
+    @property
+    def signal(self) -> Signal:
+        """How the person seems to be."""
+        return signal_of(self.text, self.intent, phrasebook(self.language))
+
+    @property
+    def suspicion(self) -> Suspicion:
+        """What a machine might be made to do by the words."""
+        return suspicion_of(self.text)
 
     @property
     def looks_back(self) -> bool:
@@ -82,9 +90,8 @@ def perceive(text: str, hearer: Hearer) -> Perception:
         intent, note = recognised(text, book, name=hearer.name)
         if intent is not None:
             return Perception(
-                intent=intent, language=language, detected=detected or language, note=note,
-                signal=signal_of(text, intent, book), suspicion=suspicion_of(text),
-                only_asks=intent != "remember",
+                intent=intent, text=text, language=language, detected=detected or language,
+                note=note, only_asks=intent != "remember",
             )  # fmt: skip
     return told_or_asked(text, phrasebook(spoken_language(*wishes)), detected or None)
 
@@ -100,18 +107,17 @@ def told_or_asked(text: str, book: Phrasebook, detected: str | None) -> Percepti
         question = text[begins:] if note else None
     intent: Intent = "question" if any(asking) else "statement"
     return Perception(
-        intent=intent, language=book.language, detected=detected, note=note, question=question,
-        signal=signal_of(text, intent, book), suspicion=suspicion_of(text),
-        only_asks=bool(asking) and all(asking),
+        intent=intent, text=text, language=book.language, detected=detected, note=note,
+        question=question, only_asks=bool(asking) and all(asking),
     )  # fmt: skip
 
 
 def signal_of(text: str, intent: Intent, book: Phrasebook) -> Signal:
     """How the person seems to be, by their words."""
     shown = visible_words(text[:LONGEST_REQUEST])
-    if matches(shown, book.understand.roasting):
+    if book.understand.roasting.search(shown):
         return "roasting"
-    if matches(shown, book.understand.stressed):
+    if book.understand.stressed.search(shown):
         return "stressed"
     if intent == "assent" or (intent == "statement" and len(shown.split()) <= DRY_WORDS):
         return "dry" if shown.isascii() or intent == "assent" else "normal"
@@ -141,13 +147,13 @@ def recognised(text: str, book: Phrasebook, *, name: str) -> tuple[Intent | None
             return intent, None
     if found := note_in(text, folded, book):
         return "remember", found
-    asked: list[tuple[Intent, tuple[re.Pattern[str], ...]]] = [
+    asked: list[tuple[Intent, re.Pattern[str]]] = [
         ("how_are_you", understand.how_are_you),
         ("forget", understand.forget),
         ("about_me", understand.about_me),
         ("about_you", understand.about_you),
     ]
-    return next((intent for intent, patterns in asked if matches(plain, patterns)), None), None
+    return next((intent for intent, pattern in asked if pattern.search(plain)), None), None
 
 
 def note_in(text: str, folded: str, book: Phrasebook) -> str | None:
@@ -175,12 +181,8 @@ def is_question(sentence: str, book: Phrasebook) -> bool:
     """Whether a sentence asks something, by its mark or by how it begins."""
     folded = sentence.translate(ONE_WIDTH).strip()
     marked = folded.rstrip("\"')\u201d !~").endswith("?")
-    return marked or matches(folded.strip(EDGES.replace("\xbf", "")), book.understand.asking)
-
-
-def matches(text: str, patterns: Iterable[re.Pattern[str]]) -> bool:
-    """Whether any of the expressions is found in the text."""
-    return any(pattern.search(text) for pattern in patterns)
+    begun = folded.strip(EDGES.replace("\xbf", ""))
+    return marked or book.understand.asking.search(begun) is not None
 
 
 def sentences_of(text: str) -> list[str]:

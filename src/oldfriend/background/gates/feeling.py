@@ -7,6 +7,7 @@ right sign. Irony is not understood.
 from collections.abc import Sequence
 from typing import Final
 
+from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.saying import asks, terms_in
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import Telltales, every_telltale, folded, telltales_of
@@ -51,6 +52,15 @@ def rightly_signed(case: Case) -> int:
     if hurts == pleases:
         return impact
     return -abs(impact) if hurts else abs(impact)
+
+
+def contradicts_sign(one: Claim, other: Claim, language: str) -> bool:
+    """Whether two readers of the same words tell the same with contrary signs."""
+    cited = {(quote.message, quote.text) for quote in one.quotes}
+    if one.impact * other.impact >= 0 or not any((q.message, q.text) in cited for q in other.quotes):
+        return False
+    ours, theirs = (terms_in(each.text, language) for each in (one, other))
+    return 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
 
 def is_painful(told: Telltales, text: str) -> bool:

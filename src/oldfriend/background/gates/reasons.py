@@ -6,10 +6,10 @@ Reason = Literal[
     # what it rests on
     "malformed", "no quote", "unknown message", "invented quote", "not evidence",
     "companion's words", "outside words", "words of another", "question", "imagined",
-    "companion's suggestion", "about another", "order", "secret",
+    "companion's suggestion", "about another", "in jest", "order", "secret",
     # what it says
     "too short", "too long", "repeats itself", "pronoun", "measurement", "happened once",
-    "weak sign",
+    "weak sign", "unfounded", "another matter", "no liking",
     # its fields
     "unfit kind", "unfit key", "reserved key", "unfit value", "unknown category",
     "out of range", "impossible time", "unknown target", "unfit target",

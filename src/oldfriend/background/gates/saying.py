@@ -53,6 +53,17 @@ def sentences_for(claim: Claim, place: Place) -> tuple[str, ...]:
     return tuple(each for each in sentences if words & terms_in(each, language)) or sentences
 
 
+def closest_sentences(claim: Claim, place: Place) -> tuple[str, ...]:
+    """Of the sentences around a quote those that share most words with a claim."""
+    language = place.message.language
+    words = terms_in(f"{claim.text} {claim.value}", language)
+    sentences = tuple(place.sentences()) or (place.text,)
+    shared = [len(words & terms_in(each, language)) for each in sentences]
+    return tuple(
+        each for each, n in zip(sentences, shared, strict=True) if n == max(shared)
+    )
+
+
 def terms_in(text: str, language: str) -> frozenset[str]:
     """The stems of the words that carry matter; of scripts without spaces, pairs."""
     return frozenset(
@@ -89,13 +100,25 @@ def is_assent(words: str, told: Telltales) -> bool:
 
 def answers_a_question(place: Place, talk: Talk) -> bool:
     """Whether what was said just before asked plainly, and suggested nothing."""
-    asked = just_before(place, talk)
-    if asked is None or asked.trust not in {"companion", "other"}:
+    asked = answered(place, talk)
+    if asked is None:
         return False
-    book = phrasebook(spoken_language(asked.language))
     told = telltales_of(asked.language)
-    questions = [each for each in sentences_of(asked.text) if is_question(each, book)]
-    return bool(questions) and not any(told.suggestion.search(folded(each)) for each in questions)
+    return not any(told.suggestion.search(folded(each)) for each in questions_in(asked))
+
+
+def answered(place: Place, talk: Talk) -> Message | None:
+    """The message just before that asks something; None where nobody has asked."""
+    asked = just_before(place, talk)
+    if asked is None or asked.trust not in {"companion", "other"} or not questions_in(asked):
+        return None
+    return asked
+
+
+def questions_in(message: Message) -> list[str]:
+    """The questions in a message."""
+    book = phrasebook(spoken_language(message.language))
+    return [each for each in sentences_of(message.text) if is_question(each, book)]
 
 
 def just_before(place: Place, talk: Talk) -> Message | None:
@@ -119,11 +142,21 @@ def is_about_another(claim: Claim, place: Place, talk: Talk) -> bool:
     told, clause = spoken_in(place), folded(clause_of(place))
     if told.reported.search(clause):
         return True
+    closest = closest_sentences(claim, place)
+    if all(is_of_others(each, told) for each in closest) and not told.whom.search(claim.text):
+        return True
     whom = named_first(clause, told, talk)
     if not whom or whom.casefold() in claim.text.casefold():
         return False
     rest = clause[clause.casefold().find(whom.casefold()) + len(whom) :]
     return not told.whom.search(claim.text) and not told.speaker.search(rest)
+
+
+def is_of_others(sentence: str, told: Telltales) -> bool:
+    """Whether a sentence is about somebody else, and does not speak of the speaker."""
+    plain = folded(sentence)
+    found = told.of_others.search(plain)
+    return found is not None and not told.speaker.search(plain[found.end() :])
 
 
 def clause_of(place: Place) -> str:

@@ -67,7 +67,7 @@ def key_fault(case: Case) -> Reason | None:
     found = form.fullmatch(claim.key)
     if found is None or len(claim.key) > LONGEST_KEY:
         return "unfit key"
-    return "reserved key" if RESERVED.fullmatch(claim.key) else None
+    return "reserved key" if RESERVED.fullmatch(claim.key.rpartition(":")[2]) else None
 
 
 def value_fault(case: Case) -> Reason | None:

@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from oldfriend.background.gates.reasons import Reason
-from oldfriend.background.gates.saying import sentences_for
+from oldfriend.background.gates.saying import closest_sentences
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import Telltales, folded
 from oldfriend.domain.memories import MemoryKind, PatternKind
@@ -123,7 +123,7 @@ def is_usual(case: Case) -> bool:
 def rests(case: Case) -> list[tuple[Telltales, str]]:
     """The sentences that a claim rests on, with the words that tell of their language."""
     return [
-        (spoken_in(place), folded(" ".join(sentences_for(case.claim, place))))
+        (spoken_in(place), folded(" ".join(closest_sentences(case.claim, place))))
         for place in case.places
     ]
 

@@ -12,10 +12,15 @@ from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, wo
 
 _DIGITS = re.compile(r"\d+")
 _NOT: Final = {
-    "en": re.compile(r"\b(?:not|never|no|nobody|nothing|without)\b|n['’]t\b", re.IGNORECASE),
+    "en": re.compile(r"\b(?:not|cannot|never|no|nobody|nothing|without)\b|n['’]t\b", re.IGNORECASE),
     "es": re.compile(r"\b(?:no|nunca|jamás|ni|nadie|nada|sin|tampoco)\b", re.IGNORECASE),
     "zh": re.compile("不|没|無|无|别|未"),
 }
+_CANNOT_STAND: Final = re.compile(
+    r"\b(?:can(?:not|['’]t)|could(?:n['’]t| not)) (?:stand|bear)\b|\bno (?:soport|aguant)\w+|受不了",
+    re.IGNORECASE,
+)
+"""Says "not" and means "hates"."""
 
 
 def likeness(one: str, other: str, language: str) -> float:
@@ -36,7 +41,7 @@ def contains(text: str, part: str, language: str) -> bool:
 
 def denies(text: str, language: str) -> bool:
     """Whether a text says "not" an odd number of times."""
-    return len(_NOT[language].findall(text)) % 2 == 1
+    return len(_NOT[language].findall(_CANNOT_STAND.sub(" ", text))) % 2 == 1
 
 
 def numbers_in(texts: Iterable[str]) -> frozenset[int]:
