@@ -37,6 +37,7 @@ class Sizes:
     switched: int = 1_000  # messages that another model embeds anew
     crash_messages: int  # answered while workers are killed
     crash_chats: int  # in which they are said
+    decisions: int = 1_000  # that are folded
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +45,12 @@ def sizes() -> Sizes:
     """Small while working, full with ``make test-full``."""
     if SIZE == "full":
         return Sizes(
-            imported=100_000, kills=40, switched=20_000, crash_messages=1_000, crash_chats=50
+            imported=100_000,
+            kills=40,
+            switched=20_000,
+            crash_messages=1_000,
+            crash_chats=50,
+            decisions=10_000,
         )
     return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
 
