@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.choices.settings import Settings
-from oldfriend.app.forgetting import Report, forget, forgotten_of
+from oldfriend.app.forgetting import Report, forget
+from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.house import House
 from oldfriend.app.wiring import open_house
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -32,6 +34,7 @@ LIVES, WISHES, TURNS = (40, 5, 40) if SIZE == "full" else (3, 4, 16)
 def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keys are kept outside the data folder, and outside of whoever runs the tests."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
 
 
 @pytest.mark.parametrize("seed", range(LIVES))
@@ -50,7 +53,7 @@ async def test_what_is_forgotten_is_gone_and_nothing_else(
             gone |= await forget_something(house, life)
             assert await rows_of(house.db, other.person.id) == theirs
         async with house.db.reading() as tx:
-            forgotten = await forgotten_of(house, tx, life.person.id)
+            forgotten = await forgotten_of(house.settings, tx, life.person.id)
         await bring_again(life, forgotten)
         kept = await everything_in(house, life)
         assert [text for text in gone if text in kept] == []

@@ -81,6 +81,10 @@ async def live_in(house, write):
                 chat=message.chat,
                 session=message.session,
             )
+            await tx.run(
+                "INSERT INTO core_block VALUES (:person, 'persona', 1, 'Ada', 5)",
+                person=person.id,
+            )
             await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
             await tx.run(
                 """INSERT INTO model_call VALUES (:id, :person, NULL, NULL, 0, 'x', 'reply',
@@ -91,6 +95,10 @@ async def live_in(house, write):
                 """INSERT INTO tool_call VALUES (:person, :id, 0, 'note', 'once', '{}', NULL, 5,
                    NULL)""",
                 **values,
+            )
+            await tx.run("INSERT INTO tombstone VALUES (:person, 'f00d', 5)", person=person.id)
+            await tx.run(
+                "INSERT INTO audit VALUES (:id, :person, 5, 'forget', '{}', 'f00d')", **values
             )
             await tx.run("INSERT INTO message_vector VALUES (:person, 'm', 1, :bytes)",
                          person=person.id, bytes=bytes(1))  # fmt: skip

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.app.choices.forgetting_key import ensure_forgetting_key, find_forgetting_key
+from oldfriend.app.choices.forgetting_key import ensure_forgetting_key
+from oldfriend.app.forming.tending import plan_tending
 from oldfriend.app.house import House
 from oldfriend.app.remains import forget_typed, remove_backups, search_files, sought
 from oldfriend.db.database import Transaction
@@ -30,10 +31,7 @@ from oldfriend.memory.forgetting.proving import Left, find_left, spans_of_others
 from oldfriend.memory.forgetting.removing import Marker, counts_of, remove
 from oldfriend.memory.forgetting.spans import words_of
 from oldfriend.memory.forgetting.tombstones import (
-    NOTHING,
-    Forgotten,
     lay,
-    load_forgotten,
     prints_of,
     prints_of_belief,
 )
@@ -77,9 +75,7 @@ class Report:
     @property
     def digest(self) -> str:
         """By which this very report is known again."""
-        told: dict[str, JsonValue] = {
-            "counts": dict(self.counts), "ids": list[JsonValue](self.ids), "files": self.files,
-        }  # fmt: skip
+        told: dict[str, JsonValue] = {"counts": dict(self.counts), "ids": list(self.ids)}
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -110,6 +106,8 @@ async def forget(
             await lay_tombstones(tx, house, plan)
         report = report_of(plan)
         await write_audit(tx, person, audited(report, deed, now=house.clock()))
+        if house.settings.memory.forms and (plan.messages or plan.reread):
+            await plan_tending(tx, person, now=house.clock(), due_at=house.clock())
         await tx.wake()
     house.waking.ring()
     return await proved(house, plan, await clean_files(house, plan, wish, report))
@@ -144,12 +142,6 @@ async def lay_tombstones(tx: Transaction, house: House, plan: Foreseen) -> None:
     await lay(tx, plan.person, prints, now=house.clock())
 
 
-async def forgotten_of(house: House, tx: Transaction, person: PersonId) -> Forgotten:
-    """What was forgotten of a person, so that it is not brought in or learned again."""
-    key = find_forgetting_key(house.settings)
-    return NOTHING if key is None else await load_forgotten(tx, person, key)
-
-
 async def clean_files(house: House, plan: Foreseen, wish: Wish, report: Report) -> Report:
     """Take it out of files: what was typed, the log of writes, copies of the database."""
     says_it = None if wish.everything else typed_of(plan)
@@ -174,8 +166,8 @@ async def proved(house: House, plan: Foreseen, report: Report) -> Report:
     async with house.db.reading() as tx:
         left = await find_left(tx, plan)
         allowed = frozenset[int]()
-        if searched.all_spans:
-            allowed = await spans_of_others(tx, plan.person, searched.all_spans)
+        if searched.spans:
+            allowed = await spans_of_others(tx, plan.person, searched.spans)
     return replace(report, left=(*left, *searched.besides(allowed)), files=searched.files)
 
 

@@ -7,7 +7,6 @@ disk keeps of deleted files) is beyond reach.
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,38 +34,34 @@ class Sought:
     """What is looked for in bytes: runs of words, and whole texts, whatever stands beside them."""
 
     spans: frozenset[int]
-    texts: tuple[bytes, ...]
+    texts: tuple[tuple[bytes, frozenset[int]], ...]  # each with the runs of words in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """Which files were looked at, and what of it stands in them, by name."""
+    """Which files were looked at, and which runs of words stand in them, by name."""
 
     files: int
-    spans: Mapping[str, frozenset[int]]
-    texts: Mapping[str, int]
+    found: Mapping[str, frozenset[int]]
 
     @property
-    def all_spans(self) -> frozenset[int]:
+    def spans(self) -> frozenset[int]:
         """Every run of words that was found anywhere."""
-        return frozenset[int]().union(*self.spans.values())
+        return frozenset[int]().union(*self.found.values())
 
     def besides(self, allowed: frozenset[int]) -> tuple[Left, ...]:
         """Where something was found that may not be there."""
-        names = sorted({*self.spans, *self.texts})
-        counts = {
-            name: len(self.spans.get(name, frozenset()) - allowed) + self.texts.get(name, 0)
-            for name in names
-        }
         return tuple(
-            Left(place=name, what="words", count=count) for name, count in counts.items() if count
+            Left(place=name, what="words", count=len(spans - allowed))
+            for name, spans in sorted(self.found.items())
+            if spans - allowed
         )
 
 
 def sought(spans: frozenset[int], texts: Iterable[str]) -> Sought:
     """What is looked for: of whole texts only the telling ones, and only so many."""
-    whole = [text.encode() for text in texts if not spans.isdisjoint(spans_in(text))]
-    return Sought(spans=spans, texts=tuple(whole[:MOST_TEXTS]))
+    whole = [(text.encode(), spans & spans_in(text)) for text in texts]
+    return Sought(spans=spans, texts=tuple(each for each in whole if each[1])[:MOST_TEXTS])
 
 
 def forget_typed(folder: Path, person: PersonId, says_it: Callable[[str], bool] | None) -> int:
@@ -126,26 +121,18 @@ def remove_backups(db: Database) -> list[Path]:
 
 async def search_files(db: Database, folder: Path, person: PersonId, what: Sought) -> Searched:
     """Look for what is gone in the files of the data folder and in those of the database."""
-    files: set[str] = set()
-    spans: dict[str, frozenset[int]] = {}
-    texts: Counter[str] = Counter()
+    found: dict[str, frozenset[int]] = {}
 
-    async def look(name: str, piece: bytes) -> None:
-        files.add(name)
-        here, whole = await asyncio.to_thread(find_in, piece, what)
-        spans[name] = spans.get(name, frozenset()) | here
-        texts[name] += whole
+    async def look(file: Path, piece: bytes) -> None:
+        here = await asyncio.to_thread(find_in, piece, what)
+        found[file.name] = found.get(file.name, frozenset()) | here
 
     for file, piece in db.bytes_held():
-        await look(file.name, piece)
+        await look(file, piece)
     for file in await asyncio.to_thread(other_files, db, folder, person):
         for piece in pieces_of(file):
-            await look(file.name, piece)
-    return Searched(
-        files=len(files),
-        spans={name: here for name, here in spans.items() if here},
-        texts=+texts,
-    )
+            await look(file, piece)
+    return Searched(files=len(found), found={name: here for name, here in found.items() if here})
 
 
 def other_files(db: Database, folder: Path, person: PersonId) -> list[Path]:
@@ -174,9 +161,12 @@ def pieces_of(file: Path) -> Iterator[bytes]:
             before = piece[-_OVERLAP:]
 
 
-def find_in(piece: bytes, what: Sought) -> tuple[frozenset[int], int]:
-    """The runs of words that stand in some bytes, and how many of the whole texts."""
-    spans: set[int] = set()
+def find_in(piece: bytes, what: Sought) -> frozenset[int]:
+    """The runs of words that stand in some bytes."""
+    found: set[int] = set()
     for run in _READABLE.findall(piece):
-        spans |= what.spans & spans_in(run.decode("utf-8", errors="replace"))
-    return frozenset(spans), sum(text in piece for text in what.texts)
+        found |= what.spans & spans_in(run.decode("utf-8", errors="replace"))
+    for text, spans in what.texts:
+        if text in piece:
+            found |= spans
+    return frozenset(found)

@@ -19,17 +19,22 @@ async def count_rows(tx: Transaction, table: TableShape) -> int:
     return int(row[0])
 
 
-async def slices_of(tx: Transaction, table: TableShape) -> AsyncIterator[list[Row]]:
-    """All rows of a table, some at a time."""
+async def slices_of(
+    tx: Transaction, table: TableShape, *, of: tuple[str, str] | None = None
+) -> AsyncIterator[list[Row]]:
+    """All rows of a table, some at a time; ``of`` one whom a column names: theirs and nobody's."""
     columns, key = quoted(table.columns), quoted(table.key)
     places = [table.columns.index(column) for column in table.key]
     names = [f"after_{place}" for place in places]
     after: dict[str, SqlValue] = {}
+    owned, whose = ("", {}) if of is None else owned_by(*of)
     while True:
-        where = f"WHERE ({key}) > ({', '.join(f':{name}' for name in names)})" if after else ""
+        past = f"AND ({key}) > ({', '.join(f':{name}' for name in names)})" if after else ""
         rows = await tx.rows(
-            f"SELECT {columns} FROM {table.name} {where} ORDER BY {key} LIMIT :most",
+            f"""SELECT {columns} FROM {table.name} WHERE 1 = 1 {owned} {past}
+               ORDER BY {key} LIMIT :most""",
             most=ROWS_AT_ONCE,
+            **whose,
             **after,
         )
         if rows:
@@ -37,6 +42,11 @@ async def slices_of(tx: Transaction, table: TableShape) -> AsyncIterator[list[Ro
         if len(rows) < ROWS_AT_ONCE:
             return
         after = {name: rows[-1][place] for name, place in zip(names, places, strict=True)}
+
+
+def owned_by(column: str, whose: str) -> tuple[str, dict[str, SqlValue]]:
+    """The condition that keeps to the rows of one, and of nobody."""
+    return f'AND ("{column}" = :whose OR "{column}" IS NULL)', {"whose": whose}
 
 
 async def write_rows(tx: Transaction, table: TableShape, rows: Sequence[Row]) -> None:

@@ -6,7 +6,7 @@ so, for on PostgreSQL several transactions write at once. SQLite, where one writ
 leaves it out. Knows nothing of what is stored.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +79,26 @@ class Database(Protocol):
 
     async def wait_for_others(self) -> None:
         """Return once another process may have written something new."""
+        ...
+
+    async def wipe_log(self) -> bool:
+        """Let no log of writes keep what was deleted; False while others still read it there."""
+        ...
+
+    def files(self) -> tuple[Path, ...]:
+        """The files that hold what is kept, and the copies beside them; none: a server has them."""
+        ...
+
+    def backups(self) -> tuple[Path, ...]:
+        """Of those, the copies: as the database was before it was migrated."""
+        ...
+
+    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+        """The bytes of the files that are open, piece by piece, each a little into the next."""
+        ...
+
+    async def size(self) -> int:
+        """How many bytes everything takes."""
         ...
 
     async def check(self) -> list[str]:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import BatchId, SessionId
+from oldfriend.domain.ids import BatchId, MessageId, SessionId
 from oldfriend.domain.messages import Spoken, storable
 from oldfriend.domain.people import SESSION_IDLE, Chat
+from oldfriend.memory.forgetting.tombstones import NOTHING, Forgotten, lift
 from oldfriend.memory.known import (
     KnownMessage,
     claim_version,
@@ -20,6 +21,7 @@ from oldfriend.memory.known import (
 )
 from oldfriend.memory.log import Place, edit_message, write_messages
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.segments import reopen_segments
 from oldfriend.memory.sessions import ensure_closed_session, session_at
 
 
@@ -38,6 +40,7 @@ class Target:
     chat: Chat
     language: str  # when the words themselves do not tell
     batch: BatchId | None = None  # the import; None: a program, which knows what holds now
+    forgotten: Forgotten = NOTHING  # is not brought again, unless it was said again since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ async def bring(tx: Transaction, target: Target, told: Sequence[Told], *, now: M
     a program says was said within the last half hour goes on in the open session, as talk does.
     """
     await lock_person(tx, target.chat.person)
+    told = await without_forgotten(tx, target, told)
     ids = [each.spoken.external_id for each in told if each.spoken.external_id is not None]
     known = await known_messages(tx, target.chat.person, target.chat.id, ids)
     new = [each for each in told if each.spoken.external_id not in known]
@@ -79,12 +83,28 @@ async def bring(tx: Transaction, target: Target, told: Sequence[Told], *, now: M
     return Kept(added=added, changed=changed, language=language)
 
 
+async def without_forgotten(tx: Transaction, target: Target, told: Sequence[Told]) -> list[Told]:
+    """What of these words was not forgotten. What the person says anew is forgotten no more."""
+    forgotten, spoken = target.forgotten, [each.spoken for each in told]
+    left = [not forgotten.was_forgotten(storable(said.text), said_at=said.at) for said in spoken]
+    anew = [
+        storable(said.text)
+        for said, is_left in zip(spoken, left, strict=True)
+        if is_left and said.role == "person"
+    ]
+    await lift(tx, target.chat.person, forgotten, anew)
+    return [each for each, is_left in zip(told, left, strict=True) if is_left]
+
+
 async def revise(
     tx: Transaction, target: Target, told: Sequence[Told], known: dict[str, KnownMessage], *,
     now: Micros,
 ) -> int:  # fmt: skip
-    """Add versions to the known messages that read otherwise; how many versions."""
-    changed = 0
+    """Add versions to the known messages that read otherwise; how many versions.
+
+    What was read in them waits to be read again.
+    """
+    changed: list[MessageId] = []
     for spoken in (each.spoken for each in told):
         held = known.get(spoken.external_id or "")
         if held is None or not is_changed(held, spoken, is_export=target.batch is not None):
@@ -98,8 +118,9 @@ async def revise(
             held, text=edited.text, texts=held.texts | {edited.text},
             edited=max(held.edited, spoken.details.get("edited", "")),
         )  # fmt: skip
-        changed += 1
-    return changed
+        changed.append(held.id)
+    await reopen_segments(tx, target.chat.person, changed)
+    return len(changed)
 
 
 def is_changed(held: KnownMessage, spoken: Spoken, *, is_export: bool) -> bool:

@@ -43,8 +43,9 @@ TABLES: Final = (
         columns={
             "id": "text", "name": "text", "is_owner": "int", "language": "text?",
             "zone": "text", "created_at": "int", "last_seq": "int", "tokens": "int",
-            "last_change": "int", "rewritten": "int", "embedded": "int",
+            "last_change": "int", "rewritten": "int", "embedded": "int", "weighed": "int",
         },
+        defaults={"weighed": 0},
     ),
     Table(
         name="identity", key=("channel", "address"), person="person",
@@ -74,6 +75,13 @@ TABLES: Final = (
             "language": "text", "tokens": "int", "turn": "text?", "external_id": "text?",
             "batch": "text?", "details": "text?", FINDABLE: "int", "written_at": "int",
             "replaced_at": "int?",
+        },
+    ),
+    Table(
+        name="core_block", key=("person", "name", "version"), person="person",
+        columns={
+            "person": "text", "name": "text", "version": "int", "text": "text",
+            "written_at": "int",
         },
     ),
     Table(
@@ -181,6 +189,17 @@ TABLES: Final = (
         },
     ),
     Table(
+        name="tombstone", key=("person", "print"), person="person",
+        columns={"person": "text", "print": "text", "laid_at": "int"},
+    ),
+    Table(
+        name="audit", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "done_at": "int", "what": "text", "counts": "text",
+            "digest": "text",
+        },
+    ),
+    Table(
         name="tool_call", key=("person", "turn", "number"), person="person",
         columns={
             "person": "text", "turn": "text", "number": "int", "name": "text", "kind": "text",
@@ -192,6 +211,7 @@ TABLES: Final = (
 
 LEFT_OUT: Final = MappingProxyType({
     "message_vector": "made anew",
+    "memory_vector": "made anew",
     "embedder": "what made them",
     "lane": "work in progress",
     "letter": "work in progress",

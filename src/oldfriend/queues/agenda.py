@@ -4,7 +4,7 @@ Jobs of one lane are done one after the other; jobs of different lanes beside ea
 the name of a job, not how it is done.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from oldfriend.db.database import Transaction
@@ -33,6 +33,36 @@ async def put_job(
     return await put(
         tx, "agenda", lane, body, person=person, now=now, due_at=due_at, key=key
     )  # fmt: skip
+
+
+async def list_due(tx: Transaction, name: str, *, lane: str) -> list[Micros]:
+    """When the jobs of a name in a lane are to be done, the first one first."""
+    rows = await tx.rows(
+        """SELECT due_at FROM letter WHERE queue = 'agenda' AND lane = :lane
+           AND parked_at IS NULL AND body LIKE :begins ORDER BY due_at""",
+        lane=lane,
+        begins=begin_of(name),
+    )
+    return [int(row[0]) for row in rows]
+
+
+async def count_jobs(tx: Transaction, name: str, *, lanes: Sequence[str]) -> int:
+    """How many jobs of a name are to be done in some lanes, now or later."""
+    names = {f"lane{place}": lane for place, lane in enumerate(lanes)}
+    row = await tx.row(
+        f"""SELECT count(*) FROM letter
+           WHERE queue = 'agenda' AND lane IN ({", ".join(f":{each}" for each in names)})
+           AND parked_at IS NULL AND body LIKE :begins""",
+        begins=begin_of(name),
+        **names,
+    )
+    assert row is not None
+    return int(row[0])
+
+
+def begin_of(name: str) -> str:
+    """How the body of a job of a name begins, as it is stored; for LIKE."""
+    return f'{{"name": "{name}",%'
 
 
 def job_of(letter: Letter) -> Job:

@@ -141,6 +141,17 @@ async def letters_of_group(
     return tuple(map(letter_from, rows))
 
 
+async def list_people_in(tx: Transaction, queue: Queue, lanes: str) -> list[PersonId]:
+    """For whom something waits in the lanes whose names are like this (``%``: anything)."""
+    rows = await tx.rows(
+        """SELECT DISTINCT person FROM letter WHERE queue = :queue AND lane LIKE :lanes
+           AND person IS NOT NULL AND parked_at IS NULL ORDER BY person""",
+        queue=queue,
+        lanes=lanes,
+    )
+    return [PersonId(row[0]) for row in rows]
+
+
 async def count_open(tx: Transaction, queue: Queue, person: PersonId) -> int:
     """How many open letters of a person wait in all lanes."""
     row = await tx.row(

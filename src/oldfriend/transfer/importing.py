@@ -22,6 +22,7 @@ from oldfriend.memory.batches import (
     undo_batch,
 )
 from oldfriend.memory.bringing import Target, Told, bring
+from oldfriend.memory.forgetting.tombstones import NOTHING, Forgotten
 from oldfriend.transfer.chat_matching import chat_for
 from oldfriend.transfer.formats.parsed import Format, ParsedMessage
 from oldfriend.transfer.inspecting import ChatPreview, Preview
@@ -46,7 +47,7 @@ class Brought:
 
     number: int | None  # by which it can be undone; None if there was nothing new
     added: int
-    known: int  # were here already
+    known: int  # were here already, or were forgotten
     changed: int  # were here, and read otherwise now
     resumed_at: int  # messages that an earlier, interrupted run had dealt with
     read_otherwise: Batch | None  # an earlier import of this file, with others as the person
@@ -69,6 +70,7 @@ class Import:
     person: Person
     companion: Companion
     batch: Batch
+    forgotten: Forgotten = NOTHING
     changed: int = 0
     targets: dict[str, Target] = field(default_factory=dict)
 
@@ -80,23 +82,27 @@ class Import:
                 has_id=self.format.chats_have_ids, now=now,
             )  # fmt: skip
             self.targets[key] = Target(
-                chat=chat, batch=self.batch.id, language=self.person.language or "en"
-            )
+                chat=chat, batch=self.batch.id, language=self.person.language or "en",
+                forgotten=self.forgotten,
+            )  # fmt: skip
         return self.targets[key]
 
 
 async def bring_in(
     db: Database, preview: Preview, *, person: Person, companion: Companion, clock: Clock,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None, forgotten: Forgotten = NOTHING,
 ) -> Brought:  # fmt: skip
-    """Write what a checked file holds. Raises ImportRefused, StoreError, NotFound."""
+    """Write what a checked file holds and was not forgotten.
+
+    Raises ImportRefused, StoreError, NotFound.
+    """
     reading = reading_of(preview)
     async with db.writing() as tx:
         earlier = await find_batch(tx, person.id, reading.sha256, status="done")
         batch = await begin_batch(tx, person.id, reading, now=clock())
     work = Import(
         format=preview.export.format, told={chat.key: chat for chat in preview.chats},
-        person=person, companion=companion, batch=batch,
+        person=person, companion=companion, batch=batch, forgotten=forgotten,
     )  # fmt: skip
     resumed_at, began = batch.position, clock()
     for some in in_slices(items_of(preview, after=resumed_at)):

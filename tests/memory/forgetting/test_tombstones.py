@@ -69,14 +69,14 @@ async def test_a_belief_is_known_by_its_text_and_by_what_it_says(nora: Friend) -
     async with nora.db.writing() as tx:
         await lay(tx, nora.person.id, prints_of_belief(KEY, memory), now=now)
         forgotten = await load_forgotten(tx, nora.person.id, KEY)
-    in_old_talk, in_new_talk = forgotten.since(now - DAY), forgotten.since(now + 1)
+    at = now - DAY
 
-    assert in_old_talk("lives in porto")
-    assert in_old_talk(belief_words("fact", "location", "PORTO"))
-    assert not in_old_talk(belief_words("fact", "location", "Lisbon"))
-    assert not in_old_talk(belief_words("event", "", ""))
-    assert not in_new_talk("lives in porto")
-    assert not NOTHING.since(0)("lives in porto")
+    assert forgotten.is_forgotten("lives in porto", at)
+    assert forgotten.is_forgotten(belief_words("fact", "location", "PORTO"), at)
+    assert not forgotten.is_forgotten(belief_words("fact", "location", "Lisbon"), at)
+    assert not forgotten.is_forgotten(belief_words("event", "", ""), at)
+    assert not forgotten.is_forgotten("lives in porto", now + 1)
+    assert not NOTHING.is_forgotten("lives in porto", 0)
 
 
 async def test_a_tombstone_tells_nothing(nora: Friend) -> None:

@@ -5,6 +5,7 @@ Whoever reads and then writes what they read locks it (``FOR UPDATE``); nothing 
 """
 
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,33 @@ class PostgresDatabase:
     async def wait_for_others(self) -> None:
         """Return once another process may have written something new."""
         await self._listener.wait()
+
+    async def wipe_log(self) -> bool:
+        """False: when its log and its pages are reused is the server's business."""
+        return False
+
+    def files(self) -> tuple[Path, ...]:
+        """None that are ours."""
+        return ()
+
+    def backups(self) -> tuple[Path, ...]:
+        """None that are known here."""
+        return ()
+
+    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+        """None that can be read here."""
+        return iter(())
+
+    async def size(self) -> int:
+        """How many bytes the tables take, with their indexes."""
+        async with self.reading() as tx:
+            row = await tx.row(
+                """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
+                   WHERE c.relkind = 'r' AND c.relnamespace =
+                     (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"""
+            )
+        assert row is not None
+        return int(row[0])
 
     async def check(self) -> list[str]:
         """What is wrong with the stored bytes; empty when they are sound. Reads all of them."""

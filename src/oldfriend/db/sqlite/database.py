@@ -4,10 +4,13 @@ One connection writes, one transaction at a time; up to three read. Other proces
 out by SQLite's own lock, woken by a doorbell, and noticed by ``PRAGMA data_version``.
 """
 
+import glob
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from oldfriend.db.schema import Migration, load_migrations
+from oldfriend.db.sqlite.bytes_held import beside, bytes_of, empty_log
 from oldfriend.db.sqlite.connection import open_connection
 from oldfriend.db.sqlite.migrating import migrate
 from oldfriend.db.sqlite.pool import Readers, Writer
@@ -48,6 +51,34 @@ class SqliteDatabase:
         while (version := self._writer.data_version()) == self._seen:
             await doorbell.wait()
         self._seen = version
+
+    async def wipe_log(self) -> bool:
+        """Let no log of writes keep what was deleted; False while others still read it there."""
+        connection = await self._readers.take()
+        try:
+            return await empty_log(connection, self.path)
+        finally:
+            self._readers.give_back(connection)
+
+    def files(self) -> tuple[Path, ...]:
+        """The database, its log of writes with the index to it, and the copies beside them."""
+        return (self.path, *beside(self.path), *self.backups())
+
+    def backups(self) -> tuple[Path, ...]:
+        """The copies of the database as it was before it was migrated."""
+        return tuple(sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.before-*")))
+
+    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+        """The bytes of the database and of its log, piece by piece, each a little into the next."""
+        return bytes_of(self._writer.connection, self.path)
+
+    async def size(self) -> int:
+        """How many bytes the pages of the file take."""
+        async with self.reading() as tx:
+            pages, page = await tx.row("PRAGMA page_count"), await tx.row("PRAGMA page_size")
+        assert pages is not None
+        assert page is not None
+        return int(pages[0]) * int(page[0])
 
     async def check(self) -> list[str]:
         """What is wrong with the stored bytes; empty when they are sound."""

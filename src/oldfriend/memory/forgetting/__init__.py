@@ -1,0 +1,1 @@
+"""How is something forgotten for good? Chosen, foreseen, removed, proved, and not learned again."""

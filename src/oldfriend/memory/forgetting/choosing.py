@@ -1,0 +1,225 @@
+"""What is meant to be forgotten? From what a person names to message versions and beliefs.
+
+Reads only. What follows from it for everything else is foreseen elsewhere.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import LATEST, Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import ObjectId, PersonId
+from oldfriend.domain.memories import Entity
+from oldfriend.memory.batches import get_batch
+from oldfriend.memory.beliefs import SHORTEST_PREFIX, list_entities, list_memories
+from oldfriend.memory.evidence import list_evidence
+
+_UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What somebody wants forgotten, as they name it; all of it that is named."""
+
+    ids: tuple[str, ...] = ()  # of messages, memories, entities, summaries; how they begin or end
+    about: str | None = None  # the name or id of somebody or something
+    since: Micros | None = None  # what was said from then …
+    until: Micros | None = None  # … and before then
+    batch: int | None = None  # the number of an import
+    everything: bool = False
+    retained_since: Micros | None = None  # older messages go, what was learned from them stays
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What goes because it was named."""
+
+    seqs: frozenset[int] = frozenset()  # of message versions
+    objects: frozenset[ObjectId] = frozenset()
+    batches: frozenset[str] = frozenset()
+    is_everything: bool = False
+
+    def and_also(self, other: "Chosen") -> "Chosen":
+        """Both together."""
+        return Chosen(
+            seqs=self.seqs | other.seqs, objects=self.objects | other.objects,
+            batches=self.batches | other.batches,
+            is_everything=self.is_everything or other.is_everything,
+        )  # fmt: skip
+
+
+async def choose(tx: Transaction, person: PersonId, wish: Wish) -> Chosen:
+    """Everything that a wish names. Raises NotFound, InvalidInput."""
+    chosen = Chosen()
+    for each in wish.ids:
+        chosen = chosen.and_also(await by_id(tx, person, each))
+    if wish.about is not None:
+        chosen = chosen.and_also(await about(tx, person, wish.about))
+    if wish.since is not None or wish.until is not None:
+        chosen = chosen.and_also(await said_between(tx, person, wish.since or 0, wish.until))
+    if wish.retained_since is not None:
+        chosen = chosen.and_also(await said_between(tx, person, None, wish.retained_since))
+    if wish.batch is not None:
+        chosen = chosen.and_also(await brought_by(tx, person, wish.batch))
+    if wish.everything:
+        chosen = chosen.and_also(await all_of(tx, person))
+    return chosen
+
+
+async def by_id(tx: Transaction, person: PersonId, prefix: str) -> Chosen:
+    """The message or belief whose id begins or ends so. Raises NotFound, InvalidInput."""
+    wanted = prefix.strip().lower()
+    if len(wanted) < SHORTEST_PREFIX or not wanted.replace("-", "").isalnum():
+        raise InvalidInput(
+            f"{prefix[:40]!r} cannot be an id; give {SHORTEST_PREFIX} characters of one, or more."
+        )
+    values = {"person": person, "begins": f"{wanted}%", "ends": f"%{wanted}"}
+    messages = await tx.rows(
+        """SELECT DISTINCT id FROM message WHERE person = :person
+           AND (id LIKE :begins OR id LIKE :ends) LIMIT 2""",
+        **values,
+    )
+    objects = await tx.rows(
+        """SELECT DISTINCT object FROM change WHERE person = :person
+           AND (object LIKE :begins OR object LIKE :ends) LIMIT 2""",
+        **values,
+    )
+    if len(messages) + len(objects) > 1:
+        raise InvalidInput(f"{prefix!r} is the id of several; give more of it.")
+    if messages:
+        return Chosen(seqs=await seqs_of(tx, person, [messages[0][0]]))
+    if objects:
+        return Chosen(objects=frozenset({ObjectId(objects[0][0])}))
+    raise NotFound(f"Nothing that is kept has the id {prefix!r}.")
+
+
+async def seqs_of(tx: Transaction, person: PersonId, messages: Iterable[str]) -> frozenset[int]:
+    """All versions of some messages."""
+    found: set[int] = set()
+    for message in messages:
+        rows = await tx.rows(
+            "SELECT seq FROM message WHERE person = :person AND id = :id",
+            person=person,
+            id=message,
+        )
+        found.update(int(row[0]) for row in rows)
+    return frozenset(found)
+
+
+async def said_between(
+    tx: Transaction, person: PersonId, since: Micros | None, until: Micros | None
+) -> Chosen:
+    """What was said in a span of time, in all versions."""
+    rows = await tx.rows(
+        """SELECT seq FROM message WHERE person = :person
+           AND (:since IS NULL OR said_at >= :since) AND said_at < :until""",
+        person=person, since=since, until=LATEST if until is None else until,
+    )  # fmt: skip
+    return Chosen(seqs=frozenset(int(row[0]) for row in rows))
+
+
+async def brought_by(tx: Transaction, person: PersonId, number: int) -> Chosen:
+    """What an import brought: messages in all versions, and its versions of others."""
+    batch = await get_batch(tx, person, number)
+    rows = await tx.rows(
+        """SELECT seq FROM message WHERE person = :person AND (batch = :batch OR id IN
+             (SELECT id FROM message WHERE person = :person AND batch = :batch AND version = 1))""",
+        person=person,
+        batch=batch.id,
+    )
+    return Chosen(seqs=frozenset(int(row[0]) for row in rows), batches=frozenset({batch.id}))
+
+
+async def all_of(tx: Transaction, person: PersonId) -> Chosen:
+    """Everything that was said, and everything that is believed."""
+    seqs = await tx.rows("SELECT seq FROM message WHERE person = :person", person=person)
+    objects = await tx.rows(
+        "SELECT DISTINCT object FROM change WHERE person = :person", person=person
+    )
+    batches = await tx.rows("SELECT id FROM import_batch WHERE person = :person", person=person)
+    return Chosen(
+        seqs=frozenset(int(row[0]) for row in seqs),
+        objects=frozenset(ObjectId(row[0]) for row in objects),
+        batches=frozenset(row[0] for row in batches),
+        is_everything=True,
+    )
+
+
+async def about(tx: Transaction, person: PersonId, name: str) -> Chosen:
+    """Somebody or something, what is believed of them, and the messages that tell of them.
+
+    Where another bears the same name, a message that only mentions it is not counted.
+    Raises NotFound, InvalidInput.
+    """
+    entities = await list_entities(tx, person, live=False)
+    meant = meant_by(name, entities)
+    names = frozenset({name}) if meant is None else own_names(meant, entities)
+    memories = [
+        each.memory
+        for each in await list_memories(tx, person, live=False)
+        if (meant is not None and meant.id in each.memory.entities)
+        or mentions(f"{each.memory.text}\n{each.memory.value}", names)
+    ]
+    objects = {memory.id for memory in memories} | ({meant.id} if meant is not None else set())
+    evidence = await list_evidence(tx, person)
+    told = {words.message for each in objects for words in evidence.get(each, ())}
+    rows = await tx.rows("SELECT id, seq, text FROM message WHERE person = :person", person=person)
+    told.update(message for message, _, text in rows if mentions(text, names))
+    if not (objects or told):
+        raise NotFound(f"Nothing that is kept is about {name!r}.")
+    return Chosen(
+        seqs=frozenset(int(seq) for message, seq, _ in rows if message in told),
+        objects=frozenset(ObjectId(each) for each in objects),
+    )
+
+
+def meant_by(name: str, entities: Collection[Entity]) -> Entity | None:
+    """The one entity of this name or id; None where there is none. Raises InvalidInput."""
+    wanted = name.strip().casefold()
+    if len(wanted) < 1:
+        raise InvalidInput("Name somebody or something: --about NAME")
+    named = [
+        each for each in entities
+        if wanted in {known.casefold() for known in (each.name, *each.aliases)}
+    ]  # fmt: skip
+    if not named and len(wanted) >= SHORTEST_PREFIX:
+        named = [
+            each for each in entities if each.id.startswith(wanted) or each.id.endswith(wanted)
+        ]
+    live = [each for each in named if each.ended_at is None]
+    found = live or named
+    if len(found) > 1:
+        which = ", ".join(f"…{each.id[-8:]} ({each.description or each.kind})" for each in found)
+        raise InvalidInput(f"There are several called {name!r}. Give the id of one: {which}")
+    return found[0] if found else None
+
+
+def own_names(meant: Entity, entities: Iterable[Entity]) -> frozenset[str]:
+    """The names that are this entity's and nobody else's."""
+    others = {
+        known.casefold()
+        for each in entities
+        if each.id != meant.id and each.same_as != meant.id and each.ended_at is None
+        for known in (each.name, *each.aliases)
+    }
+    return frozenset(
+        known for known in (meant.name, *meant.aliases) if known.casefold() not in others
+    )
+
+
+def mentions(text: str, names: Collection[str]) -> bool:
+    """Whether a text has one of these names as a word of its own."""
+    folded = text.casefold()
+    return any(
+        (name.casefold() in folded)
+        and (_UNSPACED.search(name) is not None or stands_alone(name, folded))
+        for name in names
+    )
+
+
+def stands_alone(name: str, folded: str) -> bool:
+    """Whether a name is no mere part of a word of a text."""
+    return re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", folded) is not None

@@ -1,0 +1,187 @@
+"""What follows from forgetting something? Decided from all that is kept; nothing is written.
+
+A belief that loses its last evidence goes with it, or stays as an orphan if that is wanted. One
+that has other evidence stays, unless its own words were taken from what goes: then it goes, too,
+and is learned anew from what is left. Summaries of the talk go, and are made anew. The companion's
+replies lose their words where these repeat what goes.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.ids import ObjectId, PersonId
+from oldfriend.domain.memories import Change, Entity, Summary
+from oldfriend.memory.forgetting.choosing import Chosen
+from oldfriend.memory.forgetting.echoes import Echoes, listen, replies_that_repeat
+from oldfriend.memory.forgetting.holding import Holding, Said, load_holding, text_of
+from oldfriend.memory.forgetting.resting import (
+    Rests,
+    freed_by,
+    is_by_hand,
+    lost_among,
+    newest_of,
+    resting,
+    summaries_among,
+    touched_segments,
+    unfolded_by,
+)
+from oldfriend.memory.forgetting.spans import spans_in
+
+Beliefs = Mapping[ObjectId, Change]
+"""Each with the last decision about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What goes, and what becomes of the rest."""
+
+    person: PersonId
+    chosen: Chosen
+    messages: tuple[Said, ...]  # versions that go
+    gone: frozenset[str]  # ids of messages and beliefs to which nothing may point any more
+    objects: Beliefs  # that go
+    anew: frozenset[ObjectId]  # of those: they have other evidence, and are learned from it anew
+    orphans: Beliefs  # stay although nothing is left that they rested on
+    keeping: Mapping[ObjectId, int]  # stay, for they have so much other evidence
+    freed: Beliefs  # stay, and are believed again: what overtook them goes; as they were before
+    unfolded: tuple[Summary, ...]  # were folded into summaries that go, and are active again
+    outdated: frozenset[int]  # earlier decisions, about what stays, that hold words of what goes
+    reread: frozenset[str]  # messages whose segments are read again
+    replies: tuple[Said, ...]  # of the companion, that lose their words
+    answers: int  # replies that stood on it, or were about it
+    near: tuple[Said, ...]  # messages that stay, and say nearly the same
+    unsaid: frozenset[str]  # other names, of what stays, that were said only in what goes
+    spans: frozenset[int]  # runs of words that stand only in what goes
+
+    def holds_words(self, text: str | None) -> bool:
+        """Whether a text holds a run of words of what goes."""
+        return bool(text) and not self.spans.isdisjoint(spans_in(text or ""))
+
+
+async def foresee(
+    tx: Transaction, person: PersonId, chosen: Chosen, *, orphan: bool = False
+) -> Foreseen:
+    """What forgetting these would take away."""
+    return foreseen(await load_holding(tx, person), chosen, orphan=orphan)
+
+
+def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
+    """The same, of all that is kept."""
+    messages = tuple(each for each in holding.messages if each.seq in chosen.seqs)
+    kept = [each for each in holding.messages if each.seq not in chosen.seqs]
+    newest = newest_of(holding)
+    rests = resting(holding, {each.key for each in messages})
+    lost = lost_among(newest, rests, chosen.objects)
+    named = {each: newest[each] for each in chosen.objects} | ({} if orphan else lost)
+    segments = touched_segments(holding, messages)
+    taken = named | summaries_among(newest, segments, named)
+    staying = staying_texts(holding, newest, taken, rests, orphan=orphan)
+    staying += () if chosen.is_everything else holding.blocks
+    echoes = with_beliefs(listen(messages, kept, stays=staying), named, kept, staying)
+    anew = {} if orphan else taken_from(newest, taken, echoes)
+    going = taken | anew | summaries_among(newest, segments, {*taken, *anew})
+    gone = frozenset({each.id for each in messages} - {each.id for each in kept} | going.keys())
+    return Foreseen(
+        person=holding.person,
+        chosen=chosen,
+        messages=messages,
+        gone=gone,
+        objects=going,
+        anew=frozenset(anew),
+        orphans=lost if orphan else {},
+        keeping=keeping(rests, newest, going, lost),
+        freed=freed_by(holding, newest, {each.key for each in messages}, going),
+        unfolded=tuple(unfolded_by(newest, going)),
+        outdated=frozenset(outdated(holding, newest, going, echoes)),
+        reread=frozenset(
+            each.source[0]
+            for each in holding.witnesses
+            if each.object in anew and each.supports and each.source[0] not in gone
+        ),
+        replies=tuple(replies_that_repeat(messages, kept, holding.answers, echoes, gone)),
+        answers=sum(
+            bool({each.asked, each.replied} & gone or each.used & gone) for each in holding.answers
+        ),
+        near=echoes.near,
+        unsaid=unsaid_names(newest, going, messages, kept),
+        spans=echoes.spans,
+    )
+
+
+def staying_texts(
+    holding: Holding, newest: Beliefs, taken: Beliefs, rests: Mapping[ObjectId, Rests], *,
+    orphan: bool,
+) -> list[str]:  # fmt: skip
+    """The words of beliefs that stay as they are: they owe nothing to what goes, or are the
+    person's own, or orphans."""
+    stays = {
+        each
+        for each, change in newest.items()
+        if each not in taken
+        and (orphan or is_by_hand(change) or each not in rests or not rests[each].is_touched)
+    }
+    return [text_of(change) for change in holding.changes if change.object in stays]
+
+
+def with_beliefs(
+    echoes: Echoes, named: Beliefs, kept: Iterable[Said], staying: Iterable[str]
+) -> Echoes:
+    """Also the runs of words that stand only in beliefs that go."""
+    spans: set[int] = set()
+    for change in named.values():
+        spans |= spans_in(text_of(change))
+    if spans:
+        said = (each.text for each in kept if each.role != "companion")
+        for text in (*said, *staying):
+            spans.difference_update(spans_in(text))
+    return replace(echoes, spans=echoes.spans | spans)
+
+
+def taken_from(newest: Beliefs, taken: Beliefs, echoes: Echoes) -> dict[ObjectId, Change]:
+    """The beliefs that would stay, but whose own words were taken from what goes."""
+    return {
+        each: change
+        for each, change in newest.items()
+        if each not in taken and not is_by_hand(change)
+        and not echoes.spans.isdisjoint(spans_in(text_of(change)))
+    }  # fmt: skip
+
+
+def keeping(
+    rests: Mapping[ObjectId, Rests], newest: Beliefs, going: Beliefs, lost: Beliefs
+) -> dict[ObjectId, int]:
+    """The beliefs that rested on what goes, and stay for they have other evidence."""
+    return {
+        each: rest.left
+        for each, rest in rests.items()
+        if each in newest and rest.is_touched and each not in going and each not in lost
+    }
+
+
+def outdated(
+    holding: Holding, newest: Beliefs, going: Beliefs, echoes: Echoes
+) -> Iterable[int]:  # fmt: skip
+    """The earlier decisions about what stays that hold words of what goes."""
+    return (
+        change.seq
+        for change in holding.changes
+        if change.object not in going and change.seq != newest[change.object].seq
+        and not echoes.spans.isdisjoint(spans_in(text_of(change)))
+    )  # fmt: skip
+
+
+def unsaid_names(
+    newest: Beliefs, going: Beliefs, messages: Iterable[Said], kept: Iterable[Said]
+) -> frozenset[str]:
+    """The other names of somebody who stays that were said only in what goes."""
+    names = {
+        alias
+        for each, change in newest.items()
+        if each not in going and isinstance(change.after, Entity) and not is_by_hand(change)
+        for alias in change.after.aliases
+    }
+    heard = "\n".join(each.text for each in messages).casefold() if names else ""
+    names = {name for name in names if name.casefold() in heard}
+    still = "\n".join(each.text for each in kept).casefold() if names else ""
+    return frozenset(name for name in names if name.casefold() not in still)
