@@ -28,13 +28,14 @@ def message(day: int) -> Message:
 def claim(
     kind: MemoryKind, text: str, *, day: int, key: str = "", value: str = "",
     confidence: float = 0.85, signal: Signal = "explicit", impact: int = 0,
-    due_at: Micros | None = None, bearing: Bearing = "new", target: str | None = None,
+    due_at: Micros | None = None, holds_from: Micros | None = None, bearing: Bearing = "new",
+    target: str | None = None,
 ) -> Claim:  # fmt: skip
     """Something told on a day."""
     return Claim(
         kind=kind, text=text, quotes=(Quote(message=MessageId(f"m{day}"), text="words"),),
-        key=key, value=value, confidence=confidence, signal=signal, impact=impact, due_at=due_at,
-        bearing=bearing, target=target,
+        key=key, value=value, confidence=confidence, signal=signal, impact=impact,
+        due_at=due_at, holds_from=holds_from, bearing=bearing, target=target,
     )  # fmt: skip
 
 
@@ -141,6 +142,25 @@ def test_what_was_so_before_finds_its_place(life: Life) -> None:
     }
 
 
+def test_who_moved_yesterday_lives_there_today(life: Life) -> None:
+    """Although they said this morning where they lived; what began long ago is a story."""
+    life.reads(home("Braga", day=50))
+    life.reads(home("Madrid", day=50, holds_from=DAY_0 - 3000 * DAY))
+    life.reads(home("Porto", day=50, holds_from=DAY_0 + 49 * DAY))
+    assert life.believed() == {
+        "Lives in Braga.": "superseded", "Lives in Madrid.": "superseded",
+        "Lives in Porto.": "active",
+    }  # fmt: skip
+
+
+def test_between_two_times_it_was_so_is_history(life: Life) -> None:
+    """Somewhere else for a while, and back."""
+    life.reads(home("Lisbon", day=1))
+    life.reads(home("Lisbon", day=100))
+    life.reads(home("Porto", day=50))
+    assert life.believed() == {"Lives in Lisbon.": "active", "Lives in Porto.": "superseded"}
+
+
 def test_what_is_only_inferred_makes_doubtful_and_overrules_nobody(life: Life) -> None:
     """An implicit sign speaks against; the person's own correction it does not touch."""
     life.reads(home("Porto", day=1, confidence=0.7))
@@ -214,6 +234,19 @@ def test_a_pattern_that_changes_leaves_both_behind(life: Life) -> None:
         "Runs every morning.": "superseded",
         "Swims every morning.": "active",
     }
+
+
+def test_what_takes_the_place_of_something_may_be_known_already(life: Life) -> None:
+    """Then it gets more words, and only the old one ends."""
+    tea = {"key": "interests", "value": "tea"}
+    life.reads(claim("preference", "Loves coffee.", day=1, key="interests", value="coffee"))
+    life.reads(claim("preference", "Drinks tea.", day=2, **tea))
+    old = life.of("Loves coffee.")
+    life.reads(
+        claim("preference", "Likes tea now.", day=9, bearing="supersedes", target=old.id, **tea)
+    )
+
+    assert life.believed() == {"Loves coffee.": "superseded", "Drinks tea.": "active"}
 
 
 def test_what_the_person_rejected_is_not_believed_again_from_the_same_words(life: Life) -> None:

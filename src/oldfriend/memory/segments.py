@@ -13,6 +13,7 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import (
+    BatchId,
     ChatId,
     MessageId,
     PersonId,
@@ -32,6 +33,10 @@ Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "impor
 
 COLUMNS: Final = """id, person, chat, session, first_seq, last_seq, messages, tokens, from_at,
     until_at, generation, status, cut_by, cut_at, author, outcome, error, ended_at"""
+
+
+TAKEN_BACK: Final = "taken back"
+"""In place of an error: what was read in it the person did not want."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +123,30 @@ async def list_uncut(
     ]  # fmt: skip
 
 
+async def count_uncut_turns(tx: Transaction, person: PersonId, session: SessionId) -> int:
+    """How often the person has said something in a session that is in no segment yet.
+
+    Looks at the newest messages only, however many there were before.
+    """
+    row = await tx.row(
+        """SELECT s.after_seq, (SELECT max(g.last_seq) FROM segment g WHERE g.session = s.id)
+           FROM session s WHERE s.id = :session AND s.person = :person""",
+        session=session,
+        person=person,
+    )
+    if row is None:
+        return 0
+    turns = await tx.row(
+        """SELECT count(*) FROM message WHERE person = :person AND seq > :after
+           AND session = :session AND version = 1 AND role = 'person'""",
+        person=person,
+        after=max(row[0], row[1] or 0),
+        session=session,
+    )
+    assert turns is not None
+    return int(turns[0])
+
+
 async def measure_uncut(tx: Transaction, person: PersonId, uncut: Uncut) -> list[Measure]:
     """How long each message of some uncut talk is, in the order of writing."""
     rows = await tx.rows(
@@ -179,6 +208,22 @@ async def list_segments(
         **wanted,
     )
     return [segment_from(row) for row in rows]
+
+
+async def count_segments(tx: Transaction, person: PersonId) -> dict[SegmentStatus, int]:
+    """How many segments of a person have come how far; only what there is."""
+    rows = await tx.rows(
+        "SELECT status, count(*) FROM segment WHERE person = :person GROUP BY status",
+        person=person,
+    )
+    return {status: int(count) for status, count in rows}
+
+
+async def count_waiting(tx: Transaction) -> int:
+    """How many segments of everybody wait to be read."""
+    row = await tx.row("SELECT count(*) FROM segment WHERE status IN ('waiting', 'reading')")
+    assert row is not None
+    return int(row[0])
 
 
 async def list_messages_in(tx: Transaction, segment: Segment) -> list[Message]:
@@ -245,6 +290,57 @@ async def reopen_segments(
         **names,
     )
     return [SegmentId(row[0]) for row in rows]
+
+
+async def find_last_read(tx: Transaction, person: PersonId) -> Segment | None:
+    """The segment that was read last, if one was, and has not been taken back."""
+    row = await tx.row(
+        f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'done'
+           AND coalesce(error, '') <> :taken_back ORDER BY ended_at DESC, id DESC LIMIT 1""",
+        person=person,
+        taken_back=TAKEN_BACK,
+    )
+    return None if row is None else segment_from(row)
+
+
+async def find_segment_named(tx: Transaction, person: PersonId, name: str) -> Segment | None:
+    """The segment whose id begins or ends so; None: there is none, or there are several."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM segment WHERE person = :person
+           AND (id LIKE :begins OR id LIKE :ends) LIMIT 2""",
+        person=person,
+        begins=f"{name.strip().lower()}%",
+        ends=f"%{name.strip().lower()}",
+    )
+    return segment_from(rows[0]) if len(rows) == 1 else None
+
+
+async def reopen_segments_of(tx: Transaction, person: PersonId, batch: BatchId) -> list[SegmentId]:
+    """The same for all messages that an import has brought or changed; oldest first."""
+    rows = await tx.rows(
+        """SELECT DISTINCT g.id, g.from_at FROM segment g JOIN message m ON m.session = g.session
+             AND m.person = g.person AND m.version = 1
+             AND m.seq BETWEEN g.first_seq AND g.last_seq
+           WHERE g.person = :person AND m.id IN
+             (SELECT id FROM message WHERE batch = :batch AND person = :person)
+           ORDER BY g.from_at, g.id""",
+        person=person,
+        batch=batch,
+    )
+    for segment, _ in rows:
+        await reopen_segment(tx, await get_segment(tx, person, segment))
+    return [SegmentId(row[0]) for row in rows]
+
+
+async def reopen_segment(tx: Transaction, segment: Segment) -> Segment:
+    """Have a segment read again, though nothing in it has changed. Raises NotFound."""
+    await tx.run(
+        """UPDATE segment SET generation = generation + 1, status = 'waiting', ended_at = NULL
+           WHERE id = :id AND person = :person""",
+        id=segment.id,
+        person=segment.person,
+    )
+    return await get_segment(tx, segment.person, segment.id)
 
 
 async def remove_empty_segments(tx: Transaction, person: PersonId) -> list[SegmentId]:

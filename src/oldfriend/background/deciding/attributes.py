@@ -10,7 +10,7 @@ from typing import Final
 
 from oldfriend.background.deciding.deliberation import SURE_ENOUGH, Deliberation
 from oldfriend.background.extraction import Claim
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Known, Memory, Status
 
 MANY: Final = frozenset({
@@ -22,6 +22,9 @@ MANY: Final = frozenset({
 
 SINGLE: Final = frozenset({"budget", "preferred_currency", "home_timezone", "language"})
 """Categories of preferences that have one value at a time."""
+
+JUST_NOW: Final = 31 * DAY
+"""What began so shortly before is no story of old times."""
 
 OPPOSITE: Final = {"interests": "dislikes", "dislikes": "interests"}
 """Who begins to dislike something no longer likes it."""
@@ -63,7 +66,7 @@ def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
     heard_at = thinking.heard_at(claim)
     if old.memory.id in thinking.scene.fading:
         thinking.learn(claim)
-    elif (claim.holds_from or heard_at) < since(old):
+    elif is_of_before(claim, old, heard_at):
         recount(thinking, old, claim)
     elif old.memory.is_by_person and claim.signal == "implicit":
         thinking.refused["overruled by the person"] += 1
@@ -71,7 +74,19 @@ def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
         oppose(thinking, old, claim)
     else:
         thinking.learn(claim, supersedes=old.memory)
-        thinking.end(old, "superseded", "superseded", until=claim.holds_from or heard_at)
+        until = max(claim.holds_from or heard_at, since(old))
+        thinking.end(old, "superseded", "superseded", until=until)
+
+
+def is_of_before(claim: Claim, known: Known, heard_at: Micros) -> bool:
+    """Whether a claim tells of a time before what is known: told earlier, or over by then.
+
+    Who says on the same day that they have moved the day before means what holds now.
+    """
+    if heard_at < known.standing.last_seen:
+        return True
+    is_over = claim.holds_until is not None and claim.holds_until <= heard_at
+    return is_over or (claim.holds_from or heard_at) < since(known) - JUST_NOW
 
 
 def recount(thinking: Deliberation, current: Known, claim: Claim) -> None:
@@ -85,7 +100,8 @@ def recount(thinking: Deliberation, current: Known, claim: Claim) -> None:
     for each in past:
         if held_at(each, began):
             thinking.change(each, replace(each.memory, holds_until=began), "revised")
-    thinking.learn(claim, status="superseded", holds_until=min(later), is_over=True)
+    until = min(later, default=current.standing.last_seen)
+    thinking.learn(claim, status="superseded", holds_until=until, is_over=True)
 
 
 def is_same_key(one: Memory, other: Memory) -> bool:
