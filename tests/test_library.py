@@ -446,3 +446,20 @@ async def test_a_program_may_want_another_embedder(
     assert owner.asked == []
     assert len(server.asked) == 2
     assert kept == [("Nora", "other:hashed", 1), ("Nora", "other:hashed", 0)]
+
+
+def test_words_are_forgotten_and_do_not_come_back(
+    memory: MemorySync, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By id, by name, or by time; until they are said anew."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    memory.add([{**each, "text": f"{each['text']} It is seven years old."} for each in TALK])
+    words = memory.messages()[0]
+    forgot = memory.forget(words.id)
+
+    assert (forgot.messages, forgot.is_proved) == (1, True)
+    assert memory.add([{**TALK[0], "text": words.text}]) == 0
+    assert memory.forget(about="Bruno").messages == 1
+    assert texts(memory) == []
+    with pytest.raises(InvalidInput, match="Name what to forget"):
+        memory.forget()

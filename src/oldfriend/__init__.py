@@ -8,17 +8,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from oldfriend.domain.errors import OldfriendError
-    from oldfriend.library import Hit, Memory, MemorySync, Words
+    from oldfriend.library import Belief, BeliefHit, Decided, Forgot, Hit, Memory, MemorySync, Quoted, Words
 
 __version__ = "0.1.0"
-__all__ = ["Hit", "Memory", "MemorySync", "OldfriendError", "Words", "__version__"]
+__all__ = [
+    "Belief", "BeliefHit", "Decided", "Forgot", "Hit", "Memory", "MemorySync", "OldfriendError", "Quoted",
+    "Words", "__version__",
+]  # fmt: skip
 
 
 HOMES = {
+    "Belief": "oldfriend.library",
+    "BeliefHit": "oldfriend.library",
+    "Decided": "oldfriend.library",
+    "Forgot": "oldfriend.library",
     "Hit": "oldfriend.library",
     "Memory": "oldfriend.library",
     "MemorySync": "oldfriend.library",
     "OldfriendError": "oldfriend.domain.errors",
+    "Quoted": "oldfriend.library",
     "Words": "oldfriend.library",
 }
 

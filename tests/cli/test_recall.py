@@ -1,15 +1,13 @@
 """The messages that answer a question."""
 
-from dataclasses import replace
-
 import pytest
 
 from oldfriend.app.accepting import Said, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.house import House
-from oldfriend.cli.recall import print_hits
+from oldfriend.cli.recall import Shown, print_hits
 from oldfriend.memory.search.values import Hit
-from oldfriend.turn.recall import NOTHING, Recalled
+from oldfriend.turn.recall import Recalled
 from tests.cli.conftest import Call
 
 FIELDS = {"message", "external_id", "session", "speaker", "at", "text", "score", "why"}
@@ -71,10 +69,10 @@ async def test_what_hardly_fits_is_not_listed(
     line = await open_line(house, person=None, channel="terminal")
     given = await answer(house, line, Said(text="My cat is called Miso."))
     hits = [Hit(seq=given.said.seq, score=score, why=()) for score in (0.4, 0.004)]
-    found = tuple(Recalled(message=given.said, hit=hit) for hit in hits)
-    print_hits(replace(NOTHING, found=found, is_good_enough=True))
+    found = [Shown(thing=Recalled(message=given.said, hit=hit)) for hit in hits]
+    print_hits(found, is_sure=True)
     listed = capsys.readouterr().out
-    print_hits(replace(NOTHING, found=found[1:]))
+    print_hits(found[1:], is_sure=False)
 
     assert listed.count("Miso") == 1
     assert capsys.readouterr().out == "Nothing found.\n"

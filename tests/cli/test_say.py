@@ -72,7 +72,7 @@ def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) 
 def test_over_the_limit_the_error_stream_tells_for_how_long(oldfriend: Program) -> None:
     """Standard output holds the reply alone, for whoever reads that."""
     quick = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "1"})
-    limited = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "30"})
+    limited = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "15"})
     quick.done("say", "hello")
     said = limited.done("say", "hello again", "--json")
 

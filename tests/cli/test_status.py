@@ -22,7 +22,7 @@ def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
 
     assert said.code == 0
     assert "Start it with: oldfriend serve" in said.stdout
-    assert "Waiting: nothing." in said.stdout
+    assert "Waiting: to be done: 1 job until a later time." in said.stdout, "what was said is read"
     assert "Models: none, so it answers from memory (offline)." in said.stdout
     assert "Today: 0 calls, 0 tokens, $0.00." in said.stdout
     assert "Set aside" not in said.stdout
@@ -34,7 +34,10 @@ def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
     status = call("status", "--json").json
 
     assert status["serving"] is None
-    assert set(status) == {"serving", "waiting", "models", "today", "embedding_waits_until"}
+    assert set(status) == {
+        "serving", "waiting", "to_read", "models", "today", "embedding_waits_until",
+    }  # fmt: skip
+    assert status["to_read"] == 0
     assert status["embedding_waits_until"] is None
     assert set(status["waiting"]) == {"inbox", "outbox", "agenda"}
     assert status["today"]["background"]["dollars_left"] == 1.0

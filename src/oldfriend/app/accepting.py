@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.forming.tending import reopened
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED, write_marker
 from oldfriend.db.database import Transaction
@@ -147,6 +148,7 @@ async def edit(house: House, line: Line, message: MessageId, text: str) -> Messa
         hearer = hearer_of(await get_companion(tx), person, house.settings)
         tells = not perceive(text, hearer).only_asks
         edited = await edit_message(tx, person.id, message, text, now=house.clock(), findable=tells)
+        await reopened(tx, person.id, [message], now=house.clock())
         await put_notice(tx, house, line.chat, edited, kind="edited")
     house.waking.ring()
     return edited

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from oldfriend.app.accepting import hearer_of
+from oldfriend.app.forming.tending import note_talk
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
@@ -26,6 +27,7 @@ from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat
 from oldfriend.ledger.tools import has_done_anything
 from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.forgetting.overtaking import all_are_kept
 from oldfriend.memory.log import get_message, was_anything_said, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import (
@@ -76,6 +78,7 @@ async def commit(
     async with house.db.writing() as tx:
         chat = await get_chat(tx, said.person.id, said.message.chat)
         reply = await write_reply(tx, house, chat, said, outcome, now=now)
+        await refuse_forgotten(tx, said, outcome, may_redo=may_redo)  # the person is locked now
         await write_receipt(tx, receipt_of(said, reply, outcome, now=now))
         if vectors is not None:
             seqs, model = [each.seq for each in said.messages], house.embedder.model
@@ -86,6 +89,7 @@ async def commit(
             await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
         if outcome.language and outcome.language != said.person.language:
             await set_language(tx, said.person.id, outcome.language)
+        await note_talk(tx, house, said.person.id, said.message.session, now=now)
         if outcome.reply.introduces and not await mark_introduced(tx, said.companion.id, now=now):
             raise StaleDecision("The companion has been introduced by another turn.")
         await check(tx, task.claim)  # from here on nothing more arrives
@@ -111,6 +115,22 @@ async def refuse_overtaken(tx: Transaction, task: Task, said: Utterance, *, may_
     is_edited = any(word.version > answered.get(word.message, word.version) for word in notices)
     if is_edited and may_redo and not await has_done_anything(tx, person, turn):
         raise StaleDecision("What was said has been edited.")
+
+
+async def refuse_forgotten(
+    tx: Transaction, said: Utterance, outcome: Outcome, *, may_redo: bool
+) -> None:
+    """Raise StaleDecision for a reply that rests on what was forgotten while it was decided.
+
+    TurnStopped where that is what was said, or the reply was shown already.
+    """
+    said_ids = {each.id for each in said.messages}
+    rests_on = {item.object for item in outcome.reply.items if item.used}
+    if await all_are_kept(tx, said.person.id, {*said_ids, *rests_on}):
+        return
+    if may_redo and await all_are_kept(tx, said.person.id, said_ids):
+        raise StaleDecision("Something that the reply rests on has been forgotten.")
+    raise TurnStopped("What was said has been forgotten.")
 
 
 async def done_with(tx: Transaction, house: House, task: Task) -> tuple[Letter, ...]:

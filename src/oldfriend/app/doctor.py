@@ -24,6 +24,7 @@ from oldfriend.ledger.looking_back import find_last_call
 from oldfriend.memory.changes import check_fold
 from oldfriend.memory.log import count_messages
 from oldfriend.memory.people import list_people
+from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.memory.vectors import count_findable, count_standing_in, models_of
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
@@ -44,6 +45,7 @@ async def examine(house: House) -> list[Finding]:
     async with house.db.reading() as tx:
         findings += await language_models(tx, house.settings, now=house.clock())
         findings += await put_off_embedding(tx, house)
+        findings += forming_of(house.settings)
         for person in await list_people(tx):
             findings += await person_findings(tx, person, house.embedder.model)
     return findings
@@ -138,7 +140,36 @@ async def person_findings(tx: Transaction, person: Person, model: str) -> list[F
     for former, count in standing_in.items():
         words += f", {count:,} of them as {former} understood them until they are embedded anew"
     findings = [Finding(is_well=True, text=words + ".")]
+    findings += await reading_findings(tx, person)
     for memory in await check_fold(tx, person.id):
         text = f"{person.name}: memory {memory} is not what the journal says. Report this."
         findings.append(Finding(is_well=False, text=text))
     return findings
+
+
+def forming_of(settings: Settings) -> list[Finding]:
+    """Whether memory forms by itself."""
+    if settings.memory.forms:
+        return []
+    text = "Nothing is learned from what is said: [memory] forms is off in oldfriend.toml."
+    return [Finding(is_well=True, text=text)]
+
+
+async def reading_findings(tx: Transaction, person: Person) -> list[Finding]:
+    """Whether what was said could be read."""
+    failed = await list_segments(tx, person.id, status=["failed"])
+    findings = [
+        Finding(is_well=False, text=f"{person.name}: {unread_as_text(each, person.zone)}")
+        for each in failed
+    ]
+    if failed:
+        text = f"{person.name}: try again with oldfriend consolidate --resume"
+        findings.append(Finding(is_well=False, text=text))
+    return findings
+
+
+def unread_as_text(segment: Segment, zone: str) -> str:
+    """A stretch of talk that could not be read."""
+    when = from_micros(segment.from_at, zone).strftime("%Y-%m-%d %H:%M")
+    many = f"{segment.messages:,} messages of {when}"
+    return f"{many} could not be read, and were set aside: {segment.error}"

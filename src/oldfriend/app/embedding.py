@@ -1,4 +1,4 @@
-"""Which messages still lack a vector, and how do they get one? A little at a time, resumably.
+"""Which messages and beliefs still lack a vector, and how do they get one? Resumably.
 
 A process that dies loses at most one batch; whoever comes next goes on. When another model was
 chosen, all messages lack its vectors; until each has one, it is found by the one of before.
@@ -11,6 +11,7 @@ from oldfriend.app.house import House
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.ledger.calls import Asker
+from oldfriend.memory.meanings import list_meaningless, save_meanings
 from oldfriend.memory.search import text_to_embed
 from oldfriend.memory.vectors import (
     Choice,
@@ -79,6 +80,7 @@ async def embed_missing(
         if progress is not None and not done.is_whole:
             progress(done.count)
     if done.is_whole:
+        await embed_beliefs(house, person)
         for model in former:
             await drop_former(house, person, model)
     return done.count
@@ -98,6 +100,20 @@ async def embed_some(house: House, person: PersonId, done: Done, most: int) -> N
     async with house.db.writing() as tx:
         await save_vectors(tx, person, house.embedder.model, seqs, vectors)
     done.count, done.last_seq = done.count + len(waiting), seqs[-1]
+
+
+async def embed_beliefs(house: House, person: PersonId) -> None:
+    """Give vectors to what is believed, in the words in which it was decided last."""
+    model = house.embedder.model
+    while True:
+        async with house.db.reading() as tx:
+            waiting = await list_meaningless(tx, person, model, limit=BATCH)
+        if not waiting:
+            return
+        vectors = await house.embedder.embed([text for _, text in waiting])
+        meanings = {memory: row for (memory, _), row in zip(waiting, vectors, strict=True)}
+        async with house.db.writing() as tx:
+            await save_meanings(tx, person, model, meanings)
 
 
 def words_of(message: Unembedded) -> str:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.app.embedding import embed_missing
+from oldfriend.app.forgetting import RETAIN, retain_for_everybody
 from oldfriend.app.forming.tending import (
     READ,
     TEND,
@@ -21,7 +22,7 @@ from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros, from_micros, start_of_day
+from oldfriend.domain.clock import DAY, Micros, from_micros, start_of_day
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, LeaseLost, UnknownJob
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim, Letter
@@ -57,6 +58,16 @@ async def read_segment(house: House, letter: Letter) -> None:
     await read(house, whose(letter), segment, by=by)
 
 
+async def retain_messages(house: House, _: Letter) -> None:
+    """Let messages go that are older than was chosen, and do so again tomorrow."""
+    await retain_for_everybody(house)
+    if house.settings.retention.messages_days is not None:
+        async with house.db.writing() as tx:
+            again = Job(name=RETAIN)
+            now = house.clock()
+            await put_job(tx, RETAIN, again, person=None, now=now, due_at=now + DAY)
+
+
 async def tidy_memory(house: House, letter: Letter) -> None:
     """Join what says the same, fold summaries, end what is overdue."""
     await tidy(house, whose(letter))
@@ -64,6 +75,7 @@ async def tidy_memory(house: House, letter: Letter) -> None:
 
 JOBS: Mapping[str, Work] = MappingProxyType({
     EMBED: embed_everybody, TEND: tend_memory, READ: read_segment, TIDY: tidy_memory,
+    RETAIN: retain_messages,
 })  # fmt: skip
 MOST_READINGS = 3
 """What a model reads wrongly so often is set aside (see the issue of broken output: G11, F11)."""
@@ -73,6 +85,16 @@ async def plan_jobs(house: House) -> None:
     """Put on the agenda what a start may find undone."""
     async with house.db.writing() as tx:
         await plan_embedding(tx, now=house.clock())
+        await plan_retaining(tx, house, due_at=house.clock())
+
+
+async def plan_retaining(tx: Transaction, house: House, *, due_at: Micros) -> None:
+    """Have messages let go that are older than was chosen, where anything was; once a day."""
+    is_chosen = house.settings.retention.messages_days is not None
+    if is_chosen and await first_due(tx, "agenda", RETAIN) is None:
+        await put_job(
+            tx, RETAIN, Job(name=RETAIN), person=None, now=house.clock(), due_at=due_at
+        )  # fmt: skip
 
 
 async def plan_embedding(tx: Transaction, *, now: Micros) -> None:

@@ -1,26 +1,33 @@
 """How are hits and receipts shown, to people as text and to programs as JSON values?"""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.ledger.looking_back import list_shown
 from oldfriend.ledger.spending import DOLLAR
 from oldfriend.memory.beliefs import get_memory
+from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.log import get_message
 from oldfriend.memory.receipts import Receipt, ReceiptItem
 from oldfriend.memory.search import Reason
 from oldfriend.turn.explaining import reasons_in_words
+from oldfriend.turn.recall import Remembered
 
 Thing: TypeAlias = Message | Memory | None
 
 LONGEST_LINE = 160
+SHOWN_OF_ID = 8
+MOST_WORDS = 3
+"""So much of what was said for a belief is shown with a reply; the rest by `memory show`."""
+NAMES: Mapping[str, str] = {"note": "your note", "summary": "what we talked about"}
 NOT_FOUND = "not the companion's own words, nor what only asks or greets"
 """Why fewer messages can be found than are kept."""
 INTENTS = {
@@ -39,6 +46,7 @@ class Explained:
     asked: Message
     reply: Message
     stood_on: tuple[tuple[ReceiptItem, Thing], ...]
+    because: Mapping[ObjectId, Sequence[Evidence]]  # the words for and against each belief
     only_shown: tuple[Message, ...]  # to a model, beside that: what was said just before
 
 
@@ -49,6 +57,11 @@ async def explained(tx: Transaction, receipt: Receipt) -> Explained:
         asked=await get_message(tx, receipt.person, receipt.asked),
         reply=await get_message(tx, receipt.person, receipt.replied),
         stood_on=tuple([(item, await find_thing(tx, receipt, item)) for item in receipt.items]),
+        because=await list_evidence_of(
+            tx,
+            receipt.person,
+            [ObjectId(item.object) for item in receipt.items if item.kind == "memory"],
+        ),
         only_shown=await list_only_shown(tx, receipt),
     )
 
@@ -98,6 +111,29 @@ def hit_as_json(message: Message, score: float, why: tuple[Reason, ...]) -> dict
     }
 
 
+def belief_hit_as_json(remembered: Remembered, zone: str) -> dict[str, JsonValue]:
+    """A found belief for a program, with the words that it rests on."""
+    memory, standing = remembered.known.memory, remembered.known.standing
+    words: list[JsonValue] = [words_as_json(each) for each in remembered.words]
+    return {
+        "kind": memory.kind, "memory": memory.id, "text": memory.text, "key": memory.key,
+        "value": memory.value, "status": memory.status, "trust": memory.trust,
+        "confidence": standing.confidence, "times_seen": standing.times_seen,
+        "at": in_zone(standing.last_seen, zone),
+        "happened_at": in_zone(memory.happened_at, zone),
+        "due_at": in_zone(memory.due_at, zone),
+        "until": in_zone(memory.holds_until or memory.ended_at, zone),
+        "score": round(remembered.score, 4),
+        "why": list[JsonValue](reasons_in_words(remembered.why)),
+        "evidence": words,
+    }  # fmt: skip
+
+
+def in_zone(at: Micros | None, zone: str) -> str | None:
+    """A moment by the clocks of a zone, as ISO 8601; None where there is none."""
+    return None if at is None else from_micros(at, zone).isoformat(timespec="seconds")
+
+
 def message_as_json(message: Message) -> dict[str, JsonValue]:
     """A message for a program."""
     return {
@@ -116,7 +152,10 @@ def message_as_json(message: Message) -> dict[str, JsonValue]:
 def receipt_as_json(explained: Explained) -> dict[str, JsonValue]:
     """A receipt for a program: what was used first, then what was only considered."""
     receipt = explained.receipt
-    items: list[JsonValue] = [item_as_json(item, thing) for item, thing in explained.stood_on]
+    items: list[JsonValue] = [
+        item_as_json(item, thing, explained.because.get(ObjectId(item.object), ()))
+        for item, thing in explained.stood_on
+    ]
     return {
         "id": receipt.id,
         "turn": receipt.turn,
@@ -131,12 +170,16 @@ def receipt_as_json(explained: Explained) -> dict[str, JsonValue]:
     }
 
 
-def item_as_json(item: ReceiptItem, thing: Thing) -> JsonValue:
-    """One thing that a reply stood on, for a program."""
+def item_as_json(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> JsonValue:
+    """One thing that a reply stood on, for a program; of a belief with its words."""
     if isinstance(thing, Message):
         return {"kind": "message", **hit_as_json(thing, item.score, item.why)}
     if isinstance(thing, Memory):
-        return {"kind": "memory", "memory": thing.id, "text": thing.text}
+        told: list[JsonValue] = [words_as_json(each) for each in words]
+        return {
+            "kind": "memory", "memory": thing.id, "is": thing.kind, "text": thing.text,
+            "evidence": told,
+        }  # fmt: skip
     return {"kind": item.kind, item.kind: item.object, "text": None}
 
 
@@ -156,25 +199,57 @@ def receipt_as_text(explained: Explained) -> str:
         intent,
     ]
     if used:
-        lines += ["", "My reply stands on:", *(line for pair in used for line in item_lines(*pair))]
+        lines += ["", "My reply stands on:", *lines_of(explained, used)]
     if explained.only_shown:
         lines += ["", "Only shown to the model, as what was said before:"]
         lines += [message_line(message) for message in explained.only_shown]
     if left:
-        lines += ["", "Also considered, and left out:", *(
-            line for pair in left for line in item_lines(*pair)
-        )]  # fmt: skip
+        lines += ["", "Also considered, and left out:", *lines_of(explained, left)]
     return "\n".join([*lines, "", confidence(receipt)]).rstrip()
 
 
-def item_lines(item: ReceiptItem, thing: Thing) -> list[str]:
-    """One thing that a reply stood on, to read."""
+def lines_of(explained: Explained, items: Sequence[tuple[ReceiptItem, Thing]]) -> list[str]:
+    """Some of what a reply was based on, to read."""
+    return [
+        line
+        for item, thing in items
+        for line in item_lines(item, thing, explained.because.get(ObjectId(item.object), ()))
+    ]
+
+
+def item_lines(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> list[str]:
+    """One thing that a reply stood on, to read; of a belief with its words."""
     if thing is None:
         return ["  • something that was taken out since"]
     if isinstance(thing, Memory):
-        return [f"  • your note: {one_line(thing.text)}"]
+        name = NAMES.get(thing.kind, "what I believe")
+        head = f"  • {name} ({short(thing.id)}): {one_line(thing.text)}"
+        return [head, *(f"      because {words_as_text(each)}" for each in words[:MOST_WORDS])]
     head, because = message_line(thing), ", ".join(reasons_in_words(item.why))
     return [head, f"      because {because} (score {item.score:.2f})"] if because else [head]
+
+
+def short(object_id: str) -> str:
+    """By what of an id people name it."""
+    return object_id[-SHOWN_OF_ID:]
+
+
+def words_as_text(words: Evidence) -> str:
+    """Words that bear on a belief, to read."""
+    who = "you" if words.trust == "person" else words.speaker
+    said = "said" if words.stance == "supports" else "said against it"
+    at = from_micros(words.said_at, words.zone).isoformat(timespec="minutes")
+    return f"{who} {said}, {at}: “{one_line(words.quote)}”"
+
+
+def words_as_json(words: Evidence) -> dict[str, JsonValue]:
+    """Words that bear on a belief, for a program."""
+    return {
+        "message": words.message, "version": words.version, "quote": words.quote,
+        "speaker": words.speaker, "trust": words.trust, "signal": words.signal,
+        "stance": words.stance, "confidence": words.confidence, "found_by": words.extractor,
+        "at": from_micros(words.said_at, words.zone).isoformat(timespec="seconds"),
+    }  # fmt: skip
 
 
 def message_line(message: Message) -> str:

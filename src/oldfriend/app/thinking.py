@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from oldfriend.app.allowance import allowances
 from oldfriend.app.house import House
-from oldfriend.ledger.calls import Asker, find_completion, record_call
+from oldfriend.app.recording import keep_call
+from oldfriend.ledger.calls import Asker, find_completion
 from oldfriend.ledger.tools import (
     Kept,
     ToolClass,
@@ -61,7 +62,7 @@ def model_for(house: House, asker: Asker) -> Model | None:
 
     async def keep(call: Call, request: str, step: int) -> None:
         async with house.db.writing() as tx:
-            await record_call(tx, asker, call, step=step, request=request, now=house.clock())
+            await keep_call(tx, asker, call, step=step, request=request, now=house.clock())
         house.reached("called")
 
     return Replayed(model=make.chain, find=find, keep=keep, name=make.name)

@@ -160,6 +160,17 @@ async def dimension_of(settings: Settings, model: str, account: Account) -> int:
         await embedder.close()
 
 
+def likely_cost(settings: Settings, model: str, *, tokens_in: int, tokens_out: int) -> int | None:
+    """Millionths of a dollar that so many tokens of a model cost; None where it is not known."""
+    try:
+        from oldfriend.llm.adapters.pricing import Tokens, price
+
+        tokens = Tokens(input_tokens=tokens_in, output_tokens=tokens_out)
+        return price(choice_of(settings, model), tokens, None)
+    except (ImportError, ModelMisconfigured, InvalidInput):
+        return None
+
+
 async def ollama_models(base_url: str) -> list[str]:
     """The models of an Ollama on this machine; none where there is none."""
     from oldfriend.llm.adapters.ollama import find_ollama

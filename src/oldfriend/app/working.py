@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from oldfriend.app.answering import work_on
 from oldfriend.app.delivering import deliver
+from oldfriend.app.forming.tending import cut_at_shutdown
 from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs, plan_jobs
 from oldfriend.app.running.keeping import at_most
@@ -25,6 +26,7 @@ SWEEP_S = 5.0
 """So often it looks without being woken: for leases that ran out, and bells that did not ring."""
 LONGEST_WAIT_S = 30.0
 """For a database that is away; it is waited for without end."""
+GRACE_S = 5.0
 JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
 
@@ -47,6 +49,16 @@ async def work(house: House, *, stopping: asyncio.Event) -> None:
         queues.create_task(work_through(house, "agenda", do_jobs, JOBS_AT_ONCE, stopping))
         await stopping.wait()
         house.waking.ring()
+    await leave_to_be_read(house)
+
+
+async def leave_to_be_read(house: House) -> None:
+    """Let the next start read what was said, as far as the talk is over; that must be quick."""
+    try:
+        async with asyncio.timeout(GRACE_S):
+            await cut_at_shutdown(house)
+    except (TimeoutError, StoreError) as error:
+        tell_trouble("not-cut-at-shutdown", error)  # a pause will have it read all the same
 
 
 async def work_through(

@@ -3,17 +3,21 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from oldfriend.app.accepting import open_line
+from oldfriend.app.believing.undoing import undo_import as undo_batch
+from oldfriend.app.catching_up import catch_up
 from oldfriend.app.embedding import make_up
-from oldfriend.app.forgetting import forgotten_of
+from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.showing import NOT_FOUND
 from oldfriend.cli.columns import counted, duration
+from oldfriend.cli.consolidate import in_words, offer_model
 from oldfriend.cli.opening import opened, person_named, settings_from
+from oldfriend.cli.status_line import StatusLine, reading_line
 from oldfriend.cli.whom import person_looked_into, person_to_talk
 from oldfriend.domain.clock import from_micros, zone_named
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -23,7 +27,7 @@ from oldfriend.memory.batches import Batch, list_batches
 from oldfriend.memory.log import count_messages
 from oldfriend.memory.people import OWNER_NAME, ensure_companion
 from oldfriend.memory.vectors import count_findable
-from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
+from oldfriend.transfer.importing import Brought, Progress, bring_in
 from oldfriend.transfer.inspecting import Preview, inspect
 from oldfriend.transfer.restoring import Contents, contents_of, is_our_export, restore
 
@@ -89,6 +93,7 @@ async def import_file(options: argparse.Namespace, path: Path) -> None:
             print(described(preview))
             await bring(house, preview, line.person)
             await embed_all(house, line.person.id)
+            await read_brought(house, line.person.id)
 
 
 def checked(path: Path, *, me: str | None, person: str, zone: str) -> Preview:
@@ -150,7 +155,7 @@ async def bring(house: House, preview: Preview, person: Person) -> None:
     """Write what the file holds, and say what came of it."""
     async with house.db.writing() as tx:
         companion = await ensure_companion(tx, now=house.clock())
-        forgotten = await forgotten_of(house, tx, person.id)
+        forgotten = await forgotten_of(house.settings, tx, person.id)
     line = StatusLine()
     brought = await bring_in(
         house.db, preview, person=person, companion=companion, clock=house.clock,
@@ -239,6 +244,20 @@ async def leave_for_later(house: House, person: PersonId) -> int:
     return await count_unembedded(house, person)
 
 
+async def read_brought(house: House, person: PersonId) -> None:
+    """Read what was brought, by rules; a Ctrl-C puts the rest off. Then offer a model."""
+    line = StatusLine()
+    try:
+        done = await catch_up(
+            house, person, imported=True, show=lambda so_far: line.show(reading_line(so_far))
+        )
+    finally:
+        line.clear()
+    if done.read:
+        print(in_words(done))
+        await offer_model(house, person)
+
+
 async def list_imports(options: argparse.Namespace) -> int:
     """Print what was imported."""
     async with opened(options, create=False) as house, house.db.reading() as tx:
@@ -260,12 +279,12 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
             person = await person_looked_into(tx, options)
             if number not in {batch.number for batch in await list_batches(tx, person.id)}:
                 raise NotFound(f"There is no import {number}. See: oldfriend import list")
-        undone = await undo(house.db, person, number, now=house.clock())
+        undone = await undo_batch(house, person, number)
         async with house.db.reading() as tx:
             later = overlapping(await list_batches(tx, person.id), number)
     print(
         f"Import {number} is undone: {counted(undone.messages, 'message')} "
-        f"{was(undone.messages)} taken out."
+        f"{was(undone.messages)} taken out{with_beliefs(undone.beliefs)}."
     )
     for batch in later:
         print(
@@ -274,6 +293,16 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
             f"then import {batch.reading.file} again."
         )
     return 0
+
+
+def with_beliefs(count: int) -> str:
+    """What else follows from taking messages out."""
+    return f", and {counted(count, 'belief')} ended with them or {holds(count)} again" * bool(count)
+
+
+def holds(count: int) -> str:
+    """The verb for a number of things that are so."""
+    return "holds" if count == 1 else "hold"
 
 
 def overlapping(batches: Sequence[Batch], number: int) -> list[Batch]:
@@ -310,25 +339,3 @@ def listed(contents: Contents) -> str:
 def was(count: int) -> str:
     """The verb for a number of things that something happened to."""
     return "was" if count == 1 else "were"
-
-
-class StatusLine:
-    """One line that is written over again and again; only in a terminal."""
-
-    def __init__(self) -> None:
-        """Nothing is shown yet."""
-        self._is_shown = False
-        self._write: Callable[[str], object] = sys.stderr.write
-
-    def show(self, text: str) -> None:
-        """Show a text in place of the last."""
-        if sys.stderr.isatty():
-            self._write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
-            self._is_shown = True
-
-    def clear(self) -> None:
-        """Leave an empty line behind."""
-        if self._is_shown:
-            self._write("\r\x1b[K")
-            sys.stderr.flush()

@@ -9,6 +9,7 @@ import asyncio
 import sys
 
 from oldfriend.app.accepting import Line, open_line
+from oldfriend.app.catching_up import leave, read_ripe
 from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.house import House
 from oldfriend.cli.conversation import Conversation
@@ -22,12 +23,19 @@ async def run(options: argparse.Namespace) -> int:
     async with opened(options, create=True) as house:
         person = await person_to_talk(house, options)
         line = await open_line(house, person=person, channel=options.channel)
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            return await converse_by_lines(house, line)
+        code = await converse(house, line)
+        await leave(house, line.person.id)
+    return code
 
-        from oldfriend.cli.terminal import converse_on_terminal
 
-        await converse_on_terminal(house, line)
+async def converse(house: House, line: Line) -> int:
+    """Talk, at a terminal or through a pipe; the exit code."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return await converse_by_lines(house, line)
+
+    from oldfriend.cli.terminal import converse_on_terminal
+
+    await converse_on_terminal(house, line)
     return 0
 
 
@@ -37,10 +45,11 @@ async def converse_by_lines(house: House, line: Line) -> int:
     1 when something could not be done: nobody may be there to read that it was said.
     """
     talk = Conversation(house, line, print, speak, remark=remark)
+    trouble = await read_ripe(house, line.person.id)
     while text := await asyncio.to_thread(sys.stdin.readline):
         if not await talk.hear(text.rstrip("\n")):
             break
-    trouble = await make_up(house, line.person.id, most=LEFT_OVER)
+    trouble = await make_up(house, line.person.id, most=LEFT_OVER) or trouble
     if trouble is not None:
         print(f"oldfriend: {trouble}", file=sys.stderr)
     return 1 if talk.has_failed else 0

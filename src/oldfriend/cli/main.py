@@ -11,9 +11,10 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 from oldfriend import __version__
+from oldfriend.cli.believing_options import add_believing
+from oldfriend.cli.options import Commands, add_command, positive, some_days, where_options
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import storable
 
@@ -76,54 +77,12 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_talking(commands)
     add_looking(commands)
+    add_believing(commands)
     add_moving(commands)
     add_running(commands)
     add_connect(commands)
     add_forget(commands)
     add_keeping(commands)
-    return parser
-
-
-def where_options(typed: str = "typed") -> argparse.ArgumentParser:
-    """Options that every command takes, before or after its name.
-
-    ``typed`` names what --set gathers: what stands after the name would replace what is before.
-    """
-    options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    options.add_argument(
-        "--data", metavar="DIR", help="folder for everything Oldfriend keeps (OLDFRIEND_DATA)"
-    )
-    options.add_argument(
-        "--database", metavar="URL",
-        help="where the memory is: sqlite:///PATH or postgresql://… (OLDFRIEND_DATABASE)",
-    )  # fmt: skip
-    options.add_argument(
-        "--person",
-        type=storable,
-        metavar="NAME",
-        help="whose memory this is about (default: the owner)",
-    )
-    options.add_argument(
-        "--set", action="append", dest=typed, metavar="NAME=VALUE",
-        help="a setting for this once, such as limits.lease_s=5",
-    )  # fmt: skip
-    return options
-
-
-class Commands(Protocol):
-    """What argparse gives back for adding commands to."""
-
-    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - as argparse has it
-        """A parser for one command."""
-        ...
-
-
-def add_command(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:
-    """A command, its module, and one sentence about it."""
-    parser = commands.add_parser(
-        name, parents=[where_options()], help=text, description=f"{text[0].upper()}{text[1:]}."
-    )
-    parser.set_defaults(module=module, parser=parser)
     return parser
 
 
@@ -160,9 +119,18 @@ def add_new_person(parser: argparse.ArgumentParser) -> None:
 
 def add_looking(commands: Commands) -> None:
     """The commands for looking into the memory."""
-    recall = add_command(commands, "recall", "recall", "find the messages that answer a question")
+    recall = add_command(
+        commands, "recall", "recall", "find what was said or learned that answers a question"
+    )
     recall.add_argument("query", type=storable, metavar="QUERY")
     recall.add_argument("-k", type=positive, default=10, metavar="N", help="how many (default 10)")
+    recall.add_argument(
+        "--kind", action="append", metavar="KIND",
+        help="only such: message, fact, preference, event, pattern, commitment or expectation",
+    )  # fmt: skip
+    recall.add_argument(
+        "--around", action="store_true", help="with what was said before and after a message"
+    )
     recall.add_argument("--json", action="store_true", help="print a list of hits as JSON")
     why = add_command(commands, "why", "why", "explain what a reply stood on")
     why.add_argument(
@@ -281,6 +249,17 @@ def add_forget(commands: Commands) -> None:
 
 def add_keeping(commands: Commands) -> None:
     """The commands for keeping the house in order."""
+    core = add_command(commands, "core", "core", "who your companion is, in your words")
+    core.add_argument(
+        "block", nargs="?", type=storable, metavar="BLOCK", help="persona, user or style"
+    )
+    core.add_argument(
+        "text", nargs="?", type=storable, metavar="TEXT",
+        help="what it says from now on; - reads it from standard input",
+    )  # fmt: skip
+    core.add_argument("--history", action="store_true", help="every version of a block")
+    add_new_person(core)
+    core.add_argument("--json", action="store_true", help="print it as JSON")
     person = add_command(commands, "person", "person", "list who is known, or rename somebody")
     person.add_argument(
         "what", nargs="+", type=storable, metavar="WHAT",
@@ -292,19 +271,3 @@ def add_keeping(commands: Commands) -> None:
     bench.add_argument("--json", metavar="FILE", help="also write the results to a file")
     bench.add_argument("--only", metavar="NAME", action="append", help="only these measurements")
     bench.add_argument("--quick", action="store_true", help="smaller sizes, rougher numbers")
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 up, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def some_days(text: str) -> int:
-    """A number of days that a calendar holds, for argparse."""
-    number = positive(text)
-    if number > 36_500:
-        raise argparse.ArgumentTypeError("must be at most 36500")
-    return number

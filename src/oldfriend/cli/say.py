@@ -6,6 +6,7 @@ import sys
 
 from oldfriend.app.accepting import Said, open_line
 from oldfriend.app.answering import Answer, answer
+from oldfriend.app.catching_up import read_ripe
 from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.house import House
 from oldfriend.app.showing import explained, receipt_as_json
@@ -17,7 +18,7 @@ from oldfriend.domain.clock import parse_moment
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Say it, print the reply, then make up for vectors that are missing."""
+    """Say it, print the reply; then make up for missing vectors, and read what is ripe."""
     text = sys.stdin.read() if options.text == "-" else options.text
     async with opened(options, create=True) as house:
         person = await person_to_talk(house, options)
@@ -27,6 +28,7 @@ async def run(options: argparse.Namespace) -> int:
         given = await answer(house, line, Said(text=text, at=at, zone=zone), tell=tell)
         print(await as_json(house, given) if options.json else given.reply.text, flush=True)
         trouble = await make_up(house, line.person.id, most=LEFT_OVER)
+        trouble = await read_ripe(house, line.person.id) or trouble
     if trouble is not None:
         print(f"oldfriend: {trouble}", file=sys.stderr)
     return 0

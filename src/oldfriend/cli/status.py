@@ -20,6 +20,7 @@ from oldfriend.cli.opening import folder_from, settings_from
 from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Queue
+from oldfriend.memory.segments import count_waiting as count_unread
 from oldfriend.queues.counting import Waiting, count_waiting
 
 ANSWERS_S = 6.0
@@ -37,6 +38,7 @@ class State:
     now: Micros
     waiting: list[Waiting]
     today: tuple[Allowance, Allowance]  # of the background, of everything
+    to_read: int  # stretches of talk of which nothing was learned yet
     embedding_until: Micros | None  # when embedding goes on that waits for tomorrow's allowance
 
 
@@ -62,7 +64,7 @@ async def state_from(settings: Settings) -> State:
         now = house.clock()
         return State(
             settings=settings, now=now, waiting=await count_waiting(tx, now=now),
-            today=await allowances(tx, settings, now=now),
+            today=await allowances(tx, settings, now=now), to_read=await count_unread(tx),
             embedding_until=await embedding_waits_until(tx, now=now),
         )  # fmt: skip
 
@@ -102,6 +104,10 @@ def state_as_text(state: State) -> list[str]:
     return [
         f"Waiting: {'; '.join(waits) or 'nothing'}.",
         *([f"Set aside: {counted(parked, 'letter')} (oldfriend letters --parked)."] * bool(parked)),
+        *(
+            [f"To be read: {counted(state.to_read, 'stretch', 'stretches')} of talk."]
+            * bool(state.to_read)
+        ),
         f"Models: {models_as_text(state.settings)}.",
         f"Today: {counted(spent.calls, 'call')}, {spent.tokens:,} tokens, {price(spent)}.",
         *map(allowance_as_text, state.today),
@@ -160,6 +166,7 @@ def state_as_json(state: State) -> dict[str, JsonValue]:
             }
             for each in state.waiting
         },
+        "to_read": state.to_read,
         "models": {role: [*models.for_role(role)] for role in ROLES},
         "today": {each.purpose: allowance_as_json(each) for each in state.today},
         "embedding_waits_until": None if until is None else from_micros(until).isoformat(),

@@ -17,6 +17,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from oldfriend.app.accepting import Line
+from oldfriend.app.catching_up import read_meanwhile
 from oldfriend.app.embedding import make_up
 from oldfriend.app.house import House
 from oldfriend.cli.conversation import Conversation
@@ -38,7 +39,7 @@ async def converse_on_terminal(house: House, line: Line) -> None:
     await talk.begin()
     with patch_stdout():
         async with asyncio.TaskGroup() as tasks:
-            beside = [tasks.create_task(follow_others(talk)), tasks.create_task(catch_up(talk))]
+            beside = [tasks.create_task(each(talk)) for each in (follow_others, catch_up, learn)]
             async for text in typed(typing):
                 with ctrl_c_calls(lambda: tasks.create_task(talk.stop_reply())):
                     goes_on = await talk.hear(text)
@@ -129,3 +130,11 @@ async def catch_up(talk: Conversation) -> None:
     trouble = await make_up(talk.house, talk.line.person.id)
     if trouble is not None:
         talk.write(f"({trouble})")
+
+
+async def learn(talk: Conversation) -> None:
+    """Read what was said, as it becomes ripe."""
+    try:
+        await read_meanwhile(talk.house, talk.line.person.id)
+    except OldfriendError as error:
+        talk.write(f"(What you say is kept, and read later: {error})")

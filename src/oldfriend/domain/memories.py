@@ -192,6 +192,7 @@ class Evidence:
     segment: SegmentId | None = None  # whose consolidation found it
     said_at: Micros
     zone: str  # of the message that is quoted
+    speaker: str = ""  # the name of who said it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

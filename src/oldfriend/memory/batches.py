@@ -12,6 +12,8 @@ from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.ids import BatchId, PersonId, new_id
 from oldfriend.domain.messages import storable
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.segments import remove_empty_segments, reopen_segments_of
+from oldfriend.memory.withdrawing import undo_consolidations
 
 BatchStatus = Literal["running", "done", "undone"]
 
@@ -57,6 +59,7 @@ class Undone:
     messages: int
     sessions: int
     chats: int
+    beliefs: int = 0  # that rested on them alone, or had been overruled by them
 
 
 async def begin_batch(tx: Transaction, person: PersonId, reading: Reading, *, now: Micros) -> Batch:
@@ -181,7 +184,9 @@ async def undo_batch(tx: Transaction, person: PersonId, number: int, *, now: Mic
         batch=batch.id,
         person=person,
     )
+    beliefs = await withdraw_beliefs(tx, batch, now=now)
     messages = await remove_messages(tx, batch)
+    await remove_empty_segments(tx, person)
     sessions = await remove_empty_sessions(tx, person)
     emptied = sum([await remove_empty_chat(tx, person, str(chat)) for (chat,) in chats])
     await tx.run(
@@ -190,7 +195,24 @@ async def undo_batch(tx: Transaction, person: PersonId, number: int, *, now: Mic
         batch=batch.id,
     )
     await tx.run("UPDATE person SET rewritten = rewritten + 1 WHERE id = :person", person=person)
-    return Undone(messages=messages, sessions=sessions, chats=emptied)
+    return Undone(messages=messages, sessions=sessions, chats=emptied, beliefs=beliefs)
+
+
+async def withdraw_beliefs(tx: Transaction, batch: Batch, *, now: Micros) -> int:
+    """Take back what was read in an import's messages; how many beliefs end or hold again.
+
+    Their quotes go with the messages. What else was said beside them waits to be read again.
+    """
+    segments = await reopen_segments_of(tx, batch.person, batch.id)
+    touched = await undo_consolidations(tx, batch.person, segments, now=now)
+    await tx.run(
+        """DELETE FROM evidence WHERE person = :person AND EXISTS
+             (SELECT 1 FROM message m WHERE m.id = evidence.message AND m.person = :person
+              AND m.version = evidence.version AND m.batch = :batch)""",
+        person=batch.person,
+        batch=batch.id,
+    )
+    return len(touched)
 
 
 async def remove_messages(tx: Transaction, batch: Batch) -> int:

@@ -33,6 +33,33 @@ async def list_memories(
     return [known_from(row) for row in rows]
 
 
+async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> list[Known]:
+    """The memories about which something was decided after a change, as decided last."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY}, {STANDING} FROM memory
+           WHERE person = :person AND change_seq > :seq ORDER BY change_seq""",
+        person=person,
+        seq=seq,
+    )
+    return [known_from(row) for row in rows]
+
+
+async def list_stored_standings(tx: Transaction, person: PersonId) -> dict[ObjectId, Standing]:
+    """How memories stand that are believed, or were."""
+    rows = await tx.rows(
+        """SELECT id, strength, confidence, times_seen, first_seen, last_seen FROM memory
+           WHERE person = :person AND last_seen IS NOT NULL""",
+        person=person,
+    )
+    return {
+        ObjectId(row[0]): Standing(
+            strength=row[1], confidence=row[2], times_seen=row[3], first_seen=row[4],
+            last_seen=row[5],
+        )
+        for row in rows
+    }  # fmt: skip
+
+
 async def list_events_between(
     tx: Transaction, person: PersonId, *, since: Micros, until: Micros
 ) -> list[Known]:

@@ -4,6 +4,8 @@ Knows nothing of what they say.
 """
 
 import unicodedata
+from collections.abc import Collection
+from dataclasses import replace
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
@@ -58,6 +60,36 @@ async def get_person(tx: Transaction, name: str | None) -> Person:
         known = ", ".join(p.name for p in await list_people(tx)) or "nobody yet"
         raise NotFound(f"Nobody here is called {name!r}. Known: {known}.")
     return person
+
+
+async def rename_person(
+    tx: Transaction, person: Person, name: str, *, platforms: Collection[str]
+) -> Person:
+    """Give a person another name; the person as they are then.
+
+    Where they are known by their name it goes along, not so on ``platforms``, which have addresses
+    of their own. What was said stays signed as it was. Raises InvalidInput for a name that is
+    taken or unusable.
+    """
+    new = checked_name(name)
+    taken = await find_person(tx, new)
+    if taken is not None and taken.id != person.id:
+        raise InvalidInput(f"Somebody here is called {new} already.")
+    await tx.run("UPDATE person SET name = :new WHERE id = :id", new=new, id=person.id)
+    for table in ("chat", "identity"):
+        rows = await tx.rows(
+            f"SELECT channel FROM {table} WHERE person = :id AND address = :old",
+            id=person.id,
+            old=person.name,
+        )
+        places = [{"id": person.id, "old": person.name, "new": new, "channel": channel}
+                  for (channel,) in rows if channel not in platforms]  # fmt: skip
+        await tx.run_many(
+            f"""UPDATE {table} SET address = :new
+               WHERE person = :id AND address = :old AND channel = :channel""",
+            places,
+        )
+    return replace(person, name=new)
 
 
 async def find_owner(tx: Transaction) -> Person | None:

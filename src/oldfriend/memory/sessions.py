@@ -5,7 +5,7 @@ A session is a matter of one chat; memory never asks for it.
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import BatchId, SessionId, new_id
+from oldfriend.domain.ids import BatchId, PersonId, SessionId, new_id
 from oldfriend.domain.people import (
     SESSION_IDLE,
     SESSION_MESSAGES,
@@ -97,3 +97,10 @@ async def ensure_closed_session(
     )  # fmt: skip
     assert row is not None
     return SessionId(row[0])
+
+
+async def count_sessions(tx: Transaction, person: PersonId) -> int:
+    """How many conversations a person has had."""
+    row = await tx.row("SELECT count(*) FROM session WHERE person = :person", person=person)
+    assert row is not None
+    return int(row[0])

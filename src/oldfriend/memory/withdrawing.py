@@ -4,7 +4,7 @@ Nothing is inverted: evidence is withdrawn, and where a decision that fell had p
 another belief, that one is decided again as it was before.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from oldfriend.db.database import Transaction
@@ -32,12 +32,24 @@ async def undo_consolidation(
 
     What was decided about the same objects since then stays.
     """
-    await withdraw_evidence(tx, person, segment, now=now)
-    ground = Ground(author=UNDONE, segment=segment)
-    ended = await end_unsupported(tx, person, ground=ground, now=now)
-    back = await reopen_overtaken(tx, person, segment, ground=ground, now=now)
-    summaries = await end_summaries(tx, person, [segment], ground=ground, now=now)
-    return [*ended, *back, *summaries]
+    return await undo_consolidations(tx, person, [segment], now=now)
+
+
+async def undo_consolidations(
+    tx: Transaction, person: PersonId, segments: Sequence[SegmentId], *, now: Micros
+) -> list[ObjectId]:
+    """The same for several segments at once, such as those of an import; the oldest first."""
+    rested: set[ObjectId] = set()
+    for segment in segments:
+        rested.update(await withdraw_evidence(tx, person, segment, now=now))
+    back: list[ObjectId] = []
+    for segment in reversed(segments):
+        ground = Ground(author=UNDONE, segment=segment)
+        back += await reopen_overtaken(tx, person, segment, ground=ground, now=now)
+    ground = Ground(author=UNDONE)
+    ended = await end_unsupported(tx, person, ground=ground, now=now, only=rested | {*back})
+    summaries = await end_summaries(tx, person, segments, ground=ground, now=now)
+    return [*ended, *(each for each in back if each not in ended), *summaries]
 
 
 async def end_unsupported(

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Final, Literal
 
 from oldfriend.app.charging import LedgerAccount
+from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.house import House
+from oldfriend.app.recording import keep_call
 from oldfriend.background.adjudicating import adjudicate
 from oldfriend.background.consolidating import Means
 from oldfriend.background.extraction import Extraction, Material
@@ -17,7 +19,7 @@ from oldfriend.background.reading import read_by_model
 from oldfriend.background.rules.reading import read_by_rules
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.ids import TurnId
-from oldfriend.ledger.calls import Asker, find_completion, record_call
+from oldfriend.ledger.calls import Asker, find_completion
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.llm.model import Call, Completion, Model
 from oldfriend.llm.replay import Replayed
@@ -41,6 +43,8 @@ async def means_for(house: House, segment: Segment, *, by: By = "either") -> Mea
             db=house.db, settings=house.settings, clock=house.clock, asker=asker
         ).check()
     passes: Literal[1, 2] = 1 if house.settings.memory.passes == 1 else 2
+    async with house.db.reading() as tx:
+        forgotten = await forgotten_of(house.settings, tx, segment.person)
     return Means(
         db=house.db,
         clock=house.clock,
@@ -49,6 +53,7 @@ async def means_for(house: House, segment: Segment, *, by: By = "either") -> Mea
         embed=partial(embed, house.on_behalf_of(asker).embedder),
         embedder=house.embedder.model,
         adjudicate=None if model is None else partial(is_same, model),
+        is_forgotten=forgotten.is_forgotten,
     )
 
 
@@ -71,7 +76,7 @@ def small_model_for(house: House, asker: Asker) -> Model | None:
 
     async def keep(call: Call, request: str, step: int) -> None:
         async with house.db.writing() as tx:
-            await record_call(tx, asker, call, step=step, request=request, now=house.clock())
+            await keep_call(tx, asker, call, step=step, request=request, now=house.clock())
 
     return Replayed(model=make.chain, find=find, keep=keep, name=make.name)
 

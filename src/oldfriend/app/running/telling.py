@@ -16,6 +16,7 @@ from oldfriend.domain.errors import StoreError
 Fact: TypeAlias = str | int | float | None
 
 EVENTS: Final = logging.getLogger("oldfriend.events")
+EVENTS.addHandler(logging.NullHandler())  # a command that does not tell shows none of them
 FACTS: Final = "facts"
 PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+@")
 

@@ -1,6 +1,7 @@
 """What did a call cost? By a list of prices that came with the installation; nothing is fetched."""
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
@@ -24,6 +25,20 @@ class Counted(Protocol):
     @property
     def cost(self) -> Decimal | None:
         """In dollars; None where it does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Numbers of tokens that nobody has counted yet."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None = None
+    cache_write_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    input_audio_tokens: int | None = None
+    cache_audio_read_tokens: int | None = None
+    output_audio_tokens: int | None = None
 
 
 def read_prices() -> None:

@@ -1,0 +1,1 @@
+"""What is believed, why, since when; and how does the person set it right?"""

@@ -1,0 +1,118 @@
+"""How does the person's decision about a belief get in? Found by its id, written in one go.
+
+Ids are given in full or by their first or last characters, as everywhere.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from oldfriend.app.believing.looking import find_belief
+from oldfriend.app.house import House
+from oldfriend.background.merging import Joining, write_joined
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
+from oldfriend.domain.memories import Believed, Entity, Memory
+from oldfriend.memory import correcting
+from oldfriend.memory.beliefs import find_object, get_known
+from oldfriend.memory.people import lock_person
+
+Verdict = Literal["pin", "unpin", "confirm", "reject"]
+BY_PERSON = correcting.BY_PERSON.author
+
+
+async def judge(house: House, person: PersonId, verdict: Verdict, name: str) -> list[Believed]:
+    """Pin, unpin, confirm or reject something; it, and what holds again.
+
+    Raises NotFound, InvalidInput.
+    """
+    now = house.clock()
+    async with house.db.writing() as tx:
+        each = await meant(tx, person, name)
+        match verdict:
+            case "pin":
+                return [await correcting.pin(tx, person, each, now=now)]
+            case "unpin":
+                return [await correcting.unpin(tx, person, each, now=now)]
+            case "confirm":
+                return [await correcting.confirm(tx, person, each, now=now)]
+            case "reject":
+                return await correcting.reject(tx, person, each, now=now)
+
+
+async def edit(
+    house: House, person: PersonId, name: str, text: str, *, value: str | None = None
+) -> list[Believed]:
+    """Say something right; what is so now, and what that overtakes.
+
+    Raises NotFound, InvalidInput.
+    """
+    now = house.clock()
+    async with house.db.writing() as tx:
+        each = await meant(tx, person, name)
+        return await correcting.edit(tx, person, each, text, value=value, now=now)
+
+
+async def merge(house: House, person: PersonId, keep: str, go: str) -> list[Believed]:
+    """Two names of the same, or two memories that say the same: the second joins the first.
+
+    Raises NotFound, InvalidInput.
+    """
+    async with house.db.writing() as tx:
+        one, other = await two(tx, person, keep, go)
+        if isinstance(one, Entity):
+            return await correcting.merge_entities(
+                tx, person, EntityId(one.id), EntityId(other.id), now=house.clock()
+            )
+        return await merge_memories(tx, house, person, (MemoryId(one.id), MemoryId(other.id)))
+
+
+async def merge_memories(
+    tx: Transaction, house: House, person: PersonId, ids: Sequence[MemoryId]
+) -> list[Believed]:
+    """Let the first of two memories stand on the words of both. Raises InvalidInput."""
+    await lock_person(tx, person)
+    stronger, weaker = [await get_known(tx, person, each) for each in ids]
+    if stronger.memory.kind != weaker.memory.kind:
+        kinds = f"{stronger.memory.kind} and {weaker.memory.kind}"
+        raise InvalidInput(f"Only memories of one kind can be merged, not {kinds}.")
+    if stronger.memory.ended_at is not None or weaker.memory.ended_at is not None:
+        raise InvalidInput("Only what is believed now can be merged.")
+    joining = Joining(stronger=stronger, weaker=weaker, author=BY_PERSON)
+    await write_joined(tx, person, [joining], now=house.clock())
+    return [(await get_known(tx, person, each)).memory for each in ids]
+
+
+async def separate(house: House, person: PersonId, one: str, other: str) -> list[Believed]:
+    """They are two, whatever was taken for one; and stay so. Raises NotFound, InvalidInput."""
+    now = house.clock()
+    async with house.db.writing() as tx:
+        first, second = await two(tx, person, one, other)
+        if isinstance(first, Entity):
+            return await correcting.separate_entities(
+                tx, person, EntityId(first.id), EntityId(second.id), now=now
+            )
+        return await correcting.separate_memories(
+            tx, person, MemoryId(first.id), MemoryId(second.id), now=now
+        )
+
+
+async def two(
+    tx: Transaction, person: PersonId, one: str, other: str
+) -> tuple[Memory | Entity, Memory | Entity]:
+    """Two things of one sort. Raises NotFound, InvalidInput."""
+    first = (await find_belief(tx, person, one)).what
+    second = (await find_belief(tx, person, other)).what
+    if first.id == second.id:
+        raise InvalidInput("These are one and the same already.")
+    if isinstance(first, Memory) and isinstance(second, Memory):
+        return first, second
+    if isinstance(first, Entity) and isinstance(second, Entity):
+        return first, second
+    raise InvalidInput("Name two memories, or two names; not one of each, and no summary.")
+
+
+async def meant(tx: Transaction, person: PersonId, name: str) -> ObjectId:
+    """The id that a part of it means. Raises NotFound, InvalidInput."""
+    object_id, _ = await find_object(tx, person, name)
+    return ObjectId(object_id)

@@ -1,0 +1,224 @@
+"""How are beliefs and their histories shown, to people as text and to programs as JSON values?"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from oldfriend.app.believing.history import History, Step
+from oldfriend.app.believing.looking import Belief
+from oldfriend.app.showing import (
+    message_as_json,
+    message_line,
+    one_line,
+    short,
+    words_as_json,
+    words_as_text,
+)
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import (
+    Believed,
+    ChangeOp,
+    Entity,
+    Memory,
+    Standing,
+    Summary,
+)
+from oldfriend.memory.rows import kind_of
+
+DEED: Final[Mapping[ChangeOp, str]] = {
+    "learned": "learned", "revised": "added to", "disputed": "became doubtful",
+    "superseded": "overtaken by something newer", "merged": "merged into another",
+    "deprecated": "let go: not seen for long", "fulfilled": "came true", "expired": "ran out",
+    "ended": "ended: nothing speaks for it any more", "reopened": "believed again",
+    "corrected": "corrected", "confirmed": "confirmed", "rejected": "rejected", "pinned": "pinned",
+    "unpinned": "unpinned", "separated": "kept apart",
+}  # fmt: skip
+WHO: Final[Mapping[str, str]] = {
+    "person": "you", "rules": "rules", "summarise-by-rules": "rules", "extract": "a model",
+    "summarise": "a model", "adjudicate": "a model", "reply": "a model", "merge": "rules",
+    "clock": "the calendar", "undo": "an undo",
+}  # fmt: skip
+
+
+def line_of(what: Believed) -> str:
+    """Something believed, on one line."""
+    if isinstance(what, Entity):
+        names = f", also {', '.join(what.aliases)}" if what.aliases else ""
+        told = f": {one_line(what.description)}" if what.description else ""
+        return f"{short(what.id)}  {what.kind:<11} {what.name}{names}{told}{marks(what)}"
+    if isinstance(what, Summary):
+        span = f"{day(what.from_at)} to {day(what.until_at)}"
+        return f"{short(what.id)}  level {what.level}  {span}  {what.text}{marks(what)}"
+    return f"{short(what.id)}  {what.kind:<11} {one_line(what.text)}{marks(what)}"
+
+
+def marks(what: Believed) -> str:
+    """What is to be known of it beside its words."""
+    found: list[str] = []
+    if isinstance(what, Summary):
+        found += [] if what.is_active else ["folded into another"]
+    else:
+        found += [] if what.status in {"active", "confirmed"} else [what.status]
+        found += ["pinned"] if what.is_pinned else []
+        found += ["by you"] if what.is_by_person else []
+    if isinstance(what, Memory):
+        found += [f"impact {what.impact:+d}"] if what.impact else []
+        found += [f"due {day(what.due_at)}"] if what.due_at is not None else []
+    if what.ended_at is not None:
+        found.append(f"until {day(what.ended_at)}")
+    return f"  [{', '.join(found)}]" if found else ""
+
+
+def belief_as_text(belief: Belief, *, zone: str) -> str:
+    """Something believed with everything that is known about it, to read."""
+    what = belief.what
+    lines = [line_of(what)]
+    lines += [f"    {line}" for line in details_of(what, belief.standing, zone)]
+    for stance, title in (("supports", "Because of:"), ("contradicts", "Against it:")):
+        words = [each for each in belief.words if each.stance == stance]
+        told = [f"  • {words_as_text(each)}" for each in words]
+        lines += ["", title, *told] if words else []
+    if not belief.words and not isinstance(what, Summary):
+        lines += ["", "Nothing that was said speaks for it any more." if not is_by_person(what)
+                  else "You said so yourself, here."]  # fmt: skip
+    return "\n".join(lines)
+
+
+def is_by_person(what: Believed) -> bool:
+    """Whether the person has written or confirmed it."""
+    return not isinstance(what, Summary) and what.is_by_person
+
+
+def details_of(what: Believed, standing: Standing | None, zone: str) -> list[str]:
+    """Its fields, as far as they say something."""
+    found = [f"id: {what.id}"]
+    if isinstance(what, Memory):
+        found += [f"{what.key}: {what.value}"] if what.key else []
+        found += [f"happened: {day(what.happened_at, zone)}"] if what.happened_at else []
+        found += [f"so since: {day(what.holds_from, zone)}"] if what.holds_from else []
+        found += [f"so until: {day(what.holds_until, zone)}"] if what.holds_until else []
+        found += [f"tags: {', '.join(what.tags)}"] if what.tags else []
+    if isinstance(what, Entity) and what.status == "uncertain" and what.same_as:
+        found.append(f"perhaps the same as {short(what.same_as)}")
+    if standing is not None and standing.times_seen:
+        times = "once" if standing.times_seen == 1 else f"{standing.times_seen} times"
+        sure = f"sure: {standing.confidence:.0%}, strength {standing.strength:.1f}"
+        found.append(f"{sure}; said {times}, last on {day(standing.last_seen, zone)}")
+    return [*found, f"learned: {minute(what.learned_at, zone)}"]
+
+
+def history_as_text(history: History, *, zone: str) -> str:
+    """What was decided, in order, to read."""
+    return "\n".join(line for step in history.steps for line in step_lines(step, zone))
+
+
+def step_lines(step: Step, zone: str) -> list[str]:
+    """One decision."""
+    change = step.change
+    until = f", until {minute(step.until, zone)}" if step.until is not None else ""
+    head = (
+        f"{minute(change.decided_at, zone)}  {DEED[change.op]}, by {by_whom(change.author)}{until}"
+    )
+    where = f" (read in segment {short(change.segment)})" if change.segment else ""
+    return [head + where, f"    {line_of(change.after)}", *(
+        f"  {message_line(message)}" for message in step.because
+    )]  # fmt: skip
+
+
+def by_whom(author: str) -> str:
+    """Who has decided, in words."""
+    name = author.partition("/")[0]
+    who = WHO.get(name, author)
+    return who if who in {"you", author} else f"{who} ({author})"
+
+
+def belief_as_json(belief: Belief, *, zone: str) -> dict[str, JsonValue]:
+    """Something believed, for a program."""
+    return {
+        **believed_as_json(belief.what, zone=zone),
+        **standing_as_json(belief.standing, zone),
+        "evidence": [words_as_json(each) for each in belief.words],
+    }
+
+
+def believed_as_json(what: Believed, *, zone: str) -> dict[str, JsonValue]:
+    """It, without its words."""
+    common: dict[str, JsonValue] = {
+        "id": what.id, "kind": kind_of(what),
+        "learned_at": moment(what.learned_at, zone), "ended_at": moment(what.ended_at, zone),
+    }  # fmt: skip
+    if isinstance(what, Memory):
+        return common | memory_as_json(what, zone)
+    if isinstance(what, Entity):
+        return common | {
+            "name": what.name, "is": what.kind, "aliases": [*what.aliases],
+            "description": what.description, "status": what.status, "same_as": what.same_as,
+            "is_pinned": what.is_pinned, "is_by_person": what.is_by_person,
+        }  # fmt: skip
+    return common | {
+        "level": what.level, "text": what.text, "topics": [*what.topics],
+        "from_at": moment(what.from_at, zone), "until_at": moment(what.until_at, zone),
+        "is_active": what.is_active, "sources": [*what.sources], "segments": [*what.segments],
+    }  # fmt: skip
+
+
+def memory_as_json(what: Memory, zone: str) -> dict[str, JsonValue]:
+    """The fields of a memory, for a program."""
+    return {
+        "text": what.text, "status": what.status, "subject": what.subject, "trust": what.trust,
+        "key": what.key, "value": what.value, "impact": what.impact, "tags": [*what.tags],
+        "importance": what.importance, "happened_at": moment(what.happened_at, zone),
+        "holds_from": moment(what.holds_from, zone), "holds_until": moment(what.holds_until, zone),
+        "due_at": moment(what.due_at, zone), "entities": [*what.entities],
+        "relations": [{"kind": link.kind, "other": link.other} for link in what.relations],
+        "is_pinned": what.is_pinned, "is_by_person": what.is_by_person,
+    }  # fmt: skip
+
+
+def standing_as_json(standing: Standing | None, zone: str) -> dict[str, JsonValue]:
+    """How a memory stands, for a program."""
+    if standing is None:
+        return {}
+    return {
+        "confidence": standing.confidence, "strength": round(standing.strength, 4),
+        "times_seen": standing.times_seen, "last_seen": moment(standing.last_seen, zone),
+    }  # fmt: skip
+
+
+def history_as_json(history: History, *, zone: str) -> dict[str, JsonValue]:
+    """What was decided, in order, for a program."""
+    return {
+        "id": history.object,
+        "steps": [step_as_json(step, zone) for step in history.steps],
+        "evidence": [words_as_json(each) for each in history.words],
+    }
+
+
+def step_as_json(step: Step, zone: str) -> dict[str, JsonValue]:
+    """One decision, for a program."""
+    return {
+        "object": step.change.object, "op": step.change.op, "author": step.change.author,
+        "decided_at": moment(step.change.decided_at, zone), "until": moment(step.until, zone),
+        "segment": step.change.segment, "after": believed_as_json(step.change.after, zone=zone),
+        "because": [message_as_json(each) for each in step.because],
+    }  # fmt: skip
+
+
+def listed(told: Iterable[Belief]) -> list[str]:
+    """Beliefs, a line each."""
+    return [line_of(each.what) for each in told]
+
+
+def moment(at: Micros | None, zone: str) -> str | None:
+    """A moment for a program; None where there is none."""
+    return None if at is None else from_micros(at, zone).isoformat()
+
+
+def minute(at: Micros, zone: str) -> str:
+    """A moment to read."""
+    return from_micros(at, zone).strftime("%Y-%m-%d %H:%M")
+
+
+def day(at: Micros, zone: str = "UTC") -> str:
+    """A day to read."""
+    return from_micros(at, zone).strftime("%Y-%m-%d")

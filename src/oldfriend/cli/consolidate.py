@@ -1,0 +1,127 @@
+"""oldfriend consolidate: have everything read that was said; by a model, what rules have read."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Final
+
+from oldfriend.app.allowance import allowances
+from oldfriend.app.catching_up import (
+    CaughtUp,
+    Progress,
+    catch_up,
+    pause,
+    read_planned,
+    resume,
+)
+from oldfriend.app.forming.rereading import Rereading, plan_rereading, what_rules_read
+from oldfriend.app.house import House
+from oldfriend.app.wiring import likely_cost
+from oldfriend.cli.asking import is_agreed
+from oldfriend.cli.columns import counted, money
+from oldfriend.cli.cost import allowance_as_text
+from oldfriend.cli.opening import opened
+from oldfriend.cli.status_line import StatusLine, reading_line
+from oldfriend.cli.whom import person_looked_into
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import PersonId
+
+STRETCH: Final = ("stretch of talk", "stretches of talk")
+NO_MODEL: Final = "No language model is connected: rules have read it. See: oldfriend connect model"
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Read what is to be read, or hold it up."""
+    async with opened(options, create=False) as house:
+        async with house.db.reading() as tx:
+            person = (await person_looked_into(tx, options)).id
+        if options.pause:
+            waiting = await pause(house, person)
+            print(f"Paused: {counted(waiting, *STRETCH)} to be read. Go on with --resume")
+            return 0
+        if options.with_model and not await is_wanted(house, person, options):
+            print("Nothing was read anew.")
+            return 1
+        done = await read_all(house, person, options)
+    return told(options, done)
+
+
+async def read_all(house: House, person: PersonId, options: argparse.Namespace) -> CaughtUp:
+    """Read everything that is planned, and all that was said since."""
+    await resume(house, person)
+    line = StatusLine()
+
+    def show(progress: Progress) -> None:
+        line.show(reading_line(progress))
+
+    try:
+        if options.now:
+            return await catch_up(
+                house, person, because="asked", imported=True, show=show, is_patient=True
+            )
+        return await read_planned(house, person, show=show, is_patient=True)
+    finally:
+        line.clear()
+
+
+async def is_wanted(house: House, person: PersonId, options: argparse.Namespace) -> bool:
+    """Show what a model would read, and what it costs; plan it, where that is agreed to.
+
+    Raises InvalidInput where there is no model, or nobody to ask.
+    """
+    make = house.models.get("small")
+    if make is None:
+        raise InvalidInput(NO_MODEL)
+    rereading = await what_rules_read(house, person)
+    if not rereading.segments:
+        print("There is nothing that only rules have read.")
+        return True
+    print(offered(house, rereading, make.name))
+    async with house.db.reading() as tx:
+        background, _ = await allowances(tx, house.settings, now=house.clock())
+    print(f"{allowance_as_text(background)} What is over it waits for the next day.")
+    if not is_agreed(options, "Have the model read it?"):
+        return False
+    await plan_rereading(house, rereading)
+    return True
+
+
+def offered(house: House, rereading: Rereading, model: str) -> str:
+    """What a model would read, and what that costs."""
+    tokens = rereading.tokens_in + rereading.tokens_out
+    cost = likely_cost(
+        house.settings, model, tokens_in=rereading.tokens_in, tokens_out=rereading.tokens_out
+    )
+    price = "at an unknown price" if cost is None else f"for about {money(cost)}" * bool(cost)
+    return (
+        f"{model} would read {counted(len(rereading.segments), *STRETCH)} "
+        f"({counted(rereading.messages, 'message')}), about {tokens:,} tokens"
+        f"{f', {price}' if price else ', for nothing'}."
+    )
+
+
+async def offer_model(house: House, person: PersonId) -> None:
+    """Say that a model could read what rules have read, where one is connected."""
+    make = house.models.get("small")
+    rereading = await what_rules_read(house, person)
+    if make is not None and rereading.segments:
+        print(offered(house, rereading, make.name), "Say so: oldfriend consolidate --with-model")
+
+
+def told(options: argparse.Namespace, done: CaughtUp) -> int:
+    """Say what came of it; 1 where something could not be read."""
+    if options.json:
+        print(json.dumps(asdict(done)))
+    else:
+        print(in_words(done))
+    return 1 if done.failed else 0
+
+
+def in_words(done: CaughtUp) -> str:
+    """What came of a reading, to read."""
+    parts = [f"{counted(done.read, *STRETCH)} {'was' if done.read == 1 else 'were'} read"]
+    if done.waiting:
+        parts.append(f"{done.waiting:,} wait")
+    if done.failed:
+        parts.append(f"{done.failed:,} could not be read (oldfriend doctor)")
+    return f"{', '.join(parts)}."

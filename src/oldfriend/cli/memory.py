@@ -1,0 +1,92 @@
+"""oldfriend memory: look at what is believed, and set it right."""
+
+import argparse
+import json
+
+from oldfriend.app.believing.correcting import edit, judge, merge, separate
+from oldfriend.app.believing.looking import Belief, find_belief, list_beliefs, search_beliefs
+from oldfriend.app.believing.showing import (
+    belief_as_json,
+    belief_as_text,
+    believed_as_json,
+    line_of,
+    listed,
+)
+from oldfriend.app.house import House
+from oldfriend.app.jobs import plan_embedding
+from oldfriend.cli.opening import opened
+from oldfriend.cli.whom import person_looked_into
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.memories import Believed
+from oldfriend.domain.people import Person
+
+MOST_FOUND = 20
+
+
+async def run(options: argparse.Namespace) -> int:
+    """Look, or correct."""
+    async with opened(options, create=False) as house:
+        async with house.db.reading() as tx:
+            person = await person_looked_into(tx, options)
+        match options.action:
+            case "list":
+                print_list(options, person, await beliefs(house, person, options))
+            case "search":
+                words = " ".join(options.words)
+                found = await search_beliefs(house, person, words, live=not options.all)
+                print_list(options, person, found[:MOST_FOUND])
+            case "show":
+                async with house.db.reading() as tx:
+                    print_one(options, person, await find_belief(tx, person.id, options.id))
+            case _:
+                print_decided(options, person, await correct(house, person.id, options))
+                async with house.db.writing() as tx:
+                    await plan_embedding(tx, now=house.clock())
+    return 0
+
+
+async def beliefs(house: House, person: Person, options: argparse.Namespace) -> list[Belief]:
+    """What is believed, of one kind or of all."""
+    kinds = [options.kind] if options.kind else []
+    async with house.db.reading() as tx:
+        return await list_beliefs(tx, person.id, kinds=kinds, live=not options.all)
+
+
+async def correct(house: House, person: PersonId, options: argparse.Namespace) -> list[Believed]:
+    """Have a decision of the person written; what it led to."""
+    match options.action:
+        case "edit":
+            text = " ".join(options.text)
+            return await edit(house, person, options.id, text, value=options.value)
+        case "merge":
+            return await merge(house, person, options.id, options.other)
+        case "separate":
+            return await separate(house, person, options.id, options.other)
+        case verdict:
+            return await judge(house, person, verdict, options.id)
+
+
+def print_list(options: argparse.Namespace, person: Person, told: list[Belief]) -> None:
+    """Beliefs, a line each."""
+    if options.json:
+        print(json.dumps([belief_as_json(each, zone=person.zone) for each in told],
+                         ensure_ascii=False))  # fmt: skip
+        return
+    print("\n".join(listed(told)) or "Nothing yet. What was said and is not read: oldfriend stats")
+
+
+def print_one(options: argparse.Namespace, person: Person, belief: Belief) -> None:
+    """One thing, with its words."""
+    if options.json:
+        print(json.dumps(belief_as_json(belief, zone=person.zone), ensure_ascii=False))
+    else:
+        print(belief_as_text(belief, zone=person.zone))
+
+
+def print_decided(options: argparse.Namespace, person: Person, after: list[Believed]) -> None:
+    """What is so now, after the person's decision."""
+    if options.json:
+        decided = [believed_as_json(each, zone=person.zone) for each in after]
+        print(json.dumps(decided, ensure_ascii=False))
+    else:
+        print("\n".join(map(line_of, after)))

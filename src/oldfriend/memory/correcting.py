@@ -1,0 +1,281 @@
+"""What does the person decide about what is believed of them? It holds at once, and for good.
+
+Each decision is written like any other, with the person as its author; what they have written or
+confirmed is never overruled by inference. Nothing is taken away here: that is forgetting.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
+from oldfriend.domain.memories import (
+    Believed,
+    Change,
+    ChangeOp,
+    Entity,
+    Memory,
+    Relation,
+    Summary,
+)
+from oldfriend.memory.changes import Ground, decide, list_changes_of
+from oldfriend.memory.evidence import move_evidence
+from oldfriend.memory.people import lock_person
+from oldfriend.memory.withdrawing import decide_next
+
+BY_PERSON: Final = Ground(author="person")
+MOST_CHARACTERS: Final = 500
+MADE_OF_WORDS: Final = (
+    "A summary is made of what was said. Correct a belief instead, or edit the message itself."
+)
+
+
+async def pin(tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros) -> Believed:
+    """Keep it from fading and from being merged away. Raises NotFound, InvalidInput."""
+    each = await live_one(tx, person, object_id)
+    return await decided(tx, replace(each, is_pinned=True), "pinned", now=now)
+
+
+async def unpin(tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros) -> Believed:
+    """Let it fade like others again. Raises NotFound, InvalidInput."""
+    each = await live_one(tx, person, object_id)
+    return await decided(tx, replace(each, is_pinned=False), "unpinned", now=now)
+
+
+async def confirm(
+    tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
+) -> Believed:
+    """It is so: what was unsure, disputed or rejected before is believed from now on.
+
+    Raises NotFound, InvalidInput for what has been overtaken by something else.
+    """
+    each = await one_of(tx, person, object_id)
+    after: Believed
+    if isinstance(each, Entity):
+        if each.status == "merged":
+            raise InvalidInput(f"{each.name} was merged. To undo that: memory separate")
+        after = replace(
+            each, status="confirmed", same_as=None, is_by_person=True, ended_at=None
+        )  # fmt: skip
+    elif each.ended_at is None or each.status in {"rejected", "deprecated", "expired"}:
+        after = replace(each, status="active", is_by_person=True, ended_at=None)
+    else:
+        raise InvalidInput(
+            f"“{each.text}” is over ({each.status}). Say what is so now: memory edit ID TEXT"
+        )
+    return await decided(tx, after, "confirmed", now=now)
+
+
+async def reject(
+    tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
+) -> list[Believed]:
+    """It is not so, nor was it; the same words teach it no more. It, and what holds again.
+
+    What it had overtaken is believed as before. Raises NotFound, InvalidInput.
+    """
+    each = await live_one(tx, person, object_id)
+    if isinstance(each, Entity):
+        gone = replace(each, is_by_person=True, ended_at=now)
+        return [await decided(tx, gone, "rejected", now=now)]
+    rejected = replace(each, status="rejected", is_by_person=True, ended_at=now)
+    await decided(tx, rejected, "rejected", now=now)
+    overtaken = [link.other for link in each.relations if link.kind == "supersedes"]
+    back = [await bring_back(tx, person, other, now=now) for other in overtaken]
+    return [rejected, *(other for other in back if other is not None)]
+
+
+async def bring_back(
+    tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
+) -> Believed | None:
+    """Believe again what something else had overtaken, if that was decided about it last."""
+    history = await list_changes_of(tx, person, object_id)
+    if len(history) < 2 or history[-1].op != "superseded":
+        return None
+    return await decided(tx, history[-2].after, "reopened", now=now)
+
+
+async def edit(
+    tx: Transaction, person: PersonId, object_id: ObjectId, text: str, *,
+    value: str | None = None, now: Micros,
+) -> list[Believed]:  # fmt: skip
+    """Say it right. What is so from now on, and what that overtakes.
+
+    A fact or preference with another value is a new one that supersedes the old. Of an entity the
+    text becomes its description, and no inference writes it anew. Raises NotFound, InvalidInput.
+    """
+    text = checked_text(text)
+    each = await live_one(tx, person, object_id)
+    if isinstance(each, Entity):
+        after = replace(each, description=text, is_by_person=True)
+        return [await decided(tx, after, "corrected", now=now)]
+    value = value_in(each, text) if value is None else value.strip()
+    if value == each.value:
+        status = "active" if each.status in {"tentative", "disputed"} else each.status
+        said = replace(each, text=text, status=status, is_by_person=True)
+        return [await decided(tx, said, "corrected", now=now)]
+    return await supersede(tx, each, text, value, now=now)
+
+
+async def supersede(
+    tx: Transaction, old: Memory, text: str, value: str, *, now: Micros
+) -> list[Believed]:
+    """Write another value, and that the old one holds no more."""
+    if not value:
+        raise InvalidInput("A value cannot be empty. If it is not so at all: memory reject ID")
+    new = replace(
+        old, id=MemoryId(ObjectId(new_id(now))), text=text, value=value, status="active",
+        is_by_person=True, trust="person", relations=(Relation(kind="supersedes", other=old.id),),
+        holds_from=now, holds_until=None, learned_at=now, ended_at=None,
+    )  # fmt: skip
+    await decide(tx, new, op="learned", base=0, ground=BY_PERSON, now=now)
+    until = old.holds_until or now
+    gone = replace(old, status="superseded", holds_until=until, ended_at=now)
+    return [new, await decided(tx, gone, "superseded", now=now)]
+
+
+async def merge_entities(
+    tx: Transaction, person: PersonId, keep_id: EntityId, go_id: EntityId, *, now: Micros
+) -> list[Believed]:
+    """Two names of the same: the second becomes another name of the first."""
+    keep, go = await live_entity(tx, person, keep_id), await live_entity(tx, person, go_id)
+    names = dict.fromkeys((*keep.aliases, go.name, *go.aliases))
+    aliases = tuple(name for name in names if name != keep.name)
+    kept = replace(keep, aliases=aliases, status="confirmed", same_as=None, is_by_person=True)
+    gone = replace(go, status="merged", same_as=keep.id, is_by_person=True, ended_at=now)
+    return [
+        await decided(tx, kept, "revised", now=now),
+        await decided(tx, gone, "merged", now=now),
+    ]
+
+
+async def separate_entities(
+    tx: Transaction, person: PersonId, one_id: EntityId, other_id: EntityId, *, now: Micros
+) -> list[Believed]:
+    """Two names of two: one that was merged into the other has its own names again."""
+    one, other = await entity(tx, person, one_id), await entity(tx, person, other_id)
+    if one.same_as == other.id:
+        one, other = other, one
+    own = {other.name, *other.aliases} if other.same_as == one.id else set[str]()
+    left = tuple(name for name in one.aliases if name not in own)
+    stays = replace(one, aliases=left, status="confirmed", is_by_person=True)
+    apart = replace(
+        other, status="separate", same_as=one.id, is_by_person=True, ended_at=None
+    )  # fmt: skip
+    return [
+        await decided(tx, stays, "separated", now=now),
+        await decided(tx, apart, "separated", now=now),
+    ]
+
+
+async def separate_memories(
+    tx: Transaction, person: PersonId, one_id: MemoryId, other_id: MemoryId, *, now: Micros
+) -> list[Believed]:
+    """They do not say the same, and are not merged again; one that was stands on its own words."""
+    one, other = await memory(tx, person, one_id), await memory(tx, person, other_id)
+    if merged_into(one) == other.id:
+        one, other = other, one
+    if merged_into(other) == one.id:
+        other = await unmerged(tx, other, one)
+    elif one.ended_at is not None or other.ended_at is not None:
+        raise InvalidInput("Only what is believed now can be kept apart.")
+    return [
+        await decided(tx, replace(each, is_by_person=True), "separated", now=now)
+        for each in (one, other)
+    ]
+
+
+async def unmerged(tx: Transaction, gone: Memory, stronger: Memory) -> Memory:
+    """A memory as it was before it was merged away, with the words that were its own."""
+    history = await list_changes_of(tx, gone.person, gone.id)
+    own = causes_of(history) - causes_of(
+        change
+        for change in await list_changes_of(tx, gone.person, stronger.id)
+        if change.op == "learned"
+    )
+    await move_evidence(tx, gone.person, source=stronger.id, target=gone.id, messages=sorted(own))
+    before = next(each.after for each in reversed(history) if each.op != "merged")
+    assert isinstance(before, Memory)
+    return replace(before, ended_at=None)
+
+
+def causes_of(changes: Iterable[Change]) -> set[MessageId]:
+    """The messages that decisions rest on."""
+    return {cause.message for change in changes for cause in change.causes}
+
+
+def merged_into(each: Memory) -> ObjectId | None:
+    """What a memory was merged into; None: it was not."""
+    links = [link.other for link in each.relations if link.kind == "merged_into"]
+    return links[-1] if links and each.status == "merged" else None
+
+
+def value_in(each: Memory, text: str) -> str:
+    """The value that a new wording gives. Raises InvalidInput where it does not show."""
+    if not each.value or each.value.casefold() in text.casefold():
+        return each.value
+    before, found, after = each.text.partition(each.value)
+    has_frame = found and len(text) > len(before) + len(after)
+    if has_frame and text.startswith(before) and text.endswith(after):
+        return text[len(before) : len(text) - len(after)].strip()
+    raise InvalidInput(f"Say the new value, too, in place of {each.value!r}: --value VALUE")
+
+
+def checked_text(text: str) -> str:
+    """A text on one line. Raises InvalidInput for an empty or endless one."""
+    flat = " ".join(text.split())
+    if not flat or len(flat) > MOST_CHARACTERS:
+        raise InvalidInput(f"Say it in 1 to {MOST_CHARACTERS} characters, not {len(flat)}.")
+    return flat
+
+
+async def one_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memory | Entity:
+    """What is to be decided about, under the person's lock. Raises NotFound, InvalidInput."""
+    await lock_person(tx, person)
+    history = await list_changes_of(tx, person, object_id)
+    if not history:
+        raise NotFound(f"Nothing that is believed has the id {object_id}.")
+    after = history[-1].after
+    if isinstance(after, Summary):
+        raise InvalidInput(MADE_OF_WORDS)
+    return after
+
+
+async def live_one(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memory | Entity:
+    """The same; it must be believed now. Raises NotFound, InvalidInput."""
+    each = await one_of(tx, person, object_id)
+    if each.ended_at is not None:
+        raise InvalidInput(f"That is not believed any more ({each.status}): nothing to change.")
+    return each
+
+
+async def memory(tx: Transaction, person: PersonId, object_id: MemoryId) -> Memory:
+    """A memory, live or not. Raises InvalidInput."""
+    each = await one_of(tx, person, object_id)
+    if not isinstance(each, Memory):
+        raise InvalidInput(f"{each.name} is a name, not a memory.")
+    return each
+
+
+async def entity(tx: Transaction, person: PersonId, object_id: EntityId) -> Entity:
+    """Somebody or something with a name, live or not. Raises InvalidInput."""
+    each = await one_of(tx, person, object_id)
+    if not isinstance(each, Entity):
+        raise InvalidInput(f"“{each.text}” is a memory, not a name.")
+    return each
+
+
+async def live_entity(tx: Transaction, person: PersonId, object_id: EntityId) -> Entity:
+    """The same; it must be live. Raises InvalidInput."""
+    each = await entity(tx, person, object_id)
+    if each.ended_at is not None:
+        raise InvalidInput(f"{each.name} is not live any more ({each.status}).")
+    return each
+
+
+async def decided(tx: Transaction, after: Believed, op: ChangeOp, *, now: Micros) -> Believed:
+    """Write the person's decision; what is decided now."""
+    await decide_next(tx, after, op, BY_PERSON, now=now)
+    return after

@@ -1,0 +1,201 @@
+"""The person's word about what is believed of them: it holds at once, and for good."""
+
+import pytest
+
+from oldfriend.app.accepting import Line
+from oldfriend.app.believing.correcting import edit, judge, merge, separate
+from oldfriend.app.believing.looking import find_belief, list_names
+from oldfriend.app.catching_up import read_planned
+from oldfriend.app.forming.tending import plan_reading
+from oldfriend.app.house import House
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.memories import Entity, Memory
+from oldfriend.memory.segments import list_segments, reopen_segment
+from tests.app.believing.life import believed, tell, the_one
+from tests.clock import FrozenClock
+
+MONTH = 60 * 24 * 30
+
+
+async def values(house: House, line: Line, key: str) -> set[tuple[str, str]]:
+    """What is or was so, with its state."""
+    return {
+        (each.what.value, each.what.status)
+        for each in await believed(house, line, live=False)
+        if isinstance(each.what, Memory) and each.what.key == key
+    }
+
+
+async def test_another_value_overtakes_the_old_at_once(house: House, line: Line) -> None:
+    """Both are kept: what was believed, and what the person says."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+
+    await edit(house, line.person.id, home[-8:], "Lives in Faro.")
+
+    assert await values(house, line, "location") == {("Porto", "superseded"), ("Faro", "active")}
+
+
+async def test_another_wording_leaves_the_value(house: House, line: Line) -> None:
+    """Nothing is overtaken; it is the person's own now."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+
+    (said,) = await edit(house, line.person.id, home, "Has lived in Porto for years.")
+
+    assert isinstance(said, Memory)
+    assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
+
+
+async def test_a_value_that_does_not_show_is_asked_for(house: House, line: Line) -> None:
+    """Nothing is guessed, and nothing written."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+
+    with pytest.raises(InvalidInput, match="--value"):
+        await edit(house, line.person.id, home, "By the sea now.")
+    await edit(house, line.person.id, home, "By the sea now.", value="Faro")
+
+    assert await values(house, line, "location") == {("Porto", "superseded"), ("Faro", "active")}
+
+
+async def test_what_was_rejected_is_not_learned_again(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Not from the same words; from new ones it is."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    await judge(house, line.person.id, "reject", home)
+    async with house.db.reading() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+    async with house.db.writing() as tx:
+        await plan_reading(tx, await reopen_segment(tx, segment), now=clock())
+    await read_planned(house, line.person.id)
+    assert await values(house, line, "location") == {("Porto", "rejected")}
+
+    clock.tick(minutes=MONTH)
+    await tell(house, line, ["I live in Porto again, since last week."])
+    assert ("Porto", "active") in await values(house, line, "location")
+
+
+async def test_rejecting_what_is_new_brings_back_what_it_overtook(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """The old home holds again."""
+    await tell(house, line)
+    clock.tick(minutes=MONTH)
+    await tell(house, line, ["Big news: I moved to Lisbon last week!"])
+    lisbon = [
+        each.what.id
+        for each in await believed(house, line)
+        if isinstance(each.what, Memory) and each.what.value == "Lisbon"
+    ]
+    await judge(house, line.person.id, "reject", lisbon[0])
+
+    assert await values(house, line, "location") == {("Porto", "active"), ("Lisbon", "rejected")}
+
+
+async def test_a_rejection_can_be_taken_back(house: House, line: Line) -> None:
+    """By confirming."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    await judge(house, line.person.id, "reject", home)
+    await judge(house, line.person.id, "confirm", home)
+
+    assert await values(house, line, "location") == {("Porto", "active")}
+
+
+async def test_pinned_things_are_marked_until_they_are_unpinned(house: House, line: Line) -> None:
+    """Memories and names alike."""
+    await tell(house, line)
+    for each in (await the_one(house, line, "Porto"), (await the_names(house, line))["Ana"]):
+        (pinned,) = await judge(house, line.person.id, "pin", each)
+        (unpinned,) = await judge(house, line.person.id, "unpin", each)
+        assert (pinned.is_pinned, unpinned.is_pinned) == (True, False)  # type: ignore[union-attr]
+
+
+async def the_names(house: House, line: Line) -> dict[str, str]:
+    """The ids of entities, by name."""
+    async with house.db.reading() as tx:
+        told = await list_names(tx, line.person.id, live=False)
+    return {each.what.name: each.what.id for each in told if isinstance(each.what, Entity)}
+
+
+async def test_two_names_of_one_are_merged_and_kept_apart_again(house: House, line: Line) -> None:
+    """The second becomes another name of the first, and itself again."""
+    await tell(house, line, ["My sister Ana called.", "My friend Marta is a doctor."])
+    names = await the_names(house, line)
+    kept, gone = await merge(house, line.person.id, names["Ana"], names["Marta"])
+    assert isinstance(kept, Entity)
+    assert isinstance(gone, Entity)
+    assert (kept.aliases, gone.status, gone.same_as) == (("Marta",), "merged", kept.id)
+
+    kept, gone = await separate(house, line.person.id, names["Ana"], names["Marta"])
+    assert isinstance(kept, Entity)
+    assert isinstance(gone, Entity)
+    assert (kept.aliases, gone.status, gone.ended_at) == ((), "separate", None)
+    await believed(house, line)
+
+
+async def test_two_memories_that_say_the_same_stand_on_the_words_of_both(
+    house: House, line: Line
+) -> None:
+    """And each on its own again, when they are kept apart."""
+    await tell(house, line, ["I love jazz.", "I love bebop."])
+    jazz, bebop = [await the_one(house, line, word) for word in ("jazz", "bebop")]
+    await merge(house, line.person.id, jazz, bebop)
+    (left,) = [each for each in await believed(house, line) if each.what.id in {jazz, bebop}]
+    assert (left.what.id, len(left.words)) == (jazz, 2)
+
+    await separate(house, line.person.id, jazz, bebop)
+    quotes = {
+        each.what.id: [words.quote for words in each.words]
+        for each in await believed(house, line)
+        if each.what.id in {jazz, bebop}
+    }
+    assert "jazz" in quotes[jazz][0]
+    assert "bebop" in quotes[bebop][0]
+    assert len(quotes[jazz]) == len(quotes[bebop]) == 1
+
+
+async def test_a_name_that_is_nobody_is_not_learned_again(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """However often it is said."""
+    await tell(house, line, ["My friend Marta is a doctor."])
+    await judge(house, line.person.id, "reject", (await the_names(house, line))["Marta"])
+    clock.tick(minutes=MONTH)
+    await tell(house, line, ["My friend Marta came by."])
+
+    async with house.db.reading() as tx:
+        assert await list_names(tx, line.person.id) == []
+
+
+async def test_a_description_by_the_person_stays(house: House, line: Line) -> None:
+    """And is shown with the name."""
+    await tell(house, line)
+    ana = (await the_names(house, line))["Ana"]
+    await edit(house, line.person.id, ana, "My younger sister, in Braga.")
+
+    async with house.db.reading() as tx:
+        found = (await find_belief(tx, line.person.id, ana[-8:])).what
+    assert isinstance(found, Entity)
+    assert (found.description, found.is_by_person) == ("My younger sister, in Braga.", True)
+
+
+async def test_what_makes_no_sense_is_refused(house: House, line: Line) -> None:
+    """With what to do instead; nothing is written."""
+    await tell(house, line)
+    ana, home = (await the_names(house, line))["Ana"], await the_one(house, line, "Porto")
+    person = line.person.id
+    with pytest.raises(InvalidInput, match="not one of each"):
+        await merge(house, person, ana, home)
+    with pytest.raises(InvalidInput, match="one and the same"):
+        await merge(house, person, home, home[-8:])
+    with pytest.raises(InvalidInput, match="characters"):
+        await edit(house, person, home, "  ")
+    with pytest.raises(NotFound):
+        await judge(house, person, "pin", "ffffffff")
+    await judge(house, person, "reject", home)
+    with pytest.raises(InvalidInput, match="not believed any more"):
+        await judge(house, person, "pin", home)

@@ -1,0 +1,74 @@
+"""A model reads what rules have read, once somebody has agreed; until then nothing changes."""
+
+import json
+import random
+from dataclasses import replace
+
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.believing.looking import list_beliefs
+from oldfriend.app.catching_up import catch_up, read_planned
+from oldfriend.app.forming.rereading import plan_rereading, what_rules_read
+from oldfriend.app.house import House, RoleModel
+from oldfriend.domain.memories import Memory
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.model import Record, Request
+from oldfriend.llm.resting import Rests
+from oldfriend.llm.scripted import Scripted, ScriptedModel
+from oldfriend.memory.segments import list_segments
+
+HOME = "I live in Porto, by the river."
+READ_BY_MODEL = {
+    "self_check": {"missed_peak": "none", "attribution": "the person's own words"},
+    "facts": [{
+        "key": "location", "value": "Porto", "text": "Lives in Porto, by the river.",
+        "quotes": [{"message": "m1", "text": HOME}],
+    }],
+}  # fmt: skip
+
+
+def with_small_model(house: House, asked: list[Request]) -> House:
+    """The house with a model for reading, which notes what it was asked."""
+
+    def read(request: Request) -> Scripted:
+        asked.append(request)
+        return Scripted(text=json.dumps(READ_BY_MODEL))
+
+    def chain(record: Record) -> Chain:
+        return Chain(
+            models=[ScriptedModel(read)], record=record, rests=Rests(), clock=lambda: 0,
+            random=random.random,
+        )  # fmt: skip
+
+    return replace(house, models={"small": RoleModel(name="scripted:small", chain=chain)})
+
+
+async def home_of(house: House, line: Line) -> list[str]:
+    """What is believed about where they live."""
+    async with house.db.reading() as tx:
+        told = await list_beliefs(tx, line.person.id)
+    return [e.what.text for e in told if isinstance(e.what, Memory) and e.what.key == "location"]
+
+
+async def test_a_model_reads_once_what_rules_have_read(house: House, line: Line) -> None:
+    """It is estimated before, nothing is believed twice, and then nothing is left to read."""
+    await answer(house, line, Said(text=HOME))
+    await catch_up(house, line.person.id, because="asked")
+    assert await home_of(house, line) == ["Lives in Porto."]
+    rereading = await what_rules_read(house, line.person.id)
+    assert (len(rereading.segments), rereading.messages) == (1, 2)
+    assert rereading.tokens_in > rereading.tokens_out > 0
+
+    asked: list[Request] = []
+    house = with_small_model(house, asked)
+    await plan_rereading(house, rereading)
+    await plan_rereading(house, rereading)
+    assert await home_of(house, line) == ["Lives in Porto."]
+    done = await read_planned(house, line.person.id)
+
+    assert (done.read, len(asked)) == (1, 1)
+    assert len(await home_of(house, line)) == 1
+    async with house.db.reading() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+    assert (segment.author, segment.generation) == ("extract/1", 2)
+    assert (await what_rules_read(house, line.person.id)).segments == ()

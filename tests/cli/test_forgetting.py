@@ -1,0 +1,138 @@
+"""`oldfriend forget` shows what would go, asks, takes it away, and says whether it is gone."""
+
+from pathlib import Path
+
+import pytest
+from keyring.backends.fail import Keyring as NoKeyring
+
+from tests.cli.conftest import Call
+
+SECRET = "my sister Ana is terribly allergic to hazelnuts"
+
+
+@pytest.fixture(autouse=True)
+def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keys are kept outside the data folder, and outside of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
+
+
+@pytest.fixture
+def told(call: Call) -> None:
+    """Something was said, noted, and asked about; and something else."""
+    call("say", f"Remember: {SECRET}")
+    call("say", "we had a very long walk along the river")
+    call("say", "what is my sister allergic to?")
+
+
+def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
+    """Nothing is forgotten by looking."""
+    text = call("forget", "--about", "Ana", "--dry-run").stdout
+    shown = call("forget", "--about", "Ana", "--dry-run", "--json").json
+
+    assert "These messages go:" in text
+    assert f"note: {SECRET}" in text
+    assert "It was before me for 2 replies" in text
+    assert {each["text"] for each in shown["beliefs"]} >= {SECRET}
+    assert shown["counts"]["messages"] == len(shown["messages"])
+    assert SECRET in call("recall", "hazelnuts").stdout
+
+
+def test_it_is_gone_and_that_is_said(call: Call, told: None, tmp_path: Path) -> None:
+    """With what cannot be promised."""
+    done = call("forget", "--about", "Ana", "--yes")
+    again = call("forget", "--about", "Ana", "--yes")
+
+    assert done.code == 0
+    assert "I looked for it in all tables and" in done.stdout
+    assert "What I cannot take back" in done.stdout
+    assert "hazelnuts" not in call("export").stdout
+    held = b"".join(f.read_bytes() for f in (tmp_path / "data").rglob("*") if f.is_file())
+    assert b"hazelnuts" not in held
+    assert (again.code, "Nothing that is kept is about 'Ana'" in again.stderr) == (1, True)
+
+
+def test_a_message_is_forgotten_by_the_end_of_its_id(call: Call, told: None) -> None:
+    """As the preview shows it; a program gets counts and ids, and no words."""
+    found = call("recall", "river", "--json").json[0]
+    done = call("forget", found["message"][-8:], "--yes", "--json")
+
+    assert found["message"] in done.json["ids"]
+    assert done.json["is_proved"] is True
+    assert "river" not in done.stdout
+    assert SECRET in call("recall", "hazelnuts").stdout
+
+
+def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
+    """They stay, and are named."""
+    found = call("recall", "hazelnuts", "--json").json[0]
+    shown = call("forget", found["message"], "--orphan", "--dry-run").stdout
+    done = call("forget", found["message"], "--orphan", "--yes").stdout
+
+    assert "These are NOT forgotten" in shown
+    assert "Not forgotten: 1 belief" in done
+
+
+@pytest.mark.parametrize(("typed", "is_gone"), [("y", True), ("n", False), ("", False)])
+def test_on_a_terminal_it_asks(
+    call: Call, told: None, monkeypatch: pytest.MonkeyPatch, typed: str, is_gone: bool
+) -> None:
+    """What is not agreed to is not done."""
+    monkeypatch.setattr("oldfriend.cli.forgetting.is_at_terminal", lambda: True)
+    said = call("forget", "--everything", stdin=f"{typed}\n")
+
+    assert said.code == (0 if is_gone else 1)
+    assert ("Nothing was forgotten." in said.stdout) is not is_gone
+    assert ("hazelnuts" in call("export").stdout) is not is_gone
+
+
+def test_a_script_must_be_sure(call: Call, told: None) -> None:
+    """By --yes."""
+    ended = call("forget", "--everything")
+
+    assert (ended.code, "add --yes" in ended.stderr) == (2, True)
+    assert "hazelnuts" in call("export").stdout
+
+
+def test_a_day_is_forgotten_to_its_end(call: Call) -> None:
+    """Both days are included, by the person's clocks."""
+    for day in (3, 4, 5, 6):
+        call("say", f"on day {day} we saw some very fine boats", "--at", f"2024-05-0{day}T23:59")
+    shown = call("forget", "--between", "2024-05-04", "2024-05-05", "--dry-run", "--json").json
+    call("forget", "--between", "2024-05-04", "2024-05-05", "--yes")
+    left = call("export").stdout
+
+    assert {each["text"][:8] for each in shown["messages"]} >= {"on day 4", "on day 5"}
+    assert [f"on day {day}" in left for day in (3, 4, 5, 6)] == [True, False, False, True]
+
+
+def test_an_import_that_was_forgotten_does_not_come_back(call: Call, tmp_path: Path) -> None:
+    """Unlike one that was undone."""
+    file = tmp_path / "chat.txt"
+    file.write_text("31/12/23, 21:05 - Ana: we leave for the islands on Friday\n")
+    call("import", str(file), "--me", "Ana")
+    done = call("forget", "--import", "1", "--yes")
+    again = call("import", str(file), "--me", "Ana")
+
+    assert done.code == again.code == 0
+    assert "islands" not in call("export").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Name what is to be forgotten"),
+        (("abc",), "cannot be an id"),
+        (("--between", "2024-05-05", "2024-05-04"), "the earlier date first"),
+        (("--between", "yesterday", "today"), "is not a time"),
+        (("--import", "0"), "at least 1"),
+    ],
+)
+def test_wrong_usage_is_told(
+    call: Call, told: None, arguments: tuple[str, ...], message: str
+) -> None:
+    """In a sentence."""
+    ended = call("forget", *arguments, "--yes")
+
+    assert ended.code == 2
+    assert message in ended.stderr

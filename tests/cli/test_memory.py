@@ -1,0 +1,152 @@
+"""What is believed, shown and set right at the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+from tests.processes import Program
+
+TOLD = ("I live in Porto.", "My sister Ana is a nurse.", "I love jazz.")
+
+
+@pytest.fixture
+def told(call: Call) -> Call:
+    """The command line, after some things were said and read."""
+    for text in TOLD:
+        call("say", text)
+    assert "was read" in call("consolidate", "--now").stdout
+    return call
+
+
+def home(call: Call) -> str:
+    """The id of where the person lives, as it is shown."""
+    return next(each["id"] for each in call("facts", "--json").json if each["key"] == "location")
+
+
+def test_what_is_believed_is_listed_and_shown_with_its_words(told: Call) -> None:
+    """To read, and for a program."""
+    listed = told("memory", "list").stdout
+    assert "Lives in Porto." in listed
+    assert "jazz" not in told("memory", "list", "--kind", "fact").stdout
+    shown = told("memory", "show", home(told)[-8:])
+    assert "I live in Porto." in shown.stdout
+    (words,) = told("memory", "show", home(told), "--json").json["evidence"]
+    assert (words["quote"], words["trust"]) == ("I live in Porto.", "person")
+    assert "jazz" in told("memory", "search", "music", "that", "I", "love").stdout
+    assert "Ana" in told("entities").stdout
+    assert told("summaries", "--json").json[0]["level"] == 1
+
+
+def test_a_correction_holds_at_once(told: Call) -> None:
+    """The old value is history, with who has ended it."""
+    old = home(told)
+    assert "Lives in Faro." in told("memory", "edit", old[-8:], "Lives in Faro.").stdout
+    assert home(told) != old
+    history = told("history", old[-8:]).stdout
+    assert "learned, by you" in history
+    assert "I live in Porto." in history
+    assert {step["op"] for step in told("history", old, "--json").json["steps"]} == {
+        "learned", "superseded",
+    }  # fmt: skip
+    assert "Porto" not in told("facts").stdout
+    assert "Porto" in told("facts", "--all").stdout
+
+
+def test_a_belief_is_pinned_rejected_and_confirmed(told: Call) -> None:
+    """Each says what is so now."""
+    name = home(told)[-8:]
+    assert "pinned" in told("memory", "pin", name).stdout
+    assert "pinned" not in told("memory", "unpin", name).stdout
+    assert "rejected" in told("memory", "reject", name).stdout
+    assert "Porto" not in told("facts").stdout
+    (confirmed,) = told("memory", "confirm", name, "--json").json
+    assert (confirmed["status"], confirmed["is_by_person"]) == ("active", True)
+
+
+def test_beliefs_are_dated(told: Call) -> None:
+    """A day before anything was said knows nothing; one to come is refused."""
+    assert "Nothing yet" in told("beliefs", "--as-of", "2020-01-01").stdout
+    assert "Ana" in told("beliefs", "--about", "Ana").stdout
+    assert told("beliefs", "--about", "Nobody").code == 1
+    assert told("beliefs", "--as-of", "2999-01-01").code == 2
+    assert told("beliefs", "--as-of", "soon").code == 2
+
+
+def test_why_goes_down_to_the_words(call: Call) -> None:
+    """Reply, what I believe, because of what was said, when."""
+    call("say", "remember that my locker code is 4411")
+    call("say", "what do you know about me?")
+
+    told = call("why").stdout
+    assert "because you said" in told
+    assert "my locker code is 4411" in told
+    items = call("why", "--json").json["evidence"]
+    beliefs = [each for each in items if each["kind"] == "memory"]
+    assert beliefs[0]["evidence"][0]["quote"] == "my locker code is 4411"
+
+
+def test_numbers_rebuilding_and_undoing(told: Call) -> None:
+    """What was read can be counted, made anew, and taken back."""
+    assert "Believed:" in told("stats").stdout
+    assert told("stats", "--json").json["segments"] == {"done": 1}
+    assert told("rebuild", "--check").stdout == "Everything is as it was decided.\n"
+    assert "0 were otherwise" in told("rebuild").stdout
+    assert "Undone" in told("undo", "consolidation", "last").stdout
+    assert "Nothing yet" in told("facts").stdout
+    assert told("undo", "consolidation", "last").code == 1
+    assert told("undo", "everything").code == 2
+
+
+def test_an_import_is_read_and_undone_with_what_was_believed(call: Call, tmp_path: Path) -> None:
+    """In its own time, and without a trace of it in the facts."""
+    said = [
+        {"speaker": "Nora", "role": "person", "at": f"2019-03-0{day}T10:00", "text": text}
+        for day, text in enumerate(["I live in Vigo.", "My sister Eva is a baker."], start=1)
+    ]
+    file = tmp_path / "old.jsonl"
+    file.write_text("\n".join(map(json.dumps, said)), encoding="utf-8")
+    call("say", "I live in Porto.")
+    call("consolidate", "--now")
+
+    brought = call("import", str(file))
+    assert "read" in brought.stdout, brought
+    assert "Vigo" not in call("facts").stdout, "what is newer holds"
+    assert "Vigo" in call("facts", "--all").stdout
+    assert "Eva" in call("entities").stdout
+    undone = call("import", "undo", "1")
+    assert "belief" in undone.stdout
+    assert "Eva" not in call("entities").stdout
+    assert "Porto" in call("facts").stdout
+    assert call("rebuild", "--check").code == 0
+
+
+def test_a_model_reads_only_with_consent(told: Call) -> None:
+    """Without a model it is said how to get one; nobody there to ask is no yes."""
+    refused = told("consolidate", "--with-model")
+    assert refused.code == 2
+    assert "oldfriend connect model" in refused.stderr
+    assert "Paused" in told("consolidate", "--pause").stdout
+    assert told("consolidate", "--resume", "--json").json == {"read": 0, "waiting": 0, "failed": 0}
+
+
+def test_wrong_words_are_refused_with_what_is_right(told: Call) -> None:
+    """Exit code 2, and no traceback."""
+    assert told("memory", "show", "abc").code == 2
+    assert told("memory", "show", "ffffffff").code == 1
+    assert told("memory", "edit", home(told), "By the sea.").code == 2
+    assert told("memory").code == 2
+    assert told("consolidate").code == 2
+
+
+def test_a_real_process_leaves_a_chat_having_learned(oldfriend: Program) -> None:
+    """What was said in a chat is believed when it was left; each person has their own."""
+    oldfriend.done("chat", stdin="I live in Porto.\nMy sister Ana is a nurse.\n")
+    oldfriend.done("say", "I live in Oslo.", "--person", "Omar", "--new-person")
+    oldfriend.done("consolidate", "--now", "--person", "Omar")
+
+    assert "Porto" in oldfriend.done("facts").stdout
+    theirs = oldfriend.done("facts", "--person", "Omar").stdout
+    assert "Oslo" in theirs
+    assert "Porto" not in theirs

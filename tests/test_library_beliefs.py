@@ -1,0 +1,99 @@
+"""Another program asks what is believed, since when and why, and sets it right."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from oldfriend import Belief, Memory, MemorySync
+from oldfriend.domain.errors import NotFound
+
+TALK = [
+    {"session": "s1", "at": "2024-05-03T18:30", "text": "I live in Porto."},
+    {"session": "s1", "at": "2024-05-03T18:31", "text": "My sister Ana is a nurse."},
+]
+LATER = [{"session": "s2", "at": "2024-09-03T18:30", "text": "I moved to Lisbon last week!"}]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[MemorySync]:
+    """Nora's memory, in which something was learned."""
+    with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as opened:
+        opened.add(TALK)
+        assert opened.consolidate() == 1
+        yield opened
+
+
+def home(memory: MemorySync) -> Belief:
+    """Where she lives."""
+    (found,) = [each for each in memory.facts() if each.key == "location"]
+    return found
+
+
+def test_a_fact_stands_on_the_words_that_were_said(memory: MemorySync) -> None:
+    """With who said them, and when."""
+    fact = home(memory)
+    (words,) = fact.evidence
+
+    assert (fact.kind, fact.value, fact.status) == ("fact", "Porto", "active")
+    assert (words.text, words.speaker, words.supports) == ("I live in Porto.", "Nora", True)
+    assert words.at.replace(tzinfo=None) == datetime(2024, 5, 3, 18, 30)  # noqa: DTZ001 - as given
+    assert [each.text for each in memory.entities() if each.text == "Ana"] == ["Ana"]
+    assert memory.summaries()[0].kind == "summary"
+
+
+def test_beliefs_are_dated_and_have_a_history(memory: MemorySync) -> None:
+    """What was believed before the second talk was read is known still."""
+    porto, then = home(memory), datetime.now().astimezone()  # noqa: TID251 - the real now
+    memory.add(LATER)
+    memory.consolidate()
+
+    assert home(memory).value == "Lisbon"
+    assert {each.value for each in memory.beliefs(as_of=then) if each.key == "location"} == {
+        "Porto"
+    }
+    assert memory.beliefs(about="Ana")
+    history = memory.history(porto.id[-8:])
+    assert history[0].op == "learned"
+    assert {each.belief.value for each in history} == {"Porto", "Lisbon"}
+    assert history[0].because[0].text == "I live in Porto."
+
+
+def test_corrections_hold_at_once(memory: MemorySync) -> None:
+    """And are taken back by other ones."""
+    new, old = memory.correct(home(memory).id, "Lives in Faro.")
+    assert (new.value, old.status, home(memory).is_by_person) == ("Faro", "superseded", True)
+    assert memory.pin(new.id)[0].is_pinned
+    assert not memory.unpin(new.id)[0].is_pinned
+    memory.reject(new.id)
+    assert home(memory).value == "Porto"
+    assert memory.confirm(home(memory).id)[0].is_by_person
+    with pytest.raises(NotFound):
+        memory.pin("00000000")
+
+
+def test_an_edited_message_is_read_anew(memory: MemorySync) -> None:
+    """What it said before is not believed any more."""
+    memory.add([{"id": "m1", "session": "s3", "at": "2024-06-01T10:00", "text": "I love jazz."}])
+    memory.consolidate()
+    memory.add([{"id": "m1", "session": "s3", "at": "2024-06-01T10:00", "text": "I love techno."}])
+    memory.consolidate()
+
+    liked = {each.value for each in memory.facts() if each.kind == "preference"}
+    assert liked == {"techno"}
+
+
+async def test_the_awaited_face_has_the_same(tmp_path: Path) -> None:
+    """Two names of one are merged, and kept apart again."""
+    async with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as memory:
+        await memory.add([*TALK, {"session": "s1", "at": "2024-05-03T18:32",
+                                  "text": "My friend Marta is a doctor."}])  # fmt: skip
+        await memory.consolidate()
+        names = {each.text: each.id for each in await memory.entities()}
+        kept, _ = await memory.merge(names["Ana"], names["Marta"])
+        assert kept.aliases == ("Marta",)
+        await memory.separate(names["Ana"], names["Marta"])
+        assert {"Ana", "Marta"} <= {each.text for each in await memory.entities()}
+        with pytest.raises(NotFound):
+            await memory.undo_import(1)
