@@ -3,8 +3,9 @@
 What is unclear may be settled by asking; until then it counts as different.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from oldfriend.background.deciding import Decision
 from oldfriend.background.extraction import Claim
 from oldfriend.background.gathering import Gathered
-from oldfriend.background.likeness import Told, Vector, Vectors, verdict
+from oldfriend.background.likeness import Told, Vector, Vectors, is_peak_beside_mild, verdict
 from oldfriend.background.pairs import alike_pairs
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import Memory
@@ -58,13 +59,7 @@ def weigh(
     embedder: str,
 ) -> Alikeness:  # fmt: skip
     """Compare all claims of a segment with what is known, and with each other."""
-    meanings: dict[str, Vector] = {
-        known.memory.text: gathered.meanings[known.memory.id]
-        for known in gathered.known
-        if known.memory.id in gathered.meanings
-    }
-    if vectors is not None:
-        meanings |= {claim.text: row for claim, row in zip(claims, vectors, strict=True)}
+    meanings = meanings_of(claims, gathered, vectors)
     alike = Alikeness(meanings=meanings)
     known = Vectors(model=embedder, of=meanings) if meanings else None
     rejected = gathered.scene.rejected
@@ -82,4 +77,32 @@ def weigh(
                 alike.unclear.append(Unclear(claim=claim, other=other))
             case "different":
                 pass
+    for claim, other in rest_on_same_words(claims):
+        if claim.text != other.text and (claim.text, other.text) not in alike.same:
+            alike.unclear.append(Unclear(claim=claim, other=other))
     return alike
+
+
+def meanings_of(
+    claims: Sequence[Claim], gathered: Gathered, vectors: NDArray[np.float32] | None
+) -> dict[str, Vector]:
+    """The vectors of all texts that are compared, as far as there are any."""
+    meanings: dict[str, Vector] = {
+        known.memory.text: gathered.meanings[known.memory.id]
+        for known in gathered.known
+        if known.memory.id in gathered.meanings
+    }
+    if vectors is not None:
+        meanings |= {claim.text: row for claim, row in zip(claims, vectors, strict=True)}
+    return meanings
+
+
+def rest_on_same_words(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim]]:
+    """Two of a kind that somebody has read in one and the same quote: perhaps one, said twice.
+
+    Attributes are told apart by their keys and values.
+    """
+    for one, other in combinations(claims, 2):
+        is_kept_apart = one.kind in {"fact", "preference"} or is_peak_beside_mild(one, other)
+        if one.kind == other.kind and not is_kept_apart and set(one.quotes) & set(other.quotes):
+            yield one, other

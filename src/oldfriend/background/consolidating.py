@@ -13,7 +13,7 @@ from oldfriend.background.alikeness import Alikeness, weigh
 from oldfriend.background.checking import check, is_trivial
 from oldfriend.background.deciding import Decision, Deliberation, decide_all
 from oldfriend.background.extraction import Extraction, Material
-from oldfriend.background.forgotten import without_forgotten
+from oldfriend.background.forgotten import IsForgotten, without_forgotten
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gathering import Gathered, gather
 from oldfriend.background.likeness import Told
@@ -29,6 +29,7 @@ from oldfriend.memory.evidence import add_evidence, withdraw_evidence
 from oldfriend.memory.meanings import save_meanings
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import Segment, SegmentStatus, set_status
+from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.withdrawing import end_summaries, end_unsupported
 
 Read: TypeAlias = Callable[[Material], Awaitable[Extraction]]
@@ -48,13 +49,14 @@ class Means:
     """What consolidation works with."""
 
     db: Database
+    shelf: Shelf
     clock: Clock
     read: Read
     read_small_talk: Read  # asks nobody
     embed: Embed
     embedder: str  # the name of the model that embeds
     adjudicate: Adjudicate | None = None  # None: what is unclear counts as different
-    is_forgotten: Callable[[str], bool] = field(default=lambda _: False)
+    is_forgotten: IsForgotten = field(default=lambda _words, _at: False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,7 @@ async def read(means: Means, material: Material) -> Extraction:
 async def look(means: Means, segment: Segment) -> Gathered:
     """What the reading of a segment needs, as it is now."""
     async with means.db.reading() as tx:
-        return await gather(tx, segment, model=means.embedder, now=means.clock())
+        return await gather(tx, segment, shelf=means.shelf, model=means.embedder, now=means.clock())
 
 
 async def believe(
@@ -102,8 +104,9 @@ async def believe(
 ) -> Consolidated:
     """Decide about what was read, and write it down."""
     checked = check(extraction, gathered.material)
+    messages = gathered.material.messages
     checked = replace(
-        checked, extraction=without_forgotten(checked.extraction, means.is_forgotten)
+        checked, extraction=without_forgotten(checked.extraction, messages, means.is_forgotten)
     )
     vectors = await means.embed([claim.text for claim in checked.extraction.claims])
     alike = weigh(checked.extraction.claims, gathered, vectors, embedder=means.embedder)

@@ -15,25 +15,24 @@ from oldfriend.background.extraction import Material
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
-from oldfriend.domain.memories import Entity, Evidence, Known, MemoryKind
+from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import (
     list_entities,
-    list_events_between,
-    list_memories,
     list_rejected,
     list_rejected_names,
-    list_superseded,
 )
 from oldfriend.memory.changes import newest_change_of
 from oldfriend.memory.evidence import list_evidence_by
 from oldfriend.memory.meanings import Meanings, load_meanings
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before, list_messages_in
+from oldfriend.memory.shelf import Shelf
 
-LASTING: Final[tuple[MemoryKind, ...]] = (
-    "fact", "preference", "pattern", "commitment", "expectation",
-)  # fmt: skip
+LASTING: Final = frozenset[MemoryKind](
+    {"fact", "preference", "pattern", "commitment", "expectation"}
+)
+ATTRIBUTES: Final = frozenset[MemoryKind]({"fact", "preference"})
 BEFORE: Final = 6
 """So many messages before a segment help to understand it."""
 SHOWN: Final[Mapping[MemoryKind, int]] = {
@@ -54,19 +53,15 @@ class Gathered:
     bases: Mapping[EntityId, int]
 
 
-async def gather(tx: Transaction, segment: Segment, *, model: str, now: Micros) -> Gathered:
+async def gather(
+    tx: Transaction, segment: Segment, *, shelf: Shelf, model: str, now: Micros
+) -> Gathered:
     """Everything that the reading of a segment needs, as it is now."""
     person = await get_person_by_id(tx, segment.person)
     companion = await get_companion(tx)
     messages = await list_messages_in(tx, segment)
-    known = [
-        *await list_memories(tx, person.id, kinds=LASTING),
-        *await list_superseded(tx, person.id),
-        *await list_events_between(
-            tx, person.id, since=segment.from_at - MENTIONED_AGAIN,
-            until=segment.until_at + MENTIONED_AGAIN,
-        ),
-    ]  # fmt: skip
+    beliefs = await shelf.beliefs_of(tx, person.id)
+    known = [each for each in beliefs.known if may_bear_on(each.memory, segment)]
     entities = await list_entities(tx, person.id)
     return Gathered(
         material=Material(
@@ -90,6 +85,17 @@ async def gather(tx: Transaction, segment: Segment, *, model: str, now: Micros) 
         entities=tuple(entities),
         bases={each.id: await newest_change_of(tx, person.id, each.id) for each in entities},
     )  # fmt: skip
+
+
+def may_bear_on(memory: Memory, segment: Segment) -> bool:
+    """Whether what is told in a segment may touch a belief, or find its place beside it."""
+    if memory.kind == "event":
+        at = memory.learned_at if memory.happened_at is None else memory.happened_at
+        is_near = segment.from_at - MENTIONED_AGAIN <= at <= segment.until_at + MENTIONED_AGAIN
+        return memory.ended_at is None and is_near
+    if memory.ended_at is None:
+        return memory.kind in LASTING
+    return memory.kind in ATTRIBUTES and memory.status == "superseded"
 
 
 def strongest(known: Sequence[Known]) -> list[Known]:

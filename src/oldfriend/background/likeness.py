@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
@@ -68,9 +69,14 @@ DEFAULT: Final = Thresholds(same=0.90, unclear=0.82, merge=0.88)
 BLIND_TO_CHARACTERS: Final = frozenset({MINILM})
 """Embedders to which most words of scripts without spaces look the same."""
 
+REMEMBERED: Final = 8192
+"""Of so many texts it is known what they consist of: each is compared again and again."""
+
 SAME_EVENT_WITHIN: Final = 30 * DAY
 """What lies further apart has happened twice (ACCEPTANCE F9)."""
 SAME_DUE_WITHIN: Final = DAY
+FAR_STRONGER: Final = 5
+"""Who applied for a job and who got it say nearly the same; one of them is a peak."""
 COMPATIBLE: Final = frozenset(
     {
         frozenset({"preference", "pattern"}), frozenset({"preference", "fact"}),
@@ -95,6 +101,8 @@ def verdict(
     matter = matter_of(one.text, language)
     is_worded_alike = bool(matter) and matter == matter_of(other.text, language)
     if close < least.unclear and not is_worded_alike:
+        return "different"
+    if not is_worded_alike and is_peak_beside_mild(one, other):
         return "different"
     agree = is_due_alike(one, other) and is_felt_alike(one, other)
     if agree and (close >= least.same or is_worded_alike):
@@ -249,6 +257,7 @@ def plain_characters(text: str, language: str) -> str:
     return "".join(each for each in plain if each not in _PARTICLES)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def matter_of(text: str, language: str) -> frozenset[str]:
     """The stems of the words that carry matter, numbers aside.
 
@@ -288,6 +297,11 @@ def is_due_alike(one: Told, other: Told) -> bool:
 def is_felt_alike(one: Told, other: Told) -> bool:
     """Is not one of two events a joy and the other a grief?"""
     return one.impact * other.impact >= 0
+
+
+def is_peak_beside_mild(one: Told, other: Told) -> bool:
+    """Was one of two felt so much more that joining them would lose a peak?"""
+    return abs(one.impact - other.impact) >= FAR_STRONGER
 
 
 def is_near(one: Micros | None, other: Micros | None, within: Micros) -> bool:

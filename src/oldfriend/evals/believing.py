@@ -179,7 +179,7 @@ def means(house: House, embedder: KnownVectors, vectors: Vectors, number: int) -
         return rows
 
     return Means(
-        db=house.db, clock=house.clock, read=read, read_small_talk=read, embed=embed,
+        db=house.db, shelf=house.shelf, clock=house.clock, read=read, read_small_talk=read, embed=embed,
         embedder=embedder.model,
     )  # fmt: skip
 

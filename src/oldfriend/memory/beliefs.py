@@ -60,32 +60,6 @@ async def list_stored_standings(tx: Transaction, person: PersonId) -> dict[Objec
     }  # fmt: skip
 
 
-async def list_events_between(
-    tx: Transaction, person: PersonId, *, since: Micros, until: Micros
-) -> list[Known]:
-    """The live events that happened in a span of time, oldest first."""
-    rows = await tx.rows(
-        f"""SELECT {MEMORY}, {STANDING} FROM memory
-           WHERE person = :person AND kind = 'event' AND ended_at IS NULL
-           AND happened_at BETWEEN :since AND :until ORDER BY happened_at, id""",
-        person=person,
-        since=since,
-        until=until,
-    )
-    return [known_from(row) for row in rows]
-
-
-async def list_superseded(tx: Transaction, person: PersonId) -> list[Known]:
-    """The values of facts and preferences that others have taken the place of."""
-    rows = await tx.rows(
-        f"""SELECT {MEMORY}, {STANDING} FROM memory
-           WHERE person = :person AND status = 'superseded' AND ended_at IS NOT NULL
-           AND kind IN ('fact', 'preference') ORDER BY learned_at, id""",
-        person=person,
-    )
-    return [known_from(row) for row in rows]
-
-
 async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
     """What the person has said is not so."""
     rows = await tx.rows(

@@ -47,6 +47,7 @@ async def means_for(house: House, segment: Segment, *, by: By = "either") -> Mea
         forgotten = await forgotten_of(house.settings, tx, segment.person)
     return Means(
         db=house.db,
+        shelf=house.shelf,
         clock=house.clock,
         read=read_rules if model is None else partial(read_by_model, model, passes=passes),
         read_small_talk=read_rules,
