@@ -10,10 +10,13 @@ from oldfriend.background.checking import check
 from oldfriend.background.extraction import Claim, Material, Named, Sameness
 from oldfriend.background.gates.reasons import Reason
 from tests.background.cases import BAD, GOOD, VEGAN, fact, habit
+from tests.background.founded import NOT_TOLD, TOLD
 from tests.background.talking import claim, quote, read, somebody, talk
 
 
-@pytest.mark.parametrize(("material", "good"), GOOD, ids=lambda each: getattr(each, "text", ""))
+@pytest.mark.parametrize(
+    ("material", "good"), [*GOOD, *TOLD], ids=lambda each: getattr(each, "text", "")
+)
 def test_what_was_plainly_said_passes(material: Material, good: Claim) -> None:
     """With its quotes, and nothing changed."""
     checked = check(read(good), material)
@@ -22,7 +25,7 @@ def test_what_was_plainly_said_passes(material: Material, good: Claim) -> None:
     assert checked.extraction.claims == (good,)
 
 
-@pytest.mark.parametrize(("reason", "material", "bad"), BAD)
+@pytest.mark.parametrize(("reason", "material", "bad"), [*BAD, *NOT_TOLD])
 def test_what_may_not_be_believed_is_counted_out(
     reason: Reason, material: Material, bad: Claim
 ) -> None:
@@ -37,7 +40,7 @@ def test_every_reason_is_given_in_some_case() -> None:
     """Those of claims above; the others in tests of their own."""
     elsewhere = {"malformed", "unfit name", "too many"}
 
-    assert {reason for reason, _, _ in BAD} | elsewhere == set(get_args(Reason))
+    assert {reason for reason, _, _ in [*BAD, *NOT_TOLD]} | elsewhere == set(get_args(Reason))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +83,18 @@ def test_an_impact_has_the_sign_of_its_words(line: str, text: str, impact: int, 
 
     assert [each.impact for each in checked.extraction.claims] == [right]
     assert checked.mended["sign"] == (impact != right)
+
+
+def test_what_is_told_as_joy_and_as_grief_is_neither() -> None:
+    """Where the words do not tell which; another event of the same words keeps its own."""
+    line = "We moved out, and the cat stayed with Ana."
+    moved = [claim("event", "Moved out.", line, impact=impact) for impact in (6, -6)]
+    stayed = claim("event", "The cat stayed with Ana.", line, impact=-3)
+
+    checked = check(read(*moved, stayed), talk(line))
+
+    assert [each.impact for each in checked.extraction.claims] == [0, 0, -3]
+    assert checked.mended["impact"] == 2
 
 
 def test_what_is_read_somewhere_moves_nobody() -> None:

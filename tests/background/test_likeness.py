@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -179,6 +180,24 @@ def test_the_same_words_may_still_be_something_else(
     text = "Runs a marathon."
 
     assert verdict(claim(text, **one), claim(text, **other), None, language="en") == expected
+
+
+def test_a_peak_is_not_taken_for_what_led_to_it() -> None:
+    """Nearly the same words, and one of the two is what nobody may forget."""
+    texts = ["Applied for a job as a pilot in Ulm.", "Got the job as a pilot in Ulm."]
+    embedder = MiniLM()
+    rows = asyncio.run(embedder.embed(texts))
+    vectors = Vectors(model=embedder.model, of=dict(zip(texts, rows, strict=True)))
+    applied, got = (claim(text, kind="event", impact=2) for text in texts)
+
+    assert verdict(applied, got, vectors, language="en") == "same"
+    assert verdict(applied, replace(got, impact=8), vectors, language="en") == "different"
+
+
+@pytest.mark.parametrize("text", ["", "🙂", "…"])
+def test_what_has_no_words_can_be_compared(text: str) -> None:
+    """Pictures may differ; nothing breaks."""
+    assert differences(text, text, language="en") == ()
 
 
 @pytest.mark.parametrize(

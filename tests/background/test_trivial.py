@@ -44,6 +44,20 @@ def test_a_strong_word_is_always_read(line: str) -> None:
     assert not is_trivial(talk(line).messages)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Tom, my partner, is a translator.", "Mi hija Lía estudia música en Cádiz.",
+        "Mon frère habite à Lyon depuis mars.", "Meine Schwester Ida lebt in Ulm.",
+        "我妹妹在成都学画画。",
+    ],
+)  # fmt: skip
+def test_a_line_that_tells_something_is_read(line: str) -> None:
+    """Also when nothing else was said that day; a question tells nothing."""
+    assert not is_trivial(talk(line).messages)
+    assert is_trivial(talk("Where did you put my big red suitcase?").messages)
+
+
 def test_a_word_within_another_is_no_strong_word() -> None:
     """Who studied has not died."""
     assert is_trivial(talk("I studied a little.").messages)

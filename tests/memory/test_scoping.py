@@ -29,10 +29,12 @@ from oldfriend.memory import (
     batches,
     beliefs,
     changes,
+    core_blocks,
     dump,
     evidence,
     known,
     log,
+    meanings,
     notes,
     people,
     receipts,
@@ -50,6 +52,7 @@ WITHOUT_A_PERSON = {
     "list_people": "lists who is here, for the owner of the machine; nothing that they said",
     "add_person": "makes the person",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
+    "count_waiting": "counts for the owner of the machine; nothing of what they say",
     "undo_batch": "by the id of a batch that was just read for the person",
 }
 """The functions whose statements may touch a person's table without ``:person``, and why."""
@@ -134,6 +137,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
         ),
     )  # fmt: skip
     await believe(tx, friend, said, secret)
+    await write_about_themselves(tx, friend, secret)
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
     await vectors.save_vectors(tx, friend.person.id, "m", [said.seq], embedding)
     await people.set_language(tx, friend.person.id, "en")
@@ -164,12 +168,19 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
             tx, person, memory, [words], extractor="rules/1", now=now, segment=cut.id
         )
         await evidence.list_evidence_of(tx, person, [memory])
+        await evidence.move_evidence(tx, person, source=memory, target=entity, messages=[said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity)
         await evidence.withdraw_evidence(tx, person, cut.id, now=now)
         await views.remove_view(tx, person, summary)
     await changes.rebuild(tx, person)
     await segments.reopen_segments(tx, person, [said.id])
     await segments.remove_empty_segments(tx, person)
+
+
+async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> None:
+    """What only a person writes."""
+    await core_blocks.write_block(tx, friend.person.id, "user", secret, now=0)
+    await core_blocks.list_blocks(tx, friend.person.id)
 
 
 async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -233,12 +244,14 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
         assert await changes.list_changes_of(tx, person, memory) == []
     for said in await log.list_messages(tx, person):
         await log.find_reply(tx, said)
+        await log.list_beside(tx, said, each_side=2)
         await receipts.find_receipt(tx, person, said.id)
     await log.list_by_seq(tx, person, range(1, 60))
     await log.count_messages(tx, person)
     await notes.list_notes(tx, person)
     await evidence.list_evidence(tx, person)
     await look_at_beliefs(tx, friend, others)
+    await look_at_meanings(tx, friend, others)
     await receipts.find_receipt(tx, person)
     await vectors.list_unembedded(tx, person, "other model")
     await vectors.count_findable(tx, person, "m")
@@ -263,10 +276,14 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await evidence.check_standings(tx, person)
     await beliefs.list_entities(tx, person)
     await beliefs.list_summaries(tx, person)
-    await beliefs.list_events_between(tx, person, since=0, until=1 << 60)
     await beliefs.list_rejected(tx, person)
-    await beliefs.list_superseded(tx, person)
+    for known_one in await beliefs.list_memories(tx, person):
+        assert await beliefs.list_overtaking(tx, person, known_one.memory.id) == []
     await evidence.list_evidence_by(tx, person, SegmentId("none"))
+    await receipts.list_receipts(tx, person, limit=5)
+    await sessions.count_sessions(tx, person)
+    await segments.count_segments(tx, person)
+    await segments.find_last_read(tx, person)
     await segments.list_uncut(tx, person)
     for segment in await segments.list_segments(tx, person, status=["waiting", "done"]):
         await segments.list_messages_in(tx, segment)
@@ -276,6 +293,23 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     for segment in of_others:
         with pytest.raises(OldfriendError):
             await segments.get_segment(tx, person, segment.id)
+        assert await segments.find_segment_named(tx, person, segment.id) is None
+
+
+async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None:
+    """What stands ready to be searched of what is believed; also with beliefs of somebody else."""
+    person = friend.person.id
+    async with others.db.reading() as reader:
+        of_others = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
+    own = [known_one.memory.id for known_one in await beliefs.list_memories(tx, person)]
+    vector = np.full(8, 0.05, dtype=np.float32)
+    await meanings.save_meanings(tx, person, "m", dict.fromkeys([*own, *of_others], vector))
+    assert await meanings.load_meanings(tx, person, "m", of_others) == {}
+    assert set(await meanings.load_meanings(tx, person, "m")) == set(own)
+    await meanings.list_meaningless(tx, person, "other", limit=5)
+    index = await Shelf("m").beliefs_of(tx, person)
+    assert {each.memory.id for each in index.live} <= set(own)
+    await meanings.remove_meanings(tx, person, [*own, *of_others])
 
 
 async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
@@ -286,6 +320,7 @@ async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
     await people.get_person(tx, friend.person.name)
     await people.list_people(tx)
     await receipts.count_receipts(tx, since=0)
+    await segments.count_waiting(tx)
     await people.ensure_person(tx, "Somebody new", now=0, zone="UTC")
     await tx.tx.run("UPDATE companion SET name = id")
     companion = await people.ensure_companion(tx, now=0)

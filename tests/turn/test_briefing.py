@@ -20,7 +20,7 @@ def engine() -> str:
     return "sqlite"
 
 
-TIGHT = Budget(name="small", system=1050, summaries=0, recent=300, snippets=200)
+TIGHT = Budget(name="small", system=1200, summaries=0, recent=300, snippets=200)
 
 
 async def test_normal_is_what_was_asked_for() -> None:

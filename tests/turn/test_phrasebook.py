@@ -32,7 +32,9 @@ def test_every_language_understands_every_kind_of_request(language: str) -> None
         assert patterns
         assert all("note" in pattern.groupindex for pattern in patterns)
     for pattern in (understand.about_me, understand.about_you, understand.asking,
-                    understand.forget, understand.how_are_you, understand.stressed,
+                    understand.forget, understand.wrong, understand.correct, understand.promises,
+                    understand.why_so, understand.believed_then, understand.who_is,
+                    understand.how_are_you, understand.stressed,
                     understand.roasting):  # fmt: skip
         assert pattern.pattern
         assert not pattern.search("")

@@ -33,7 +33,10 @@ NOT_FOUND = "not the companion's own words, nor what only asks or greets"
 INTENTS = {
     "question": "You asked something, so I searched everything that you and others said.",
     "statement": "You told me something, so I looked whether it goes with something from before.",
-    "about_me": "You asked what I know about you, so I read out your notes.",
+    "about_me": "You asked what I know about you, so I told what I believe, and read your notes.",
+    "promises": "You asked what is promised or expected, so I listed what is open.",
+    "why_so": "You asked why, so I named the words that my answer before stood on.",
+    "believed_then": "You asked what I believed at another time, so I looked what it was then.",
     "remember": "You asked me to remember something, so I noted your exact words.",
 }
 

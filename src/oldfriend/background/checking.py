@@ -7,6 +7,7 @@ follows from it then, is for ``deciding``.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import ne
 from typing import Final, Protocol, TypeVar
 
 from oldfriend.background.extraction import Claim, Extraction, Material, Quote
@@ -14,13 +15,17 @@ from oldfriend.background.gates.evidence import supporting
 from oldfriend.background.gates.feeling import contradicts_sign, is_trivial
 from oldfriend.background.gates.founding import (
     change_fault,
-    irony_fault,
-    liking_fault,
     matter_fault,
     number_fault,
-    refusal_fault,
+    overruling_fault,
 )
 from oldfriend.background.gates.harm import harmless, harmless_text, order_fault, secret_fault
+from oldfriend.background.gates.meant import (
+    habit_fault,
+    irony_fault,
+    liking_fault,
+    refusal_fault,
+)
 from oldfriend.background.gates.mending import mended, mendings, tidy
 from oldfriend.background.gates.naming import checked_name, checked_sameness
 from oldfriend.background.gates.places import Place, place_of
@@ -52,7 +57,7 @@ GATES: Final[Sequence[Gate]] = (
     kind_fault, range_fault, key_fault, value_fault, time_fault, target_fault,
     length_fault, pronoun_fault, weakness_fault, measurement_fault, once_fault,
     secret_fault, order_fault, irony_fault, refusal_fault, liking_fault, change_fault,
-    matter_fault, number_fault,
+    overruling_fault, matter_fault, number_fault, habit_fault,
 )  # fmt: skip
 """Each gives a reason against a claim, or none."""
 
@@ -95,9 +100,10 @@ def check(extraction: Extraction, material: Material) -> Checked:
         else:
             claims.append(outcome)
             changed.update(mendings(claim, outcome))
-    claims = doubtful_signs_dropped(claims, talk.language)
-    few = best_of(best_of(claims, "event", MOST_EVENTS), "pattern", MOST_PATTERNS)
-    rejected["too many"] += len(claims) - len(few)
+    settled = doubtful_signs_dropped(claims, talk.language)
+    changed["impact"] += sum(map(ne, settled, claims))
+    few = best_of(best_of(settled, "event", MOST_EVENTS), "pattern", MOST_PATTERNS)
+    rejected["too many"] += len(settled) - len(few)
     passed = replace(
         extraction,
         claims=tuple(few),

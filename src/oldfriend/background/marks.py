@@ -157,7 +157,7 @@ def names_in(text: str, language: str, known: Collection[str] = ()) -> Iterator[
     known_words = {word for name in known for word in _WORD.findall(folded(name))}
     starts = {match.end() for match in _SENTENCE.finditer(text)}
     words = list(_WORD.finditer(text))
-    for word, following in zip(words, [*(each[0] for each in words[1:]), ""], strict=True):
+    for word, following in zip(words, [*(each[0] for each in words), ""][1:], strict=True):
         plain = folded(word[0])
         is_first = word.start() in starts
         if plain in known_words or (

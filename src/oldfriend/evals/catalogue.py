@@ -8,14 +8,17 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.evals.answers import measure_answers
 from oldfriend.evals.believing import measure_believing
 from oldfriend.evals.bulk import measure_import
 from oldfriend.evals.claiming import measure_claiming
+from oldfriend.evals.lives.appraising import measure_lives
 from oldfriend.evals.load import measure_load
 from oldfriend.evals.meaning import measure_embedding
 from oldfriend.evals.measuring import Measure, Scope, not_measured
 from oldfriend.evals.narrow import measure_narrow
 from oldfriend.evals.quality import measure_finding
+from oldfriend.evals.remembering import measure_remembering
 from oldfriend.evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
 from oldfriend.evals.weight import measure_chat, measure_install, measure_say, measure_start
 
@@ -24,6 +27,8 @@ Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
 MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "finding": measure_finding,
     "recall": measure_recall,
+    "remembering": measure_remembering,
+    "answers": measure_answers,
     "crowd": measure_crowd,
     "narrow": measure_narrow,
     "adding": measure_adding,
@@ -31,6 +36,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "turn": measure_turn,
     "claiming": measure_claiming,
     "load": measure_load,
+    "lives": measure_lives,
     "embedding": measure_embedding,
     "import": measure_import,
     "start": measure_start,

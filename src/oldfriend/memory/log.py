@@ -179,6 +179,24 @@ async def list_recent(
     return [message_from(row) for row in reversed(rows)]
 
 
+async def list_beside(tx: Transaction, message: Message, *, each_side: int) -> list[Message]:
+    """What was said in the same session just before and after a message, in order."""
+    beside: list[Message] = []
+    for is_later, order in ((0, "DESC"), (1, "ASC")):
+        rows = await tx.rows(
+            f"""SELECT {COLUMNS} FROM {TABLES}
+               WHERE m.person = :person AND m.session = :session AND m.replaced_at IS NULL
+               AND m.id <> :id AND m.role <> 'marker' AND :is_later = CASE
+                 WHEN m.said_at > :at OR (m.said_at = :at AND m.seq > :seq) THEN 1 ELSE 0 END
+               ORDER BY m.said_at {order}, m.seq {order} LIMIT :limit""",
+            person=message.person, session=message.session, id=message.id, at=message.at,
+            seq=message.seq, is_later=is_later, limit=each_side,
+        )  # fmt: skip
+        found = [message_from(row) for row in rows]
+        beside += found if is_later else found[::-1]
+    return beside
+
+
 async def list_written_since(
     tx: Transaction, person: PersonId, chat: ChatId, *, after: int
 ) -> list[Message]:

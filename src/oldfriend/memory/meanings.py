@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
+from oldfriend.memory.evidence import note_weighed
 from oldfriend.memory.search.vectors import vectors_from
 
 Meanings = dict[MemoryId, NDArray[np.float32]]
@@ -30,6 +31,7 @@ async def save_meanings(
             for memory, vector in vectors.items()
         ],
     )  # fmt: skip
+    await note_weighed(tx, person)
 
 
 async def load_meanings(
@@ -61,7 +63,8 @@ async def list_meaningless(
         """SELECT m.id, m.text FROM memory m LEFT JOIN memory_vector v
              ON v.person = m.person AND v.model = :model AND v.memory = m.id
              AND v.change_seq = m.change_seq
-           WHERE m.person = :person AND m.ended_at IS NULL AND v.memory IS NULL
+           WHERE m.person = :person AND m.ended_at IS NULL AND m.kind <> 'note'
+           AND v.memory IS NULL
            ORDER BY m.learned_at, m.id LIMIT :limit""",
         person=person,
         model=model,

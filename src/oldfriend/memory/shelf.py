@@ -1,5 +1,7 @@
 """Whose history stands ready to be searched? Indexes in memory, in step with the database.
 
+Of messages, and of what is believed (``at_hand``).
+
 Bounded in bytes; the person who was asked about least recently goes first, and who alone would
 take more is kept narrow. What other processes wrote is noticed by counters on the person's row, so
 that an index is never older than the transaction that asks for it.
@@ -22,7 +24,14 @@ from numpy.typing import NDArray
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.search import PersonIndex, imprint_of, is_current_imprint, vectors_from
+from oldfriend.memory.at_hand import AtHand, current
+from oldfriend.memory.search import (
+    BeliefIndex,
+    PersonIndex,
+    imprint_of,
+    is_current_imprint,
+    vectors_from,
+)
 from oldfriend.memory.vectors import models_of
 
 SHELF_BYTES = 512 * 1024 * 1024
@@ -54,6 +63,7 @@ class Shelf:
         self.model = model
         self._limit_bytes = limit_bytes
         self._volumes: OrderedDict[PersonId, Volume] = OrderedDict()
+        self._beliefs: OrderedDict[PersonId, AtHand] = OrderedDict()
         # As long as anybody holds one or waits for it. Whoever does has begun their transaction,
         # so that nobody waits here for a connection.
         self._turns: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
@@ -63,17 +73,28 @@ class Shelf:
         async with self._turns.setdefault(person, asyncio.Lock()):
             return self._put_back(person, await self._current_volume(tx, person))
 
+    async def beliefs_of(self, tx: Transaction, person: PersonId) -> BeliefIndex:
+        """What is believed of the person as of this transaction."""
+        async with self._turns.setdefault(person, asyncio.Lock()):
+            held = await current(tx, person, self.model, self._beliefs.pop(person, None))
+            self._beliefs[person] = held
+            while self.nbytes > self._limit_bytes and len(self._beliefs) > 1:
+                self._beliefs.popitem(last=False)
+            return held.index
+
     def _put_back(self, person: PersonId, volume: Volume) -> PersonIndex:
         volume.nbytes = volume.index.nbytes
         self._volumes[person] = volume
         while self.nbytes > self._limit_bytes and len(self._volumes) > 1:
-            self._volumes.popitem(last=False)
+            least_recent, _ = self._volumes.popitem(last=False)
+            self._beliefs.pop(least_recent, None)
         return volume.index
 
     @property
     def nbytes(self) -> int:
         """How much memory the indexes take."""
-        return sum(volume.nbytes for volume in self._volumes.values())
+        beliefs = sum(held.nbytes for held in self._beliefs.values())
+        return beliefs + sum(volume.nbytes for volume in self._volumes.values())
 
     async def _current_volume(self, tx: Transaction, person: PersonId) -> Volume:
         row = await tx.row(

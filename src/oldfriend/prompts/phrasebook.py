@@ -27,6 +27,12 @@ class Understanding:
     about_me: re.Pattern[str]
     about_you: re.Pattern[str]
     forget: re.Pattern[str]
+    wrong: re.Pattern[str]
+    correct: re.Pattern[str]
+    promises: re.Pattern[str]
+    why_so: re.Pattern[str]
+    believed_then: re.Pattern[str]
+    who_is: re.Pattern[str]
     how_are_you: re.Pattern[str]
     asking: re.Pattern[str]
     stressed: re.Pattern[str]
@@ -75,6 +81,12 @@ def phrasebook(language: str) -> Phrasebook:
             about_me=any_of(understand["about_me"]),
             about_you=any_of(understand["about_you"]),
             forget=any_of(understand["forget"]),
+            wrong=any_of(understand["wrong"]),
+            correct=any_of(understand["correct"]),
+            promises=any_of(understand["promises"]),
+            why_so=any_of(understand["why_so"]),
+            believed_then=any_of(understand["believed_then"]),
+            who_is=any_of(understand["who_is"]),
             how_are_you=any_of(understand["how_are_you"]),
             asking=any_of(understand["asking"]),
             stressed=any_of(understand["stressed"]),

@@ -1,8 +1,8 @@
 """What is the model told for one reply? Sections, each within its budget, as one request.
 
 First what is the same each time (who the companion is, its rules), so that providers can keep it;
-then what is of this time only: the state of things, notes, memories, what others said; then the
-conversation. Reads nothing: what is in view is handed in.
+then what is of this time only: who the person is, the state of things, what came to mind, what
+others said; then the conversation. Reads nothing: what is in view is handed in.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,12 @@ from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import Budget
 from oldfriend.turn.history import TURN_COST, Window, window_of
 from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.portrait import portrait, summaries_section
 from oldfriend.turn.sections import (
     Section,
-    memories_section,
     notes_section,
     passed_on_section,
+    recalled_sections,
     rules_section,
     state_section,
     tools_section,
@@ -42,8 +43,9 @@ def brief(
 ) -> Briefing:  # fmt: skip
     """Everything that a model is told for one reply.
 
-    The rules and what was said just now are never cut. What is left of the budget goes to notes,
-    then to the recent messages, then to memories: those go first when it does not all fit.
+    The rules and what was said just now are never cut. What is left of the budget goes to notes and
+    to who the person is, then to summaries, to the recent messages, and to what came to mind, which
+    goes first when it does not all fit.
     """
     rules, state = rules_section(said, prompt), state_section(said, sight, prompt, noted=noted)
     message, passed_on = message_section(said, prompt), passed_on_section(said, prompt)
@@ -52,22 +54,31 @@ def brief(
     left = budget.total - tokens_of(fixed)
     notes = notes_section(sight, prompt, min(left, budget.system - tokens_of(system)))
     left -= notes.tokens
+    known = portrait(said, sight, prompt, min(left, budget.known))
+    left -= tokens_of(known)
+    room = budget.summaries - tokens_of(known)
+    summaries = summaries_section(said, sight, prompt, min(left, room))
+    left -= summaries.tokens
     window = sight.window
     if window.tokens > left:
         window = window_of(sight.before, sight.quoting, prompt, budget=left)
-    memories = memories_section(sight, prompt, min(left - window.tokens, budget.snippets))
+    room = min(left - window.tokens, budget.snippets)
+    told = {each for section in known for each in section.shown}
+    beliefs, memories = recalled_sections(said, sight, prompt, room, known=told)
     recent = Section(
         name="recent", tokens=window.tokens, dropped=tuple(each.id for each in window.dropped),
         shown=tuple(each.id for each in window.shown),
     )  # fmt: skip
-    sections = [*fixed, notes, recent, memories]
+    sections = [*fixed, *known, notes, summaries, recent, beliefs, memories]
     shown = tuple(each for section in sections for each in section.shown)
     return Briefing(
         request=Request(
             purpose="reply",
             prompt=prompt.id,
             stable=rules.text,
-            changing=changing_text([state, notes, memories], window, passed_on, prompt),
+            changing=changing_text(
+                [*known, state, notes, summaries, beliefs, memories], window, passed_on, prompt
+            ),
             turns=conversation(said, window, prompt),
             tools=tuple(tools),
             shown=shown,

@@ -1,7 +1,8 @@
 """How much of a model's attention may each section of a prompt take? Token budgets.
 
-What overflows goes in this order: recalled words, then the oldest of the recent messages
-(ACCEPTANCE J14). Who the companion is, and what the person has just said, are never cut.
+What overflows goes in this order: what was recalled, then the oldest of the recent messages, then
+the older summaries (ACCEPTANCE J14). Who the companion is, and what the person has just said, are
+never cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,14 @@ class Budget:
 
     name: Preset
     system: int  # who the companion is, its rules and tools, the state of things, the notes
-    summaries: int  # until there are any, room for a long message
+    summaries: int  # what was talked about, and who the person is; else room for a long message
     recent: int
     snippets: int  # what was recalled
+
+    @property
+    def known(self) -> int:
+        """What the profile, what is open and who is named may take of the room for summaries."""
+        return self.summaries // 2
 
     @property
     def total(self) -> int:
@@ -30,7 +36,7 @@ class Budget:
 
 BUDGETS: Mapping[Preset, Budget] = {
     # For models that run at home: half of what is normal, but the rules stay as long as they are.
-    "small": Budget(name="small", system=1_300, summaries=500, recent=1_400, snippets=800),
+    "small": Budget(name="small", system=1_450, summaries=450, recent=1_400, snippets=700),
     # ACCEPTANCE J13.
     "normal": Budget(name="normal", system=1_500, summaries=2_000, recent=3_000, snippets=1_500),
     # Four times the normal.

@@ -1,64 +1,106 @@
-"""What of the memory goes into a model's prompt? Notes and messages, under a token budget."""
+"""What of the memory goes into a model's prompt? Beliefs, notes and words, under a budget."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from oldfriend.domain.clock import from_micros
+from oldfriend.domain.memories import Known
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
-from oldfriend.memory.search import diversify
-from oldfriend.memory.vectors import vectors_of
+from oldfriend.memory.profile import profile_of
 from oldfriend.turn.budget import fitting
 from oldfriend.turn.recall import (
     Cue,
     KnownNote,
     Looking,
     Recalled,
+    Recollection,
+    Remembered,
+    Thing,
     list_known_notes,
     recall,
 )
+from oldfriend.turn.worth_showing import promising, without_both, without_near_repeats
 
-MOST_CONSIDERED = 60
+MOST_CONSIDERED = 50
+MOST_BELIEFS = 20
 NOTES_SHARE = 4
 """Notes take at most this part (one fourth) of the budget."""
+KNOWN_SHARE = 6
+"""So does each of who the person is and what is open."""
+SHORTEST_LINE = 8
+"""Tokens of a belief with its day, at least: what cannot fit is not put into words."""
+PROFILE_TITLE = "Known of them:"
+OPEN_TITLE = "Promised or expected:"
 NOTES_TITLE = "Asked to remember:"
+BELIEFS_TITLE = "Believed:"
 
 
 async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -> str:
     """What is known that bears on a cue, as text of at most so many tokens.
 
-    Notes come first, the newest kept when not all fit; then messages, the best that fit without
-    repeating each other, in the order in which they were said. Each is one line, and says so if
-    its words are not the speaker's own. Empty when nothing is known.
+    Who the person is and what is open come first, and their notes, the newest kept when not all
+    fit; then what else is believed, and messages: the best that fit without repeating each other,
+    in the order in which they were said. Each is one line, and says so if its words are not the
+    speaker's own. Empty when nothing is known.
     """
     async with looking.db.reading() as tx:
-        known = await list_known_notes(tx, person)
+        notes = await list_known_notes(tx, person)
+        beliefs = await looking.shelf.beliefs_of(tx, person.id)
+        profile = profile_of(beliefs.always, now=cue.at)
+    cue = replace(cue, most_beliefs=MOST_BELIEFS)
     recollection = await recall(looking, person, cue, limit=MOST_CONSIDERED)
-    found = recollection.found
-    chosen = await without_near_repeats(looking, person, found) if found else []
-    newest_first = [note_line(note) for note in reversed(known)]
-    notes = lines_that_fit(newest_first, budget // NOTES_SHARE - cost_of(NOTES_TITLE))
-    left = budget - sum(map(cost_of, [NOTES_TITLE, *notes])) if notes else budget
-    lines = {message_line(each.message): each.message for each in chosen}
-    heading = "Said before:" if recollection.is_good_enough else "Said before, maybe unrelated:"
-    words = lines_that_fit(list(lines), left - cost_of(heading))
-    words.sort(key=lambda line: (lines[line].at, lines[line].seq))
-    parts = [(NOTES_TITLE, list(reversed(notes))), (heading, words)]
+    if not recollection.is_empty:
+        mixed = await without_near_repeats(looking, person, recollection.ranking)
+        recollection = replace(recollection, mixed=mixed)
+    always = [
+        known_part(PROFILE_TITLE, (*profile.facts, *profile.preferences), person, budget),
+        known_part(OPEN_TITLE, profile.promises, person, budget),
+        notes_part(notes, budget),
+    ]
+    left = budget - sum(cost_of(line) for title, lines in always for line in (title, *lines))
+    told = {each.memory.id for each in (*profile.facts, *profile.preferences, *profile.promises)}
+    parts = [*always, *recalled_parts(recollection, told, person, left)]
     return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
 
 
-async def without_near_repeats(
-    looking: Looking, person: Person, recalled: Sequence[Recalled]
-) -> list[Recalled]:
-    """The same, best first, but what says nearly the same as something newer comes last."""
-    seqs = [each.message.seq for each in recalled]
-    async with looking.db.reading() as tx:
-        vectors = await vectors_of(tx, person.id, looking.shelf.model or "", seqs)
-    order = diversify(
-        [each.hit.score for each in recalled], vectors,
-        [each.message.at for each in recalled], limit=len(recalled),
-    )  # fmt: skip
-    repeats = sorted(set(range(len(recalled))).difference(order))
-    return [recalled[place] for place in [*order, *repeats]]
+Part: TypeAlias = tuple[str, list[str]]
+"""A title, and the lines below it; empty where nothing is shown."""
+
+
+def known_part(title: str, known: Sequence[Known], person: Person, budget: int) -> Part:
+    """What is known of the person, as far as it fits."""
+    room = budget // KNOWN_SHARE - cost_of(title)
+    lines = [belief_line(each, person.zone) for each in known[: room // SHORTEST_LINE]]
+    return shown_part(title, lines_that_fit(lines, room))
+
+
+def notes_part(notes: Sequence[KnownNote], budget: int) -> Part:
+    """The newest notes that fit, oldest first."""
+    newest_first = [note_line(note) for note in reversed(notes)]
+    fitting_notes = lines_that_fit(newest_first, budget // NOTES_SHARE - cost_of(NOTES_TITLE))
+    return shown_part(NOTES_TITLE, fitting_notes[::-1])
+
+
+def shown_part(title: str, lines: list[str]) -> Part:
+    """A part; without a line it has no title either."""
+    return (title, lines) if lines else ("", [])
+
+
+def recalled_parts(
+    recollection: Recollection, told: Collection[str], person: Person, budget: int
+) -> list[Part]:
+    """The best of what came to mind that fits: beliefs, and words in the order of their time."""
+    is_sure = recollection.is_good_enough
+    heading = "Said before:" if is_sure else "Said before, maybe unrelated:"
+    things = without_both(promising(recollection, most_unsure=MOST_CONSIDERED), told)
+    lines = {thing_line(each, person.zone): each for each in things}
+    kept = lines_that_fit(list(lines), budget - cost_of(heading) - cost_of(BELIEFS_TITLE))
+    beliefs = [line for line in kept if isinstance(lines[line], Remembered)]
+    words = [(each.message.at, each.message.seq, line) for line in kept
+             if isinstance(each := lines[line], Recalled)]  # fmt: skip
+    return [(BELIEFS_TITLE, beliefs), (heading, [line for _, _, line in sorted(words)])]
 
 
 def lines_that_fit(lines: Sequence[str], budget: int) -> list[str]:
@@ -74,6 +116,30 @@ def cost_of(line: str) -> int:
 def note_line(note: KnownNote) -> str:
     """A note as a line of a prompt."""
     return f"- {flat(note.memory.text)}"
+
+
+def thing_line(thing: Thing, zone: str) -> str:
+    """Something that came to mind as a line of a prompt."""
+    if isinstance(thing, Remembered):
+        return belief_line(thing.known, zone)
+    return message_line(thing.message)
+
+
+def belief_line(known: Known, zone: str) -> str:
+    """A belief as a line of a prompt: what, last said when, and what speaks against it."""
+    memory = known.memory
+    signs = [f"said {from_micros(known.standing.last_seen, zone):%Y-%m-%d}"]
+    if memory.kind == "event" and memory.happened_at is not None:
+        signs.insert(0, f"on {from_micros(memory.happened_at, zone):%Y-%m-%d}")
+    if memory.due_at is not None:
+        signs.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
+    if memory.ended_at is not None:
+        signs.append(f"until {from_micros(memory.holds_until or memory.ended_at, zone):%Y-%m-%d}")
+    elif memory.status != "active":
+        signs.append(memory.status)
+    if memory.trust == "outside":
+        signs.append("only read somewhere")
+    return f"- {flat(memory.text)} ({', '.join(signs)})"
 
 
 def message_line(message: Message) -> str:

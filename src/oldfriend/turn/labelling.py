@@ -9,12 +9,13 @@ import unicodedata
 from html import escape
 from typing import Literal
 
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.memories import Known, Memory, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.context import flat, source_of
 from oldfriend.turn.quoting import excerpt
-from oldfriend.turn.recall import KnownNote, Recalled
+from oldfriend.turn.recall import KnownNote, Recalled, Remembered, Thing
 
 LONGEST_RECORD = 1_000
 """Characters of one recalled message; longer ones are cut at the sentences that matter."""
@@ -25,6 +26,8 @@ TAG = re.compile(
 )
 CALL = re.compile(r"<((?:tool|function)_calls?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
 """A tool request that was written instead of made: nothing of it was meant for the person."""
+
+SURE = {"active": "yes", "disputed": "disputed"}
 
 JOINERS = frozenset("\u200c\u200d")
 """Invisible, but part of how Persian and emoji are written."""
@@ -58,6 +61,61 @@ def recalled_label(prompt: Prompt, recalled: Recalled) -> str:
     return label(prompt, "memory", recalled.message, text)
 
 
+def thing_label(prompt: Prompt, thing: Thing, *, zone: str) -> str:
+    """A message or a belief that came to mind, as the model may read it."""
+    if isinstance(thing, Remembered):
+        return belief_label(prompt, thing.known, zone=zone)
+    return recalled_label(prompt, thing)
+
+
+def belief_label(prompt: Prompt, known: Known, *, zone: str) -> str:
+    """A belief, with when it was last said and whether it is sure, or since when it is over."""
+    memory = known.memory
+    values = {
+        "kind": memory.kind, "when": day(known.standing.last_seen, zone), "class": memory.trust,
+        "text": inert(dated(memory, zone)),
+    }  # fmt: skip
+    if memory.ended_at is not None:
+        until = day(memory.holds_until or memory.ended_at, zone)
+        return prompt.render("belief_past", until=until, **values)
+    return prompt.render("belief", sure=SURE.get(memory.status, "no"), **values)
+
+
+def dated(memory: Memory, zone: str) -> str:
+    """What is believed; what happened, with its day."""
+    if memory.kind != "event" or memory.happened_at is None:
+        return memory.text
+    return f"{memory.text} ({day(memory.happened_at, zone)})"
+
+
+def profile_label(prompt: Prompt, known: Known) -> str:
+    """Something that is always known of the person."""
+    memory = known.memory
+    kind, text = memory.key or memory.kind, inert(memory.text)
+    return prompt.render("profile_line", **{"kind": kind, "class": memory.trust, "text": text})
+
+
+def open_label(prompt: Prompt, known: Known, *, now: Micros, zone: str) -> str:
+    """A promise or an expectation, and whether its time has come."""
+    memory = known.memory
+    due = "at some time" if memory.due_at is None else moment(memory.due_at, zone)
+    if memory.due_at is not None and memory.due_at < now:
+        due += ", overdue"
+    return prompt.render(
+        "open_line",
+        **{
+            "kind": memory.kind, "who": memory.subject, "due": due, "class": memory.trust,
+            "text": inert(memory.text),
+        },
+    )  # fmt: skip
+
+
+def summary_label(prompt: Prompt, summary: Summary, *, zone: str) -> str:
+    """What was said in a stretch of talk, in short."""
+    first, last = day(summary.from_at, zone), day(summary.until_at, zone)
+    return prompt.render("summary", **{"from": first, "until": last, "text": inert(summary.text)})
+
+
 def heard_label(prompt: Prompt, message: Message, *, is_whole: bool = False) -> str:
     """What somebody else said in this chat, as the model may read it."""
     text = message.text if is_whole else excerpt(message.text, (), longest=LONGEST_RECORD)
@@ -81,6 +139,11 @@ def note_label(prompt: Prompt, note: KnownNote) -> str:
     """A note, as the model may read it."""
     when = moment(note.evidence.said_at, note.evidence.zone)
     return prompt.render("note_line", when=when, text=inert(note.memory.text))
+
+
+def day(at: Micros, zone: str) -> str:
+    """A day by the clocks of a zone."""
+    return f"{from_micros(at, zone):%Y-%m-%d}"
 
 
 def moment(at: int, zone: str) -> str:

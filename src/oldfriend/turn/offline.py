@@ -4,18 +4,30 @@ It never makes anything up: besides its own few sentences it only quotes. Writes
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from oldfriend.memory.notes import same_words
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
 from oldfriend.turn.outcome import Reply, Utterance
-from oldfriend.turn.perceive import RULES, Perception
+from oldfriend.turn.perceive import EDGES, RULES, Perception
 from oldfriend.turn.quoting import moment_in, quoted
-from oldfriend.turn.recall import Recalled, Recollection
+from oldfriend.turn.recall import Recalled, Recollection, Remembered, Thing
+from oldfriend.turn.receipting import item_of, listed_item
+from oldfriend.turn.recounting import (
+    about_named,
+    about_person,
+    because,
+    believed,
+    believed_at_that_time,
+    forgetting,
+    promised,
+)
 from oldfriend.turn.sight import Sight
 
 MOST_QUOTES = 3
+MOST_BELIEFS = 2
+MUCH_BETTER = 0.75
+"""Exact words are told instead of a belief that is so much less likely to answer."""
 WORTH_ADDING = 0.5
 """A further quote needs this share of the best one's score."""
 BLURRED = frozenset({"es", "fr"})
@@ -35,7 +47,11 @@ def offline_reply(said: Utterance, perception: Perception, sight: Sight) -> Repl
     return Reply(
         text=text,
         language=perception.language,
-        items=(*items_of_messages(recollection, used), *items_of_notes(perception, sight)),
+        items=(
+            *(item_of(each, used=each in used) for each in recollection.ranking),
+            *items_listed(perception, sight),
+            *(item_of(each, used=True) for each in used if each in sight.familiar),
+        ),
         details={
             "intent": perception.intent,
             "language": perception.language,
@@ -50,44 +66,108 @@ def offline_reply(said: Utterance, perception: Perception, sight: Sight) -> Repl
 
 def worded(
     said: Utterance, perception: Perception, sight: Sight, book: Phrasebook
-) -> tuple[str, Sequence[Recalled]]:
+) -> tuple[str, Sequence[Thing]]:
     """The words of the reply, and the memories that they quote."""
     match perception.intent:
         case "question":
-            return answered(perception, sight, book)
+            return answered(said, perception, sight, book)
         case "statement":
             return acknowledged(perception, sight.recollection, book)
         case "remember":
             return noted(perception.note or "", sight, book), ()
-        case "about_me":
-            return all_notes(sight, book), ()
         case "greeting" if not said.first_in_chat:
             return book.say["greeting_again"], ()
         case intent:
-            return book.say[intent].format(name=said.companion.name), ()
+            told = recounted(said, perception, sight, book)
+            return told or book.say[intent].format(name=said.companion.name), ()
+
+
+def recounted(said: Utterance, perception: Perception, sight: Sight, book: Phrasebook) -> str:
+    """What is told of what is believed, where that was asked for; else nothing."""
+    now, zone = said.message.at, said.message.zone
+    match perception.intent:
+        case "about_me":
+            known = about_person(sight, book, now=now, zone=zone)
+            return f"{known}\n\n{all_notes(sight, book)}" if known else all_notes(sight, book)
+        case "promises":
+            return promised(sight, book, now=now, zone=zone)
+        case "why_so":
+            return because(sight.grounds, book)
+        case "believed_then":
+            return believed_at_that_time(sight.then, book, zone)
+        case "forget":
+            return forgetting(sight.would_go, book)
+        case "correct":
+            return corrected(perception, sight, book)
+        case _:
+            return ""
+
+
+def corrected(perception: Perception, sight: Sight, book: Phrasebook) -> str:
+    """The answer to being put right; to "no" where nothing was claimed, a word of thanks."""
+    if sight.grounds.are_none:
+        return book.say["acknowledgement"]
+    only_denies = book.understand.wrong.fullmatch(perception.text.lower().strip(EDGES))
+    return book.say["correct_bare" if only_denies else "correct"]
 
 
 def answered(
-    perception: Perception, sight: Sight, book: Phrasebook
-) -> tuple[str, Sequence[Recalled]]:
+    said: Utterance, perception: Perception, sight: Sight, book: Phrasebook
+) -> tuple[str, Sequence[Thing]]:
     """The answer to a question, after the confirmation of a note that came with it."""
-    text, used = answer(sight.recollection, book)
+    asks_who = book.understand.who_is.search(
+        (perception.question or said.text).lower().strip(EDGES)
+    )
+    told = about_named(sight, book) if asks_who else ""
+    if told:
+        text, used = told, about_whom(sight)
+    else:
+        text, used = answer(sight.recollection, book, said.message.zone)
     if perception.note is not None:
         text = f"{noted(perception.note, sight, book)}\n\n{text}"
     return text, used
 
 
+def about_whom(sight: Sight) -> Sequence[Thing]:
+    """The beliefs that were told of who is named."""
+    told = {each.memory.id for about in sight.acquaintance.about for each in about.known}
+    return [each for each in sight.familiar if each.known.memory.id in told]
+
+
 def acknowledged(
     perception: Perception, recollection: Recollection, book: Phrasebook
-) -> tuple[str, Sequence[Recalled]]:
+) -> tuple[str, Sequence[Thing]]:
     """A word of thanks for something told; without any cleverness when it was hard to tell."""
     if perception.signal == "stressed":
         return book.say["acknowledgement_hard"], ()
     return acknowledgement(recollection, book)
 
 
-def answer(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
-    """The best words there are, or that there are none."""
+def answer(recollection: Recollection, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
+    """The best beliefs or words there are, or that there are none."""
+    if recollection.is_known and not is_better_said(recollection):
+        return from_beliefs(recollection.beliefs, book, zone)
+    return from_words(recollection, book)
+
+
+def is_better_said(recollection: Recollection) -> bool:
+    """Whether exact words answer so much better that any belief would be beside the point."""
+    if not (recollection.is_good_enough and recollection.found):
+        return False
+    return recollection.answerable * MUCH_BETTER > recollection.believable
+
+
+def from_beliefs(
+    beliefs: Sequence[Remembered], book: Phrasebook, zone: str
+) -> tuple[str, Sequence[Thing]]:
+    """The best beliefs, each with the words it rests on."""
+    best = beliefs[0].score
+    used = [each for each in beliefs if each.score >= WORTH_ADDING * best][:MOST_BELIEFS]
+    return "\n\n".join(believed(each, book, zone) for each in used), used
+
+
+def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:
+    """The best words there are."""
     telling = [each for each in recollection.found if is_telling(each, book.language)]
     if not recollection.is_good_enough or not telling:
         return book.say["nothing_found"], ()
@@ -116,7 +196,7 @@ def is_beside(recalled: Recalled) -> bool:
     return not any(reason.cause in {"words", "meaning"} for reason in recalled.hit.why)
 
 
-def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Recalled]]:
+def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:
     """A short word of thanks, with a related memory if one is really close."""
     if recollection.found and recollection.answerable >= CLOSE_ENOUGH:
         related = recollection.found[0]
@@ -133,15 +213,15 @@ def noted(note: str, sight: Sight, book: Phrasebook) -> str:
 
 def all_notes(sight: Sight, book: Phrasebook) -> str:
     """The notes, each with the day it was asked for."""
+    rest = book.say["also_words"].format(count=sight.messages)
     if not sight.notes:
-        return book.say["no_notes"]
+        return rest if sight.familiar else book.say["no_notes"]
     lines = [
         book.say["note_line"].format(
             note=kept.memory.text, when=moment_in(book, kept.evidence.said_at, kept.evidence.zone)
         )
         for kept in sight.notes
     ]
-    rest = book.say["also_words"].format(count=sight.messages)
     return "\n".join([book.say["notes"], *lines, "", rest])
 
 
@@ -157,33 +237,14 @@ def quote_of(recalled: Recalled, book: Phrasebook) -> str:
     return quoted(recalled.message, book, words=words)
 
 
-def items_of_messages(
-    recollection: Recollection, used: Sequence[Recalled]
-) -> tuple[ReceiptItem, ...]:
-    """What the receipt says of the messages that came to mind."""
-    return tuple(
-        ReceiptItem(
-            kind="message", object=each.message.id, version=each.message.version,
-            used=each in used, score=each.hit.score, why=each.hit.why,
-        )
-        for each in recollection.found
-    )  # fmt: skip
-
-
-def items_of_notes(perception: Perception, sight: Sight) -> tuple[ReceiptItem, ...]:
-    """What the receipt says of the notes that were listed, and of the words behind them."""
-    if perception.intent != "about_me":
-        return ()
-    return tuple(
-        item
-        for kept in sight.notes
-        for item in (
-            listed_item("memory", kept.memory.id, 1),
-            listed_item("message", kept.evidence.message, kept.evidence.version),
-        )
-    )
-
-
-def listed_item(kind: Literal["message", "memory"], object_id: str, version: int) -> ReceiptItem:
-    """Something that was named because it was asked for, not because it was searched."""
-    return ReceiptItem(kind=kind, object=object_id, version=version, used=True, score=1.0, why=())
+def items_listed(perception: Perception, sight: Sight) -> tuple[ReceiptItem, ...]:
+    """What the receipt says of what was listed, and of the words behind it."""
+    listed: list[ReceiptItem] = []
+    if perception.intent in {"about_me", "promises"}:
+        listed += [item_of(each, used=True) for each in sight.familiar]
+    if perception.intent == "about_me":
+        for kept in sight.notes:
+            evidence = kept.evidence
+            listed.append(listed_item("memory", kept.memory.id, 1))
+            listed.append(listed_item("message", evidence.message, evidence.version))
+    return tuple(listed)

@@ -15,8 +15,8 @@ RULES = "rules/1"
 """Who understood: named in receipts and as the author of notes."""
 
 Intent = Literal[
-    "greeting", "thanks", "farewell", "assent", "how_are_you", "remember", "forget", "about_me",
-    "about_you", "question", "statement",
+    "greeting", "thanks", "farewell", "assent", "how_are_you", "remember", "forget", "correct",
+    "about_me", "about_you", "promises", "why_so", "believed_then", "question", "statement",
 ]  # fmt: skip
 
 Signal = Literal["dry", "stressed", "roasting", "normal"]
@@ -91,7 +91,7 @@ def perceive(text: str, hearer: Hearer) -> Perception:
         if intent is not None:
             return Perception(
                 intent=intent, text=text, language=language, detected=detected or language,
-                note=note, only_asks=intent != "remember",
+                note=note, only_asks=intent not in {"remember", "correct"},
             )  # fmt: skip
     return told_or_asked(text, phrasebook(spoken_language(*wishes)), detected or None)
 
@@ -150,10 +150,16 @@ def recognised(text: str, book: Phrasebook, *, name: str) -> tuple[Intent | None
     asked: list[tuple[Intent, re.Pattern[str]]] = [
         ("how_are_you", understand.how_are_you),
         ("forget", understand.forget),
+        ("correct", understand.wrong),
+        ("correct", understand.correct),
+        ("promises", understand.promises),
+        ("why_so", understand.why_so),
+        ("believed_then", understand.believed_then),
         ("about_me", understand.about_me),
         ("about_you", understand.about_you),
     ]
-    return next((intent for intent, pattern in asked if pattern.search(plain)), None), None
+    found = next((intent for intent, pattern in asked if pattern.search(plain)), None)
+    return (None if found == "correct" and is_question(folded, book) else found), None
 
 
 def note_in(text: str, folded: str, book: Phrasebook) -> str | None:

@@ -27,10 +27,16 @@ def quoted(message: Message, book: Phrasebook, *, words: Iterable[str] = ()) -> 
 def moment_in(book: Phrasebook, at: Micros, zone: str) -> str:
     """A moment as the book's language writes it, by the clocks of a zone."""
     local = from_micros(at, zone)
-    date = book.time.date.format(
+    date = day_in(book, at, zone)
+    return book.time.moment.format(date=date, hour=local.hour, minute=local.minute)
+
+
+def day_in(book: Phrasebook, at: Micros, zone: str) -> str:
+    """A day as the book's language writes it, by the clocks of a zone."""
+    local = from_micros(at, zone)
+    return book.time.date.format(
         day=local.day, number=local.month, month=book.time.months[local.month - 1], year=local.year
     )
-    return book.time.moment.format(date=date, hour=local.hour, minute=local.minute)
 
 
 def excerpt(text: str, words: Iterable[str], *, longest: int = LONGEST_QUOTE) -> str:

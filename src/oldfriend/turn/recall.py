@@ -1,28 +1,32 @@
-"""What comes to mind? The messages and notes that bear on a question, found for one person.
+"""What comes to mind? The messages and beliefs that bear on a question, found for one person.
 
 Reads the database and the embedder, one after the other; writes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.evidence import list_evidence
-from oldfriend.memory.log import list_by_seq
+from oldfriend.memory.evidence import list_evidence_of
+from oldfriend.memory.log import list_beside, list_by_seq
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.search import (
     LEARNED_WITH,
+    NO_BELIEFS,
     USUAL_TEXTS,
     Found,
+    FoundBeliefs,
     Hit,
     PersonIndex,
     Question,
+    Reason,
     Sense,
     search,
     to_compare,
@@ -41,13 +45,43 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A belief that came to mind, why, and the words that it rests on."""
+
+    known: Known
+    score: float  # 0 to 1, as a message has it
+    why: tuple[Reason, ...]
+    words: tuple[Evidence, ...]  # oldest first; those that speak for it
+
+
+Thing: TypeAlias = Recalled | Remembered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
     """What came to mind for one question."""
 
     found: tuple[Recalled, ...]  # best first
-    answerable: float  # how likely it is that any of it answers, 0 to 1
+    answerable: float  # how likely it is that any of these answers, 0 to 1
     is_good_enough: bool
     degraded: bool  # searched by words alone, because there was no vector
+    beliefs: tuple[Remembered, ...] = ()  # best first
+    believable: float = 0.0  # how likely it is that any belief answers
+    is_known: bool = False  # it is more honest to answer from a belief than not
+    named: tuple[Entity, ...] = ()  # who is asked about
+    mixed: tuple[Thing, ...] = ()  # both, as they are worth being shown
+
+    @property
+    def ranking(self) -> tuple[Thing, ...]:
+        """Messages and beliefs, best first."""
+        return self.mixed or tuple(
+            sorted([*self.beliefs, *self.found], key=lambda each: -score_of(each))
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all came to mind."""
+        return not (self.found or self.beliefs)
 
 
 NOT_FOUND = Found(hits=(), answerable=0.0)
@@ -62,6 +96,8 @@ class Cue:
     language: str
     at: Micros
     exclude: Sequence[int] = ()  # seqs of what is in view anyway
+    kinds: Collection[MemoryKind] = ()  # of beliefs; none: all
+    most_beliefs: int | None = None  # None: as many as messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,23 +123,47 @@ class Looking:
     former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
 
 
+def score_of(thing: Thing) -> float:
+    """How well something answers, 0 to 1."""
+    return thing.score if isinstance(thing, Remembered) else thing.hit.score
+
+
+def id_of(thing: Thing) -> str:
+    """Which message or belief it is."""
+    return thing.known.memory.id if isinstance(thing, Remembered) else thing.message.id
+
+
+NEAR = 3
+"""So many messages on each side say what a message was about (ACCEPTANCE J9)."""
+
+
+async def neighbours_of(looking: Looking, message: Message) -> tuple[Message, ...]:
+    """What was said just before and after a message."""
+    async with looking.db.reading() as tx:
+        return tuple(await list_beside(tx, message, each_side=NEAR))
+
+
 async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> Recollection:
-    """The messages of this person, on all channels, that answer the cue best."""
+    """What answers the cue best: so many messages, from all channels, and so many beliefs."""
     if is_too_short(cue.text):
         return NOTHING
     question = question_of(cue, person, await sense_of(looking.embedder, cue.text))
-    seen = await look(looking, person, question, limit)
+    seen = await look(looking, person, question, limit, cue)
     while seen.unasked:
         # Some of this history is not yet embedded anew: it is asked as it was before, too.
         senses = {model: await sense_of(looking.former(model), cue.text) for model in seen.unasked}
         question = replace(question, former={**question.former, **senses})
-        seen = await look(looking, person, question, limit)
+        seen = await look(looking, person, question, limit, cue)
     by_seq = {message.seq: message for message in seen.messages}
     return Recollection(
         found=tuple(Recalled(message=by_seq[hit.seq], hit=hit) for hit in seen.found.hits),
         answerable=seen.found.answerable,
         is_good_enough=seen.found.is_good_enough,
         degraded=looking.embedder is not None and question.sense is None,
+        beliefs=seen.remembered,
+        believable=seen.believed.answerable,
+        is_known=seen.believed.is_good_enough,
+        named=seen.believed.named,
     )
 
 
@@ -114,11 +174,18 @@ class Seen:
     found: Found
     messages: Sequence[Message] = ()
     unasked: frozenset[str] = frozenset()
+    believed: FoundBeliefs = NO_BELIEFS
+    remembered: tuple[Remembered, ...] = ()
 
 
-async def look(looking: Looking, person: Person, question: Question, limit: int) -> Seen:
+async def look(
+    looking: Looking, person: Person, question: Question, limit: int, cue: Cue
+) -> Seen:  # fmt: skip
     """Search a person's history as it is now, once the question is there for all its vectors."""
     async with looking.db.reading() as tx:
+        beliefs = await looking.shelf.beliefs_of(tx, person.id)
+        most = limit if cue.most_beliefs is None else cue.most_beliefs
+        believed = beliefs.search(question, most, kinds=cue.kinds)
         index = await looking.shelf.index_of(tx, person.id)
         if unasked := index.former.keys() - question.former.keys():
             return Seen(found=NOT_FOUND, unasked=frozenset(unasked))
@@ -127,7 +194,28 @@ async def look(looking: Looking, person: Person, question: Question, limit: int)
             index = await looking.shelf.index_of(tx, person.id)
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])
-    return Seen(found=found, messages=messages)
+        remembered = await with_words(tx, person, believed)
+    return Seen(found=found, messages=messages, believed=believed, remembered=remembered)
+
+
+async def with_words(
+    tx: Transaction, person: Person, believed: FoundBeliefs
+) -> tuple[Remembered, ...]:
+    """The beliefs that were found, each with the words that speak for it."""
+    ids = [hit.known.memory.id for hit in believed.hits]
+    evidence = await list_evidence_of(tx, person.id, ids)
+    return tuple(
+        Remembered(
+            known=hit.known, score=hit.score, why=hit.why,
+            words=speaking_for(evidence.get(hit.known.memory.id, ())),
+        )
+        for hit in believed.hits
+    )  # fmt: skip
+
+
+def speaking_for(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The words that support a belief."""
+    return tuple(each for each in evidence if each.stance == "supports")
 
 
 async def compared(
@@ -149,10 +237,11 @@ def question_of(cue: Cue, person: Person, sense: Sense | None) -> Question:
 
 async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:
     """The notes of a person, oldest first."""
-    evidence = await list_evidence(tx, person.id)
+    notes = await list_notes(tx, person.id)
+    evidence = await list_evidence_of(tx, person.id, [note.id for note in notes])
     return tuple(
         KnownNote(memory=note, evidence=evidence[note.id][0])
-        for note in await list_notes(tx, person.id)
+        for note in notes
         if note.id in evidence
     )
 

@@ -8,20 +8,23 @@ from dataclasses import replace
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import Message
-from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.prompts.prompt import reply_prompt
 from oldfriend.turn.act import Actions
 from oldfriend.turn.mind import Mind
 from oldfriend.turn.mouth import Mouth
-from oldfriend.turn.offline import listed_item, offline_reply
+from oldfriend.turn.offline import offline_reply
 from oldfriend.turn.outcome import Reply, Utterance
 from oldfriend.turn.perceive import Perception
+from oldfriend.turn.recall import id_of
+from oldfriend.turn.receipting import item_of, listed_item
 from oldfriend.turn.sight import Sight, look_offline
 from oldfriend.turn.tracing import details_of
 from oldfriend.turn.trouble import Trouble, sentence_for
 
-ANSWERED_FROM_MEMORY = frozenset({"question", "remember", "about_me"})
+ANSWERED_FROM_MEMORY = frozenset(
+    {"question", "remember", "about_me", "promises", "why_so", "believed_then"}
+)
 """What still gets an answer when the model gives none."""
 
 
@@ -60,18 +63,13 @@ def reply_of_model(perception: Perception, sight: Sight, actions: Actions) -> Re
     """What the model said, and what it was shown: everything shown counts as used."""
     shown = frozenset[str]() if actions.briefing is None else actions.briefing.shown
     recollection = sight.recollection
-    items = [
-        ReceiptItem(
-            kind="message", object=each.message.id, version=each.message.version,
-            used=each.message.id in shown, score=each.hit.score, why=each.hit.why,
-        )
-        for each in recollection.found
-    ]  # fmt: skip
-    notes = [note.memory.id for note in sight.notes if note.memory.id in shown]
+    items = [item_of(each, used=id_of(each) in shown) for each in recollection.ranking]
+    known = {item.object for item in items} | {each.id for each in sight.acquaintance.summaries}
+    always = [each for each in sight.always_known if each in shown and each not in known]
     return Reply(
         text="",
         language=perception.detected or perception.language,
-        items=(*items, *(listed_item("memory", note, 1) for note in notes)),
+        items=(*items, *(listed_item("memory", each, 1) for each in always)),
         details={
             "intent": perception.intent,
             "language": perception.detected or perception.language,

@@ -5,7 +5,8 @@ decided here.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from oldfriend.domain.clock import from_micros
@@ -14,12 +15,13 @@ from oldfriend.llm.model import Tool
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import fitting
 from oldfriend.turn.context import cost_of
-from oldfriend.turn.labelling import heard_label, inert, moment, note_label, recalled_label
+from oldfriend.turn.labelling import heard_label, inert, moment, note_label, thing_label
 from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.recall import Recollection, Thing, id_of
 from oldfriend.turn.sight import Sight
+from oldfriend.turn.worth_showing import promising, without_both
 
-MOST_UNSURE = 5
-"""When nothing recalled seems to answer, so much of it may still help to understand."""
+ASKING = re.compile("[?\uff1f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +59,29 @@ def state_section(said: Utterance, sight: Sight, prompt: Prompt, *, noted: str |
     if sight.before:
         when = moment(sight.before[-1].at, message.zone)
         lines.append(prompt.render("pause", when=when))
+    if may_ask_whether_same(sight):
+        one, other = sight.acquaintance.unsure[0]
+        names = {"name": inert(one.name), "names": inert(other.name)}
+        lines.append(prompt.render("perhaps_same", **names))
     if noted is not None:
         when = moment(message.at, message.zone)
         lines.append(prompt.render("noted"))
         lines.append(prompt.render("note_line", when=when, text=inert(noted)))
     return whole("state", lines)
+
+
+def may_ask_whether_same(sight: Sight) -> bool:
+    """Whether two who may be the same are named now, and none such was asked about lately."""
+    unsure = sight.acquaintance.unsure
+    if not unsure:
+        return False
+    names = [each.name.casefold() for pair in unsure for each in pair]
+    return not any(
+        message.role == "companion"
+        and ASKING.search(message.text)
+        and sum(name in message.text.casefold() for name in names) > 1
+        for message in sight.before
+    )
 
 
 def passed_on_section(said: Utterance, prompt: Prompt) -> Section:
@@ -80,17 +100,45 @@ def notes_section(sight: Sight, prompt: Prompt, budget: int) -> Section:
     return chosen("notes", title, lines, ids, by_worth=newest_first, budget=budget)
 
 
-def memories_section(sight: Sight, prompt: Prompt, budget: int) -> Section:
-    """The best of what was recalled that fits, in the order in which it was said."""
+def recalled_sections(
+    said: Utterance, sight: Sight, prompt: Prompt, budget: int, *, known: Collection[str] = ()
+) -> tuple[Section, Section]:
+    """The best of what came to mind that fits: beliefs, then messages, as they were said.
+
+    They share one budget, the better one first. ``known`` is shown already; of a belief and the
+    words that it rests on, the one that answers better is shown.
+    """
     recollection = sight.recollection
-    is_sure = recollection.is_good_enough
-    title = prompt.render("memories" if is_sure else "memories_unsure")
-    in_order = sorted(recollection.found, key=lambda each: (each.message.at, each.message.seq))
-    places = {each.message.id: place for place, each in enumerate(in_order)}
-    best_first = [places[each.message.id] for each in recollection.found]
-    by_worth = best_first if is_sure else best_first[:MOST_UNSURE]
-    lines = {place: recalled_label(prompt, in_order[place]) for place in by_worth}
-    return chosen("memories", title, lines, list(places), by_worth=by_worth, budget=budget)
+    zone = said.message.zone
+    worth_showing = without_both(promising(recollection), known)
+    lines = [thing_label(prompt, each, zone=zone) for each in worth_showing]
+    titles = prompt.render("beliefs"), memories_title(recollection, prompt)
+    left = budget - sum(map(cost_of, titles))
+    kept = {id_of(worth_showing[nth]) for nth in fitting([*map(cost_of, lines)], left)}
+    by_id = {id_of(each): line for each, line in zip(worth_showing, lines, strict=True)}
+    beliefs = [each for each in recollection.beliefs if id_of(each) not in known]
+    messages = sorted(recollection.found, key=lambda each: (each.message.at, each.message.seq))
+    return (
+        section_of("beliefs", titles[0], beliefs, by_id, kept),
+        section_of("memories", titles[1], messages, by_id, kept),
+    )
+
+
+def memories_title(recollection: Recollection, prompt: Prompt) -> str:
+    """What is said of the messages that came to mind: whether one of them seems to answer."""
+    return prompt.render("memories" if recollection.is_good_enough else "memories_unsure")
+
+
+def section_of(
+    name: str, title: str, things: Sequence[Thing], lines: Mapping[str, str], kept: Collection[str]
+) -> Section:
+    """A section with those of its things that were kept, in their own order."""
+    shown = tuple(id_of(each) for each in things if id_of(each) in kept)
+    dropped = tuple(id_of(each) for each in things if id_of(each) not in kept)
+    if not shown:
+        return Section(name=name, dropped=dropped)
+    text = "\n".join([title, *(lines[each] for each in shown)])
+    return Section(name=name, text=text, tokens=cost_of(text), shown=shown, dropped=dropped)
 
 
 def chosen(

@@ -6,12 +6,23 @@ recalls; a model does not recall what it reads anyway. Reads, and writes nothing
 
 from dataclasses import dataclass, field, replace
 
+from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.messages import Message
 from oldfriend.memory.log import count_messages
 from oldfriend.prompts.prompt import reply_prompt
-from oldfriend.turn.context import without_near_repeats
+from oldfriend.turn.acquaintance import NOBODY_KNOWN, Acquaintance, acquaint
 from oldfriend.turn.history import NOTHING_SAID, Quoting, Window, list_around, window_of
+from oldfriend.turn.looking_up import (
+    NO_GROUNDS,
+    Grounds,
+    Then,
+    WouldGo,
+    believed_then,
+    what_it_stood_on,
+    with_their_words,
+    would_go,
+)
 from oldfriend.turn.mind import Mind
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.perceive import Perception
@@ -21,9 +32,11 @@ from oldfriend.turn.recall import (
     KnownNote,
     Looking,
     Recollection,
+    Remembered,
     list_known_notes,
     recall,
 )
+from oldfriend.turn.worth_showing import without_near_repeats
 
 MOST_RECALLED = 8
 """How many messages may come to mind for a reply that only quotes."""
@@ -31,17 +44,37 @@ MOST_CONSIDERED = 24
 """How many for one that a model writes; few more fit into its budget."""
 
 
+LOOKED_UP = frozenset({"about_me", "promises", "why_so", "correct", "believed_then", "forget"})
+"""For what more is looked up than what comes to mind."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
     """Everything that a reply can stand on."""
 
     recollection: Recollection
+    acquaintance: Acquaintance = NOBODY_KNOWN
     notes: tuple[KnownNote, ...] = ()  # oldest first
     messages: int = 0  # how many are kept, where the reply says so
     before: tuple[Message, ...] = ()  # just said in this chat, oldest first
     quoting: Quoting = field(default_factory=dict)  # what of it was said by rules
     window: Window = NOTHING_SAID  # what of it a model may read
+    familiar: tuple[Remembered, ...] = ()  # what is known without a search, with its words
+    grounds: Grounds = NO_GROUNDS  # what the reply before stood on
+    then: Then | None = None
+    would_go: WouldGo | None = None
     failure: str | None = None  # why nothing could be recalled
+
+    @property
+    def always_known(self) -> list[str]:
+        """The ids of what is in view without a search: the profile, what is open, notes."""
+        known = self.acquaintance
+        profile = (*known.profile.facts, *known.profile.preferences, *known.profile.promises)
+        about = (each for one in known.about for each in one.known)
+        return [
+            *(each.memory.id for each in (*profile, *about)),
+            *(note.memory.id for note in self.notes),
+        ]
 
 
 async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
@@ -54,11 +87,17 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
     async with mind.looking.db.reading() as tx:
         around = await list_around(tx, said)
         notes = await list_known_notes(tx, said.person)
+        acquaintance = await acquaint(
+            tx, mind.looking.shelf, said.person, said.text, now=said.message.at
+        )
     if mind.resting is not None:
         return replace(await look_offline(said, perception, mind.looking), before=around.before)
     before, quoting, budget = around.before, around.quoting, mind.limits.budget
     window = window_of(before, quoting, reply_prompt(), budget=budget.recent)
-    sight = Sight(recollection=NOTHING, notes=notes, before=before, quoting=quoting, window=window)
+    sight = Sight(
+        recollection=NOTHING, acquaintance=acquaintance, notes=notes, before=before,
+        quoting=quoting, window=window,
+    )  # fmt: skip
     try:
         in_view = [each.seq for each in (*window.shown, *around.waiting)]
         return replace(sight, recollection=await come_to_mind(said, perception, mind, in_view))
@@ -74,10 +113,10 @@ async def come_to_mind(
         return NOTHING
     cue = cue_of(said, perception, in_view)
     recollection = await recall(mind.looking, said.person, cue, limit=MOST_CONSIDERED)
-    if not recollection.found:
+    if recollection.is_empty:
         return recollection
-    found = await without_near_repeats(mind.looking, said.person, recollection.found)
-    return replace(recollection, found=tuple(found))
+    mixed = await without_near_repeats(mind.looking, said.person, recollection.ranking)
+    return replace(recollection, mixed=mixed)
 
 
 async def look_offline(said: Utterance, perception: Perception, looking: Looking) -> Sight:
@@ -86,14 +125,39 @@ async def look_offline(said: Utterance, perception: Perception, looking: Looking
     if perception.looks_back:
         cue = cue_of(said, perception, [])
         recollection = await recall(looking, said.person, cue, limit=MOST_RECALLED)
-    if perception.note is None and perception.intent != "about_me":
-        return Sight(recollection=recollection)
+    sight = Sight(recollection=recollection)
+    needs_more = perception.intent in LOOKED_UP or bool(recollection.named)
+    if perception.note is None and not needs_more:
+        return sight
     async with looking.db.reading() as tx:
-        return Sight(
-            recollection=recollection,
-            notes=await list_known_notes(tx, said.person),
-            messages=await count_messages(tx, said.person.id),
-        )
+        return await looked_up(tx, said, perception, looking, sight)
+
+
+async def looked_up(
+    tx: Transaction, said: Utterance, perception: Perception, looking: Looking, sight: Sight
+) -> Sight:
+    """The same, with what the reply to this intent stands on."""
+    person, now = said.person, said.message.at
+    match perception.intent:
+        case "why_so" | "correct":
+            return replace(sight, grounds=await what_it_stood_on(tx, said))
+        case "believed_then":
+            return replace(sight, then=await believed_then(tx, said))
+        case "question" if not sight.recollection.named:
+            return replace(sight, notes=await list_known_notes(tx, person))
+    known = await acquaint(tx, looking.shelf, person, said.text, now=now)
+    sight = replace(sight, acquaintance=known)
+    if perception.intent == "forget":
+        return replace(sight, would_go=await would_go(tx, said, known.entities))
+    profile = known.profile
+    told = (*profile.facts, *profile.preferences, *profile.promises)
+    about = (each for one in known.about for each in one.known)
+    return replace(
+        sight,
+        familiar=await with_their_words(tx, person.id, [*told, *about]),
+        notes=await list_known_notes(tx, person),
+        messages=await count_messages(tx, person.id),
+    )
 
 
 def cue_of(said: Utterance, perception: Perception, in_view: list[int]) -> Cue:

@@ -121,7 +121,7 @@ def test_vectors_of_a_model_of_before_find_as_well_as_those_of_the_present_one()
 
     def cosines(**how):
         question = asking("vet", **how)
-        scanned = scan(index, question, take_apart(question, ["en"]))
+        scanned = scan(index, question, take_apart(question, ["en"]), np.ones(len(index), np.bool_))
         return dict(zip(index.columns.seq.tolist(), scanned.cosine.tolist(), strict=False))
 
     def expected(*, old=True):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.background.deciding.attributes import oppose, strengthen
+from oldfriend.background.deciding.attributes import oppose, strengthen, with_value
 from oldfriend.background.deciding.deliberation import Deliberation
 from oldfriend.background.extraction import Claim
 from oldfriend.domain.clock import DAY, Micros
@@ -69,8 +69,24 @@ def supersede(thinking: Deliberation, old: Known, claim: Claim) -> None:
     elif old.memory.is_by_person and claim.signal == "implicit":
         thinking.refused["overruled by the person"] += 1
     else:
-        thinking.learn(claim, supersedes=old.memory)
+        twin = twin_of(thinking, old, claim)
+        if twin is None:
+            thinking.learn(claim, supersedes=old.memory)
+        else:
+            strengthen(thinking, twin, claim)
         thinking.end(old, "superseded", "superseded", until=claim.holds_from or heard_at)
+
+
+def twin_of(thinking: Deliberation, old: Known, claim: Claim) -> Known | None:
+    """What says the same as that which takes the place of something, where it is known already."""
+    others = [
+        each
+        for each in thinking.live(claim.kind)
+        if each.memory.id != old.memory.id and each.memory.subject == claim.subject
+    ]
+    if claim.key:
+        return with_value([each for each in others if each.memory.key == claim.key], claim)
+    return next((each for each in others if thinking.same(claim, each.memory)), None)
 
 
 def felt_more(memory: Memory, claim: Claim) -> Memory:

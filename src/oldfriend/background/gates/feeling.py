@@ -56,8 +56,7 @@ def rightly_signed(case: Case) -> int:
 
 def contradicts_sign(one: Claim, other: Claim, language: str) -> bool:
     """Whether two readers of the same words tell the same with contrary signs."""
-    cited = {(quote.message, quote.text) for quote in one.quotes}
-    if one.impact * other.impact >= 0 or not any((q.message, q.text) in cited for q in other.quotes):
+    if one.impact * other.impact >= 0 or not set(one.quotes) & set(other.quotes):
         return False
     ours, theirs = (terms_in(each.text, language) for each in (one, other))
     return 2 * len(ours & theirs) >= min(len(ours), len(theirs))

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from oldfriend.background.extraction import Claim
+from oldfriend.background.gates.feeling import is_joyful, is_painful
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
-from oldfriend.background.gates.saying import answered, closest_sentences, terms_in
+from oldfriend.background.gates.saying import terms_in
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import folded
 from oldfriend.background.likeness import without_near
@@ -25,11 +26,21 @@ BEFORE, AFTER = 3, 2
 """So many messages around a quote may say what it is about ("I got through it." "Of what?")."""
 TELLING: Final = 3
 """Fewer words of matter may all be others for what was said ("Father died", "Dad passed away")."""
+ENOUGH: Final = 1 / 3
+"""Of what something says, so much at least is spoken of in words that put an end to it."""
 LAST_DAY: Final = 31
 YEARS: Final = range(1900, 2101)
 UNDERSTOOD: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
 """What may be told in so few words that only what is known to be coming says what it is."""
 COMING: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
+FOUNDED: Final = frozenset({
+    "name", "preferred_name", "location", "occupation", "workplace", "employer",
+    "relationship_status", "birthday", "birthplace",
+})  # fmt: skip
+"""What a whole picture of somebody rests on: no chance word may change it."""
+ADDING: Final = frozenset({"reinforces", "fulfils"})
+"""Only words are kept of such claims; what they say is known already."""
+FEELINGS: Final = (is_painful, is_joyful)
 CHANGING: Final = frozenset({"supersedes", "contradicts"})
 
 
@@ -37,7 +48,9 @@ def matter_fault(case: Case) -> Reason | None:
     """Nothing of what is claimed is spoken of where the quote stands."""
     claim, language = case.claim, language_of(case)
     matter = terms_in(f"{claim.text} {claim.value}", language)
-    if len(matter) < TELLING or claim.bearing in {"reinforces", "fulfils"} or not is_in(case, language):
+    if len(matter) < TELLING or claim.bearing in ADDING or not is_in(case, language):
+        return None
+    if claim.kind == "event" and is_felt_alike(case):
         return None
     texts = [message.text for place in case.places for message in around(place, case)]
     if claim.kind in UNDERSTOOD:
@@ -56,11 +69,12 @@ def change_fault(case: Case) -> Reason | None:
         return None
     if not is_in(case, language) or target.language != language:
         return None
-    names = terms_of([*case.talk.names, *claim.names], language)
+    written = marks_of(f"{target.text} {claim.text}", language).names
+    names = terms_of([*case.talk.names, *claim.names, *written], language)
     old = terms_in(f"{target.text} {target.value}", language) - names
-    new = terms_in(f"{claim.text} {claim.value}", language) - names
+    new = terms_in(case.told.changed.sub(" ", f"{claim.text} {claim.value}"), language) - names
     said = terms_of((each for place in case.places for each in place.sentences()), language)
-    if touches(old, said) or (touches(old, new) and touches(without_near(new, old), said)):
+    if shared(old, said) >= ENOUGH or (touches(old, new) and touches(without_near(new, old), said)):
         return None
     return "another matter" if claim.kind == "pattern" or not touches(new, said) else None
 
@@ -68,57 +82,49 @@ def change_fault(case: Case) -> Reason | None:
 def number_fault(case: Case) -> Reason | None:
     """A number that nobody has said, and that is no part of a date."""
     claim, language = case.claim, language_of(case)
-    if claim.bearing in {"reinforces", "fulfils"} or not is_in(case, language):
-        return None
-    near = [message for place in case.places for message in around(place, case)]
-    said = [message.text for message in near]
-    if any(case.told.large_number.search(folded(text)) for text in said):
+    if claim.bearing in ADDING or not is_in(case, language):
         return None
     marks = marks_of(f"{claim.text} {claim.value}", language)
-    known = (each.text for each in case.talk.known.values())
-    heard = {number for text in (*said, *known) for number in marks_of(text, language).numbers}
-    heard |= set(numbers_of_times(claim, near))
-    invented = {
-        each
-        for each in marks.numbers - heard
-        if each.isdecimal() and not (marks.times and is_of_date(each))
+    told = {
+        number
+        for number in marks.numbers
+        if number.isdecimal() and not (marks.times and is_of_date(number))
     }
-    return "unfounded" if invented else None
+    if not told or told <= numbers_heard(case, language):
+        return None
+    said = (message.text for place in case.places for message in around(place, case))
+    is_doubted = not any(case.told.large_number.search(folded(text)) for text in said)
+    return "unfounded" if is_doubted else None
 
 
-def liking_fault(case: Case) -> Reason | None:
-    """A preference of which the words do not say that somebody likes, needs or avoids something."""
+def numbers_heard(case: Case, language: str) -> set[str]:
+    """The numbers in the words around the quotes, in what is known, and of the days and hours."""
+    near = [message for place in case.places for message in around(place, case)]
+    texts = [*(message.text for message in near), *(each.text for each in case.talk.known.values())]
+    heard = {number for text in texts for number in marks_of(text, language).numbers}
+    return heard | set(numbers_of_times(case.claim, near))
+
+
+def overruling_fault(case: Case) -> Reason | None:
+    """What is known of somebody's life would change by words that do not say how they live."""
     claim = case.claim
-    if claim.kind != "preference" or claim.bearing != "new":
+    if claim.kind != "fact" or claim.key not in FOUNDED or claim.bearing == "reinforces":
         return None
-    for place in case.places:
-        told = spoken_in(place)
-        before = answered(place, case.talk)
-        said = [place.said, *([] if before is None else [before.text])]
-        if place.message.language not in SPOKEN or any(
-            told.preferring.search(folded(each)) or told.usual.search(folded(each))
-            for each in said
-        ):
-            return None
-    return "no liking"
-
-
-def irony_fault(case: Case) -> Reason | None:
-    """Said in jest, by the speaker's own account; what has happened has happened all the same."""
-    if case.claim.kind == "event":
+    has_rival = any(
+        each.kind == "fact" and each.key == claim.key and each.subject == claim.subject
+        and each.value.casefold() != claim.value.casefold()
+        for each in case.talk.known.values()
+    )  # fmt: skip
+    if not has_rival or any(place.message.language not in SPOKEN for place in case.places):
         return None
-    is_meant = any(not spoken_in(place).ironic.search(folded(place.said)) for place in case.places)
-    return None if is_meant else "in jest"
+    is_stated = any(spoken_in(place).stated.search(folded(place.said)) for place in case.places)
+    return None if is_stated else "another matter"
 
 
-def refusal_fault(case: Case) -> Reason | None:
-    """A promise of the person in words that refuse it."""
-    claim = case.claim
-    if claim.kind != "commitment" or claim.subject == "companion":
-        return None
-    said = [(spoken_in(place), closest_sentences(claim, place)) for place in case.places]
-    is_refused = all(told.refused.search(folded(each[0])) for told, each in said)
-    return "promise refused" if is_refused else None
+def is_felt_alike(case: Case) -> bool:
+    """Whether claim and words both tell of something grave, or both of a joy, in any words."""
+    said = " ".join(place.said for place in case.places)
+    return any(felt(case.told, case.claim.text) and felt(case.told, said) for felt in FEELINGS)
 
 
 def language_of(case: Case) -> str:
@@ -128,11 +134,10 @@ def language_of(case: Case) -> str:
 
 def is_in(case: Case, language: str) -> bool:
     """Whether a claim and all the words that it rests on are in a language, and one we speak."""
+    said = [(place.message.text, place.message.language) for place in case.places]
     is_written_so = bool(WIDE.search(case.claim.text)) == (language == "zh")
-    return language in SPOKEN and is_written_so and all(
-        detect_language(place.message.text, fallback=place.message.language) == language
-        for place in case.places
-    )
+    is_said_so = all(detect_language(text, fallback=usual) == language for text, usual in said)
+    return language in SPOKEN and is_written_so and is_said_so
 
 
 def around(place: Place, case: Case) -> tuple[Message, ...]:
@@ -149,7 +154,12 @@ def terms_of(texts: Iterable[str], language: str) -> frozenset[str]:
 def touches(ours: Iterable[str], theirs: frozenset[str]) -> bool:
     """Whether one of some words, or another form of it, is among others."""
     ours = list(ours)
-    return len(without_near(ours, theirs)) < len(ours)
+    return not theirs.isdisjoint(ours) or len(without_near(ours, theirs)) < len(ours)
+
+
+def shared(ours: frozenset[str], theirs: frozenset[str]) -> float:
+    """How large a part of some words is among others."""
+    return 1 - len(without_near(ours, theirs)) / len(ours) if ours else 0.0
 
 
 def numbers_of_times(claim: Claim, near: Iterable[Message]) -> Iterator[str]:

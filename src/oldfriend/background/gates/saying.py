@@ -34,7 +34,8 @@ def flaw_of(claim: Claim, place: Place, talk: Talk) -> Reason | None:
     said = folded(" ".join(sentences))
     if told.imagined.search(said) or (is_sure(claim) and told.wished.search(said)):
         return "imagined"
-    if all(asks(sentence, told, place.message.language) for sentence in sentences):
+    wants = claim.kind == "commitment" and "?" not in said  # "Remind me on Monday …"
+    if not wants and all(asks(each, told, place.message.language) for each in sentences):
         return "question"
     if is_assent(place.text, told):
         return None if answers_a_question(place, talk) else "companion's suggestion"
@@ -59,9 +60,7 @@ def closest_sentences(claim: Claim, place: Place) -> tuple[str, ...]:
     words = terms_in(f"{claim.text} {claim.value}", language)
     sentences = tuple(place.sentences()) or (place.text,)
     shared = [len(words & terms_in(each, language)) for each in sentences]
-    return tuple(
-        each for each, n in zip(sentences, shared, strict=True) if n == max(shared)
-    )
+    return tuple(each for each, n in zip(sentences, shared, strict=True) if n == max(shared))
 
 
 def terms_in(text: str, language: str) -> frozenset[str]:

@@ -6,8 +6,10 @@ from typing import Final, get_args
 from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.talk import Case
+from oldfriend.background.marks import number_of_word
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import LIVE, Category, Memory, MemoryKind
+from oldfriend.prompts.phrasebook import SPOKEN
 
 CATEGORIES: Final = frozenset(get_args(Category))
 GREATEST_IMPACT: Final = 10
@@ -24,6 +26,7 @@ RESERVED: Final = re.compile(
 """Keys of the house's own (ACCEPTANCE E5)."""
 MONEY: Final = re.compile(r"[$€£¥₹₽₩￥]")
 NUMBER: Final = re.compile(r"[\s\d.,:+\-/%()]*")
+COUNTED: Final = re.compile("[\\d一二两三四五六七八九十百千万半几]+[个只次条杯件位名本张遍]?")
 
 TOUCHING: Final[dict[MemoryKind, frozenset[MemoryKind]]] = {
     "event": frozenset({"event"}),
@@ -77,9 +80,15 @@ def value_fault(case: Case) -> Reason | None:
         return None
     if not value or len(value) > LONGEST_VALUE or value.count("|") >= 2:
         return "unfit value"
-    is_figure = MONEY.match(value) or NUMBER.fullmatch(value)
+    is_figure = MONEY.match(value) or NUMBER.fullmatch(value) or is_count(value)
     is_date = claim.key.endswith("birthday") or claim.key in {"timezone", "home_timezone"}
     return "unfit value" if is_figure and claim.kind == "fact" and not is_date else None
+
+
+def is_count(value: str) -> bool:
+    """Whether a value is no more than a number in words, or one with what it counts ("47个")."""
+    is_word = any(number_of_word(value.casefold(), language) for language in SPOKEN)
+    return is_word or COUNTED.fullmatch(value) is not None
 
 
 def time_fault(case: Case) -> Reason | None:

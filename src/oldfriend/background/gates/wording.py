@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from oldfriend.background.gates.reasons import Reason
-from oldfriend.background.gates.saying import closest_sentences
+from oldfriend.background.gates.saying import closest_sentences, sentences_for
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import Telltales, folded
 from oldfriend.domain.memories import MemoryKind, PatternKind
@@ -116,14 +116,17 @@ def has_changed(case: Case) -> bool:
 
 
 def is_usual(case: Case) -> bool:
-    """Whether the words tell that something keeps being so."""
-    return any(told.usual.search(said) for told, said in rests(case))
+    """Whether the words that are closest to a claim tell that it keeps being so."""
+    return any(
+        spoken_in(place).usual.search(folded(" ".join(closest_sentences(case.claim, place))))
+        for place in case.places
+    )
 
 
 def rests(case: Case) -> list[tuple[Telltales, str]]:
     """The sentences that a claim rests on, with the words that tell of their language."""
     return [
-        (spoken_in(place), folded(" ".join(closest_sentences(case.claim, place))))
+        (spoken_in(place), folded(" ".join(sentences_for(case.claim, place))))
         for place in case.places
     ]
 

@@ -17,7 +17,8 @@ _NOT: Final = {
     "zh": re.compile("不|没|無|无|别|未"),
 }
 _CANNOT_STAND: Final = re.compile(
-    r"\b(?:can(?:not|['’]t)|could(?:n['’]t| not)) (?:stand|bear)\b|\bno (?:soport|aguant)\w+|受不了",
+    r"\b(?:can(?:not|['’]t)|could(?:n['’]t| not)) (?:stand|bear)\b"
+    r"|\bno (?:soport|aguant)\w+|受不了",
     re.IGNORECASE,
 )
 """Says "not" and means "hates"."""

@@ -1,18 +1,21 @@
-"""Which messages of a person's history answer this? Pure arithmetic over imprints and vectors.
+"""Which messages of a person's history answer this, and which beliefs? Pure arithmetic.
 
-Knows no database, no model and no clock: rows, vectors and times are given.
+Works over imprints and vectors; knows no database, no model and no clock: all is given.
 """
 
+from oldfriend.memory.search.beliefs import NO_BELIEFS, BeliefHit, BeliefIndex, FoundBeliefs
 from oldfriend.memory.search.diversify import diversify
 from oldfriend.memory.search.finding import search, to_compare
 from oldfriend.memory.search.imprint import imprint_of, is_current_imprint
 from oldfriend.memory.search.index import PersonIndex
+from oldfriend.memory.search.names import named_in
 from oldfriend.memory.search.usual import LEARNED_WITH, USUAL_TEXTS, usual_of
 from oldfriend.memory.search.values import Cause, Found, Hit, IndexRow, Question, Reason, Sense
 from oldfriend.memory.search.vectors import text_to_embed, vectors_from
 
 __all__ = [
-    "LEARNED_WITH", "USUAL_TEXTS", "Cause", "Found", "Hit", "IndexRow", "PersonIndex", "Question",
-    "Reason", "Sense", "diversify", "imprint_of", "is_current_imprint", "search", "text_to_embed",
-    "to_compare", "usual_of", "vectors_from",
+    "LEARNED_WITH", "NO_BELIEFS", "USUAL_TEXTS", "BeliefHit", "BeliefIndex", "Cause", "Found",
+    "FoundBeliefs", "Hit", "IndexRow", "PersonIndex", "Question", "Reason", "Sense", "diversify",
+    "imprint_of", "is_current_imprint", "named_in", "search", "text_to_embed", "to_compare",
+    "usual_of", "vectors_from",
 ]  # fmt: skip

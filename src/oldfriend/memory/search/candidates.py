@@ -3,7 +3,7 @@
 For some hundred messages and their neighbours the terms are read again, this time in order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,22 +56,19 @@ def look_closer(
 ) -> Candidates:
     """The chosen messages with their neighbours and the query words in them."""
     before, after = index.previous[rows], index.following[rows]
-    near = np.unique(np.concatenate([rows, before, after]))
-    near = near[near != NOBODY]
+    near, place = _numbered((rows, before, after), len(index))
     held, together, mentions = _read_terms(index, near, asked, name_terms)
-    at = [
-        np.where(part == NOBODY, NOBODY, np.searchsorted(near, part))
-        for part in (rows, before, after)
-    ]
+    at = place[rows], place[before], place[after]
     here, there_before, there_after = (held[part] for part in at)
-    sessions, session = np.unique(index.columns.session[rows], return_inverse=True)
+    session = index.columns.session[rows]
+    sessions, session_place = _numbered((session,), len(index.numbering.sessions))
     return Candidates(
         rows=rows,
         before=before,
         after=after,
         before2=index.neighbour(index.previous, before),
         after2=index.neighbour(index.following, after),
-        sessions=session.astype(np.int32),
+        sessions=session_place[session],
         session_count=len(sessions),
         here=here,
         around=here | there_before | there_after,
@@ -80,6 +77,19 @@ def look_closer(
         mentions=mentions[at[0]],
         mentioned_before=mentions[at[1]],
     )
+
+
+def _numbered(parts: Iterable[Ints], count: int) -> tuple[Ints, Ints]:
+    """The numbers below `count` that occur, ascending, and as the how manieth each of them does."""
+    occurs = np.zeros(count + 1, np.bool_)
+    for part in parts:
+        occurs[part] = True
+    occurs[NOBODY] = False
+    numbers = np.flatnonzero(occurs).astype(np.int32)
+    place = np.empty(count + 1, np.int32)
+    place[numbers] = np.arange(len(numbers), dtype=np.int32)
+    place[NOBODY] = NOBODY
+    return numbers, place
 
 
 def _read_terms(

@@ -20,7 +20,7 @@ from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.signs import Sign
 from oldfriend.memory.search.values import Floats
 
-Feature: TypeAlias = tuple[str, NDArray[np.generic] | float]
+Feature: TypeAlias = tuple[str, NDArray[np.generic]]
 
 _SHORT_TEXT: Final = 40  # characters
 _TYPICAL_DEVIATIONS: Final = 3.0
@@ -90,16 +90,10 @@ def weigh_up(
 
 def features_of(evidence: Evidence) -> tuple[tuple[str, ...], Floats]:
     """The names of all features, and candidate × feature."""
-    columns: list[NDArray[np.generic] | float] = []
-    names: list[str] = []
-    for part in (_closeness, _coverage, _session, _people, _dates, _shape, _turns):
-        for name, column in part(evidence):
-            names.append(name)
-            columns.append(column)
-    table = np.empty((len(columns), len(evidence.near.rows)), dtype=np.float32)
-    for at, column in enumerate(columns):
-        table[at] = column
-    return tuple(names), table.T
+    parts = (_closeness, _coverage, _session, _people, _dates, _shape, _turns)
+    names, columns = zip(*[feature for part in parts for feature in part(evidence)], strict=True)
+    table = np.concatenate(columns, dtype=np.float32).reshape(len(names), -1)
+    return names, table.T
 
 
 def _closeness(given: Evidence) -> Iterator[Feature]:
@@ -173,7 +167,7 @@ def _session(given: Evidence) -> Iterator[Feature]:
         closest = _most(given, scanned.meaning[near.rows])[near.sessions]
         yield "session_meaning", closest / max(float(scanned.meaning.max()), _TINY)
     else:
-        yield "session_meaning", 0.0
+        yield "session_meaning", np.zeros_like(matching)
 
 
 def _most(given: Evidence, values: Floats) -> Floats:

@@ -72,13 +72,16 @@ def gather(index: PersonIndex, question: Question) -> Evidence | None:
 
 def _glance(index: PersonIndex, question: Question, most: int = MOST_CANDIDATES) -> Glance | None:
     """Who is worth a closer look; None where there is nobody."""
+    heard = ~index.positions_mask(question.exclude)
+    if not heard[index.columns.length > 0].any():
+        return None
     asked = take_apart(question, index.numbering.languages.known)
-    if not len(index) or not (asked.words or asked.spans):
+    if not (asked.words or asked.spans):
         return None
     asked = corrected(asked, index)
     meant = who_is_meant(index, asked)
     asked = without_names(asked, meant)
-    scanned = scan(index, question, asked)
+    scanned = scan(index, question, asked, heard)
     rows = choose(index, scanned, most)
     if not len(rows):
         return None
@@ -93,10 +96,8 @@ def _best_hits(
     seqs = evidence.index.columns.seq[rows]
     best = np.lexsort((seqs, -scores))[:k]
     behind = np.exp(falling_off * (scores[best] - scores[best[0]]))
-    return tuple(
-        Hit(seq=int(seqs[at]), score=answerable * float(share), why=reasons_for(evidence, int(at)))
-        for at, share in zip(best, behind, strict=True)
-    )
+    shown = zip(seqs[best].tolist(), behind.tolist(), reasons_for(evidence, best), strict=True)
+    return tuple(Hit(seq=seq, score=answerable * share, why=why) for seq, share, why in shown)
 
 
 def _sigmoid(value: float) -> float:

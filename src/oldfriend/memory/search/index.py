@@ -23,7 +23,7 @@ from oldfriend.memory.search.columns import (
 from oldfriend.memory.search.directions import Directions
 from oldfriend.memory.search.former import Former
 from oldfriend.memory.search.growing import Growing
-from oldfriend.memory.search.postings import Postings, postings_of
+from oldfriend.memory.search.postings import Held, Postings, postings_of
 from oldfriend.memory.search.values import Floats, Ints
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -237,24 +237,32 @@ class PersonIndex:
         """Which positions hold these messages."""
         if not seqs:
             return np.zeros(len(self), dtype=np.bool_)
-        return np.isin(self.columns.seq, np.fromiter(seqs, np.int64, len(seqs)))
+        wanted = np.fromiter(seqs, np.int64, len(seqs))
+        before = int(wanted.min()) - 1
+        is_wanted = np.zeros(int(wanted.max()) - before + 2, np.bool_)
+        is_wanted[wanted - before] = True
+        # Neither end is wanted: whoever lies beyond is not either. `isin` takes longer to begin.
+        return is_wanted.take(self.columns.seq - before, mode="clip")
 
-    def holding(self, words: Sequence[Sequence[int]]) -> list[tuple[Ints, Floats]]:
-        """For each word the messages that hold any of its terms, ascending, and how often."""
+    def holding(self, words: Sequence[Sequence[int]]) -> Held:
+        """For each word the messages that hold any of its terms, and how often."""
         terms = _terms_of(words)
-        parts = zip(*(block.holding(terms) for block in self._blocks), strict=True)
-        return [_joined([part for _ in word for part in next(parts)], word) for word in words]
+        found = _joined([block.holding(terms) for block in self._blocks])
+        return found if len(terms) == len(words) else _by_word(found, words)
 
     def knows(self, words: Sequence[Sequence[int]]) -> list[bool]:
         """For each word whether any of its terms stands anywhere."""
         frequency = iter(self._frequencies(_terms_of(words)).tolist())
         return [sum(next(frequency) for _ in word) > 0 for word in words]
 
-    def known_among(self, terms: Terms) -> list[int]:
-        """Those of these terms that stand somewhere, the most frequent first."""
+    def most_frequent(self, terms: Terms) -> int | None:
+        """Which of these terms stands in most messages; None where none stands anywhere."""
         frequency = self._frequencies(terms)
-        order = np.lexsort((terms, -frequency))
-        return [int(terms[at]) for at in order if frequency[at]]
+        most = frequency.max(initial=0)
+        if not most:
+            return None
+        equals = np.flatnonzero(frequency == most)
+        return int(equals[terms[equals].argmin()])
 
     def _frequencies(self, terms: Terms) -> Longs:
         frequency: Longs = np.sum([block.frequencies(terms) for block in self._blocks], axis=0)
@@ -361,17 +369,29 @@ def _terms_of(words: Sequence[Sequence[int]]) -> Terms:
     return np.array([term for word in words for term in word], np.uint32)
 
 
-def _joined(parts: Sequence[tuple[Ints, Floats]], terms: Sequence[int]) -> tuple[Ints, Floats]:
-    """The messages that hold any of these terms, out of what each term has in each block."""
-    found = [part for part in parts if len(part[0])] or parts[:1]
+def _joined(found: Sequence[Held]) -> Held:
+    """What is held in stretches of messages that follow each other."""
     if len(found) == 1:
         return found[0]
-    messages = np.concatenate([part[0] for part in found])
-    counts = np.concatenate([part[1] for part in found])
-    if len(terms) == 1:
-        return messages, counts
-    distinct, at = np.unique(messages, return_inverse=True)
-    return distinct, np.bincount(at, counts, len(distinct)).astype(np.float32)
+    words = np.concatenate([each.words for each in found])
+    order = np.argsort(words, kind="stable")
+    return Held(
+        words=words[order],
+        messages=np.concatenate([each.messages for each in found])[order],
+        counts=np.concatenate([each.counts for each in found])[order],
+    )
+
+
+def _by_word(found: Held, words: Sequence[Sequence[int]]) -> Held:
+    """A word's terms as one."""
+    number = np.repeat(np.arange(len(words)), [len(terms) for terms in words])
+    pairs = number[found.words] << 32 | found.messages
+    distinct, at = np.unique(pairs, return_inverse=True)
+    return Held(
+        words=distinct >> 32,
+        messages=distinct & 0xFFFFFFFF,
+        counts=np.bincount(at, found.counts, len(distinct)).astype(np.float32),
+    )
 
 
 def _starts(length: Longs) -> Longs:

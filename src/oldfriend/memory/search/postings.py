@@ -6,13 +6,29 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.memory.search.values import Floats, Ints
+from oldfriend.memory.search.values import Floats
 
 Longs: TypeAlias = NDArray[np.int64]
 
 _MOST: Final = 255  # a word that stands as often counts hardly more the next time
 
 _SHORT: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Held:
+    """Where some words stand: a place in each array for each word and message that holds it."""
+
+    words: Longs  # by their number, ascending
+    messages: Longs
+    counts: Floats  # how often it stands there
+
+    def between(self, first: int, end: int) -> "Held":
+        """Only these words, numbered from 0."""
+        some = slice(*np.searchsorted(self.words, (first, end)).tolist())
+        return Held(
+            words=self.words[some] - first, messages=self.messages[some], counts=self.counts[some]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,30 +47,26 @@ class Postings:
         """How much memory the arrays take."""
         return sum(part.nbytes for part in (self.terms, self.starts, self.messages, self.counts))
 
-    def holding(self, terms: NDArray[np.uint32]) -> list[tuple[Ints, Floats]]:
-        """For each term the messages that hold it, and how often."""
-        if not len(self.terms):
-            return [self._between(0, 0)] * len(terms)
+    def holding(self, terms: NDArray[np.uint32]) -> "Held":
+        """The messages that hold each of these terms, and how often."""
         first, end = self._stretches(terms)
-        return [
-            self._between(begin, stop)
-            for begin, stop in zip(first.tolist(), end.tolist(), strict=True)
-        ]
-
-    def _between(self, begin: int, stop: int) -> tuple[Ints, Floats]:
-        messages = self.messages[begin:stop].astype(np.int32)
+        counts = end - first
+        word = np.repeat(np.arange(len(terms)), counts)
+        at = np.arange(len(word)) + (end - np.cumsum(counts))[word]
+        messages = self.messages[at].astype(np.int64)
         messages += self.first
-        return messages, self.counts[begin:stop].astype(np.float32)
+        return Held(words=word, messages=messages, counts=self.counts[at].astype(np.float32))
 
     def frequencies(self, terms: NDArray[np.uint32]) -> Longs:
         """In how many messages each of these terms stands."""
-        if not len(self.terms):
-            return np.zeros(len(terms), np.int64)
         first, end = self._stretches(terms)
         return end - first
 
     def _stretches(self, terms: NDArray[np.uint32]) -> tuple[Longs, Longs]:
         """Where the postings of each term begin and end; at the same place where it has none."""
+        if not len(self.terms):
+            nowhere = np.zeros(len(terms), np.int64)
+            return nowhere, nowhere
         at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
         first = self.starts[at]
         return first, np.where(self.terms[at] == terms, self.starts[at + 1], first)

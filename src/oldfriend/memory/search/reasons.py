@@ -1,14 +1,17 @@
 """Why was this message found? The causes that weighed most, in words a person can check."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import compress
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from oldfriend.memory.search.candidates import Bools
 from oldfriend.memory.search.features import Evidence
 from oldfriend.memory.search.index import NOBODY
-from oldfriend.memory.search.scan import Scan
 from oldfriend.memory.search.signs import Sign
-from oldfriend.memory.search.values import Reason
+from oldfriend.memory.search.values import Floats, Reason
 
 _CLEARLY_CLOSE: Final = 1.5  # standard deviations above this person's mean
 _SURELY_CLOSE: Final = 0.5  # cosine
@@ -21,71 +24,111 @@ _QUESTION: Final = int(Sign.QUESTION)
 _MATCHING: Final = frozenset({"words", "words_near", "answers", "meaning", "date"})
 
 
-def reasons_for(given: Evidence, at: int) -> tuple[Reason, ...]:
-    """The causes of one candidate, strongest first."""
-    causes = [*_words(given, at), *_meaning(given, at), *_people(given, at), *_setting(given, at)]
-    if not any(reason.cause in _MATCHING for reason in causes):
-        causes += _meaning(given, at, clearly=False)
-    return tuple(sorted(causes, key=lambda reason: -reason.strength))
+class Seen(NamedTuple):
+    """One candidate as it is told of: plain values, for a look into an array takes as long."""
+
+    here: Bools  # which words of the question stand in it
+    beside: Bools  # … only in the messages around it
+    is_answer: bool  # the message before asks, with words of the question
+    above: float  # its meaning, as standard deviations above this person's mean
+    cosine: float
+    speaker: int
+    is_person: bool
+    mentions: bool
+    date_close: float
+    session_mass: float
 
 
-def _words(given: Evidence, at: int) -> Iterator[Reason]:
-    near, scanned = given.near, given.scanned
-    here = near.here[at]
-    if words := _surfaces(given, here):
-        yield Reason(cause="words", words=words, strength=_share(scanned, here))
-    beside = near.around[at] & ~here
-    if words := _surfaces(given, beside):
-        yield Reason(cause="words_near", words=words, strength=_SAID_LESS * _share(scanned, beside))
-    if _answers(given, at):
+class Asking(NamedTuple):
+    """What is the same for all candidates of one question."""
+
+    words: Sequence[str]
+    idf: Floats
+    idf_sum: float
+    speakers: Sequence[str]
+    named: Sequence[int]
+    is_person: bool
+    has_sessions: bool  # one conversation alone does not stand out
+
+
+def reasons_for(given: Evidence, chosen: NDArray[np.intp]) -> list[tuple[Reason, ...]]:
+    """The causes of each of these candidates, strongest first."""
+    asking = Asking(
+        words=[word.surface for word in given.asked.words],
+        idf=given.scanned.idf,
+        idf_sum=max(given.scanned.idf_sum, 1e-6),
+        speakers=given.index.numbering.speakers.known,
+        named=given.meant.named,
+        is_person=given.meant.is_person,
+        has_sessions=given.near.session_count > 1,
+    )
+    return [_reasons(asking, seen) for seen in _seen(given, chosen)]
+
+
+def _seen(given: Evidence, chosen: NDArray[np.intp]) -> Iterator[Seen]:
+    near, scanned, columns = given.near, given.scanned, given.index.columns
+    rows, before, here = near.rows[chosen], near.before[chosen], near.here[chosen]
+    asked_before = (before != NOBODY) & (columns.signs[before] & _QUESTION != 0)
+    led_only = (near.led[chosen] & ~here).any(axis=1)
+    return map(
+        Seen,
+        here,
+        near.around[chosen] & ~here,
+        (asked_before & led_only).tolist(),
+        scanned.meaning[rows].tolist(),
+        scanned.cosine[rows].tolist(),
+        columns.speaker[rows].tolist(),
+        columns.is_person[rows].tolist(),
+        near.mentions[chosen].tolist(),
+        given.date_close[chosen].tolist(),
+        given.session_mass[chosen].tolist(),
+    )
+
+
+def _reasons(asking: Asking, seen: Seen) -> tuple[Reason, ...]:
+    causes = [*_words(asking, seen), *_meaning(seen), *_people(asking, seen)]
+    causes += _setting(asking, seen)
+    if _MATCHING.isdisjoint([reason.cause for reason in causes]):
+        causes += _meaning(seen, clearly=False)
+    causes.sort(key=_weakness)
+    return tuple(causes)
+
+
+def _weakness(reason: Reason) -> float:
+    return -reason.strength
+
+
+def _words(asking: Asking, seen: Seen) -> Iterator[Reason]:
+    if words := tuple(compress(asking.words, seen.here.tolist())):
+        yield Reason(cause="words", words=words, strength=_share(asking, seen.here))
+    if words := tuple(compress(asking.words, seen.beside.tolist())):
+        share = _SAID_LESS * _share(asking, seen.beside)
+        yield Reason(cause="words_near", words=words, strength=share)
+    if seen.is_answer:
         yield Reason(cause="answers", strength=_SAID_LESS)
 
 
-def _surfaces(given: Evidence, held: Bools) -> tuple[str, ...]:
-    words = given.asked.words
-    return tuple([words[at].surface for at in held.nonzero()[0].tolist()])
+def _share(asking: Asking, held: Bools) -> float:
+    return float(np.add.reduce(asking.idf[held])) / asking.idf_sum
 
 
-def _share(scanned: Scan, held: Bools) -> float:
-    return float(scanned.idf[held].sum()) / max(scanned.idf_sum, 1e-6)
+def _meaning(seen: Seen, *, clearly: bool = True) -> Iterator[Reason]:
+    if seen.above >= _CLEARLY_CLOSE or seen.cosine >= (_SURELY_CLOSE if clearly else _HARDLY_CLOSE):
+        strength = min(max(seen.above / _VERY_CLOSE, seen.cosine), 1.0)
+        yield Reason(cause="meaning", strength=strength)
 
 
-def _answers(given: Evidence, at: int) -> bool:
-    """The message before asks, with words of the question."""
-    index, near = given.index, given.near
-    before = int(near.before[at])
-    if before == NOBODY:
-        return False
-    if not int(index.columns.signs[before]) & _QUESTION:
-        return False
-    led_only = near.led[at] & ~near.here[at]
-    return bool(led_only.any())
+def _people(asking: Asking, seen: Seen) -> Iterator[Reason]:
+    if seen.speaker in asking.named:
+        yield Reason(cause="said_by", name=asking.speakers[seen.speaker], strength=0.3)
+    elif seen.mentions:
+        yield Reason(cause="mentions", name=asking.speakers[asking.named[0]], strength=0.2)
+    if asking.is_person and seen.is_person:
+        yield Reason(cause="own_words", name=asking.speakers[seen.speaker], strength=0.3)
 
 
-def _meaning(given: Evidence, at: int, *, clearly: bool = True) -> Iterator[Reason]:
-    row = given.near.rows[at]
-    above, cosine = float(given.scanned.meaning[row]), float(given.scanned.cosine[row])
-    if above >= _CLEARLY_CLOSE or cosine >= (_SURELY_CLOSE if clearly else _HARDLY_CLOSE):
-        yield Reason(cause="meaning", strength=min(max(above / _VERY_CLOSE, cosine), 1.0))
-
-
-def _people(given: Evidence, at: int) -> Iterator[Reason]:
-    index, meant = given.index, given.meant
-    speaker = int(index.columns.speaker[given.near.rows[at]])
-    names = index.numbering.speakers.known
-    if speaker in meant.named:
-        yield Reason(cause="said_by", name=names[speaker], strength=0.3)
-    elif given.near.mentions[at]:
-        yield Reason(cause="mentions", name=names[meant.named[0]], strength=0.2)
-    if meant.is_person and index.columns.is_person[given.near.rows[at]]:
-        yield Reason(cause="own_words", name=names[speaker], strength=0.3)
-
-
-def _setting(given: Evidence, at: int) -> Iterator[Reason]:
-    fit = float(given.date_close[at])
-    if fit >= _DATE_FITS:
-        yield Reason(cause="date", strength=0.6 * fit)
-    share = float(given.session_mass[at])
-    # One conversation alone does not stand out.
-    if share >= _SESSION_STANDS_OUT and given.near.session_count > 1:
-        yield Reason(cause="session", strength=0.4 * share)
+def _setting(asking: Asking, seen: Seen) -> Iterator[Reason]:
+    if seen.date_close >= _DATE_FITS:
+        yield Reason(cause="date", strength=0.6 * seen.date_close)
+    if asking.has_sessions and seen.session_mass >= _SESSION_STANDS_OUT:
+        yield Reason(cause="session", strength=0.4 * seen.session_mass)

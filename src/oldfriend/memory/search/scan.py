@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.memory.search.asking import Asked
-from oldfriend.memory.search.index import NOBODY, SATURATION, PersonIndex
+from oldfriend.memory.search.index import SATURATION, PersonIndex
+from oldfriend.memory.search.postings import Held
 from oldfriend.memory.search.values import LEARNED, Floats, Ints, Question, Usual
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -29,6 +30,7 @@ _USUAL_DEVIATION: Final = 0.1
 _WORTH_OF_USUAL: Final = 10  # messages
 # In a history of one message every word would be common: as many others are imagined.
 _IMAGINED_MESSAGES: Final = 20
+_CELLS_AT_ONCE: Final = 1 << 18  # words × messages: so many stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,9 +53,8 @@ class Scan:
     mean_cosine: float
 
 
-def scan(index: PersonIndex, question: Question, asked: Asked) -> Scan:
-    """Score every message."""
-    heard = ~index.positions_mask(question.exclude)
+def scan(index: PersonIndex, question: Question, asked: Asked, heard: Bools) -> Scan:
+    """Score every message; `heard` are those that may be found."""
     lexical, around, idf, known = _lexical(index, asked, heard)
     cosine, meaning, mean_cosine = _meaning(index, question, heard)
     has_meaning = bool(meaning.any())
@@ -86,36 +87,36 @@ def _lexical(
     index: PersonIndex, asked: Asked, heard: Bools
 ) -> tuple[Floats, Floats, Floats, tuple[bool, ...]]:
     count = len(index)
-    imagined = count + _IMAGINED_MESSAGES
     own = np.zeros(count + 1, np.float32)
     around = np.zeros(count + 1, np.float32)
-    near = np.zeros(count + 1, np.float32)
-    idf = np.zeros(len(asked.words), np.float32)
-    damping, damping_around = index.damping, index.damping_around
-    previous, following = index.previous, index.following
-    known: list[bool] = []
-    for at, (messages, counts) in enumerate(index.holding([word.terms for word in asked.words])):
-        holds = len(messages)
-        known.append(holds > 0)
-        if not holds:
-            idf[at] = np.log1p((imagined + 0.5) / 0.5)
-            continue
-        weight = float(np.log1p((imagined - holds + 0.5) / (holds + 0.5)))
-        idf[at] = weight
-        factor = np.float32(weight * (SATURATION + 1))
-        counts = counts * heard[messages]  # what is in view lends its neighbours nothing
-        own[messages] += factor * counts / (counts + damping[messages])
-        before, after = previous[messages], following[messages]
-        near[messages] += counts
-        near[before] += counts
-        near[after] += counts
-        touched = np.concatenate([messages, before, after])
-        here = near[touched]
-        around[touched] += factor * here / (here + damping_around[touched])
-        # A message that stands there twice got its part once: the right sides were equal.
-        near[touched] = 0
-    own[NOBODY] = around[NOBODY] = 0
-    return own, around, idf, tuple(known)
+    held = index.holding([word.terms for word in asked.words])
+    holds = np.bincount(held.words, minlength=len(asked.words))
+    weights = np.log1p((count + _IMAGINED_MESSAGES - holds + 0.5) / (holds + 0.5))
+    factors = (weights * (SATURATION + 1)).astype(np.float32)
+    messages, counts = held.messages, held.counts
+    counts *= heard[messages]  # what is in view lends its neighbours nothing
+    damping = index.damping[messages]
+    np.add.at(own, messages, factors[held.words] * counts / (counts + damping))
+    at_once = max(_CELLS_AT_ONCE // (count + 1), 1)
+    for first in range(0, len(factors), at_once):
+        _add_around(around, index, held.between(first, first + at_once), factors[first:])
+    return own, around, weights.astype(np.float32), tuple((holds > 0).tolist())
+
+
+def _add_around(around: Floats, index: PersonIndex, held: Held, factors: Floats) -> None:
+    """Add what some words say for messages because they stand in them or in their neighbours."""
+    width = len(around)
+    table = np.zeros(width * (1 + int(held.words.max(initial=-1))), np.float32)
+    row = held.words * width
+    # "Nobody" is the last place of the row before.
+    for messages in (held.messages, index.previous[held.messages], index.following[held.messages]):
+        table[row + messages] += held.counts
+    table[width - 1 :: width] = 0
+    cells = np.flatnonzero(table > 0)
+    word, message = np.divmod(cells, width)
+    near = table[cells]
+    damping = index.damping_around
+    np.add.at(around, message, factors[word] * near / (near + damping[message]))
 
 
 def _meaning(index: PersonIndex, question: Question, heard: Bools) -> tuple[Floats, Floats, float]:

@@ -105,6 +105,11 @@ class Found:
     language: str = ""  # of the question
 
     @property
+    def threshold(self) -> float:
+        """How likely an answer must be for it to be given."""
+        return GOOD_ENOUGH_IN.get(self.language, GOOD_ENOUGH)
+
+    @property
     def is_good_enough(self) -> bool:
         """Is it more honest to answer from these hits than to say that nothing is known?"""
-        return bool(self.hits) and self.answerable >= GOOD_ENOUGH_IN.get(self.language, GOOD_ENOUGH)
+        return bool(self.hits) and self.answerable >= self.threshold

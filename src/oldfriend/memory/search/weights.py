@@ -64,7 +64,8 @@ class _LearnedNet(TypedDict):
 def net_inputs(features: Floats, chat: Floats, mean: Floats, spread: Floats) -> Floats:
     """What a net sees of each candidate: its features, standardised, and the kind of chat."""
     inputs = np.empty((len(features), features.shape[1] + len(chat) - 1), np.float32)
-    inputs[:, : features.shape[1]] = np.clip((features - mean) / spread, -_FARTHEST, _FARTHEST)
+    standard = (features - mean) / spread
+    np.minimum(np.maximum(standard, -_FARTHEST), _FARTHEST, out=inputs[:, : features.shape[1]])
     inputs[:, features.shape[1] :] = chat[1:]
     return inputs
 

@@ -1,0 +1,82 @@
+"""Was it meant so? Not in jest, not refusing it, not of one time only, and as something liked.
+
+By the words that tell so in each language; what is merely read between them is let through only
+where a language is not spoken here.
+"""
+
+from typing import Final
+
+from oldfriend.background.gates.founding import is_in, language_of
+from oldfriend.background.gates.places import Place
+from oldfriend.background.gates.reasons import Reason
+from oldfriend.background.gates.saying import answered, closest_sentences
+from oldfriend.background.gates.talk import Case, spoken_in
+from oldfriend.background.gates.telltales import folded
+from oldfriend.background.gates.wording import SEEN_ONCE
+from oldfriend.prompts.phrasebook import SPOKEN
+from oldfriend.turn.perceive import sentences_of
+
+FEW_SENTENCES: Final = 3
+"""In so few, "I'm joking" is about all of them."""
+
+LIKED: Final = frozenset({"interests", "dislikes", "dietary", "travel_style", "accommodation"})
+"""Categories of what somebody likes or avoids; the others are more like facts."""
+
+
+def irony_fault(case: Case) -> Reason | None:
+    """Said in jest by the speaker's own account, or praise of a day on which things went wrong.
+
+    What has happened has happened, also when somebody jests about it.
+    """
+    claim, said = case.claim, [(spoken_in(place), folded(place.said)) for place in case.places]
+    whole = [(spoken_in(place), folded(in_short(place))) for place in case.places]
+    if claim.kind != "event" and all(told.ironic.search(text) for told, text in whole):
+        return "in jest"
+    praises = case.told.praise.search(folded(claim.text)) is not None
+    is_bitter = all(told.praise.search(text) and told.mishap.search(text) for told, text in said)
+    return "in jest" if praises and is_bitter else None
+
+
+def in_short(place: Place) -> str:
+    """A whole message, where it is short enough for its last words to be about its first."""
+    text = place.message.text
+    return text if len(sentences_of(text)) <= FEW_SENTENCES else place.said
+
+
+def refusal_fault(case: Case) -> Reason | None:
+    """A promise of the person in words that refuse it."""
+    claim = case.claim
+    if claim.kind != "commitment" or claim.subject == "companion":
+        return None
+    said = [(spoken_in(place), closest_sentences(claim, place)) for place in case.places]
+    is_refused = all(told.refused.search(folded(each[0])) for told, each in said)
+    return "promise refused" if is_refused else None
+
+
+def habit_fault(case: Case) -> Reason | None:
+    """A habit is claimed, and the words do not tell that it is one."""
+    claim = case.claim
+    if claim.kind != "pattern" or claim.pattern not in SEEN_ONCE or claim.bearing == "reinforces":
+        return None
+    if not is_in(case, language_of(case)) or not case.told.usual.search(folded(claim.text)):
+        return None
+    asked = (answered(place, case.talk) for place in case.places)
+    said = [*(place.message.text for place in case.places), *(each.text for each in asked if each)]
+    is_told = any(case.told.usual.search(folded(text)) for text in said)
+    return None if is_told else "happened once"
+
+
+def liking_fault(case: Case) -> Reason | None:
+    """A preference of which the words do not say that somebody likes, needs or avoids something."""
+    claim = case.claim
+    if claim.kind != "preference" or claim.key not in LIKED or claim.bearing != "new":
+        return None
+    for place in case.places:
+        told = spoken_in(place)
+        before = answered(place, case.talk)
+        said = [place.said, *([] if before is None else [before.text])]
+        if place.message.language not in SPOKEN or any(
+            told.preferring.search(folded(each)) or told.usual.search(folded(each)) for each in said
+        ):
+            return None
+    return "no liking"

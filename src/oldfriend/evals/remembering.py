@@ -1,0 +1,52 @@
+"""How fast does it recall for somebody of whom much is believed? Beside F (see ``speed``).
+
+Texts are made up and vectors are random: right for speed, worthless for quality.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, TypeAlias
+
+from oldfriend.app.house import House
+from oldfriend.domain.people import Person
+from oldfriend.evals.believing import believe
+from oldfriend.evals.corpus import FIRST_DAY
+from oldfriend.evals.measuring import Measure, Scope, at_most, medians_ms
+from oldfriend.evals.speed import CACHE_WARMING, Setting, ask, setting
+from oldfriend.turn.context import assemble
+from oldfriend.turn.recall import Cue
+
+Asking: TypeAlias = Callable[[House, Person, str], Awaitable[object]]
+
+BUDGET: Final = 2_000
+MOST: Final = 6.0
+"""Times F."""
+
+
+async def measure_remembering(scope: Scope) -> list[Measure]:
+    """Recall and context for somebody of whom much is known."""
+    messages, beliefs = (1_000, 500) if scope.quick else (10_000, 5_000)
+    async with setting(messages) as here:
+        await believe(here.house, here.line, beliefs)
+        known = f"{messages:,} messages + {beliefs:,} beliefs"
+        return [
+            await beside_f(here, f"recall among {known}", ask),
+            await beside_f(here, f"context from {known}", put_together),
+        ]
+
+
+async def beside_f(here: Setting, name: str, asking: Asking) -> Measure:
+    """How long something takes for each question, beside F for the same."""
+    turns = here.beside_plain(partial(asking, here.house, here.line.person))
+    await medians_ms(turns[:CACHE_WARMING])
+    reference, value = await medians_ms(turns)
+    return Measure(
+        name=name, value=value, unit="ms", reference=reference, target=at_most(MOST),
+        note="reference: F, among the messages alone",
+    )  # fmt: skip
+
+
+async def put_together(house: House, person: Person, text: str) -> str:
+    """What a program puts into a model's prompt."""
+    cue = Cue(text=text, language="en", at=FIRST_DAY)
+    return await assemble(house.looking, person, cue, budget=BUDGET)

@@ -1,0 +1,72 @@
+"""Which of a person's beliefs stand ready to be searched, and are they what is decided by now?
+
+Read on where decisions came, or evidence or vectors; read anew where something was forgotten.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.ids import MemoryId, PersonId
+from oldfriend.domain.memories import LIVE, Known
+from oldfriend.memory.beliefs import list_decided_since, list_entities, list_stored_standings
+from oldfriend.memory.meanings import Meanings, load_meanings
+from oldfriend.memory.search import BeliefIndex
+
+FEW: Final = 400
+"""So many vectors are asked for by their beliefs; of more, all are read."""
+
+
+@dataclass(slots=True)
+class AtHand:
+    """One person's beliefs, and how far they were read."""
+
+    index: BeliefIndex = field(default_factory=BeliefIndex)
+    rewritten: int = 0
+    last_change: int = 0
+    weighed: int = 0
+    nbytes: int = 0  # as of its last use
+
+
+async def current(
+    tx: Transaction, person: PersonId, model: str | None, held: AtHand | None
+) -> AtHand:
+    """What is believed as of this transaction; what was held before is read on."""
+    row = await tx.row(
+        "SELECT rewritten, last_change, weighed FROM person WHERE id = :person", person=person
+    )
+    rewritten, last_change, weighed = row or (0, 0, 0)
+    if held is None or held.rewritten != rewritten or held.last_change > last_change:
+        held = AtHand(rewritten=rewritten)
+    if held.last_change != last_change:
+        await read_decided(tx, person, held)
+    if held.weighed != weighed:
+        held.index.stand(await list_stored_standings(tx, person))
+    if (held.last_change, held.weighed) != (last_change, weighed) and model is not None:
+        lacking = held.index.lacking()
+        held.index.set_vectors(await meanings_of(tx, person, model, lacking))
+    held.last_change, held.weighed = last_change, weighed
+    held.nbytes = held.index.nbytes
+    return held
+
+
+async def read_decided(tx: Transaction, person: PersonId, held: AtHand) -> None:
+    """Take in what was decided since; what is over goes, but for what something else replaced."""
+    decided = await list_decided_since(tx, person, held.last_change)
+    held.index.remove([each.memory.id for each in decided])
+    held.index.put([each for each in decided if is_to_be_found(each)], {})
+    held.index.entities = tuple(await list_entities(tx, person))
+
+
+def is_to_be_found(known: Known) -> bool:
+    """Whether a belief may come to mind; a note is found as the words that it is."""
+    memory = known.memory
+    return memory.kind != "note" and (memory.status in LIVE or memory.status == "superseded")
+
+
+async def meanings_of(
+    tx: Transaction, person: PersonId, model: str, memories: list[MemoryId]
+) -> Meanings:
+    """What beliefs mean to a model, of few or of all."""
+    few = memories if len(memories) <= FEW else None
+    return await load_meanings(tx, person, model, few)

@@ -1,0 +1,46 @@
+"""Whom and what does a question name, of all that have a name in somebody's life?"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from oldfriend.domain.memories import Entity
+
+_FIRST_UNSPACED = "\u2e80"
+
+
+def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
+    """Those whose name or other name stands in a text; of two names in one place the longer.
+
+    Who is only called by the first of their names is meant by it where nobody has it alone.
+    """
+    left = text.casefold()
+    found: dict[str, Entity] = {}
+    for name, entity in sorted(_names_of(entities), key=lambda pair: -len(pair[0])):
+        if name in left:
+            left, count = re.subn(_standing_alone(name), " ", left)
+            if count:
+                found.update({each.id: each for each in _bearing(name, entities)})
+                found[entity.id] = entity
+    for entity in entities:
+        first = entity.name.casefold().split()[0] if entity.name.strip() else ""
+        if len(first) > 1 and first in left and re.search(_standing_alone(first), left):
+            found[entity.id] = entity
+    return tuple(found.values())
+
+
+def _names_of(entities: Sequence[Entity]) -> Iterator[tuple[str, Entity]]:
+    for entity in entities:
+        for name in (entity.name, *entity.aliases):
+            if len(name.strip()) > 1:
+                yield name.strip().casefold(), entity
+
+
+def _bearing(name: str, entities: Sequence[Entity]) -> Iterator[Entity]:
+    return (entity for known, entity in _names_of(entities) if known == name)
+
+
+def _standing_alone(name: str) -> str:
+    escaped = re.escape(name)
+    if name[0] >= _FIRST_UNSPACED:
+        return escaped
+    return rf"(?<!\w){escaped}(?!\w)"

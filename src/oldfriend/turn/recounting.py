@@ -1,0 +1,155 @@
+"""How does the offline companion tell what it believes? In the belief's words, and those behind it.
+
+Knows no database: what is told was looked up.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import Evidence, Known, Memory
+from oldfriend.prompts.phrasebook import Phrasebook
+from oldfriend.turn.looking_up import Grounds, Then, WouldGo
+from oldfriend.turn.quoting import day_in, excerpt, moment_in, quoted
+from oldfriend.turn.recall import Remembered
+from oldfriend.turn.sight import Sight
+
+MOST_WORDS = 2
+"""So many quotes are shown for one belief: the first and the last words for it."""
+MOST_ABOUT = 8
+MOST_LISTED = 40
+
+
+def believed(remembered: Remembered, book: Phrasebook, zone: str) -> str:
+    """A belief, how sure it is, and the exact words it rests on."""
+    sentence = sentence_of(remembered.known, book, zone)
+    words = [said_so(each, book) for each in first_and_last(remembered.words)]
+    return "\n".join([sentence, *words])
+
+
+def sentence_of(known: Known, book: Phrasebook, zone: str) -> str:
+    """A belief, with whether it is over, unsure, or only read somewhere."""
+    memory = known.memory
+    text = dated(memory, book, zone)
+    if memory.ended_at is not None:
+        until = day_in(book, memory.holds_until or memory.ended_at, zone)
+        return book.say["known_past"].format(until=until, text=text)
+    if memory.trust == "outside":
+        return book.say["known_read"].format(text=text)
+    part = "known" if memory.status == "active" else "known_unsure"
+    return book.say[part].format(text=text)
+
+
+def dated(memory: Memory, book: Phrasebook, zone: str) -> str:
+    """What is believed; what happened, with its day."""
+    if memory.kind != "event" or memory.happened_at is None:
+        return memory.text
+    return f"{memory.text} ({day_in(book, memory.happened_at, zone)})"
+
+
+def first_and_last(words: Sequence[Evidence]) -> list[Evidence]:
+    """The newest words for a belief, and the oldest where they are others."""
+    newest_first = [*words[-1:], *words[:1]]
+    return list({each.quote: each for each in newest_first}.values())[:MOST_WORDS]
+
+
+def said_so(words: Evidence, book: Phrasebook) -> str:
+    """The words that a belief rests on: who, when, what."""
+    part = {"person": "said_then", "companion": "said_then_self"}.get(words.trust, "said_then_by")
+    when = moment_in(book, words.said_at, words.zone)
+    return book.say[part].format(when=when, who=words.author, quote=excerpt(words.quote, ()))
+
+
+def about_person(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> str:
+    """Who the person is: facts, likes, whom they spoke of, what is open."""
+    familiar = {each.known.memory.id: each for each in sight.familiar}
+    known = sight.acquaintance
+    kept = (*known.profile.facts, *known.profile.preferences)
+    parts = [
+        listed(book.say["profile"], (with_words(familiar[each.memory.id], book) for each in kept)),
+        listed(
+            book.say["open"],
+            (open_line(each, book, now=now, zone=zone) for each in known.profile.promises),
+        ),
+    ]
+    names = [each.name for each in known.entities if each.status == "confirmed"]
+    if names:
+        parts.insert(1, book.say["people"].format(names=", ".join(names[:MOST_LISTED])))
+    return "\n\n".join(part for part in parts if part)
+
+
+def about_named(sight: Sight, book: Phrasebook) -> str:
+    """Who somebody is whom the words name; empty where they name nobody."""
+    familiar = {each.known.memory.id: each for each in sight.familiar}
+    parts: list[str] = []
+    for about in sight.acquaintance.about:
+        name = about.entity.name
+        lines = [with_words(familiar[each.memory.id], book) for each in about.known[:MOST_ABOUT]]
+        if about.entity.description:
+            lines.insert(0, f"• {about.entity.description}")
+        title = book.say["about_them" if lines else "nobody"].format(name=name)
+        parts.append("\n".join([title, *lines]))
+    return "\n\n".join(parts)
+
+
+def promised(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> str:
+    """What is open, what is due first, first."""
+    lines = (
+        open_line(each, book, now=now, zone=zone) for each in sight.acquaintance.profile.promises
+    )
+    return listed(book.say["open"], lines) or book.say["nothing_open"]
+
+
+def open_line(known: Known, book: Phrasebook, *, now: Micros, zone: str) -> str:
+    """A promise or an expectation, with its time; one whose time has passed says so."""
+    due = known.memory.due_at
+    if due is None:
+        return f"• {known.memory.text}"
+    when = moment_in(book, due, zone)
+    if due < now:
+        when = book.say["overdue"].format(when=when)
+    return book.say["open_line"].format(text=known.memory.text, when=when)
+
+
+def with_words(remembered: Remembered, book: Phrasebook) -> str:
+    """A belief on one line with the last words for it."""
+    text = remembered.known.memory.text
+    if not remembered.words:
+        return f"• {text}"
+    last = remembered.words[-1]
+    when = moment_in(book, last.said_at, last.zone)
+    return book.say["about_you_words"].format(text=text, when=when, quote=excerpt(last.quote, ()))
+
+
+def because(grounds: Grounds, book: Phrasebook) -> str:
+    """The words that the reply before stood on."""
+    if grounds.are_none:
+        return book.say["why_nothing"]
+    words = [said_so(words, book) for each in grounds.beliefs for words in each.words]
+    words += [quoted(message, book) for message in grounds.messages]
+    return listed(book.say["why_words"], (f"• {each}" for each in dict.fromkeys(words)))
+
+
+def believed_at_that_time(then: Then | None, book: Phrasebook, zone: str) -> str:
+    """What was believed on a day; where none is named, that nothing is remembered of it."""
+    if then is None:
+        return book.say["nothing_found"]
+    when = moment_in(book, then.at, zone)
+    lines = (f"• {text}" for text in dict.fromkeys(each.text for each in then.memories))
+    return listed(book.say["then"].format(when=when), lines) or book.say["then_nothing"].format(
+        when=when
+    )
+
+
+def forgetting(would_go: WouldGo | None, book: Phrasebook) -> str:
+    """What would go, and where it is done; here nothing is."""
+    if would_go is None:
+        return book.say["forget"]
+    return book.say["forget_about"].format(
+        name=would_go.name, messages=would_go.messages, beliefs=would_go.beliefs
+    )
+
+
+def listed(title: str, lines: Iterable[str]) -> str:
+    """Lines under a title; empty without any."""
+    shown = list(lines)[:MOST_LISTED]
+    return "\n".join([title, *shown]) if shown else ""

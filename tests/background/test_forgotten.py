@@ -1,0 +1,49 @@
+"""What the person has had forgotten is not believed again, until they tell it anew."""
+
+from dataclasses import dataclass
+
+from oldfriend.background.extraction import Claim, Extraction, Quote
+from oldfriend.background.forgotten import without_forgotten
+from oldfriend.memory.forgetting.tombstones import belief_words
+
+LAID = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """A message, as far as it matters here."""
+
+    id: str
+    at: int
+
+
+def left_of(claim: Claim, forgotten: str) -> int:
+    """How many claims are left, when something was forgotten."""
+    extraction = Extraction(author="rules/1", claims=(claim,))
+    messages = [Heard(id="before", at=LAID - 1), Heard(id="after", at=LAID + 1)]
+    passed = without_forgotten(
+        extraction,
+        messages,
+        lambda words, at: words == forgotten and at <= LAID,  # type: ignore[arg-type]
+    )
+    return len(passed.claims)
+
+
+def claim(*messages: str) -> Claim:
+    """Where somebody lives, as they told."""
+    quotes = tuple(Quote(message=each, text="Porto") for each in messages)
+    return Claim(
+        kind="fact", text="Lives in Porto.", quotes=quotes, key="location", value="Porto"
+    )  # fmt: skip
+
+
+def test_the_same_words_and_the_same_fact_are_left_out() -> None:
+    """All else stays."""
+    assert left_of(claim("before"), "Lives in Porto.") == 0
+    assert left_of(claim("before"), belief_words("fact", "location", "Porto")) == 0
+    assert left_of(claim("before"), "Lives in Lisbon.") == 1
+
+
+def test_what_was_told_anew_is_believed_anew() -> None:
+    """Also where old words say it, too."""
+    assert left_of(claim("before", "after"), "Lives in Porto.") == 1

@@ -1,0 +1,84 @@
+"""A belief that answers is worth more the better it stands, and less with time."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
+from oldfriend.domain.memories import Known, Memory, MemoryKind, Standing
+from oldfriend.memory.search.worth import DECAY_OF_PATTERN, recency, worth_of
+
+NOW = 1_700_000_000_000_000
+STANDING = Standing(
+    strength=1.0, confidence=0.8, times_seen=1, first_seen=NOW - DAY, last_seen=NOW - DAY
+)
+
+
+def known(kind: MemoryKind, *, days: int = 1, confidence: float = 0.8, **fields: object) -> Known:
+    """A belief that was last said so many days ago."""
+    memory = Memory(
+        id=MemoryId(ObjectId("m")), person=PersonId("p"), kind=kind, text="x", language="en",
+        learned_at=NOW,
+    )  # fmt: skip
+    standing = replace(STANDING, last_seen=NOW - days * DAY, confidence=confidence)
+    return Known(memory=replace(memory, **fields), standing=standing, base=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pattern", DECAY_OF_PATTERN)
+def test_a_pattern_fades_by_half_each_half_life_and_never_below_its_floor(pattern: str) -> None:
+    """ACCEPTANCE G12."""
+    decay = DECAY_OF_PATTERN[pattern]  # type: ignore[index]
+    halved = recency(known("pattern", days=round(decay.half_life)), decay, NOW)
+
+    assert halved == pytest.approx(decay.floor + (1 - decay.floor) / 2, abs=0.001)
+    assert recency(known("pattern", days=100_000), decay, NOW) == pytest.approx(decay.floor)
+
+
+def test_what_is_pinned_never_fades() -> None:
+    """However long ago it was said."""
+    old = known("pattern", days=5_000, pattern="emotion")
+    pinned = known("pattern", days=5_000, pattern="emotion", is_pinned=True)
+
+    assert worth_of(pinned, NOW) == worth_of(known("pattern", days=0, pattern="emotion"), NOW)
+    assert worth_of(old, NOW) < worth_of(pinned, NOW) / 4
+
+
+def test_strength_and_confidence_carry_a_pattern() -> None:
+    """ACCEPTANCE J3."""
+    strong = known("pattern", days=90, confidence=0.8)
+    strong = replace(strong, standing=replace(strong.standing, strength=15.0))
+
+    assert worth_of(strong, NOW) > worth_of(known("pattern", days=90), NOW)
+    assert worth_of(known("pattern", confidence=0.9), NOW) > worth_of(known("pattern"), NOW)
+
+
+def test_great_events_and_those_about_who_is_named_come_first() -> None:
+    """ACCEPTANCE J4."""
+    small = worth_of(known("event", days=60, impact=1), NOW)
+
+    assert worth_of(known("event", days=60, impact=-9), NOW) > small
+    assert worth_of(known("event", days=60, impact=1), NOW, is_named=True) > small
+    assert worth_of(known("event", days=60, impact=1, tags=("grief",)), NOW) > small
+
+
+def test_facts_hold_long_and_important_ones_come_first() -> None:
+    """ACCEPTANCE J5: two thirds of what it was worth are left after ten years."""
+    new, old = worth_of(known("fact"), NOW), worth_of(known("fact", days=3_650), NOW)
+
+    assert old > 0.66 * new
+    assert worth_of(known("fact", importance=1.0), NOW) > new
+
+
+def test_what_is_disputed_counts_half_and_what_is_over_not_as_current() -> None:
+    """ACCEPTANCE W9; what was superseded is found only where the past is asked for."""
+    active = worth_of(known("fact"), NOW)
+
+    assert worth_of(known("fact", status="disputed"), NOW) == active / 2
+    assert worth_of(known("fact", status="superseded"), NOW) == 0
+    assert 0 < worth_of(known("fact", status="superseded", ended_at=NOW), NOW) < active
+
+
+def test_an_open_promise_does_not_fade() -> None:
+    """It is open as long as it is."""
+    assert worth_of(known("commitment", days=400), NOW) == 1.0
