@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from oldfriend.domain.errors import OldfriendError
-    from oldfriend.library import Belief, BeliefHit, Decided, Forgot, Hit, Memory, MemorySync, Quoted, Words
+    from oldfriend.library import (
+        Belief,
+        BeliefHit,
+        Decided,
+        Forgot,
+        Hit,
+        Memory,
+        MemorySync,
+        Quoted,
+        Words,
+    )  # fmt: skip
 
 __version__ = "0.1.0"
 __all__ = [
-    "Belief", "BeliefHit", "Decided", "Forgot", "Hit", "Memory", "MemorySync", "OldfriendError", "Quoted",
-    "Words", "__version__",
+    "Belief", "BeliefHit", "Decided", "Forgot", "Hit", "Memory", "MemorySync", "OldfriendError",
+    "Quoted", "Words", "__version__",
 ]  # fmt: skip
 
 
