@@ -53,6 +53,7 @@ WITHOUT_A_PERSON = {
     "add_person": "makes the person",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
     "count_waiting": "counts for the owner of the machine; nothing of what they say",
+    "rename_person": "by the id of a person who was just read by name",
     "undo_batch": "by the id of a batch that was just read for the person",
 }
 """The functions whose statements may touch a person's table without ``:person``, and why."""
@@ -148,7 +149,9 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
 async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
     """Everything that the reading of a segment writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
+    await segments.count_uncut_turns(tx, person, said.session)
     for uncut in await segments.list_uncut(tx, person, session=said.session):
+        await segments.measure_uncut(tx, person, uncut)
         cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)
         await segments.set_status(tx, cut, "done", outcome={"told": secret}, now=now)
         ground = changes.Ground(author="rules/1", segment=cut.id)
@@ -173,12 +176,16 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         await evidence.withdraw_evidence(tx, person, cut.id, now=now)
         await views.remove_view(tx, person, summary)
     await changes.rebuild(tx, person)
-    await segments.reopen_segments(tx, person, [said.id])
+    for reopened in await segments.reopen_segments(tx, person, [said.id]):
+        segment = await segments.get_segment(tx, person, reopened)
+        await segments.reopen_segment(tx, segment)
     await segments.remove_empty_segments(tx, person)
 
 
 async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> None:
     """What only a person writes."""
+    renamed = await people.rename_person(tx, friend.person, new_id(0), platforms=())
+    await people.rename_person(tx, renamed, friend.person.name, platforms=())
     await core_blocks.write_block(tx, friend.person.id, "user", secret, now=0)
     await core_blocks.list_blocks(tx, friend.person.id)
 

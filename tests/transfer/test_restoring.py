@@ -298,7 +298,7 @@ async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
         "change": TABLE_NAMED["change"].defaults,
     }  # fmt: skip
     lines = []
-    for line in path.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").split("\n")[:-1]:
         row = json.loads(line)
         row = {name: row[name] for name in row if name not in new.get(row.get(TYPE), {})}
         if row.get(TYPE) == "evidence":

@@ -13,22 +13,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-import apsw
-
 from oldfriend.app.accepting import Line
 from oldfriend.app.choices.database_url import sqlite_path
 from oldfriend.app.house import House
 from oldfriend.background.consolidating import Means, consolidate
 from oldfriend.background.cutting import Ripeness, cut_ripe
 from oldfriend.background.extraction import Claim, Extraction, Material, Quote
-from oldfriend.db.database import Row
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import Memory, MemoryKind
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.evals.corpus import FIRST_DAY, all_sentences, random_vectors, sessions
 from oldfriend.evals.measuring import Measure, Scope, at_most, medians_ms
-from oldfriend.evals.references import PRAGMAS, PlainSearch, any_word_of
+from oldfriend.evals.references import PlainRows, PlainSearch, any_word_of
 from oldfriend.evals.stores import KnownVectors, line_with_history, temporary_house
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.beliefs import list_memories
@@ -179,8 +176,8 @@ def means(house: House, embedder: KnownVectors, vectors: Vectors, number: int) -
         return rows
 
     return Means(
-        db=house.db, shelf=house.shelf, clock=house.clock, read=read, read_small_talk=read, embed=embed,
-        embedder=embedder.model,
+        db=house.db, shelf=house.shelf, clock=house.clock, read=read, read_small_talk=read,
+        embed=embed, embedder=embedder.model,
     )  # fmt: skip
 
 
@@ -214,39 +211,18 @@ async def as_of(house: House, line: Line, beliefs: int) -> Measure:
 
 async def rebuilding(house: House, line: Line, beliefs: int) -> Measure:
     """Folding all decisions anew, beside plain inserts of the rows that come of it."""
-    people, rows = rows_of(house, "person"), rows_of(house, "memory")
 
     async def fold() -> None:
         async with house.db.writing() as tx:
             await rebuild(tx, line.person.id)
 
+    like = sqlite_path(house.settings.database)
     async with temporary_house() as twin:
-        with closing(apsw.Connection(str(sqlite_path(twin.settings.database)))) as plain:
-            plain.execute(PRAGMAS).fetchall()
-            insert_plainly(plain, "person", people)
-            acts = (partial(refill, plain, rows), fold)
+        with closing(PlainRows(sqlite_path(twin.settings.database), like=like)) as plain:
+            await plain.fill("person", plain.rows_of("person"))
+            acts = (partial(plain.fill, "memory", plain.rows_of("memory")), fold)
             reference, value = await medians_ms([acts] * 7)
     return Measure(
         name=f"rebuilding {beliefs:,} beliefs", value=value, unit="ms", reference=reference,
         target=at_most(4), note="reference: the same rows, deleted and plainly inserted",
     )  # fmt: skip
-
-
-async def refill(plain: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Delete and insert the rows of all beliefs."""
-    with plain:
-        plain.execute("DELETE FROM memory")
-        insert_plainly(plain, "memory", rows)
-
-
-def insert_plainly(plain: apsw.Connection, table: str, rows: Sequence[Row]) -> None:
-    """Insert rows as they are."""
-    holes = ", ".join("?" * len(rows[0]))
-    plain.executemany(f"INSERT INTO {table} VALUES ({holes})", rows)
-
-
-def rows_of(house: House, table: str) -> list[Row]:
-    """The rows of a table."""
-    path = str(sqlite_path(house.settings.database))
-    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as stored:
-        return stored.execute(f"SELECT * FROM {table}").fetchall()

@@ -5,13 +5,14 @@ The only SQL outside the floors that own it: it must not go through what it is c
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import numpy as np
 import onnxruntime
 
-from oldfriend.db.database import SqlValue
+from oldfriend.db.database import Row, SqlValue
 from oldfriend.domain.stop_words import STOP_WORDS
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.log import INSERT
@@ -102,3 +103,30 @@ class FloatGraph:
         (vectors,) = self._session.run(["embedding"], feed)
         vector: Vectors = vectors[0]
         return vector
+
+
+class PlainRows:
+    """Rows of some tables, written into a store that has these tables already."""
+
+    def __init__(self, file: Path, *, like: Path) -> None:
+        """Open a store, to be filled with rows of another."""
+        self._connection = apsw.Connection(str(file), statementcachesize=200)
+        self._connection.execute(PRAGMAS).fetchall()
+        self._like = like
+
+    def rows_of(self, table: str) -> list[Row]:
+        """The rows of a table of the other store."""
+        flags = apsw.SQLITE_OPEN_READONLY
+        with closing(apsw.Connection(str(self._like), flags=flags)) as other:
+            return other.execute(f"SELECT * FROM {table}").fetchall()
+
+    async def fill(self, table: str, rows: Sequence[Row]) -> None:
+        """Delete what a table holds, and insert rows; one commit."""
+        holes = ", ".join("?" * len(rows[0]))
+        with self._connection:
+            self._connection.execute(f"DELETE FROM {table}")
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({holes})", rows)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()

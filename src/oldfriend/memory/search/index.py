@@ -23,7 +23,7 @@ from oldfriend.memory.search.columns import (
 from oldfriend.memory.search.directions import Directions
 from oldfriend.memory.search.former import Former
 from oldfriend.memory.search.growing import Growing
-from oldfriend.memory.search.postings import Held, Postings, postings_of
+from oldfriend.memory.search.postings import Held, Postings, joined, postings_of
 from oldfriend.memory.search.values import Floats, Ints
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -247,8 +247,8 @@ class PersonIndex:
     def holding(self, words: Sequence[Sequence[int]]) -> Held:
         """For each word the messages that hold any of its terms, and how often."""
         terms = _terms_of(words)
-        found = _joined([block.holding(terms) for block in self._blocks])
-        return found if len(terms) == len(words) else _by_word(found, words)
+        found = joined([block.holding(terms) for block in self._blocks])
+        return found if len(terms) == len(words) else found.by_word(list(map(len, words)))
 
     def knows(self, words: Sequence[Sequence[int]]) -> list[bool]:
         """For each word whether any of its terms stands anywhere."""
@@ -367,31 +367,6 @@ def _damping(length: NDArray[np.generic]) -> Floats:
 
 def _terms_of(words: Sequence[Sequence[int]]) -> Terms:
     return np.array([term for word in words for term in word], np.uint32)
-
-
-def _joined(found: Sequence[Held]) -> Held:
-    """What is held in stretches of messages that follow each other."""
-    if len(found) == 1:
-        return found[0]
-    words = np.concatenate([each.words for each in found])
-    order = np.argsort(words, kind="stable")
-    return Held(
-        words=words[order],
-        messages=np.concatenate([each.messages for each in found])[order],
-        counts=np.concatenate([each.counts for each in found])[order],
-    )
-
-
-def _by_word(found: Held, words: Sequence[Sequence[int]]) -> Held:
-    """A word's terms as one."""
-    number = np.repeat(np.arange(len(words)), [len(terms) for terms in words])
-    pairs = number[found.words] << 32 | found.messages
-    distinct, at = np.unique(pairs, return_inverse=True)
-    return Held(
-        words=distinct >> 32,
-        messages=distinct & 0xFFFFFFFF,
-        counts=np.bincount(at, found.counts, len(distinct)).astype(np.float32),
-    )
 
 
 def _starts(length: Longs) -> Longs:

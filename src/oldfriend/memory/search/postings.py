@@ -1,5 +1,6 @@
 """In which messages does a term stand, and how often? Sorted arrays over a stretch of messages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -28,6 +29,16 @@ class Held:
         some = slice(*np.searchsorted(self.words, (first, end)).tolist())
         return Held(
             words=self.words[some] - first, messages=self.messages[some], counts=self.counts[some]
+        )
+
+    def by_word(self, terms: Sequence[int]) -> "Held":
+        """The terms of each word, of which it has so many, as one."""
+        word = np.repeat(np.arange(len(terms)), terms)
+        pairs, at = np.unique(word[self.words] << 32 | self.messages, return_inverse=True)
+        return Held(
+            words=pairs >> 32,
+            messages=pairs & 0xFFFFFFFF,
+            counts=np.bincount(at, self.counts, len(pairs)).astype(np.float32),
         )
 
 
@@ -70,6 +81,19 @@ class Postings:
         at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
         first = self.starts[at]
         return first, np.where(self.terms[at] == terms, self.starts[at + 1], first)
+
+
+def joined(found: Sequence[Held]) -> Held:
+    """What is held in stretches of messages that follow each other."""
+    if len(found) == 1:
+        return found[0]
+    words = np.concatenate([each.words for each in found])
+    order = np.argsort(words, kind="stable")
+    return Held(
+        words=words[order],
+        messages=np.concatenate([each.messages for each in found])[order],
+        counts=np.concatenate([each.counts for each in found])[order],
+    )
 
 
 def postings_of(stream: NDArray[np.uint32], lengths: Longs, first: int) -> Postings:
