@@ -9,7 +9,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import LIVE, Known
-from oldfriend.memory.beliefs import list_decided_since, list_entities, list_stored_standings
+from oldfriend.memory.beliefs import list_decided_since, list_entities, list_standings_since
 from oldfriend.memory.meanings import Meanings, load_meanings
 from oldfriend.memory.search import BeliefIndex
 
@@ -41,7 +41,7 @@ async def current(
     if held.last_change != last_change:
         await read_decided(tx, person, held)
     if held.weighed != weighed:
-        held.index.stand(await list_stored_standings(tx, person))
+        held.index.stand(await list_standings_since(tx, person, held.weighed))
     if (held.last_change, held.weighed) != (last_change, weighed) and model is not None:
         lacking = held.index.lacking()
         held.index.set_vectors(await meanings_of(tx, person, model, lacking))

@@ -44,12 +44,15 @@ async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> lis
     return [known_from(row) for row in rows]
 
 
-async def list_stored_standings(tx: Transaction, person: PersonId) -> dict[ObjectId, Standing]:
-    """How memories stand that are believed, or were."""
+async def list_standings_since(
+    tx: Transaction, person: PersonId, weighed: int
+) -> dict[ObjectId, Standing]:
+    """How memories stand whose evidence has changed since it was counted so."""
     rows = await tx.rows(
         """SELECT id, strength, confidence, times_seen, first_seen, last_seen FROM memory
-           WHERE person = :person AND last_seen IS NOT NULL""",
+           WHERE person = :person AND weighed > :weighed AND last_seen IS NOT NULL""",
         person=person,
+        weighed=weighed,
     )
     return {
         ObjectId(row[0]): Standing(

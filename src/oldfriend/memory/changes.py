@@ -164,6 +164,7 @@ async def rebuild(tx: Transaction, person: PersonId) -> int:
         folded_rows.append((kind, row))
     await clear_views(tx, person)
     await fill_views(tx, folded_rows)
+    await tx.run("UPDATE person SET rewritten = rewritten + 1 WHERE id = :person", person=person)
     return len(folded_rows)
 
 

@@ -114,7 +114,7 @@ TABLES: Final = (
             "happened_until": "int?", "holds_from": "int?", "holds_until": "int?",
             "due_at": "int?", "entities": "text", "relations": "text", "is_pinned": "int",
             "is_by_person": "int", "strength": "real", "confidence": "real",
-            "times_seen": "int", "first_seen": "int?", "last_seen": "int?",
+            "times_seen": "int", "first_seen": "int?", "last_seen": "int?", "weighed": "int",
         },
         defaults={
             "subject": "person", "trust": "person", "key": "", "value": "", "pattern": None,
@@ -123,6 +123,7 @@ TABLES: Final = (
             "holds_from": None, "holds_until": None, "due_at": None, "entities": "[]",
             "relations": "[]", "is_pinned": 0, "is_by_person": 0, "strength": 1.0,
             "confidence": 1.0, "times_seen": 0, "first_seen": None, "last_seen": None,
+            "weighed": 0,
         },
     ),
     Table(

@@ -158,7 +158,8 @@ async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence
     evidence = await list_evidence_of(tx, person, objects)
     await tx.run_many(
         """UPDATE memory SET strength = :strength, confidence = :confidence,
-             times_seen = :times_seen, first_seen = :first_seen, last_seen = :last_seen
+             times_seen = :times_seen, first_seen = :first_seen, last_seen = :last_seen,
+             weighed = (SELECT weighed + 1 FROM person WHERE id = :person)
            WHERE id = :id AND person = :person""",
         [
             {"id": each, "person": person, **columns_of(standing_of(evidence.get(each, ())))}

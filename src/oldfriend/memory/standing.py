@@ -56,7 +56,7 @@ def standing_of(evidence: Iterable[Sighting]) -> Standing | None:
 
 
 def each_once(evidence: Iterable[Sighting]) -> list[Sighting]:
-    """The surest evidence of each message for each side, the oldest first."""
+    """The surest evidence of each message for each side, the oldest first; at once, for it first."""
     told = list(evidence)
     if len(told) == 1:
         return told
@@ -65,7 +65,9 @@ def each_once(evidence: Iterable[Sighting]) -> list[Sighting]:
         place = (each.message, each.stance)
         if place not in best or best[place].confidence < each.confidence:
             best[place] = each
-    return sorted(best.values(), key=lambda each: (each.said_at, each.id))
+    return sorted(
+        best.values(), key=lambda each: (each.said_at, each.stance == "contradicts", each.id)
+    )
 
 
 def strength_of(supports: Sequence[Sighting]) -> float:
