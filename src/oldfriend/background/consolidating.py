@@ -96,7 +96,7 @@ async def read(means: Means, material: Material) -> Extraction:
 async def look(means: Means, segment: Segment) -> Gathered:
     """What the reading of a segment needs, as it is now."""
     async with means.db.reading() as tx:
-        return await gather(tx, segment, shelf=means.shelf, model=means.embedder, now=means.clock())
+        return await gather(tx, segment, shelf=means.shelf, now=means.clock())
 
 
 async def believe(

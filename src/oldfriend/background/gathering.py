@@ -6,6 +6,7 @@ is still to come, and the events of those weeks.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import Final
 
 from oldfriend.background.deciding.attributes import folded
@@ -15,7 +16,7 @@ from oldfriend.background.extraction import Material
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
-from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind
+from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind, Standing
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import (
     list_entities,
@@ -24,7 +25,7 @@ from oldfriend.memory.beliefs import (
 )
 from oldfriend.memory.changes import newest_change_of
 from oldfriend.memory.evidence import list_evidence_by
-from oldfriend.memory.meanings import Meanings, load_meanings
+from oldfriend.memory.meanings import Meanings
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before, list_messages_in
 from oldfriend.memory.shelf import Shelf
@@ -53,9 +54,7 @@ class Gathered:
     bases: Mapping[EntityId, int]
 
 
-async def gather(
-    tx: Transaction, segment: Segment, *, shelf: Shelf, model: str, now: Micros
-) -> Gathered:
+async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros) -> Gathered:
     """Everything that the reading of a segment needs, as it is now."""
     person = await get_person_by_id(tx, segment.person)
     companion = await get_companion(tx)
@@ -81,7 +80,7 @@ async def gather(
             fading=await list_fading(tx, segment),
         ),
         known=tuple(known),
-        meanings=await load_meanings(tx, person.id, model, [each.memory.id for each in known]),
+        meanings=beliefs.meanings([each.memory.id for each in known]),
         entities=tuple(entities),
         bases={each.id: await newest_change_of(tx, person.id, each.id) for each in entities},
     )  # fmt: skip
@@ -100,14 +99,20 @@ def may_bear_on(memory: Memory, segment: Segment) -> bool:
 
 def strongest(known: Sequence[Known]) -> list[Known]:
     """What of the known is shown to a model: of each kind the strongest."""
-    shown: list[Known] = []
-    for kind, most in SHOWN.items():
-        of_kind = [
-            each for each in known if each.memory.kind == kind and each.memory.ended_at is None
-        ]
-        of_kind.sort(key=lambda each: (-each.standing.strength, -each.standing.last_seen))
-        shown += of_kind[:most]
-    return shown
+    live: dict[MemoryKind, list[Known]] = {kind: [] for kind in SHOWN}
+    for each in known:
+        if each.memory.ended_at is None:
+            live[each.memory.kind].append(each)
+    return [
+        each
+        for kind, most in SHOWN.items()
+        for each in nlargest(most, live[kind], key=lambda known: strength_of(known.standing))
+    ]
+
+
+def strength_of(standing: Standing) -> tuple[float, Micros]:
+    """What makes one belief stronger than another."""
+    return standing.strength, standing.last_seen
 
 
 def named_in(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:

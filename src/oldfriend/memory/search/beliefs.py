@@ -118,6 +118,14 @@ class BeliefIndex:
         """What is believed now about somebody or something with a name."""
         return [each for each in self.live if entity in each.memory.entities]
 
+    def meanings(self, memories: Collection[MemoryId]) -> dict[MemoryId, Floats]:
+        """The vectors of some of them, where they have one."""
+        wanted = {self._seq_of[each]: each for each in memories if each in self._seq_of}
+        seqs, understood = self._index.columns.seq.tolist(), self._index.understood.tolist()
+        places = [at for at, seq in enumerate(seqs) if seq in wanted and understood[at] > 0]
+        rows = self._index.vectors.at(np.asarray(places, np.int64))
+        return {wanted[seqs[at]]: row for at, row in zip(places, rows, strict=True)}
+
     def lacking(self) -> list[MemoryId]:
         """Those without a vector."""
         is_there = self._index.understood > 0
