@@ -24,11 +24,11 @@ from oldfriend.domain.ids import ObjectId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Cause, Memory, Summary
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.changes import Ground, decide
+from oldfriend.memory.changes import Ground, decide, revision_of
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
 from oldfriend.memory.meanings import save_meanings
 from oldfriend.memory.people import lock_person
-from oldfriend.memory.segments import Segment, SegmentStatus, set_status
+from oldfriend.memory.segments import UNREAD, Segment, SegmentStatus, find_segment, set_status
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.withdrawing import end_summaries, end_unsupported
 
@@ -67,19 +67,22 @@ class Consolidated:
     outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused by reason
 
 
-async def consolidate(means: Means, segment: Segment) -> Consolidated:
-    """Read a segment and believe what it tells.
+async def consolidate(means: Means, segment: Segment) -> Consolidated | None:
+    """Read a segment and believe what it tells; None when somebody else has read it meanwhile.
 
     Raises what reading raises, and StaleDecision when something keeps changing; nothing is
     written then.
     """
-    extraction: Extraction | None = None
+    read_of: Gathered | None = None
+    extraction = Extraction(author="")
     for tries_left in reversed(range(TRIES)):
         gathered = await look(means, segment)
-        if extraction is None:
-            extraction = await read(means, gathered.material)
+        if gathered is None:
+            return None
+        if read_of is None or not gathered.reads_like(read_of):
+            read_of, extraction = gathered, await read(means, gathered.material)
         try:
-            return await believe(means, segment, gathered, extraction)
+            return await believe(means, gathered, extraction)
         except StaleDecision:
             if not tries_left:
                 raise
@@ -93,15 +96,16 @@ async def read(means: Means, material: Material) -> Extraction:
     return await means.read(material)
 
 
-async def look(means: Means, segment: Segment) -> Gathered:
-    """What the reading of a segment needs, as it is now."""
+async def look(means: Means, segment: Segment) -> Gathered | None:
+    """What the reading of a segment needs, as it is now; None when it needs no reading."""
     async with means.db.reading() as tx:
-        return await gather(tx, segment, shelf=means.shelf, now=means.clock())
+        now = await find_segment(tx, segment.person, segment.id)
+        if now is None or now.status not in UNREAD:
+            return None
+        return await gather(tx, now, shelf=means.shelf, now=means.clock())
 
 
-async def believe(
-    means: Means, segment: Segment, gathered: Gathered, extraction: Extraction
-) -> Consolidated:
+async def believe(means: Means, gathered: Gathered, extraction: Extraction) -> Consolidated:
     """Decide about what was read, and write it down."""
     checked = check(extraction, gathered.material)
     messages = gathered.material.messages
@@ -119,8 +123,8 @@ async def believe(
     )  # fmt: skip
     decide_all(thinking, checked.extraction)
     outcome = counted(thinking, checked.rejected)
-    await write(means, segment, thinking, checked.extraction, alike, outcome)
-    return Consolidated(segment=segment, outcome=outcome)
+    await write(means, gathered, thinking, checked.extraction, alike, outcome)
+    return Consolidated(segment=gathered.segment, outcome=outcome)
 
 
 async def settle(alike: Alikeness, adjudicate: Adjudicate) -> None:
@@ -131,14 +135,20 @@ async def settle(alike: Alikeness, adjudicate: Adjudicate) -> None:
 
 
 async def write(
-    means: Means, segment: Segment, thinking: Deliberation, extraction: Extraction,
+    means: Means, gathered: Gathered, thinking: Deliberation, extraction: Extraction,
     alike: Alikeness, outcome: Mapping[str, JsonValue],
 ) -> None:  # fmt: skip
-    """Write everything that was decided, at once. Raises StaleDecision, and writes nothing."""
-    now = means.clock()
+    """Write everything that was decided, at once.
+
+    Raises StaleDecision, and writes nothing, when anything was decided or forgotten since it was
+    looked at: what is new would else be learned beside what is known.
+    """
+    segment, now = gathered.segment, means.clock()
     ground = Ground(author=extraction.author, segment=segment.id)
     async with means.db.writing() as tx:
         await lock_person(tx, segment.person)
+        if await revision_of(tx, segment.person) != gathered.revision:
+            raise StaleDecision(f"Something was decided while segment {segment.id} was read.")
         status: SegmentStatus = "done" if thinking.decided or extraction.summary else "trivial"
         if not await set_status(
             tx, segment, status, author=extraction.author, outcome=outcome, now=now

@@ -23,7 +23,7 @@ from oldfriend.memory.beliefs import (
     list_rejected,
     list_rejected_names,
 )
-from oldfriend.memory.changes import newest_change_of
+from oldfriend.memory.changes import Revision, newest_change_of, revision_of
 from oldfriend.memory.evidence import list_evidence_by
 from oldfriend.memory.meanings import Meanings
 from oldfriend.memory.people import get_companion, get_person_by_id
@@ -46,12 +46,19 @@ SHOWN: Final[Mapping[MemoryKind, int]] = {
 class Gathered:
     """Everything that one reading needs."""
 
+    segment: Segment  # as it was then
+    revision: Revision
     material: Material
     scene: Scene
     known: tuple[Known, ...]  # all that a claim may bear on
     meanings: Meanings
     entities: tuple[Entity, ...]
     bases: Mapping[EntityId, int]
+
+    def reads_like(self, other: "Gathered") -> bool:
+        """Whether what was read of the other is what would be read of this, too."""
+        is_same = self.segment.generation == other.segment.generation
+        return is_same and self.revision.rewritten == other.revision.rewritten
 
 
 async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros) -> Gathered:
@@ -63,6 +70,8 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     known = [each for each in beliefs.known if may_bear_on(each.memory, segment)]
     entities = await list_entities(tx, person.id)
     return Gathered(
+        segment=segment,
+        revision=await revision_of(tx, person.id),
         material=Material(
             segment=segment.id, person=person, companion=companion.name,
             messages=tuple(messages),

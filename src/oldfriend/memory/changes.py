@@ -66,6 +66,23 @@ async def decide(
     return change
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """By which it shows that something was decided about a person, or taken away."""
+
+    last_change: int
+    rewritten: int
+
+
+async def revision_of(tx: Transaction, person: PersonId) -> Revision:
+    """How much was decided about a person by now, and how often something was taken away."""
+    row = await tx.row(
+        "SELECT last_change, rewritten FROM person WHERE id = :person", person=person
+    )
+    assert row is not None
+    return Revision(last_change=row[0], rewritten=row[1])
+
+
 async def newest_change_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> int:
     """The seq of an object's newest change; 0 when it has none."""
     row = await tx.row(

@@ -28,6 +28,8 @@ from oldfriend.memory.log import TABLES as MESSAGES
 from oldfriend.memory.log import message_from
 
 SegmentStatus = Literal["waiting", "reading", "done", "trivial", "failed"]
+UNREAD: Final = frozenset[SegmentStatus]({"waiting", "reading", "failed"})
+"""What is to be read, now or when it is asked for again."""
 Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "import"]
 """Why a segment ends where it ends."""
 
@@ -257,16 +259,17 @@ async def set_status(
     tx: Transaction, segment: Segment, status: SegmentStatus, *, author: str | None = None,
     outcome: Mapping[str, JsonValue] | None = None, error: str | None = None, now: Micros,
 ) -> bool:  # fmt: skip
-    """Note how far a segment has come; False, and nothing, when it was reopened meanwhile."""
+    """Note how far a segment has come; False, and nothing, when it is not as it was seen."""
     touched = await tx.run(
         """UPDATE segment SET status = :status, author = coalesce(:author, author),
              outcome = coalesce(:outcome, outcome), error = :error,
              ended_at = CASE WHEN :status IN ('done', 'trivial', 'failed') THEN :now END
-           WHERE id = :id AND person = :person AND generation = :generation""",
+           WHERE id = :id AND person = :person AND generation = :generation
+           AND status = :seen""",
         status=status, author=author,
         outcome=None if outcome is None else json.dumps(dict(outcome), ensure_ascii=False),
         error=error, now=now, id=segment.id, person=segment.person,
-        generation=segment.generation,
+        generation=segment.generation, seen=segment.status,
     )  # fmt: skip
     return touched == 1
 

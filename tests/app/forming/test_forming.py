@@ -1,5 +1,6 @@
 """What was said becomes what is believed, whoever reads it, once for each generation."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -10,12 +11,13 @@ from oldfriend.app.forming.means import means_for
 from oldfriend.app.forming.tending import read, tend
 from oldfriend.app.house import House
 from oldfriend.background.consolidating import consolidate
+from oldfriend.background.extraction import Extraction, Material
 from oldfriend.domain.memories import Known
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
 from oldfriend.memory.changes import check_fold, rebuild
 from oldfriend.memory.evidence import check_standings, list_evidence
 from oldfriend.memory.log import edit_message
-from oldfriend.memory.segments import list_segments, reopen_segments
+from oldfriend.memory.segments import Segment, list_segments, reopen_segments
 from oldfriend.memory.withdrawing import undo_consolidation
 from tests.clock import FrozenClock
 
@@ -164,16 +166,64 @@ async def test_the_journal_alone_makes_the_same_beliefs(house: House, line: Line
 
 
 async def test_two_who_read_the_same_segment_believe_it_once(house: House, line: Line) -> None:
-    """The second finds that it has changed, looks again, and finds it done."""
+    """The second finds, in the commit, that it is done."""
     for text in DAY_ONE:
         await answer(house, line, Said(text=text))
     (segment,) = await tend(house, line.person.id, because="asked")
     means = await means_for(house, segment)
-    rivals = [consolidate(replace(means), segment), consolidate(replace(means), segment)]
-    for rival in rivals:
-        await rival
+    barrier = asyncio.Barrier(2)
+
+    async def read_slowly(material: Material) -> Extraction:
+        await barrier.wait()
+        return await means.read(material)
+
+    slow = replace(means, read=read_slowly)
+    async with asyncio.TaskGroup() as both:
+        readers = [both.create_task(consolidate(slow, segment)) for _ in range(2)]
+
+    assert [reader.result() for reader in readers].count(None) == 1
     known = await believed(house, line, live=False)
     assert len({k.memory.text for k in known}) == len(known)
+    async with house.db.reading() as tx:
+        assert len(await list_summaries(tx, line.person.id)) == 1
+        names = [each.name for each in await list_entities(tx, line.person.id)]
+    assert len(set(names)) == len(names)
+
+
+async def test_segments_that_are_read_beside_each_other_know_of_each_other(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Who is later decides anew, on what the other has found; nothing is read again for it."""
+    first, second = DAY_ONE[:2], ["I live in Braga now, near Ana.", "And I love jazz."]
+    segments = []
+    for texts in (first, second):
+        for text in texts:
+            await answer(house, line, Said(text=text))
+        segments += await tend(house, line.person.id, because="asked")
+        clock.tick(minutes=60 * 24 * 40)
+    barrier = asyncio.Barrier(2)
+    readings = 0
+
+    async def together(segment: Segment) -> None:
+        means = await means_for(house, segment)
+
+        async def read_slowly(material: Material) -> Extraction:
+            nonlocal readings
+            readings += 1
+            await barrier.wait()
+            return await means.read(material)
+
+        await consolidate(replace(means, read=read_slowly), segment)
+
+    async with asyncio.TaskGroup() as both:
+        for segment in segments:
+            both.create_task(together(segment))
+
+    homes = [k.memory.value for k in await believed(house, line) if k.memory.key == "location"]
+    assert (homes, readings) == (["Braga"], 2)
+    async with house.db.reading() as tx:
+        names = [each.name for each in await list_entities(tx, line.person.id)]
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("texts", [["ok"], ["hi", "thanks!"]])
