@@ -279,6 +279,7 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     person = friend.person.id
     await changes.check_fold(tx, person)
     await changes.believed_at(tx, person, 1 << 60)
+    await changes.revision_of(tx, person)
     await changes.list_changes_by(tx, person, SegmentId("none"))
     await evidence.check_standings(tx, person)
     await beliefs.list_entities(tx, person)
