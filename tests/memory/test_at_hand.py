@@ -16,7 +16,9 @@ from oldfriend.memory.evidence import Words, add_evidence
 from oldfriend.memory.log import list_messages
 from oldfriend.memory.meanings import load_meanings, save_meanings
 from oldfriend.memory.search import BeliefIndex, Question, Sense
+from oldfriend.memory.segments import list_segments
 from oldfriend.memory.shelf import Shelf
+from oldfriend.memory.withdrawing import undo_consolidation
 from tests.clock import FrozenClock
 
 HERE = Ground(author="person")
@@ -122,3 +124,16 @@ async def test_who_was_asked_about_least_recently_goes_first(house: House) -> No
 
     assert 0 < shelf.nbytes < held
     assert len(await at_hand(house, line, shelf)) == 1
+
+
+async def test_what_has_ended_is_not_at_hand_whatever_its_status_was(house: House) -> None:
+    """An undone reading leaves "active" beliefs behind that are believed no longer."""
+    shelf = Shelf(house.embedder.model)
+    line = await told(house, "I live in Porto.", "I love jazz.")
+    assert len((await at_hand(house, line, shelf)).live) == 2
+    async with house.db.writing() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        await undo_consolidation(tx, line.person.id, segment.id, now=house.clock())
+    index = await at_hand(house, line, shelf)
+
+    assert (list(index.live), list(index.always)) == ([], [])

@@ -111,8 +111,14 @@ class Memory:
     relations: tuple[Relation, ...] = ()
     is_pinned: bool = False
     is_by_person: bool = False  # written or corrected by them: never overruled by inference
+    vouched_at: Micros | None = None  # when they did; what was said before does not overrule it
     learned_at: Micros
     ended_at: Micros | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is believed, or waits to come true; whatever its status was in the end."""
+        return self.ended_at is None and self.status in LIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import LIVE, Known
+from oldfriend.domain.memories import Known
 from oldfriend.memory.beliefs import list_decided_since, list_entities, list_standings_since
 from oldfriend.memory.meanings import Meanings, load_meanings
 from oldfriend.memory.search import BeliefIndex
@@ -61,7 +61,7 @@ async def read_decided(tx: Transaction, person: PersonId, held: AtHand) -> None:
 def is_to_be_found(known: Known) -> bool:
     """Whether a belief may come to mind; a note is found as the words that it is."""
     memory = known.memory
-    return memory.kind != "note" and (memory.status in LIVE or memory.status == "superseded")
+    return memory.kind != "note" and (memory.is_live or memory.status == "superseded")
 
 
 async def meanings_of(

@@ -56,7 +56,7 @@ def standing_of(evidence: Iterable[Sighting]) -> Standing | None:
 
 
 def each_once(evidence: Iterable[Sighting]) -> list[Sighting]:
-    """The surest evidence of each message for each side, the oldest first; at once, for it first."""
+    """The surest evidence of each message for each side, the oldest first; pro before contra."""
     told = list(evidence)
     if len(told) == 1:
         return told

@@ -12,7 +12,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import LIVE, Entity, Known, Memory
+from oldfriend.domain.memories import Entity, Known, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import get_known
 from oldfriend.memory.changes import believed_at
@@ -118,7 +118,7 @@ async def believed_then(tx: Transaction, said: Utterance) -> Then | None:
         return None
     at = end_of(spans[0], offset_s, now=message.at)
     decided = [change.after for change in await believed_at(tx, said.person.id, at)]
-    live = [each for each in decided if isinstance(each, Memory) and each.status in LIVE]
+    live = [each for each in decided if isinstance(each, Memory) and each.is_live]
     return Then(at=at, memories=tuple(each for each in live if each.kind != "note"))
 
 

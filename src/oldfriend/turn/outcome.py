@@ -6,6 +6,7 @@ A turn decides; the shell that runs it writes what it decided, in one transactio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Companion, Person
@@ -58,6 +59,14 @@ class Reply:
     items: tuple[ReceiptItem, ...] = ()
     details: Mapping[str, JsonValue]
     introduces: bool = False  # says, once per install, what the companion is
+
+    @property
+    def dropped(self) -> tuple[MessageId, ...]:
+        """The recent messages that a model was not shown for want of room, oldest first."""
+        match self.details:
+            case {"context": {"dropped": {"recent": [*ids]}}}:
+                return tuple(MessageId(str(each)) for each in ids)
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

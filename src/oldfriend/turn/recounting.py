@@ -126,6 +126,8 @@ def because(grounds: Grounds, book: Phrasebook) -> str:
         return book.say["why_nothing"]
     words = [said_so(words, book) for each in grounds.beliefs for words in each.words]
     words += [quoted(message, book) for message in grounds.messages]
+    if not words:
+        return book.say["why_by_you"]
     return listed(book.say["why_words"], (f"• {each}" for each in dict.fromkeys(words)))
 
 

@@ -53,6 +53,28 @@ async def test_each_day_has_what_was_believed_then(
     assert await homes(house, line, clock()) == ["Lisbon"]
 
 
+async def test_a_past_belief_stands_on_what_was_said_by_then(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Not on what was said about it since."""
+    await tell(house, line, ["I love jazz."])
+    first = clock()
+    clock.tick(minutes=MONTH)
+    await tell(house, line, ["I really love jazz, I told you."])
+
+    async with house.db.reading() as tx:
+        then, now = [
+            next(
+                each
+                for each in await beliefs_at(tx, line.person.id, at)
+                if isinstance(each.what, Memory) and each.what.value == "jazz"
+            )
+            for at in (first, clock())
+        ]
+    assert [each.said_at <= first for each in then.words] == [True]
+    assert len(now.words) == 2
+
+
 async def test_a_history_follows_a_matter_through_its_values(
     house: House, line: Line, clock: FrozenClock
 ) -> None:
@@ -92,7 +114,7 @@ async def test_a_belief_is_shown_with_its_words(house: House, line: Line) -> Non
     async with house.db.reading() as tx:
         found = await find_belief(tx, line.person.id, porto[-8:])
 
-    text = belief_as_text(found, zone="UTC")
+    text = belief_as_text(found, zone="UTC", now=house.clock())
     assert "location: Porto" in text
     assert f"“{TOLD[0]}”" in text
     assert porto[-8:] in text

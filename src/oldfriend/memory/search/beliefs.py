@@ -12,7 +12,7 @@ import numpy as np
 
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.language import CJK_LANGUAGES
-from oldfriend.domain.memories import LIVE, Entity, Known, MemoryKind, Standing
+from oldfriend.domain.memories import Entity, Known, MemoryKind, Standing
 from oldfriend.memory.search.finding import search
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
@@ -99,7 +99,7 @@ class BeliefIndex:
         """What is believed now, in the order in which it was decided."""
         if self._live is None:
             all_known = (self._by_seq[seq] for seq in sorted(self._by_seq))
-            self._live = tuple(each for each in all_known if each.memory.status in LIVE)
+            self._live = tuple(each for each in all_known if each.memory.is_live)
         return self._live
 
     @property
