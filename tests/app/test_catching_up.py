@@ -3,6 +3,8 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from oldfriend.app.accepting import Line, Said, edit
 from oldfriend.app.answering import answer
 from oldfriend.app.believing.looking import list_beliefs
@@ -18,10 +20,11 @@ from oldfriend.app.catching_up import (
 from oldfriend.app.choices.sections import MemoryChoice
 from oldfriend.app.doctor import examine
 from oldfriend.app.forming.rereading import plan_rereading, what_rules_read
-from oldfriend.app.forming.tending import cut_at_shutdown, lane_of, plan_reading
+from oldfriend.app.forming.tending import cut_at_shutdown, lane_of, plan_reading, tend
 from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs
 from oldfriend.background.cutting import Ripeness, cut_ripe
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.ledger.spending import spent_since
 from oldfriend.memory.segments import list_segments, list_uncut, set_status
 from oldfriend.queues.agenda import job_of
@@ -76,8 +79,8 @@ async def test_talk_is_read_after_so_many_turns(house: House, line: Line) -> Non
 
 
 async def test_nothing_is_planned_where_memory_is_not_to_form(house: House, line: Line) -> None:
-    """Except by whoever asks for it; doctor says that it is off."""
-    house = replace(house, settings=replace(house.settings, memory=MemoryChoice(forms=False)))
+    """Whoever asks for it is told that it is off, and so does doctor."""
+    house = deaf(house)
     await answer(house, line, Said(text=HOME))
     await catch_up(house, line.person.id)
     await leave(house, line.person.id)
@@ -85,8 +88,36 @@ async def test_nothing_is_planned_where_memory_is_not_to_form(house: House, line
     assert "tend" not in await jobs(house)
     assert any("[memory] forms is off" in each.text for each in await examine(house))
 
+    with pytest.raises(InvalidInput, match="set forms = true"):
+        await catch_up(house, line.person.id, because="asked")
+    assert await texts(house, line) == set()
+
+
+async def test_nothing_is_read_while_memory_is_not_to_form(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Nor what was planned or edited; it is read once memory forms again."""
+    given = await answer(house, line, Said(text=HOME))
     await catch_up(house, line.person.id, because="asked")
+    await answer(house, line, Said(text="My sister Ana is a nurse."))
+    await tend(house, line.person.id, because="asked")
+    await edit(deaf(house), line, given.said.id, "I live in Faro.")
+    for _ in range(48):
+        clock.tick(minutes=60)
+        await run_what_is_due(deaf(house))
     assert await texts(house, line) == {"Lives in Porto."}
+
+    clock.tick(minutes=60)
+    await catch_up(house, line.person.id, because="asked")
+    assert {each for each in await texts(house, line) if "Porto" in each or "Faro" in each} == {
+        "Lives in Faro."
+    }
+    assert any("nurse" in each for each in await texts(house, line))
+
+
+def deaf(house: House) -> House:
+    """A house in which nothing is learned from what is said."""
+    return replace(house, settings=replace(house.settings, memory=MemoryChoice(forms=False)))
 
 
 async def test_who_leaves_is_known_when_they_come_back(house: House, line: Line) -> None:

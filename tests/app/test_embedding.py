@@ -8,11 +8,14 @@ import pytest
 
 from oldfriend.app import embedding
 from oldfriend.app.accepting import Line
-from oldfriend.app.embedding import embed_missing, make_up
+from oldfriend.app.believing.correcting import edit
+from oldfriend.app.embedding import embed_beliefs, embed_missing, make_up
 from oldfriend.app.house import House
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.meanings import list_meaningless
 from oldfriend.memory.vectors import count_findable
+from tests.app.believing.life import tell, the_one
 from tests.app.conftest import Say
 
 
@@ -86,3 +89,26 @@ async def test_making_up_never_fails_what_was_kept(house: House, line: Line, say
     tired = await make_up(replace(house, embedder=CountingEmbedder(calls=0)), line.person.id)
     assert tired == "Searching by words for now: tired"
     assert await make_up(replace(house, embedder=CountingEmbedder()), line.person.id) is None
+
+
+async def test_words_that_are_corrected_while_they_are_embedded_are_embedded_anew(
+    house: House, line: Line
+) -> None:
+    """The vector of the old words never stands for the new ones."""
+    await tell(house, line, ["I live in Porto."])
+    home = await the_one(house, line, "Porto")
+    given: list[str] = []
+
+    class Interrupted(CountingEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            """Have the belief corrected meanwhile, once."""
+            if any("Porto" in each for each in texts) and not given:
+                await edit(house, line.person.id, home, "Lives in Porto, by the river.")
+            given.extend(texts)
+            return await super().embed(texts)
+
+    await embed_beliefs(replace(house, embedder=Interrupted()), line.person.id)
+
+    assert given == ["Lives in Porto.", "Lives in Porto, by the river."]
+    async with house.db.reading() as tx:
+        assert not await list_meaningless(tx, line.person.id, "counting", limit=5)

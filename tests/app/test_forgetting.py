@@ -16,9 +16,12 @@ from oldfriend.app.choices.sections import Retention
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.forgetting import forget, preview, retain
 from oldfriend.app.forgotten import forgotten_of
+from oldfriend.app.forming.means import means_for
 from oldfriend.app.forming.tending import read, tend
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.jobs import RETAIN, do_jobs, plan_jobs
+from oldfriend.background.consolidating import consolidate
+from oldfriend.background.extraction import Claim, Extraction, Material, Quote
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory
@@ -34,7 +37,7 @@ from oldfriend.memory.forgetting.auditing import list_audited
 from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.log import get_message, list_messages
 from oldfriend.memory.notes import list_notes
-from oldfriend.memory.segments import list_segments
+from oldfriend.memory.segments import list_segments, reopen_segment
 from oldfriend.queues.lanes import claim
 from tests.app.conftest import Say, log_of
 from tests.clock import FrozenClock
@@ -42,6 +45,7 @@ from tests.conftest import SQLITE_ONLY
 from tests.memory.forgetting.life import rows_of
 
 SECRET = "my sister Ana is terribly allergic to hazelnuts"
+QUARREL = "I had a terrible fight with my brother Otto yesterday"
 TAKEN_BACK = "(I took back what I had said here, because you asked me to forget it.)"
 
 
@@ -325,6 +329,47 @@ async def test_what_is_left_is_read_again_and_teaches_nothing_that_was_forgotten
     await say("I live in Porto.")
     await form(house, line)
     assert "Porto" in {each.value for each in await known(house, line)}
+
+
+async def test_what_was_forgotten_is_not_read_again_in_other_words(
+    house: House, line: Line, say: Say
+) -> None:
+    """A model may word it as it likes: it rests on words that nothing else rests on."""
+    await say(f"{QUARREL}, I am so ashamed.")
+    await form(house, line)
+    (event,) = [each for each in await known(house, line) if each.kind == "event"]
+    await forget(house, line.person.id, Wish(ids=(event.id,)))
+    async with house.db.writing() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        segment = await reopen_segment(tx, segment)
+    means = await means_for(house, segment)
+
+    async def read_anew(material: Material) -> Extraction:
+        (said,) = [each for each in material.messages if each.role == "person"]
+        quotes = (Quote(message=said.id, text=QUARREL),)
+        claim = Claim(kind="event", text="Fell out with Otto.", quotes=quotes, impact=-6)
+        return Extraction(author="extract/1", claims=(claim,))
+
+    await consolidate(replace(means, read=read_anew, read_small_talk=read_anew), segment)
+    assert [each.text for each in await known(house, line) if each.kind == "event"] == []
+
+
+async def test_what_is_said_anew_in_talk_may_be_brought_in_again(
+    house: House, line: Line, say: Say, clock: FrozenClock
+) -> None:
+    """As when it is brought in anew."""
+    await say(SECRET)
+    await forget(house, line.person.id, Wish(about="Ana"))
+
+    async def is_forgotten() -> bool:
+        async with house.db.reading() as tx:
+            forgotten = await forgotten_of(house.settings, tx, line.person.id)
+        return forgotten.was_forgotten(SECRET, said_at=clock() - DAY)
+
+    assert await is_forgotten()
+    clock.tick(minutes=1)
+    await say(SECRET)
+    assert not await is_forgotten()
 
 
 async def form(house: House, line: Line) -> None:

@@ -8,13 +8,17 @@ from keyring.backends.fail import Keyring as NoKeyring
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.forgetting import Report, forget
 from oldfriend.app.forgotten import forgotten_of
+from oldfriend.app.forming.tending import read, tend
 from oldfriend.app.house import House
 from oldfriend.app.wiring import open_house
 from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import new_id
+from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.changes import check_fold
 from oldfriend.memory.evidence import check_standings
 from oldfriend.memory.forgetting.choosing import Wish, choose
 from oldfriend.memory.log import list_messages
+from oldfriend.memory.segments import list_segments
 from tests.clock import FrozenClock
 from tests.conftest import SIZE
 from tests.memory.forgetting.life import (
@@ -28,6 +32,13 @@ from tests.memory.forgetting.life import (
 )
 
 LIVES, WISHES, TURNS = (40, 5, 40) if SIZE == "full" else (3, 4, 16)
+
+TOLD = (
+    "I live in {word}, in a small flat by the river.", "I moved to {word} last week!",
+    "My sister {name} is a nurse, and she works nights.", "{name} and I had a terrible fight.",
+    "I love {word}, and I can't stand coriander.", "My dog {word} died. I am heartbroken.",
+    "I promised {name} to bring the kiln back on Friday.", "I work as a potter in {word}.",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +57,7 @@ async def test_what_is_forgotten_is_gone_and_nothing_else(
         life = await begin_life(house.db, clock, "Nora", seed)
         other = await begin_life(house.db, clock, "Omar", seed + 1000)
         await live(life, turns=TURNS)
+        await tell(house, life)
         await live(other, turns=4)
         theirs = await rows_of(house.db, other.person.id)
         gone: set[str] = set()
@@ -82,6 +94,8 @@ async def forget_something(house: House, life: Life) -> set[str]:
     assert report.is_proved, (wish, report.left)
     assert report.log_is_empty == house.settings.database.startswith("sqlite")
     await assert_sound(house, life, report)
+    await form(house, life)
+    await assert_sound(house, life, report)
     believed = await everything_in(house, life) if orphan else ""
     return {
         text
@@ -91,6 +105,28 @@ async def forget_something(house: House, life: Life) -> set[str]:
         and text not in believed
         and not (role == "companion" and text in said_again)
     }
+
+
+async def tell(house: House, life: Life) -> None:
+    """Say what can be understood by rules, and have all of it read."""
+    for say in life.random.sample(TOLD, k=len(TOLD)):
+        name, word = life.random.choice(NAMES), life.word().capitalize()
+        async with house.db.writing() as tx:
+            text = say.format(name=name, word=word)
+            await life.says(tx, "person", text, turn=new_id(life.clock()))
+    before = len(life.memories)
+    await form(house, life)
+    async with house.db.reading() as tx:
+        assert len(await list_memories(tx, life.person.id)) > before
+
+
+async def form(house: House, life: Life) -> None:
+    """Have read by rules whatever waits to be read, as after a pause."""
+    await tend(house, life.person.id, because="asked")
+    async with house.db.reading() as tx:
+        waiting = await list_segments(tx, life.person.id, status=["waiting"])
+    for segment in waiting:
+        await read(house, life.person.id, segment.id)
 
 
 async def wish_at_random(house: House, life: Life) -> Wish:

@@ -29,7 +29,7 @@ async def test_what_a_model_says_is_taken_over() -> None:
     )
     (request,) = model.asked
     assert (request.purpose, request.prompt, request.shown) == (
-        "adjudicate", "adjudicate/1", ("m1",),
+        "adjudicate", "adjudicate/1", (*(each.message for each in ONE.quotes), "m1"),
     )  # fmt: skip
     assert request.stable.index('"differences"') < request.stable.index('"is_same"')
 

@@ -47,6 +47,7 @@ class Life:
         self.known: dict[str, Known] = {}
         self.entities: dict[str, Entity] = {}
         self.refused: dict[str, int] = {}
+        self.causes: dict[str, list[str]] = {}
         self.now = DAY_0
 
     def reads(self, *claims: Claim, **others: object) -> None:
@@ -82,6 +83,10 @@ class Life:
                     self.known[after.id], standing=replace(standing, last_seen=seen)
                 )
         self.refused = dict(thinking.refused)
+        self.causes = {
+            each.after.id: [cause.message for cause in each.causes]
+            for each in thinking.decided.values()
+        }
 
     def believed(self) -> dict[str, str]:
         """Each text with its state, history too."""
@@ -114,6 +119,15 @@ def test_a_move_supersedes_and_both_are_known_with_their_times(life: Life) -> No
     assert life.of("Lives in Lisbon.").holds_from == DAY_0 + 30 * DAY
     (relation,) = life.of("Lives in Lisbon.").relations
     assert (relation.kind, relation.other) == ("supersedes", life.of("Lives in Porto.").id)
+
+
+def test_what_ends_rests_on_the_words_that_ended_it(life: Life) -> None:
+    """Also where the same reading has heard it once more before."""
+    life.reads(home("Porto", day=1))
+    porto = life.of("Lives in Porto.").id
+    assert life.causes[porto] == ["m1"]
+    life.reads(home("Porto", day=2), home("Lisbon", day=30))
+    assert life.causes[porto] == ["m30"]
 
 
 def test_an_old_chat_overrules_nothing_newer(life: Life) -> None:
@@ -173,6 +187,23 @@ def test_what_is_only_inferred_makes_doubtful_and_overrules_nobody(life: Life) -
     life.reads(home("Lisbon", day=40, signal="implicit"))
     assert life.believed() == {"Lives in Porto.": "active"}
     assert life.refused == {"overruled by the person": 1}
+
+
+def test_what_was_said_before_the_person_confirmed_something_does_not_overrule_it(
+    life: Life,
+) -> None:
+    """Read later or not; what is said afterwards does."""
+    life.reads(home("Porto", day=1))
+    (known,) = life.known.values()
+    vouched = replace(known.memory, is_by_person=True, vouched_at=DAY_0 + 20 * DAY)
+    life.known[vouched.id] = replace(known, memory=vouched)
+    life.reads(home("Lisbon", day=10))
+    assert life.believed() == {"Lives in Porto.": "active", "Lives in Lisbon.": "superseded"}
+    against = {"bearing": "contradicts", "target": vouched.id}
+    life.reads(home("Faro", day=10, **against))
+    assert life.refused == {"overruled by the person": 1}
+    life.reads(home("Braga", day=30))
+    assert life.believed()["Lives in Braga."] == "active"
 
 
 def test_unsure_facts_wait_for_a_second_word(life: Life) -> None:
@@ -247,6 +278,8 @@ def test_what_takes_the_place_of_something_may_be_known_already(life: Life) -> N
     )
 
     assert life.believed() == {"Loves coffee.": "superseded", "Drinks tea.": "active"}
+    (link,) = life.of("Drinks tea.").relations
+    assert (link.kind, link.other) == ("supersedes", old.id)
 
 
 def test_what_the_person_rejected_is_not_believed_again_from_the_same_words(life: Life) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from oldfriend.background.extraction import Claim, Extraction, Quote
 from oldfriend.background.forgotten import without_forgotten
-from oldfriend.memory.forgetting.tombstones import belief_words
+from oldfriend.memory.forgetting.tombstones import belief_words, quoted_words
 
 LAID = 100
 
@@ -42,6 +42,19 @@ def test_the_same_words_and_the_same_fact_are_left_out() -> None:
     assert left_of(claim("before"), "Lives in Porto.") == 0
     assert left_of(claim("before"), belief_words("fact", "location", "Porto")) == 0
     assert left_of(claim("before"), "Lives in Lisbon.") == 1
+
+
+def test_what_rests_on_forgotten_words_alone_is_left_out() -> None:
+    """However it is worded; other words beside them let it stay."""
+    assert (
+        left_of(claim("before"), *quoted_words("fact", "location", "Porto", said_at=LAID - 1)) == 0
+    )
+    assert (
+        left_of(
+            claim("before", "after"), *quoted_words("fact", "location", "Porto", said_at=LAID - 1)
+        )
+        == 1
+    )
 
 
 def test_what_was_told_anew_is_believed_anew() -> None:

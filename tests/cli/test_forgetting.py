@@ -38,6 +38,15 @@ def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
+def test_a_program_is_shown_it_unless_it_is_sure(call: Call, told: None) -> None:
+    """By --yes; else nothing is done, which the exit code tells."""
+    shown = call("forget", "--about", "Ana", "--json")
+
+    assert shown.code == 1
+    assert {each["text"] for each in shown.json["beliefs"]} >= {SECRET}
+    assert SECRET in call("recall", "hazelnuts").stdout
+
+
 def test_it_is_gone_and_that_is_said(call: Call, told: None, tmp_path: Path) -> None:
     """With what cannot be promised."""
     done = call("forget", "--about", "Ana", "--yes")
@@ -115,7 +124,59 @@ def test_an_import_that_was_forgotten_does_not_come_back(call: Call, tmp_path: P
     again = call("import", str(file), "--me", "Ana")
 
     assert done.code == again.code == 0
+    assert "1 was forgotten and stays out" in again.stdout
     assert "islands" not in call("export").stdout
+
+
+def test_somebody_goes_with_the_chat_that_bears_their_name(call: Call, tmp_path: Path) -> None:
+    """And with what they said in it."""
+    file = tmp_path / "WhatsApp Chat with Giuseppina Quaglia.txt"
+    file.write_text(
+        "31/12/23, 21:05 - Giuseppina Quaglia: did the clinic call you back?\n"
+        "31/12/23, 21:06 - Nora: yes, and I am glad that it is over\n"
+        "31/12/23, 21:07 - Nora: I owe Giuseppina a long letter for that\n"
+    )
+    call("import", str(file), "--me", "Nora")
+    shown = call("forget", "--about", "Giuseppina", "--dry-run").stdout
+    done = call("forget", "--about", "Giuseppina", "--yes")
+    held = b"".join(f.read_bytes() for f in (tmp_path / "data").rglob("*") if f.is_file())
+
+    assert "Giuseppina Quaglia: did the clinic" in shown
+    assert f"  {file.name}" in shown
+    assert (done.code, "it is gone" in done.stdout) == (0, True)
+    assert "glad that it is over" in call("export").stdout
+    assert b"Giuseppina" not in held
+    assert b"Quaglia" not in held
+
+
+def test_who_is_named_in_full_may_be_called_otherwise_elsewhere(call: Call, tmp_path: Path) -> None:
+    """Whether a first name means the same one is for the person to say."""
+    file = tmp_path / "chat.txt"
+    file.write_text(
+        "31/12/23, 21:05 - Giuseppina Quaglia: did the clinic call you back?\n"
+        "31/12/23, 21:07 - Nora: I owe Giuseppina a long letter for that\n"
+    )
+    call("import", str(file), "--me", "Nora")
+    shown = call("forget", "--about", "Giuseppina Quaglia", "--yes").stdout
+
+    assert "This part of the name is said elsewhere and stays" in shown
+    assert "\n  Giuseppina\n" in shown
+
+
+def test_another_machine_says_that_it_lacks_the_key(
+    call: Call, told: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was forgotten is not known again there, and it is said what to do."""
+    call("forget", "--about", "Ana", "--yes")
+    file = tmp_path / "chat.txt"
+    file.write_text("31/12/23, 21:05 - Nora: we leave for the islands on Friday\n")
+    here = call("doctor").stdout
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
+
+    assert "with a key that this machine does not have" not in here
+    for said in (call("doctor"), call("import", str(file), "--me", "Nora")):
+        assert "with a key that this machine does not have" in said.stdout
+        assert "OLDFRIEND_FORGETTING_KEY" in said.stdout
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,25 @@ def test_a_model_reads_only_with_consent(told: Call) -> None:
     assert told("consolidate", "--resume", "--json").json == {"read": 0, "waiting": 0, "failed": 0}
 
 
+def test_what_says_the_same_is_found_and_joined_when_asked(told: Call) -> None:
+    """First only shown; two names are asked for otherwise."""
+    before = told("memory", "list", "--json").stdout
+    shown = told("memory", "merge", "--duplicates", "--dry-run")
+    assert (shown.code, told("memory", "list", "--json").stdout) == (0, before)
+    assert told("memory", "merge", "--duplicates", "--json").json["joined"] == []
+    assert "--duplicates" in told("memory", "merge").stderr
+
+
+def test_where_memory_is_not_to_form_it_is_said_how_to_turn_it_on(
+    told: Call, tmp_path: Path
+) -> None:
+    """Nothing is read, also when it is asked for."""
+    (tmp_path / "data" / "oldfriend.toml").write_text("[memory]\nforms = false\n")
+    refused = told("consolidate", "--now")
+    assert refused.code != 0
+    assert "set forms = true" in refused.stderr
+
+
 def test_wrong_words_are_refused_with_what_is_right(told: Call) -> None:
     """Exit code 2, and no traceback."""
     assert told("memory", "show", "abc").code == 2

@@ -1,10 +1,12 @@
 """Somebody brings in a year of chats and asks about it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.journeys.conftest import assert_as_decided
 from tests.processes import Program
 
 DATA = Path(__file__).parents[1] / "data"
@@ -14,12 +16,13 @@ UNANSWERABLE = [each for each in ASKED if not each["evidence"]]
 
 
 @pytest.fixture(scope="module")
-def lisbon(tmp_path_factory: pytest.TempPathFactory) -> Program:
+def lisbon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """A memory into which the conversation was imported."""
     program = Program(data=tmp_path_factory.mktemp("lisbon") / "data")
     program.done("import", DATA / "lisbon.jsonl", "--me", "Nora")
     program.done("say", "hello")
-    return program
+    yield program
+    assert_as_decided(program.data)
 
 
 def question(each: dict[str, str]) -> str:

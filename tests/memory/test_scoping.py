@@ -23,7 +23,7 @@ import oldfriend.memory
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import SegmentId, new_id
-from oldfriend.domain.memories import Believed, Entity, Memory, Summary
+from oldfriend.domain.memories import Believed, Cause, Entity, Memory, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.memory import (
     batches,
@@ -42,6 +42,7 @@ from oldfriend.memory import (
     sessions,
     vectors,
     views,
+    withdrawing,
 )
 from oldfriend.memory.shelf import Shelf
 from tests.memory.conftest import Friend, Meet
@@ -154,7 +155,8 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         await segments.measure_uncut(tx, person, uncut)
         cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)
         await segments.set_status(tx, cut, "done", outcome={"told": secret}, now=now)
-        ground = changes.Ground(author="rules/1", segment=cut.id)
+        causes = (Cause(message=said.id, version=said.version),)
+        ground = changes.Ground(author="rules/1", segment=cut.id, causes=causes)
         believed: list[Believed] = [
             Memory(id=new_id(now), person=person, kind="fact", text=secret, language="en",
                    learned_at=now),
@@ -165,6 +167,7 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         for each in believed:
             first = await changes.decide(tx, each, op="learned", base=0, ground=ground, now=now)
             await changes.decide(tx, each, op="revised", base=first.seq, ground=ground, now=now)
+            await withdrawing.was_edited(tx, first)
         (memory, entity, summary) = (each.id for each in believed)
         words = evidence.Words(source=said, quote=secret)
         await evidence.add_evidence(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.forgotten import lift_told
 from oldfriend.app.forming.tending import reopened
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED, write_marker
@@ -128,6 +129,8 @@ async def write_down(tx: Transaction, house: House, line: Line, said: Said) -> M
     message = await write_message(tx, place, spoken, now=now, findable=tells)
     if message is None:
         return None
+    if tells:
+        await lift_told(tx, settings, person.id, message.text)
     limit = settings.limits.messages_per_minute
     earliest = await take_place(tx, person.id, per_minute=limit, now=now)
     word = Word(
@@ -148,7 +151,7 @@ async def edit(house: House, line: Line, message: MessageId, text: str) -> Messa
         hearer = hearer_of(await get_companion(tx), person, house.settings)
         tells = not perceive(text, hearer).only_asks
         edited = await edit_message(tx, person.id, message, text, now=house.clock(), findable=tells)
-        await reopened(tx, person.id, [message], now=house.clock())
+        await reopened(tx, house, person.id, [message], now=house.clock())
         await put_notice(tx, house, line.chat, edited, kind="edited")
     house.waking.ring()
     return edited

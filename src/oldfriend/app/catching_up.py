@@ -16,7 +16,7 @@ from oldfriend.app.jobs import do_jobs
 from oldfriend.app.working import do_safely
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import LATEST
-from oldfriend.domain.errors import OldfriendError
+from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim
 from oldfriend.memory.segments import Cut, count_segments
@@ -26,6 +26,10 @@ from oldfriend.queues.letters import find_letter, first_due
 
 LOOK_S: Final = 0.3
 LOOK_AGAIN_S: Final = 30.0
+IS_OFF: Final = (
+    "Nothing is learned from what is said: [memory] forms is off in oldfriend.toml. "
+    "To have it learn again, set forms = true there."
+)
 GRACE_S: Final = 5.0
 """So long somebody who leaves waits for the rest to be read; what is not is read later."""
 
@@ -54,11 +58,14 @@ async def catch_up(
     house: House, person: PersonId, *, because: Cut | None = None, imported: bool = False,
     show: Show | None = None, is_patient: bool = False,
 ) -> CaughtUp:  # fmt: skip
-    """Cut what is ripe and read it, where memory forms by itself, or somebody has asked for it.
+    """Cut what is ripe and read it, where memory is to form.
 
     ``because`` has everything cut. Whoever is patient waits for another process that is at it.
+    Raises InvalidInput when it was asked for, and memory is not to form.
     """
-    if not house.settings.memory.forms and because != "asked":
+    if not house.settings.memory.forms:
+        if because == "asked":
+            raise InvalidInput(IS_OFF)
         return CaughtUp()
     await tend(house, person, because=because, imported=imported)
     return await read_planned(house, person, show=show, is_patient=is_patient)
@@ -183,5 +190,6 @@ async def resume(house: House, person: PersonId) -> None:
         for letter in await list_letters(tx, parked=True):
             if letter.lane in lanes:
                 await retry_letter(tx, letter.queue, letter.lane, letter.seq, now=now)
-        await postpone(tx, "agenda", old_lane_of(person), since=0, due_at=now)
+        for lane in sorted(lanes):
+            await postpone(tx, "agenda", lane, since=0, due_at=now)
         await tx.wake()

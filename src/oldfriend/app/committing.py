@@ -89,7 +89,10 @@ async def commit(
             await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
         if outcome.language and outcome.language != said.person.language:
             await set_language(tx, said.person.id, outcome.language)
-        await note_talk(tx, house, said.person.id, said.message.session, now=now)
+        await note_talk(
+            tx, house, said.person.id, said.message.session, now=now,
+            dropped=outcome.reply.dropped,
+        )  # fmt: skip
         if outcome.reply.introduces and not await mark_introduced(tx, said.companion.id, now=now):
             raise StaleDecision("The companion has been introduced by another turn.")
         await check(tx, task.claim)  # from here on nothing more arrives

@@ -3,11 +3,14 @@
 import shutil
 from dataclasses import dataclass
 
+from oldfriend.app.catching_up import IS_OFF
 from oldfriend.app.choices.database_url import names_postgres, shown_url, sqlite_path
 from oldfriend.app.choices.reaching import choice_of
 from oldfriend.app.choices.sections import ROLES
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
+from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
+from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.house import House
 from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.showing import NOT_FOUND
@@ -48,6 +51,7 @@ async def examine(house: House) -> list[Finding]:
         findings += forming_of(house.settings)
         for person in await list_people(tx):
             findings += await person_findings(tx, person, house.embedder.model)
+            findings += await key_findings(tx, house.settings, person)
     return findings
 
 
@@ -151,8 +155,15 @@ def forming_of(settings: Settings) -> list[Finding]:
     """Whether memory forms by itself."""
     if settings.memory.forms:
         return []
-    text = "Nothing is learned from what is said: [memory] forms is off in oldfriend.toml."
-    return [Finding(is_well=True, text=text)]
+    return [Finding(is_well=True, text=IS_OFF)]
+
+
+async def key_findings(tx: Transaction, settings: Settings, person: Person) -> list[Finding]:
+    """Whether what was forgotten can be known again here."""
+    forgotten = await forgotten_of(settings, tx, person.id)
+    if not forgotten.is_by_another_key:
+        return []
+    return [Finding(is_well=False, text=f"{person.name}: {BY_ANOTHER_KEY}")]
 
 
 async def reading_findings(tx: Transaction, person: Person) -> list[Finding]:
@@ -162,6 +173,9 @@ async def reading_findings(tx: Transaction, person: Person) -> list[Finding]:
         Finding(is_well=False, text=f"{person.name}: {unread_as_text(each, person.zone)}")
         for each in failed
     ]
+    if (why := await why_not_folded(tx, person.id)) is not None:
+        text = f"{person.name}: old summaries could not be folded, and stay as they are: {why}"
+        findings.append(Finding(is_well=False, text=text))
     if failed:
         text = f"{person.name}: try again with oldfriend consolidate --resume"
         findings.append(Finding(is_well=False, text=text))

@@ -110,10 +110,11 @@ async def embed_beliefs(house: House, person: PersonId) -> None:
             waiting = await list_meaningless(tx, person, model, limit=BATCH)
         if not waiting:
             return
-        vectors = await house.embedder.embed([text for _, text in waiting])
-        meanings = {memory: row for (memory, _), row in zip(waiting, vectors, strict=True)}
+        vectors = await house.embedder.embed([each.text for each in waiting])
+        meanings = {each.memory: row for each, row in zip(waiting, vectors, strict=True)}
+        bases = {each.memory: each.base for each in waiting}
         async with house.db.writing() as tx:
-            await save_meanings(tx, person, model, meanings)
+            await save_meanings(tx, person, model, meanings, bases=bases)
 
 
 def words_of(message: Unembedded) -> str:

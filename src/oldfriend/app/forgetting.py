@@ -32,6 +32,8 @@ from oldfriend.memory.forgetting.removing import Marker, counts_of, remove
 from oldfriend.memory.forgetting.spans import words_of
 from oldfriend.memory.forgetting.tombstones import (
     lay,
+    lay_key,
+    print_of,
     prints_of,
     prints_of_belief,
 )
@@ -139,7 +141,9 @@ async def lay_tombstones(tx: Transaction, house: House, plan: Foreseen) -> None:
     for each, change in plan.objects.items():
         if each not in plan.anew and isinstance(change.after, Memory):
             prints.update(prints_of_belief(key, change.after))
+    prints.update(print_of(key, each) for each in plan.quoted)
     await lay(tx, plan.person, prints, now=house.clock())
+    await lay_key(tx, plan.person, key)
 
 
 async def clean_files(house: House, plan: Foreseen, wish: Wish, report: Report) -> Report:

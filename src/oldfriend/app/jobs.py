@@ -9,12 +9,16 @@ from typing import TypeAlias
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.forgetting import RETAIN, retain_for_everybody
 from oldfriend.app.forming.tending import (
+    FOLD,
     READ,
     TEND,
     TIDY,
+    because_in,
+    fold,
     give_up_reading,
     read,
     segment_in,
+    since_in,
     tend,
     tidy,
 )
@@ -22,7 +26,7 @@ from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, Micros, from_micros, start_of_day
+from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros, start_of_day
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, LeaseLost, UnknownJob
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim, Letter
@@ -49,7 +53,7 @@ async def embed_everybody(house: House, _: Letter) -> None:
 
 async def tend_memory(house: House, letter: Letter) -> None:
     """Have read what somebody has said."""
-    await tend(house, whose(letter))
+    await tend(house, whose(letter), because=because_in(job_of(letter)))
 
 
 async def read_segment(house: House, letter: Letter) -> None:
@@ -69,14 +73,21 @@ async def retain_messages(house: House, _: Letter) -> None:
 
 
 async def tidy_memory(house: House, letter: Letter) -> None:
-    """Join what says the same, fold summaries, end what is overdue."""
-    await tidy(house, whose(letter))
+    """Join what says the same, end what is overdue."""
+    await tidy(house, whose(letter), since=since_in(job_of(letter)))
+
+
+async def fold_summaries(house: House, letter: Letter) -> None:
+    """Fold the oldest summaries."""
+    await fold(house, whose(letter))
 
 
 JOBS: Mapping[str, Work] = MappingProxyType({
     EMBED: embed_everybody, TEND: tend_memory, READ: read_segment, TIDY: tidy_memory,
-    RETAIN: retain_messages,
+    FOLD: fold_summaries, RETAIN: retain_messages,
 })  # fmt: skip
+HELD_UP = 60 * MINUTE
+"""So often it is looked whether memory is to form again."""
 MOST_READINGS = 3
 """What a model reads wrongly so often is set aside (see the issue of broken output: G11, F11)."""
 
@@ -109,6 +120,9 @@ async def do_jobs(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     for letter in claim.letters:
         if stopping.is_set():
             break
+        if job_of(letter).name == READ and not house.settings.memory.forms:
+            await wait_for_forming(house, claim, letter)
+            return
         try:
             await hold.during(do(house, letter))
         except LeaseLost:
@@ -156,6 +170,17 @@ async def wait_for_tomorrow(
     tell("waits-for-tomorrow", job=letter.lane, until=from_micros(tomorrow, zone).isoformat())
 
 
+async def wait_for_forming(house: House, claim: Claim, letter: Letter) -> None:
+    """Have talk read when memory is to form again; that it was begun does not count."""
+    now = house.clock()
+    async with house.db.writing() as tx:
+        await fail(
+            tx, claim, letter, error="[memory] forms is off", now=now, retry_at=now + HELD_UP,
+            counts=False,
+        )  # fmt: skip
+        await release(tx, claim, now=now)
+
+
 async def embedding_waits_until(tx: Transaction, *, now: Micros) -> Micros | None:
     """When embedding goes on that waits because too much was spent; None: it does not wait."""
     letters = await last_letters(tx, "agenda", EMBED)
@@ -170,20 +195,22 @@ async def embedding_waits_until(tx: Transaction, *, now: Micros) -> Micros | Non
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
     """Have a job that failed done again later; parked, when it was tried often enough.
 
-    One that is not known here waits for a process that knows it.
+    One that is not known here waits for a process that knows it, folding for the next reading.
     """
     now, is_known = house.clock(), not isinstance(error, UnknownJob)
-    tries = letter.attempts if is_known else PATIENCE
+    is_patient = not is_known or job_of(letter).name == FOLD
+    tries = PATIENCE if is_patient else letter.attempts
     again = retry_at(now, tries, chance=random.random())
     is_reading = is_known and job_of(letter).name == READ
-    is_hopeless = is_known and letter.attempts >= (MOST_READINGS if is_reading else MOST_ATTEMPTS)
+    most = MOST_READINGS if is_reading else MOST_ATTEMPTS
+    is_hopeless = not is_patient and letter.attempts >= most
     async with house.db.writing() as tx:
         if is_hopeless and is_reading:
             segment, _ = segment_in(job_of(letter))
             await give_up_reading(tx, whose(letter), segment, reason(error), now=now)
         await fail(
             tx, claim, letter, error=reason(error), now=now,
-            retry_at=None if is_hopeless else again, counts=is_known,
+            retry_at=None if is_hopeless else again, counts=not is_patient,
         )  # fmt: skip
         await release(tx, claim, now=now)
 

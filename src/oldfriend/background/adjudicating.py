@@ -3,7 +3,7 @@
 Asked only where ``likeness`` leaves it open. Knows no database.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,8 +72,16 @@ def request_for(one: Told, other: Told, language: str) -> Request:
         turns=(Turn(role="house", text=ask),),
         output=FORM,
         most_tokens=MOST_TOKENS,
-        shown=tuple(each.id for each in (one, other) if isinstance(each, Memory)),
+        shown=tuple(dict.fromkeys([*ids_behind(one), *ids_behind(other)])),
     )
+
+
+def ids_behind(sentence: Told) -> Iterator[str]:
+    """By what a sentence is found again when it is to be forgotten: itself, or what it quotes."""
+    if isinstance(sentence, Memory):
+        yield sentence.id
+    else:
+        yield from (quote.message for quote in sentence.quotes)
 
 
 def told(prompt: Prompt, sentence: Told, language: str) -> str:

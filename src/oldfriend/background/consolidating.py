@@ -22,7 +22,7 @@ from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import ObjectId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Cause, Memory, Summary
+from oldfriend.domain.memories import Memory, Summary
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.changes import Ground, decide, revision_of
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
@@ -30,7 +30,7 @@ from oldfriend.memory.meanings import save_meanings
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import UNREAD, Segment, SegmentStatus, find_segment, set_status
 from oldfriend.memory.shelf import Shelf
-from oldfriend.memory.withdrawing import end_summaries, end_unsupported
+from oldfriend.memory.withdrawing import end_summaries, end_unsupported, reopen_overtaken
 
 Read: TypeAlias = Callable[[Material], Awaitable[Extraction]]
 Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
@@ -158,6 +158,8 @@ async def write(
         for decision in thinking.decided.values():
             await write_decision(tx, segment, decision, ground, now=now)
         await end_unsupported(tx, segment.person, ground=ground, now=now, only=doubtful)
+        if segment.generation > 1:
+            await reopen_overtaken(tx, segment.person, segment.id, ground=ground, now=now)
         if extraction.summary:
             summary = summary_of(segment, thinking, extraction, now=now)
             await decide(tx, summary, op="learned", base=0, ground=ground, now=now)
@@ -169,12 +171,7 @@ async def write_decision(
     tx: Transaction, segment: Segment, decision: Decision, ground: Ground, *, now: Micros
 ) -> None:
     """Write one decision, and the words for it."""
-    causes = tuple(
-        Cause(message=each.source.id, version=each.source.version) for each in decision.words
-    )
-    ground = Ground(
-        author=ground.author, segment=ground.segment, causes=tuple(dict.fromkeys(causes))
-    )
+    ground = Ground(author=ground.author, segment=ground.segment, causes=decision.causes)
     if decision.op is not None:
         await decide(
             tx, decision.after, op=decision.op, base=decision.base, ground=ground, now=now

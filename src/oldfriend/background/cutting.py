@@ -68,10 +68,11 @@ async def cut(
 
 def why_ripe(uncut: Uncut, ripeness: Ripeness) -> Cut | None:
     """Why some talk is to be read now; None: it goes on."""
+    is_wanted = ripeness.because is not None or ripe_at(uncut) <= ripeness.now
+    if uncut.is_imported and (ripeness.imported or is_wanted):
+        return "import"
     if ripeness.because is not None:
         return ripeness.because
-    if uncut.is_imported and (ripeness.imported or ripe_at(uncut) <= ripeness.now):
-        return "import"
     if ripe_at(uncut) <= ripeness.now:
         return "idle"
     if uncut.messages >= SESSION_MESSAGES or uncut.tokens >= SESSION_TOKENS:

@@ -43,17 +43,24 @@ async def run(options: argparse.Namespace) -> int:
             else:
                 print(history_as_text(history, zone=person.zone))
             return 0
-        found = await looked_up(tx, person, options, now=house.clock())
+        at = moment_of(options, person.zone, now=house.clock())
+        found = await looked_up(tx, person, options, at=at)
     if options.json:
         as_json = [belief_as_json(each, zone=person.zone) for each in found]
         print(json.dumps(as_json, ensure_ascii=False))
     else:
-        print("\n".join(lines_of(options, found)) or NOTHING)
+        print("\n".join(lines_of(options, found, at=at)) or NOTHING)
     return 0
 
 
+def moment_of(options: argparse.Namespace, zone: str, *, now: Micros) -> Micros:
+    """The moment that is looked at. Raises InvalidInput."""
+    is_past = options.look == "beliefs" and options.as_of is not None
+    return moment_named(options.as_of, zone, now=now) if is_past else now
+
+
 async def looked_up(
-    tx: Transaction, person: Person, options: argparse.Namespace, *, now: Micros
+    tx: Transaction, person: Person, options: argparse.Namespace, *, at: Micros
 ) -> list[Belief]:
     """What was asked for. Raises NotFound, InvalidInput."""
     match options.look:
@@ -67,22 +74,24 @@ async def looked_up(
             summaries = await list_told(tx, person.id, active=not options.all)
             return [Belief(what=each) for each in summaries]
         case _:
-            return await believed(tx, person, options, now=now)
+            return await believed(tx, person, options, at=at)
 
 
 async def believed(
-    tx: Transaction, person: Person, options: argparse.Namespace, *, now: Micros
+    tx: Transaction, person: Person, options: argparse.Namespace, *, at: Micros
 ) -> list[Belief]:
     """What is believed, or was at a moment; all of it, or what is about a name."""
-    at = now if options.as_of is None else moment_named(options.as_of, person.zone, now=now)
     found = await beliefs_at(tx, person.id, at)
     return found if options.about is None else await about(tx, person.id, options.about, found)
 
 
-def lines_of(options: argparse.Namespace, found: Sequence[Belief]) -> list[str]:
+def lines_of(
+    options: argparse.Namespace, found: Sequence[Belief], *, at: Micros
+) -> list[str]:  # fmt: skip
     """What was found, to read: facts by their keys, all else as everywhere."""
     if options.look != "facts":
-        return listed(sorted(found, key=lambda each: isinstance(each.what, Summary)))
+        in_order = sorted(found, key=lambda each: isinstance(each.what, Summary))
+        return listed(in_order, now=at)
     in_order = sorted(found, key=key_of)
     return [f"{line_of(each.what)}  ({': '.join(key_of(each)[1:])})" for each in in_order]
 

@@ -55,10 +55,17 @@ def add_memory(commands: Commands) -> None:
     kinds = get_args(MemoryKind)
     parsers["list"].add_argument("--kind", choices=kinds, help="only of this kind")
     parsers["search"].add_argument("words", nargs="+", type=storable, metavar="WORDS")
-    for name in ACTIONS.keys() - {"list", "search"}:
+    for name in ACTIONS.keys() - {"list", "search", "merge"}:
         parsers[name].add_argument("id", type=storable, metavar="ID", help=ID)
-    for name in ("merge", "separate"):
-        parsers[name].add_argument("other", type=storable, metavar="OTHER", help=ID)
+    parsers["separate"].add_argument("other", type=storable, metavar="OTHER", help=ID)
+    for name in ("id", "other"):
+        parsers["merge"].add_argument(
+            name, nargs="?", type=storable, metavar=name.upper(), help=ID
+        )  # fmt: skip
+    parsers["merge"].add_argument(
+        "--duplicates", action="store_true", help="whatever says the same; what has faded goes"
+    )
+    parsers["merge"].add_argument("--dry-run", action="store_true", help="only say what would be")
     parsers["edit"].add_argument("text", nargs="+", type=storable, metavar="TEXT")
     parsers["edit"].add_argument(
         "--value", type=storable, metavar="V", help="the new value of a fact or preference"

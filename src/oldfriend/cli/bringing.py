@@ -10,7 +10,7 @@ from oldfriend.app.accepting import open_line
 from oldfriend.app.believing.undoing import undo_import as undo_batch
 from oldfriend.app.catching_up import catch_up
 from oldfriend.app.embedding import make_up
-from oldfriend.app.forgotten import forgotten_of
+from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.showing import NOT_FOUND
@@ -156,6 +156,8 @@ async def bring(house: House, preview: Preview, person: Person) -> None:
     async with house.db.writing() as tx:
         companion = await ensure_companion(tx, now=house.clock())
         forgotten = await forgotten_of(house.settings, tx, person.id)
+    if forgotten.is_by_another_key:
+        print(f"note: {BY_ANOTHER_KEY}")
     line = StatusLine()
     brought = await bring_in(
         house.db, preview, person=person, companion=companion, clock=house.clock,
@@ -181,6 +183,9 @@ def told(brought: Brought) -> str:
         parts.append(f"{brought.changed:,} {was(brought.changed)} edited since")
     if brought.known:
         parts.append(f"{brought.known:,} {was(brought.known)} here already")
+    if brought.forgotten:
+        stays = "stays" if brought.forgotten == 1 else "stay"
+        parts.append(f"{brought.forgotten:,} {was(brought.forgotten)} forgotten and {stays} out")
     text = ", ".join(parts) + "."
     if brought.resumed_at:
         text = f"Went on after message {brought.resumed_at:,}. {text}"

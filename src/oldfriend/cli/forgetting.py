@@ -18,6 +18,7 @@ from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.forgetting.foreseeing import Foreseen
 from oldfriend.memory.forgetting.holding import Said
 
+NOT_DONE = 1
 MOST_SHOWN = 8
 A_DATE = 10  # characters of "2024-05-03"
 COUNTED = {
@@ -37,20 +38,25 @@ STILL_READ = "Another process still reads the log of writes; run it again once t
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Show it, ask, forget it, and say whether it is gone."""
+    """Show it, ask, forget it, and say whether it is gone.
+
+    A program is not asked: without --yes it is shown what would go, and nothing is done.
+    """
     async with opened(options, create=False) as house:
         async with house.db.reading() as tx:
             person = await person_looked_into(tx, options)
         wish = wish_from(options, person.zone)
         foreseen = await preview(house, person.id, wish, orphan=options.orphan)
-        if options.dry_run or not options.json:
+        if options.dry_run or not (options.json and options.yes):
             show(options, preview_as_json(foreseen), preview_as_text(foreseen))
         if options.dry_run:
             return 0
+        if options.json and not options.yes:
+            return NOT_DONE
         if is_empty(foreseen.foreseen) or not (options.yes or is_agreed()):
             if not options.json:
                 print("Nothing was forgotten.")
-            return 1
+            return NOT_DONE
         report = await forget(house, person.id, wish, orphan=options.orphan)
         show(options, report_as_json(report), report_as_text(report, house))
     return 0 if report.is_proved else 1
@@ -112,6 +118,9 @@ def preview_as_text(shown: Preview) -> str:
         *part("These are NOT forgotten, though nothing is left that they rest on:",
               (line_of(change) for change in plan.orphans.values())),
         *part("My replies that repeat it lose their words:", map(said_line, last_of(plan.replies))),
+        *part("These chats and imports lose their names:", (f"  {each}" for each in plan.titles)),
+        *part("This part of the name is said elsewhere and stays; name it, too, to forget it:",
+              (f"  {each}" for each in plan.namesakes)),
         *part("These say nearly the same and stay; name them, too, to forget them:",
               map(said_line, plan.near)),
         *exposed_lines(shown),
@@ -220,6 +229,8 @@ def preview_as_json(shown: Preview) -> JsonValue:
         "orphans": list[JsonValue](plan.orphans),
         "replies": [each.id for each in last_of(plan.replies)],
         "near": [said_as_json(each) for each in plan.near],
+        "namesakes": list[JsonValue](plan.namesakes),
+        "titles": list[JsonValue](plan.titles),
         "exposed": {
             "replies": plan.answers, "calls": shown.calls,
             "backups": list[JsonValue](shown.backups),

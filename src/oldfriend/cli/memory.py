@@ -3,7 +3,13 @@
 import argparse
 import json
 
-from oldfriend.app.believing.correcting import edit, judge, merge, separate
+from oldfriend.app.believing.correcting import (
+    edit,
+    judge,
+    merge,
+    merge_duplicates,
+    separate,
+)
 from oldfriend.app.believing.looking import Belief, find_belief, list_beliefs, search_beliefs
 from oldfriend.app.believing.showing import (
     belief_as_json,
@@ -14,8 +20,12 @@ from oldfriend.app.believing.showing import (
 )
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
+from oldfriend.background.merging import Merged
+from oldfriend.cli.columns import counted
 from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Believed
 from oldfriend.domain.people import Person
@@ -30,14 +40,20 @@ async def run(options: argparse.Namespace) -> int:
             person = await person_looked_into(tx, options)
         match options.action:
             case "list":
-                print_list(options, person, await beliefs(house, person, options))
+                found = await beliefs(house, person, options)
+                print_list(options, person, found, now=house.clock())
             case "search":
                 words = " ".join(options.words)
                 found = await search_beliefs(house, person, words, live=not options.all)
-                print_list(options, person, found[:MOST_FOUND])
+                print_list(options, person, found[:MOST_FOUND], now=house.clock())
             case "show":
                 async with house.db.reading() as tx:
-                    print_one(options, person, await find_belief(tx, person.id, options.id))
+                    found_one = await find_belief(tx, person.id, options.id)
+                print_one(options, person, found_one, now=house.clock())
+            case "merge" if options.duplicates or options.dry_run:
+                print_merged(options, await merge_duplicates(
+                    house, person.id, dry_run=options.dry_run
+                ))  # fmt: skip
             case _:
                 print_decided(options, person, await correct(house, person.id, options))
                 async with house.db.writing() as tx:
@@ -59,6 +75,8 @@ async def correct(house: House, person: PersonId, options: argparse.Namespace) -
             text = " ".join(options.text)
             return await edit(house, person, options.id, text, value=options.value)
         case "merge":
+            if options.other is None:
+                raise InvalidInput("Name two, or have them found: memory merge --duplicates")
             return await merge(house, person, options.id, options.other)
         case "separate":
             return await separate(house, person, options.id, options.other)
@@ -66,21 +84,47 @@ async def correct(house: House, person: PersonId, options: argparse.Namespace) -
             return await judge(house, person, verdict, options.id)
 
 
-def print_list(options: argparse.Namespace, person: Person, told: list[Belief]) -> None:
+def print_list(
+    options: argparse.Namespace, person: Person, told: list[Belief], *, now: Micros
+) -> None:
     """Beliefs, a line each."""
     if options.json:
         print(json.dumps([belief_as_json(each, zone=person.zone) for each in told],
                          ensure_ascii=False))  # fmt: skip
         return
-    print("\n".join(listed(told)) or "Nothing yet. What was said and is not read: oldfriend stats")
+    print(
+        "\n".join(listed(told, now=now))
+        or "Nothing yet. What was said and is not read: oldfriend stats"
+    )
 
 
-def print_one(options: argparse.Namespace, person: Person, belief: Belief) -> None:
+def print_one(
+    options: argparse.Namespace, person: Person, belief: Belief, *, now: Micros
+) -> None:  # fmt: skip
     """One thing, with its words."""
     if options.json:
         print(json.dumps(belief_as_json(belief, zone=person.zone), ensure_ascii=False))
     else:
-        print(belief_as_text(belief, zone=person.zone))
+        print(belief_as_text(belief, zone=person.zone, now=now))
+
+
+def print_merged(options: argparse.Namespace, done: Merged) -> None:
+    """What was joined and let go, or would be."""
+    if options.json:
+        pairs = [{"kept": e.stronger.memory.id, "merged": e.weaker.memory.id} for e in done.joined]
+        faded = [each.memory.id for each in done.faded]
+        print(json.dumps({"joined": pairs, "let_go": faded, "unclear": done.unclear}))
+        return
+    lines = [
+        f"{line_of(each.weaker.memory)}\n    joins {line_of(each.stronger.memory)}"
+        for each in done.joined
+    ]
+    lines += [f"{line_of(each.memory)}\n    fades: not seen for long" for each in done.faded]
+    if done.unclear:
+        lines.append(f"{counted(done.unclear, 'pair')} may say the same: memory merge A B")
+    if options.dry_run and (done.joined or done.faded):
+        lines.append("Nothing was changed. To do it: oldfriend memory merge --duplicates")
+    print("\n".join(lines) or "Nothing says the same twice.")
 
 
 def print_decided(options: argparse.Namespace, person: Person, after: list[Believed]) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from oldfriend.app.allowance import Allowance, allowances
 from oldfriend.app.choices.sections import ROLES
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.running.presence import Serving, find_serving
 from oldfriend.app.wiring import open_house
@@ -20,6 +21,7 @@ from oldfriend.cli.opening import folder_from, settings_from
 from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Queue
+from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import count_waiting as count_unread
 from oldfriend.queues.counting import Waiting, count_waiting
 
@@ -40,6 +42,7 @@ class State:
     today: tuple[Allowance, Allowance]  # of the background, of everything
     to_read: int  # stretches of talk of which nothing was learned yet
     embedding_until: Micros | None  # when embedding goes on that waits for tomorrow's allowance
+    unfolded: list[str]  # why summaries could not be folded
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -66,6 +69,11 @@ async def state_from(settings: Settings) -> State:
             settings=settings, now=now, waiting=await count_waiting(tx, now=now),
             today=await allowances(tx, settings, now=now), to_read=await count_unread(tx),
             embedding_until=await embedding_waits_until(tx, now=now),
+            unfolded=[
+                why
+                for person in await list_people(tx)
+                if (why := await why_not_folded(tx, person.id)) is not None
+            ],
         )  # fmt: skip
 
 
@@ -112,6 +120,10 @@ def state_as_text(state: State) -> list[str]:
         f"Today: {counted(spent.calls, 'call')}, {spent.tokens:,} tokens, {price(spent)}.",
         *map(allowance_as_text, state.today),
         *embedding_as_text(state),
+        *(
+            f"Old summaries could not be folded, and stay as they are: {each}"
+            for each in state.unfolded
+        ),
     ]
 
 
@@ -169,5 +181,6 @@ def state_as_json(state: State) -> dict[str, JsonValue]:
         "to_read": state.to_read,
         "models": {role: [*models.for_role(role)] for role in ROLES},
         "today": {each.purpose: allowance_as_json(each) for each in state.today},
+        "not_folded": [*state.unfolded],
         "embedding_waits_until": None if until is None else from_micros(until).isoformat(),
     }  # fmt: skip

@@ -175,8 +175,7 @@ class Change:
     after: Believed  # the object as decided; folding copies it
     causes: tuple[Cause, ...]
     author: str  # a rule with its version, a prompt with its version, or the person
-    segment: SegmentId | None = None  # whose consolidation decided it
-    call: str | None = None  # the model call that proposed it
+    segment: SegmentId | None = None  # whose consolidation decided it; its calls are in the ledger
     base: int  # the object's newest change when this was decided; 0 for a new object
 
 

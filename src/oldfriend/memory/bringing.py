@@ -12,7 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, MessageId, SessionId
 from oldfriend.domain.messages import Spoken, storable
 from oldfriend.domain.people import SESSION_IDLE, Chat
-from oldfriend.memory.forgetting.tombstones import NOTHING, Forgotten, lift
+from oldfriend.memory.forgetting.tombstones import NOTHING, Forgotten, lift, print_of
 from oldfriend.memory.known import (
     KnownMessage,
     claim_version,
@@ -50,6 +50,7 @@ class Kept:
     added: int
     changed: int  # were here, and read otherwise now
     language: str  # of what was added last
+    forgotten: int = 0  # were forgotten, and stay out
 
 
 async def bring(tx: Transaction, target: Target, told: Sequence[Told], *, now: Micros) -> Kept:
@@ -61,7 +62,7 @@ async def bring(tx: Transaction, target: Target, told: Sequence[Told], *, now: M
     a program says was said within the last half hour goes on in the open session, as talk does.
     """
     await lock_person(tx, target.chat.person)
-    told = await without_forgotten(tx, target, told)
+    offered, told = len(told), await without_forgotten(tx, target, told)
     ids = [each.spoken.external_id for each in told if each.spoken.external_id is not None]
     known = await known_messages(tx, target.chat.person, target.chat.id, ids)
     new = [each for each in told if each.spoken.external_id not in known]
@@ -80,19 +81,22 @@ async def bring(tx: Transaction, target: Target, told: Sequence[Told], *, now: M
                 language = message.language
     if twice:  # the ids of these stand before in the same words, and are known now
         changed += (await bring(tx, target, twice, now=now)).changed
-    return Kept(added=added, changed=changed, language=language)
+    return Kept(
+        added=added, changed=changed, language=language, forgotten=offered - len(told)
+    )  # fmt: skip
 
 
 async def without_forgotten(tx: Transaction, target: Target, told: Sequence[Told]) -> list[Told]:
     """What of these words was not forgotten. What the person says anew is forgotten no more."""
     forgotten, spoken = target.forgotten, [each.spoken for each in told]
     left = [not forgotten.was_forgotten(storable(said.text), said_at=said.at) for said in spoken]
-    anew = [
-        storable(said.text)
-        for said, is_left in zip(spoken, left, strict=True)
-        if is_left and said.role == "person"
-    ]
-    await lift(tx, target.chat.person, forgotten, anew)
+    if forgotten.laid:
+        anew = {
+            print_of(forgotten.key, storable(said.text))
+            for said, is_left in zip(spoken, left, strict=True)
+            if is_left and said.role == "person"
+        }
+        await lift(tx, target.chat.person, anew & forgotten.laid.keys())
     return [each for each, is_left in zip(told, left, strict=True) if is_left]
 
 

@@ -27,8 +27,8 @@ from oldfriend.memory.evidence import columns_of, list_standings
 from oldfriend.memory.rows import class_of, from_json, kind_of, row_from_json, to_json
 from oldfriend.memory.views import clear_views, fill_views, read_views, write_view
 
-COLUMNS: Final = """person, seq, object, kind, op, v, learned_at, after, cause, author, model_call,
-    base, segment"""
+COLUMNS: Final = """person, seq, object, kind, op, v, learned_at, after, cause, author, base,
+    segment"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,6 @@ class Ground:
     author: str  # a rule with its version, a prompt with its version, or the person
     causes: tuple[Cause, ...] = ()
     segment: SegmentId | None = None
-    call: str | None = None
 
 
 async def decide(
@@ -59,7 +58,7 @@ async def decide(
     change = Change(
         person=after.person, seq=int(row[0]), object=after.id, op=op, v=CHANGE_VERSION,
         decided_at=now, after=after, causes=ground.causes, author=ground.author,
-        segment=ground.segment, call=ground.call, base=base,
+        segment=ground.segment, base=base,
     )  # fmt: skip
     await write_change(tx, change)
     await write_view(tx, after, seq=change.seq)
@@ -103,13 +102,13 @@ async def write_change(tx: Transaction, change: Change) -> None:
         )  # fmt: skip
     await tx.run(
         """INSERT INTO change (person, seq, object, kind, op, v, learned_at, after, cause, author,
-             model_call, base, segment)
+             base, segment)
            VALUES (:person, :seq, :object, :kind, :op, :v, :learned_at, :after, :cause, :author,
-             :model_call, :base, :segment)""",
+             :base, :segment)""",
         person=change.person, seq=change.seq, object=change.object, kind=kind_of(change.after),
         op=change.op, v=change.v, learned_at=change.decided_at, after=to_json(change.after),
         cause=json.dumps([[cause.message, cause.version] for cause in change.causes]),
-        author=change.author, model_call=change.call, base=change.base, segment=change.segment,
+        author=change.author, base=change.base, segment=change.segment,
     )  # fmt: skip
 
 
@@ -203,13 +202,13 @@ def differing(
 
 def change_from(row: Row) -> Change:
     """A change from the columns in COLUMNS."""
-    person, seq, object_id, kind, op, v, decided_at, after, cause, author, call, base, segment = row
+    person, seq, object_id, kind, op, v, decided_at, after, cause, author, base, segment = row
     values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
     return Change(
         person=PersonId(person), seq=seq, object=object_id, op=op, v=v, decided_at=decided_at,
         after=from_json(kind, values),
         causes=tuple(Cause(message=MessageId(m), version=n) for m, n in json.loads(cause)),
-        author=author, segment=segment, call=call, base=base,
+        author=author, segment=segment, base=base,
     )  # fmt: skip
 
 

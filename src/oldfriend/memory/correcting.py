@@ -21,10 +21,12 @@ from oldfriend.domain.memories import (
     Relation,
     Summary,
 )
+from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.changes import Ground, decide, list_changes_of
 from oldfriend.memory.evidence import move_evidence
+from oldfriend.memory.overtaking import before, in_its_place
 from oldfriend.memory.people import lock_person
-from oldfriend.memory.withdrawing import decide_next
+from oldfriend.memory.withdrawing import decide_next, hold_again
 
 BY_PERSON: Final = Ground(author="person")
 MOST_CHARACTERS: Final = 500
@@ -50,7 +52,8 @@ async def confirm(
 ) -> Believed:
     """It is so: what was unsure, disputed or rejected before is believed from now on.
 
-    Raises NotFound, InvalidInput for what has been overtaken by something else.
+    Another value that holds in its place does so no longer. Raises NotFound, InvalidInput for what
+    has been overtaken by something else.
     """
     each = await one_of(tx, person, object_id)
     after: Believed
@@ -61,12 +64,25 @@ async def confirm(
             each, status="confirmed", same_as=None, is_by_person=True, ended_at=None
         )  # fmt: skip
     elif each.ended_at is None or each.status in {"rejected", "deprecated", "expired"}:
-        after = replace(each, status="active", is_by_person=True, ended_at=None)
+        after = replace(await overtaking(tx, each, now=now), status="active", ended_at=None)
     else:
         raise InvalidInput(
             f"“{each.text}” is over ({each.status}). Say what is so now: memory edit ID TEXT"
         )
     return await decided(tx, after, "confirmed", now=now)
+
+
+async def overtaking(tx: Transaction, each: Memory, *, now: Micros) -> Memory:
+    """A memory that the person vouches for, when it has overtaken what holds in its place."""
+    memories = [known.memory for known in await list_memories(tx, each.person)]
+    others = in_its_place(each, memories) if each.ended_at is not None else []
+    for other in others:
+        until = other.holds_until or now
+        gone = replace(other, status="superseded", holds_until=until, ended_at=now)
+        await decided(tx, gone, "superseded", now=now)
+    links = (Relation(kind="supersedes", other=other.id) for other in others)
+    relations = tuple(dict.fromkeys((*each.relations, *links)))
+    return replace(each, relations=relations, is_by_person=True, vouched_at=now)
 
 
 async def reject(
@@ -92,9 +108,12 @@ async def bring_back(
 ) -> Believed | None:
     """Believe again what something else had overtaken, if that was decided about it last."""
     history = await list_changes_of(tx, person, object_id)
-    if len(history) < 2 or history[-1].op != "superseded":
+    if not history or history[-1].op != "superseded":
         return None
-    return await decided(tx, history[-2].after, "reopened", now=now)
+    earlier = before({each.seq: each for each in history}, history[-1])
+    if earlier is None or not await hold_again(tx, earlier.after, ground=BY_PERSON, now=now):
+        return None
+    return earlier.after
 
 
 async def edit(
@@ -114,7 +133,10 @@ async def edit(
     value = value_in(each, text) if value is None else value.strip()
     if value == each.value:
         status = "active" if each.status in {"tentative", "disputed"} else each.status
-        said = replace(each, text=text, status=status, is_by_person=True)
+        names = await named_in(tx, person, text)
+        said = replace(
+            each, text=text, status=status, entities=names, is_by_person=True, vouched_at=now
+        )  # fmt: skip
         return [await decided(tx, said, "corrected", now=now)]
     return await supersede(tx, each, text, value, now=now)
 
@@ -127,13 +149,25 @@ async def supersede(
         raise InvalidInput("A value cannot be empty. If it is not so at all: memory reject ID")
     new = replace(
         old, id=MemoryId(ObjectId(new_id(now))), text=text, value=value, status="active",
-        is_by_person=True, trust="person", relations=(Relation(kind="supersedes", other=old.id),),
+        entities=await named_in(tx, old.person, text),
+        is_by_person=True, vouched_at=now, trust="person",
+        relations=(Relation(kind="supersedes", other=old.id),),
         holds_from=now, holds_until=None, learned_at=now, ended_at=None,
     )  # fmt: skip
     await decide(tx, new, op="learned", base=0, ground=BY_PERSON, now=now)
     until = old.holds_until or now
     gone = replace(old, status="superseded", holds_until=until, ended_at=now)
     return [new, await decided(tx, gone, "superseded", now=now)]
+
+
+async def named_in(tx: Transaction, person: PersonId, text: str) -> tuple[EntityId, ...]:
+    """Whose names stand in a text."""
+    words = text.casefold()
+    return tuple(
+        each.id
+        for each in await list_entities(tx, person)
+        if any(name.casefold() in words for name in (each.name, *each.aliases))
+    )
 
 
 async def merge_entities(

@@ -113,7 +113,7 @@ TABLES: Final = (
             "importance": "real", "status": "text", "happened_at": "int?",
             "happened_until": "int?", "holds_from": "int?", "holds_until": "int?",
             "due_at": "int?", "entities": "text", "relations": "text", "is_pinned": "int",
-            "is_by_person": "int", "strength": "real", "confidence": "real",
+            "is_by_person": "int", "vouched_at": "int?", "strength": "real", "confidence": "real",
             "times_seen": "int", "first_seen": "int?", "last_seen": "int?", "weighed": "int",
         },
         defaults={
@@ -121,9 +121,9 @@ TABLES: Final = (
             "impact": 0, "tags": "[]", "relational": "[]", "importance": 0.5,
             "status": "active", "happened_at": None, "happened_until": None,
             "holds_from": None, "holds_until": None, "due_at": None, "entities": "[]",
-            "relations": "[]", "is_pinned": 0, "is_by_person": 0, "strength": 1.0,
-            "confidence": 1.0, "times_seen": 0, "first_seen": None, "last_seen": None,
-            "weighed": 0,
+            "relations": "[]", "is_pinned": 0, "is_by_person": 0, "vouched_at": None,
+            "strength": 1.0, "confidence": 1.0, "times_seen": 0, "first_seen": None,
+            "last_seen": None, "weighed": 0,
         },
     ),
     Table(

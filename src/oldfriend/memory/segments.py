@@ -27,7 +27,7 @@ from oldfriend.memory.log import COLUMNS as MESSAGE
 from oldfriend.memory.log import TABLES as MESSAGES
 from oldfriend.memory.log import message_from
 
-SegmentStatus = Literal["waiting", "reading", "done", "trivial", "failed"]
+SegmentStatus = Literal["waiting", "reading", "done", "trivial", "failed", "taken back"]
 UNREAD: Final = frozenset[SegmentStatus]({"waiting", "reading", "failed"})
 """What is to be read, now or when it is asked for again."""
 Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "import"]
@@ -35,10 +35,6 @@ Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "impor
 
 COLUMNS: Final = """id, person, chat, session, first_seq, last_seq, messages, tokens, from_at,
     until_at, generation, status, cut_by, cut_at, author, outcome, error, ended_at"""
-
-
-TAKEN_BACK: Final = "taken back"
-"""In place of an error: what was read in it the person did not want."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,14 +271,18 @@ async def set_status(
 
 
 async def reopen_segments(
-    tx: Transaction, person: PersonId, messages: Sequence[MessageId]
+    tx: Transaction, person: PersonId, messages: Sequence[MessageId], *, is_edit: bool = True
 ) -> list[SegmentId]:
-    """Have the segments read again in which these messages stand; those that were read."""
+    """Have the segments read again in which these messages stand; which those are.
+
+    A reading that was taken back stays so, unless something else is said in it now: an edit.
+    """
     if not messages:
         return []
     names = {f"message{place}": each for place, each in enumerate(messages)}
     rows = await tx.rows(
-        f"""UPDATE segment SET generation = generation + 1, status = 'waiting', ended_at = NULL
+        f"""UPDATE segment SET generation = generation + 1, ended_at = NULL, status = CASE
+             WHEN status = 'taken back' AND :is_edit = 0 THEN status ELSE 'waiting' END
            WHERE person = :person AND id IN
              (SELECT g.id FROM segment g JOIN message m ON m.session = g.session
                 AND m.person = g.person AND m.version = 1
@@ -290,6 +290,7 @@ async def reopen_segments(
               WHERE g.person = :person AND m.id IN ({", ".join(f":{name}" for name in names)}))
            RETURNING id""",
         person=person,
+        is_edit=int(is_edit),
         **names,
     )
     return [SegmentId(row[0]) for row in rows]
@@ -299,9 +300,8 @@ async def find_last_read(tx: Transaction, person: PersonId) -> Segment | None:
     """The segment that was read last, if one was, and has not been taken back."""
     row = await tx.row(
         f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'done'
-           AND coalesce(error, '') <> :taken_back ORDER BY ended_at DESC, id DESC LIMIT 1""",
+           ORDER BY ended_at DESC, id DESC LIMIT 1""",
         person=person,
-        taken_back=TAKEN_BACK,
     )
     return None if row is None else segment_from(row)
 
@@ -319,7 +319,7 @@ async def find_segment_named(tx: Transaction, person: PersonId, name: str) -> Se
 
 
 async def reopen_segments_of(tx: Transaction, person: PersonId, batch: BatchId) -> list[SegmentId]:
-    """The same for all messages that an import has brought or changed; oldest first."""
+    """The same for all messages that an import has brought or changed and that go; oldest first."""
     rows = await tx.rows(
         """SELECT DISTINCT g.id, g.from_at FROM segment g JOIN message m ON m.session = g.session
              AND m.person = g.person AND m.version = 1
@@ -331,7 +331,9 @@ async def reopen_segments_of(tx: Transaction, person: PersonId, batch: BatchId) 
         batch=batch,
     )
     for segment, _ in rows:
-        await reopen_segment(tx, await get_segment(tx, person, segment))
+        found = await get_segment(tx, person, segment)
+        if found.status != "taken back":
+            await reopen_segment(tx, found)
     return [SegmentId(row[0]) for row in rows]
 
 

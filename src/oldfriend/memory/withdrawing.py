@@ -1,17 +1,19 @@
 """What becomes of beliefs when the words behind them go? What stands on nothing else ends.
 
 Nothing is inverted: evidence is withdrawn, and where a decision that fell had put an end to
-another belief, that one is decided again as it was before.
+another belief, that one is decided again as it was before; unless another value of the same holds
+by then, which has overtaken it in any case.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId, PersonId, SegmentId
-from oldfriend.domain.memories import Believed, ChangeOp, Entity, Memory
-from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.domain.memories import Believed, Change, ChangeOp, Entity, Known, Memory
+from oldfriend.memory.beliefs import get_known, list_entities, list_memories, list_summaries
 from oldfriend.memory.changes import (
     Ground,
     decide,
@@ -20,9 +22,14 @@ from oldfriend.memory.changes import (
     newest_change_of,
 )
 from oldfriend.memory.evidence import list_evidence, withdraw_evidence
+from oldfriend.memory.overtaking import before, in_its_place, overtakers, since, stands
 
 UNDONE = "undo/1"
 """The author of decisions that follow from an undo."""
+
+ENDINGS: Final = frozenset({"disputed", "merged", "fulfilled"})
+"""What a reading does to a belief beside putting another in its place."""
+REVISIONS: Final = frozenset({"revised", "separated"})
 
 
 async def undo_consolidation(
@@ -42,12 +49,13 @@ async def undo_consolidations(
     rested: set[ObjectId] = set()
     for segment in segments:
         rested.update(await withdraw_evidence(tx, person, segment, now=now))
+    ground = Ground(author=UNDONE)
+    ended = await end_unsupported(tx, person, ground=ground, now=now, only=rested)
     back: list[ObjectId] = []
     for segment in reversed(segments):
-        ground = Ground(author=UNDONE, segment=segment)
-        back += await reopen_overtaken(tx, person, segment, ground=ground, now=now)
-    ground = Ground(author=UNDONE)
-    ended = await end_unsupported(tx, person, ground=ground, now=now, only=rested | {*back})
+        decisions = await list_changes_by(tx, person, segment)
+        back += await take_back(tx, decisions, ground=ground, now=now)
+    ended += await end_unsupported(tx, person, ground=ground, now=now, only=back)
     summaries = await end_summaries(tx, person, segments, ground=ground, now=now)
     return [*ended, *(each for each in back if each not in ended), *summaries]
 
@@ -58,37 +66,110 @@ async def end_unsupported(
 ) -> list[ObjectId]:  # fmt: skip
     """End the beliefs that no live words support, unless the person wrote them; which those are.
 
-    ``only`` some of them, or all (None).
+    ``only`` some of them, or all (None). What was so once is no history any more, either.
     """
     if only is not None and not only:
         return []
     evidence = await list_evidence(tx, person)
-    believed: list[Memory | Entity] = [each.memory for each in await list_memories(tx, person)]
+    memories = [each.memory for each in await list_memories(tx, person, live=False)]
+    believed: list[Memory | Entity] = [each for each in memories if stands(each)]
     believed += await list_entities(tx, person)
     ended: list[ObjectId] = []
     for each in believed:
         is_asked = only is None or each.id in only
         is_supported = any(words.stance == "supports" for words in evidence.get(each.id, ()))
         if is_asked and not is_supported and not each.is_by_person:
-            await decide_next(tx, replace(each, ended_at=now), "ended", ground, now=now)
+            await decide_next(tx, never_so(each, now), "ended", ground, now=now)
             ended.append(each.id)
     return ended
+
+
+def never_so(each: Memory | Entity, now: Micros) -> Memory | Entity:
+    """A belief that has ended, without having been overtaken."""
+    if isinstance(each, Memory) and each.status == "superseded":
+        return replace(each, status="active", holds_until=None, ended_at=now)
+    return replace(each, ended_at=now)
 
 
 async def reopen_overtaken(
     tx: Transaction, person: PersonId, segment: SegmentId, *, ground: Ground, now: Micros
 ) -> list[ObjectId]:
-    """Bring back what a segment's reading had put an end to, if nothing was decided since."""
-    back: list[ObjectId] = []
+    """Bring back what a segment's earlier readings had ended, where nothing does so any more.
+
+    For after it was read anew, and what then stands on nothing has ended. Doing it again changes
+    nothing.
+    """
+    endings: list[Change] = []
     for change in await list_changes_by(tx, person, segment):
-        if change.op not in {"superseded", "disputed", "merged", "fulfilled"}:
+        is_ending = change.op == "superseded" or change.op in ENDINGS
+        if is_ending and (change.op == "superseded" or await was_edited(tx, change)):
+            endings.append(change)
+    return await take_back(tx, endings, ground=ground, now=now)
+
+
+async def take_back(
+    tx: Transaction, decisions: Sequence[Change], *, ground: Ground, now: Micros
+) -> list[ObjectId]:
+    """Decide again as it was before, where nothing was decided since; what is believed again."""
+    back: list[ObjectId] = []
+    for change in decisions:
+        if change.op != "superseded" and change.op not in ENDINGS | REVISIONS:
             continue
-        history = await list_changes_of(tx, person, change.object)
-        before = [each.after for each in history if each.seq == change.base]
-        if history[-1].seq == change.seq and before:
-            await decide_next(tx, before[0], "reopened", ground, now=now)
+        history = await list_changes_of(tx, change.person, change.object)
+        earlier = before({each.seq: each for each in history}, change)
+        if history[-1].seq != change.seq or earlier is None:
+            continue
+        if change.op in REVISIONS:
+            await decide_next(tx, earlier.after, "revised", ground, now=now)
+        elif await hold_again(tx, earlier.after, ground=ground, now=now):
             back.append(change.object)
     return back
+
+
+async def hold_again(tx: Transaction, after: Believed, *, ground: Ground, now: Micros) -> bool:
+    """Believe something again as it was; False where another value has its place by now.
+
+    Then it was so until the next one began, and goes with that one's words from now on.
+    """
+    known = await list_memories(tx, after.person, live=False)
+    if isinstance(after, Memory):
+        place = in_its_place(after, [each.memory for each in known])
+        if place and not any(overtakers(after, place)):
+            values = [each for each in known if each.memory in place]
+            await end_at_the_next(tx, after, values, ground=ground, now=now)
+        if place:
+            return False
+    await decide_next(tx, after, "reopened", ground, now=now)
+    return True
+
+
+async def end_at_the_next(
+    tx: Transaction, after: Memory, values: Sequence[Known], *, ground: Ground, now: Micros
+) -> None:
+    """Let it be that a memory was so until the next of some values began to hold."""
+    held = await get_known(tx, after.person, after.id)
+    later = [each for each in values if since(each) > since(held)]
+    following = min(later, key=since) if later else max(values, key=since)
+    until = max(since(following), since(held))
+    if (held.memory.status, held.memory.holds_until) == ("superseded", until):
+        return
+    first = (await list_changes_of(tx, after.person, following.memory.id))[0]
+    ground = replace(ground, segment=first.segment, causes=first.causes)
+    ended = replace(after, status="superseded", holds_until=until, ended_at=now)
+    await decide_next(tx, ended, "superseded", ground, now=now)
+
+
+async def was_edited(tx: Transaction, change: Change) -> bool:
+    """Whether none of the words that a decision rests on reads as it did then."""
+    for cause in change.causes:
+        row = await tx.row(
+            """SELECT 1 FROM message WHERE person = :person AND id = :id AND version = :version
+               AND replaced_at IS NULL""",
+            person=change.person, id=cause.message, version=cause.version,
+        )  # fmt: skip
+        if row is not None:
+            return False
+    return True
 
 
 async def end_summaries(

@@ -47,7 +47,8 @@ class Brought:
 
     number: int | None  # by which it can be undone; None if there was nothing new
     added: int
-    known: int  # were here already, or were forgotten
+    known: int  # were here already
+    forgotten: int  # were forgotten, and stay out
     changed: int  # were here, and read otherwise now
     resumed_at: int  # messages that an earlier, interrupted run had dealt with
     read_otherwise: Batch | None  # an earlier import of this file, with others as the person
@@ -72,6 +73,7 @@ class Import:
     batch: Batch
     forgotten: Forgotten = NOTHING
     changed: int = 0
+    left_out: int = 0  # as they were forgotten
     targets: dict[str, Target] = field(default_factory=dict)
 
     async def target(self, tx: Transaction, key: str, now: Micros) -> Target:
@@ -117,7 +119,8 @@ async def bring_in(
     is_like = earlier is None or earlier.reading.is_like(reading)
     return Brought(
         number=batch.number if left_trace else None, added=work.batch.added,
-        known=work.batch.known - work.changed, changed=work.changed, resumed_at=resumed_at,
+        known=work.batch.known - work.changed - work.left_out, forgotten=work.left_out,
+        changed=work.changed, resumed_at=resumed_at,
         read_otherwise=None if is_like else earlier,
     )  # fmt: skip
 
@@ -168,6 +171,7 @@ async def write_slice(tx: Transaction, work: Import, items: Sequence[Item], now:
         kept = await bring(tx, target, told, now=now)
         work.targets[key] = replace(target, language=kept.language)
         work.changed += kept.changed
+        work.left_out += kept.forgotten
         added += kept.added
     await advance_batch(tx, work.batch, added=added, known=len(items) - added)
     return replace(

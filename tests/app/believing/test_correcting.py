@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.app.accepting import Line
 from oldfriend.app.believing.correcting import edit, judge, merge, separate
-from oldfriend.app.believing.looking import find_belief, list_names
+from oldfriend.app.believing.looking import find_belief, list_beliefs, list_names
 from oldfriend.app.catching_up import read_planned
 from oldfriend.app.forming.tending import plan_reading
 from oldfriend.app.house import House
@@ -45,6 +45,24 @@ async def test_another_wording_leaves_the_value(house: House, line: Line) -> Non
 
     assert isinstance(said, Memory)
     assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
+
+
+async def test_what_is_corrected_is_about_whom_it_names_now(house: House, line: Line) -> None:
+    """Not about whom it named before; what it overtakes stays as it was."""
+    await tell(house, line, ["My sister Ana is a nurse.", "My friend Bea lives in Faro."])
+    async with house.db.reading() as tx:
+        names = {each.what.name: each.what.id for each in await list_names(tx, line.person.id)}  # type: ignore[union-attr]
+        told = await list_beliefs(tx, line.person.id)
+    about_ana = next(
+        each.what
+        for each in told
+        if isinstance(each.what, Memory) and each.what.entities == (names["Ana"],)
+    )
+    text = about_ana.text.replace("Ana", "Bea")
+    corrected, *_ = await edit(house, line.person.id, about_ana.id, text)
+
+    assert isinstance(corrected, Memory)
+    assert corrected.entities == (names["Bea"],)
 
 
 async def test_a_value_that_does_not_show_is_asked_for(house: House, line: Line) -> None:

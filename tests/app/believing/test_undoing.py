@@ -18,7 +18,7 @@ from oldfriend.domain.memories import Memory
 from oldfriend.memory.beliefs import list_entities
 from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.log import list_messages
-from oldfriend.memory.segments import Segment, list_segments
+from oldfriend.memory.segments import Segment, list_segments, reopen_segment
 from tests.app.believing.life import believed, tell, the_one
 from tests.clock import FrozenClock
 
@@ -241,3 +241,58 @@ async def test_what_was_taken_back_is_not_read_again_by_itself(
     await edit(house, line, await id_of(house, line, "Porto"), "I live in Faro.")  # type: ignore[arg-type]
     await tell(house, line, [])
     assert (await homes(house, line))["Faro"] == "active"
+
+
+async def test_forgetting_brings_back_what_it_had_overtaken(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """The newest goes: the one before holds again."""
+    await moves(house, line, clock, "Lisbon", "Porto")
+    await forget(house, line.person.id, Wish(ids=(await id_of(house, line, "Porto"),)))
+    await tell(house, line, [])
+
+    assert await homes(house, line) == {"Lisbon": "active"}
+
+
+async def test_forgetting_in_the_middle_closes_the_gap(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """One holds, and when that is forgotten, too, the first does."""
+    await moves(house, line, clock, "Lisbon", "Porto", "Braga")
+    await forget(house, line.person.id, Wish(ids=(await id_of(house, line, "Porto"),)))
+    await tell(house, line, [])
+    assert await homes(house, line) == {"Lisbon": "superseded", "Braga": "active"}
+
+    await forget(house, line.person.id, Wish(ids=(await id_of(house, line, "Braga"),)))
+    await tell(house, line, [])
+    assert await homes(house, line) == {"Lisbon": "active"}
+
+
+async def test_an_edit_brings_back_what_the_words_had_overtaken(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Whatever is said there instead."""
+    await moves(house, line, clock, "Lisbon", "Porto")
+    said = await id_of(house, line, "Porto")
+    await edit(house, line, said, "I had a lovely walk today.")  # type: ignore[arg-type]
+    await tell(house, line, [])
+    assert await homes(house, line) == {"Lisbon": "active", "Porto": "-"}
+
+    clock.tick(minutes=1)
+    await edit(house, line, said, "I live in Faro.")  # type: ignore[arg-type]
+    await tell(house, line, [])
+    assert await homes(house, line) == {"Lisbon": "superseded", "Porto": "-", "Faro": "active"}
+
+
+async def test_reading_anew_without_an_edit_brings_nothing_back(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """What overtook it still stands."""
+    await moves(house, line, clock, "Lisbon", "Porto", "Braga")
+    for segment in await segments(house, line):
+        async with house.db.writing() as tx:
+            again = await reopen_segment(tx, segment)
+        await read(house, line.person.id, again.id)
+        assert await homes(house, line) == {
+            "Lisbon": "superseded", "Porto": "superseded", "Braga": "active",
+        }  # fmt: skip

@@ -1,16 +1,19 @@
 """What was forgotten is known again by whoever has the key, and tells nothing to others."""
 
 from oldfriend.domain.clock import DAY, MINUTE
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import Memory, MemoryKind
 from oldfriend.memory.forgetting.tombstones import (
     NOTHING,
     Forgotten,
     belief_words,
     lay,
+    lay_key,
     lift,
     load_forgotten,
+    print_of,
     prints_of,
     prints_of_belief,
+    quoted_words,
 )
 from tests.memory.conftest import Friend
 
@@ -53,10 +56,42 @@ async def test_what_is_said_anew_lifts_it(nora: Friend) -> None:
     """Then old copies may come back, too."""
     forgotten = await laid(nora, LONG, said_at=nora.clock())
     async with nora.db.writing() as tx:
-        assert await lift(tx, nora.person.id, forgotten, ["something else", LONG]) == 1
+        await lift(tx, nora.person.id, [print_of(KEY, "something else")])
+        between = await load_forgotten(tx, nora.person.id, KEY)
+        await lift(tx, nora.person.id, [print_of(KEY, LONG)])
         after = await load_forgotten(tx, nora.person.id, KEY)
 
+    assert between == forgotten
     assert not after.was_forgotten(LONG, said_at=0)
+
+
+async def test_it_is_known_that_another_key_was_used(nora: Friend) -> None:
+    """Also where both were."""
+    async with nora.db.writing() as tx:
+        await lay_key(tx, nora.person.id, KEY)
+        own = await load_forgotten(tx, nora.person.id, KEY)
+        none = await load_forgotten(tx, nora.person.id, b"")
+        await lay_key(tx, nora.person.id, b"other")
+        both = await load_forgotten(tx, nora.person.id, KEY)
+
+    assert [each.is_by_another_key for each in (NOTHING, own, none, both)] == [
+        False, False, True, True,
+    ]  # fmt: skip
+
+
+def test_a_quote_is_known_by_any_run_of_its_words() -> None:
+    """A few words only at their minute."""
+
+    def known_by(quote: str, at: int, kind: MemoryKind = "event", key: str = "") -> set[str]:
+        return set(quoted_words(kind, key, quote, said_at=at))
+
+    known = known_by(LONG, 0)
+    assert known & known_by(f"I think {LONG}", DAY, "thought")
+    assert known & known_by("sister Ana is allergic to", DAY)
+    assert not known & known_by("my sister Ana", 0)
+    assert not known & known_by(LONG, 0, "fact", "relation")
+    assert known_by("ok", 0) == known_by("ok", 1)
+    assert known_by("ok", 0) != known_by("ok", MINUTE)
 
 
 async def test_a_belief_is_known_by_its_text_and_by_what_it_says(nora: Friend) -> None:

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from oldfriend.app.believing.looking import find_belief
+from oldfriend.app.forming.means import small_model_for
 from oldfriend.app.house import House
-from oldfriend.background.merging import Joining, write_joined
+from oldfriend.background.merging import Joining, Merged, write_joined
+from oldfriend.background.merging import merge as join
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Believed, Entity, Memory
+from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
 from oldfriend.memory.beliefs import find_object, get_known
 from oldfriend.memory.people import lock_person
@@ -65,6 +68,18 @@ async def merge(house: House, person: PersonId, keep: str, go: str) -> list[Beli
                 tx, person, EntityId(one.id), EntityId(other.id), now=house.clock()
             )
         return await merge_memories(tx, house, person, (MemoryId(one.id), MemoryId(other.id)))
+
+
+async def merge_duplicates(house: House, person: PersonId, *, dry_run: bool) -> Merged:
+    """Join whatever says the same, and let go what has faded, as tidying does; or what would be.
+
+    Raises StaleDecision, and what the model raises.
+    """
+    model = small_model_for(house, Asker(person=person, is_background=True))
+    return await join(
+        house.db, person, model=model, embedder=house.embedder.model, now=house.clock(),
+        dry_run=dry_run,
+    )  # fmt: skip
 
 
 async def merge_memories(

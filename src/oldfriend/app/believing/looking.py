@@ -81,13 +81,18 @@ async def find_belief(tx: Transaction, person: PersonId, name: str) -> Belief:
 
 
 async def beliefs_at(tx: Transaction, person: PersonId, at: Micros) -> list[Belief]:
-    """What was believed at a moment, with such of its words as are kept still; oldest first."""
+    """What was believed at a moment, with such of its words as were said by then; oldest first."""
     evidence = await list_evidence(tx, person)
     return [
-        Belief(what=change.after, words=tuple(evidence.get(change.object, ())))
+        Belief(what=change.after, words=said_by(at, evidence.get(change.object, ())))
         for change in await believed_at(tx, person, at)
         if change.after.ended_at is None and is_told(change.after)
     ]
+
+
+def said_by(at: Micros, words: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Such of these words as had been said at a moment."""
+    return tuple(each for each in words if each.said_at <= at)
 
 
 def is_told(what: Believed) -> bool:

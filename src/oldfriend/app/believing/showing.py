@@ -40,8 +40,8 @@ WHO: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def line_of(what: Believed) -> str:
-    """Something believed, on one line."""
+def line_of(what: Believed, *, now: Micros | None = None) -> str:
+    """Something believed, on one line; with ``now`` also whether its time has passed."""
     if isinstance(what, Entity):
         names = f", also {', '.join(what.aliases)}" if what.aliases else ""
         told = f": {one_line(what.description)}" if what.description else ""
@@ -49,10 +49,10 @@ def line_of(what: Believed) -> str:
     if isinstance(what, Summary):
         span = f"{day(what.from_at)} to {day(what.until_at)}"
         return f"{short(what.id)}  level {what.level}  {span}  {what.text}{marks(what)}"
-    return f"{short(what.id)}  {what.kind:<11} {one_line(what.text)}{marks(what)}"
+    return f"{short(what.id)}  {what.kind:<11} {one_line(what.text)}{marks(what, now)}"
 
 
-def marks(what: Believed) -> str:
+def marks(what: Believed, now: Micros | None = None) -> str:
     """What is to be known of it beside its words."""
     found: list[str] = []
     if isinstance(what, Summary):
@@ -63,16 +63,21 @@ def marks(what: Believed) -> str:
         found += ["by you"] if what.is_by_person else []
     if isinstance(what, Memory):
         found += [f"impact {what.impact:+d}"] if what.impact else []
-        found += [f"due {day(what.due_at)}"] if what.due_at is not None else []
+        found += [due_of(what.due_at, now)] if what.due_at is not None else []
     if what.ended_at is not None:
         found.append(f"until {day(what.ended_at)}")
     return f"  [{', '.join(found)}]" if found else ""
 
 
-def belief_as_text(belief: Belief, *, zone: str) -> str:
+def due_of(due_at: Micros, now: Micros | None) -> str:
+    """When something is due, or was."""
+    return f"{'due' if now is None or now <= due_at else 'overdue since'} {day(due_at)}"
+
+
+def belief_as_text(belief: Belief, *, zone: str, now: Micros) -> str:
     """Something believed with everything that is known about it, to read."""
     what = belief.what
-    lines = [line_of(what)]
+    lines = [line_of(what, now=now if what.ended_at is None else None)]
     lines += [f"    {line}" for line in details_of(what, belief.standing, zone)]
     for stance, title in (("supports", "Because of:"), ("contradicts", "Against it:")):
         words = [each for each in belief.words if each.stance == stance]
@@ -204,9 +209,11 @@ def step_as_json(step: Step, zone: str) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def listed(told: Iterable[Belief]) -> list[str]:
-    """Beliefs, a line each."""
-    return [line_of(each.what) for each in told]
+def listed(told: Iterable[Belief], *, now: Micros) -> list[str]:
+    """Beliefs, a line each; of what is open still, whether it is overdue."""
+    return [
+        line_of(each.what, now=now if each.what.ended_at is None else None) for each in told
+    ]  # fmt: skip
 
 
 def moment(at: Micros | None, zone: str) -> str | None:

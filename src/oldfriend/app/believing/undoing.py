@@ -9,7 +9,6 @@ from oldfriend.domain.people import Person
 from oldfriend.memory.batches import Undone
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import (
-    TAKEN_BACK,
     Segment,
     find_last_read,
     find_segment_named,
@@ -29,7 +28,7 @@ async def undo_reading(house: House, person: PersonId, name: str | None) -> list
         await lock_person(tx, person)
         segment = await named(tx, person, name)
         touched = await undo_consolidation(tx, person, segment.id, now=now)
-        await set_status(tx, segment, "done", error=TAKEN_BACK, now=now)
+        await set_status(tx, segment, "taken back", now=now)
     return touched
 
 

@@ -9,17 +9,19 @@ from typing import Final
 
 from oldfriend.app.forming.means import OF_IMPORTS, By, means_for, small_model_for
 from oldfriend.app.house import House
-from oldfriend.background.compacting import compact
+from oldfriend.background.compacting import compact, due_for_folding
 from oldfriend.background.consolidating import Consolidated, consolidate
 from oldfriend.background.cutting import Ripeness, cut_ripe, ripe_at
 from oldfriend.background.merging import merge
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, ModelError, NotFound
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId
 from oldfriend.domain.people import SESSION_IDLE
 from oldfriend.ledger.calls import Asker
-from oldfriend.memory.expiring import expire_overdue
+from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.expiring import expire_overdue, next_expiry
+from oldfriend.memory.log import get_message
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import (
     Cut,
@@ -33,13 +35,17 @@ from oldfriend.memory.segments import (
     set_status,
 )
 from oldfriend.queues.agenda import Job, list_due, put_job
-from oldfriend.queues.letters import first_due, list_people_in
+from oldfriend.queues.lanes import postpone
+from oldfriend.queues.letters import find_first, first_due, list_people_in
 
 TEND: Final = "tend"
 READ: Final = "read"
 TIDY: Final = "tidy"
+FOLD: Final = "fold"
 STILL_TALKING: Final = 2 * MINUTE
 """Who has said something so shortly before may go on."""
+LONGEST_READING: Final = 60 * MINUTE
+"""What others read at the same time was begun no longer ago."""
 
 
 def lane_of(person: PersonId) -> str:
@@ -52,13 +58,24 @@ def old_lane_of(person: PersonId) -> str:
     return f"old-talk:{person}"
 
 
+def fold_lane_of(person: PersonId) -> str:
+    """The lane in which a person's summaries are folded."""
+    return f"{FOLD}:{person}"
+
+
 async def note_talk(
-    tx: Transaction, house: House, person: PersonId, session: SessionId, *, now: Micros
-) -> None:
-    """See to it that what was just said is read once it is ripe."""
+    tx: Transaction, house: House, person: PersonId, session: SessionId, *, now: Micros,
+    dropped: Sequence[MessageId] = (),
+) -> None:  # fmt: skip
+    """See to it that what was just said is read once it is ripe.
+
+    At once, where a model was not shown all of it (``dropped``, oldest first).
+    """
     if not house.settings.memory.forms:
         return
     planned = await list_due(tx, TEND, lane=lane_of(person))
+    if dropped and await is_uncut(tx, person, dropped[-1]):
+        await plan_tending(tx, person, now=now, due_at=now, because="pressure")
     if not planned:
         await plan_tending(tx, person, now=now, due_at=now + SESSION_IDLE)
     elif planned[0] <= now:
@@ -66,6 +83,16 @@ async def note_talk(
     most = house.settings.memory.read_every_turns
     if await count_uncut_turns(tx, person, session) >= most:
         await plan_tending(tx, person, now=now, due_at=now)
+
+
+async def is_uncut(tx: Transaction, person: PersonId, message: MessageId) -> bool:
+    """Whether a message is in no segment yet."""
+    try:
+        said = await get_message(tx, person, message)
+    except NotFound:
+        return False  # forgotten meanwhile
+    uncut = await list_uncut(tx, person, session=said.session)
+    return any(each.first_seq <= said.seq for each in uncut)
 
 
 async def note_brought(
@@ -78,12 +105,11 @@ async def note_brought(
 
 
 async def plan_tending(
-    tx: Transaction, person: PersonId, *, now: Micros, due_at: Micros
-) -> None:  # fmt: skip
-    """Have a person's talk looked at, whether something is ripe."""
-    await put_job(
-        tx, lane_of(person), Job(name=TEND), person=person, now=now, due_at=due_at
-    )  # fmt: skip
+    tx: Transaction, person: PersonId, *, now: Micros, due_at: Micros, because: Cut | None = None
+) -> None:
+    """Have a person's talk looked at, whether something is ripe; ``because`` makes it so."""
+    job = Job(name=TEND, arguments={} if because is None else {"because": because})
+    await put_job(tx, lane_of(person), job, person=person, now=now, due_at=due_at)
     if due_at <= now:
         await tx.wake()
 
@@ -93,8 +119,11 @@ async def tend(
 ) -> list[Segment]:
     """Cut what is ripe, and plan to read it; look again when the rest may be ripe.
 
-    ``because`` cuts everything; ``imported``: what was imported is all there.
+    ``because`` cuts everything; ``imported``: what was imported is all there. Nothing is cut
+    where memory is not to form.
     """
+    if not house.settings.memory.forms:
+        return []
     now = house.clock()
     ripeness = Ripeness(
         now=now, turns=house.settings.memory.read_every_turns, because=because, imported=imported
@@ -133,6 +162,7 @@ async def read(
         segment = await find_segment(tx, person, segment_id)
     if segment is None or (is_read(segment) and not (by == "model" and is_by_rules(segment))):
         return None
+    began = house.clock()
     means = await means_for(house, segment, by=by)
     if is_read(segment):
         async with house.db.writing() as tx:
@@ -140,7 +170,9 @@ async def read(
             segment = await reopen_segment(tx, segment)
     done = await consolidate(means, segment)
     async with house.db.writing() as tx:
-        await plan_tidying(tx, person, now=house.clock())
+        now = house.clock()
+        await plan_tidying(tx, person, now=now, due_at=now + DAY, since=began - LONGEST_READING)
+        await plan_folding(tx, person, now=now)
     return done
 
 
@@ -155,10 +187,13 @@ def is_by_rules(segment: Segment) -> bool:
 
 
 async def reopened(
-    tx: Transaction, person: PersonId, messages: Sequence[MessageId], *, now: Micros
+    tx: Transaction, house: House, person: PersonId, messages: Sequence[MessageId], *, now: Micros
 ) -> None:
-    """Have read again what changed messages are part of, if it was read already."""
-    if await reopen_segments(tx, person, messages):
+    """Have read again what changed messages are part of, if it was read already.
+
+    Where memory is not to form, once it is to form again.
+    """
+    if await reopen_segments(tx, person, messages) and house.settings.memory.forms:
         await plan_tending(tx, person, now=now, due_at=now)
 
 
@@ -187,23 +222,58 @@ async def give_up_reading(
         await set_status(tx, failed, "failed", error=error, now=now)
 
 
-async def plan_tidying(tx: Transaction, person: PersonId, *, now: Micros) -> None:
-    """Have a person's memory tidied within a day, unless that is planned."""
+async def plan_tidying(
+    tx: Transaction, person: PersonId, *, now: Micros, due_at: Micros, since: Micros
+) -> None:
+    """Have a person's memory tidied by a time; what was known at ``since`` was tidied then."""
     lane = f"{TIDY}:{person}"
-    if await first_due(tx, "agenda", lane) is None:
-        await put_job(tx, lane, Job(name=TIDY), person=person, now=now, due_at=now + DAY)
+    planned = [at for at in await list_due(tx, TIDY, lane=lane) if at > now]
+    if not planned:
+        job = Job(name=TIDY, arguments={"since": since})
+        await put_job(tx, lane, job, person=person, now=now, due_at=due_at)
+    elif planned[0] > due_at:
+        await postpone(tx, "agenda", lane, since=0, due_at=due_at)
 
 
-async def tidy(house: House, person: PersonId) -> None:
-    """Join what says the same, fold old summaries, and end what is overdue."""
+async def tidy(house: House, person: PersonId, *, since: Micros = 0) -> None:
+    """Join what says the same, and end what is overdue; again when the next promise runs out."""
     now = house.clock()
     async with house.db.writing() as tx:
         await lock_person(tx, person)
         await expire_overdue(tx, person, now=now)
-    asker = Asker(person=person, is_background=True)
-    model = small_model_for(house, asker)
-    await merge(house.db, person, model=model, embedder=house.embedder.model, now=now)
-    await compact(house.db, person, model=model, now=now)
+        await plan_folding(tx, person, now=now)
+    model = small_model_for(house, Asker(person=person, is_background=True))
+    embedder = house.embedder.model
+    await merge(house.db, person, model=model, embedder=embedder, now=now, since=since)
+    async with house.db.writing() as tx:
+        due_at = await next_expiry(tx, person)
+        if due_at is not None:
+            await plan_tidying(tx, person, now=now, due_at=due_at, since=now)
+
+
+async def plan_folding(tx: Transaction, person: PersonId, *, now: Micros) -> None:
+    """Have summaries folded where there are too many; at once also where that failed before."""
+    if not due_for_folding(await list_summaries(tx, person)):
+        return
+    lane = fold_lane_of(person)
+    if await first_due(tx, "agenda", lane) is None:
+        await put_job(tx, lane, Job(name=FOLD), person=person, now=now)
+    else:
+        await postpone(tx, "agenda", lane, since=0, due_at=now)
+
+
+async def fold(house: House, person: PersonId) -> None:
+    """Fold old summaries. Raises ModelError where the model did not manage to."""
+    model = small_model_for(house, Asker(person=person, is_background=True))
+    done = await compact(house.db, person, model=model, now=house.clock())
+    if done.failed is not None:
+        raise ModelError(done.failed)
+
+
+async def why_not_folded(tx: Transaction, person: PersonId) -> str | None:
+    """Why summaries could not be folded the last time; None: nothing is amiss."""
+    letter = await find_first(tx, "agenda", fold_lane_of(person))
+    return None if letter is None else letter.error
 
 
 def segment_in(job: Job) -> tuple[SegmentId, By]:
@@ -212,3 +282,14 @@ def segment_in(job: Job) -> tuple[SegmentId, By]:
     if not isinstance(segment, str) or by not in {"rules", "model", "either"}:
         raise InvalidInput(f"A job to read something that is not a segment: {dict(job.arguments)}")
     return SegmentId(segment), by  # type: ignore[return-value]
+
+
+def because_in(job: Job) -> Cut | None:
+    """Why a job to tend is to cut everything; None: only what is ripe."""
+    return "pressure" if job.arguments.get("because") == "pressure" else None
+
+
+def since_in(job: Job) -> Micros:
+    """Since when a job to tidy has to look."""
+    since = job.arguments.get("since")
+    return since if isinstance(since, int) else 0

@@ -12,16 +12,7 @@ from oldfriend.background.deciding.deliberation import SURE_ENOUGH, Deliberation
 from oldfriend.background.extraction import Claim
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Known, Memory, Status
-
-MANY: Final = frozenset({
-    "interests", "languages", "children", "child", "pets", "pet", "siblings", "sibling", "sister",
-    "brother", "friend", "friends", "allergy", "allergies", "skills", "hobbies", "family", "goals",
-    "colleague", "conditions", "medication",
-})  # fmt: skip
-"""Keys that may have several values at once."""
-
-SINGLE: Final = frozenset({"budget", "preferred_currency", "home_timezone", "language"})
-"""Categories of preferences that have one value at a time."""
+from oldfriend.memory.overtaking import MANY, SINGLE, is_same_key, since
 
 JUST_NOW: Final = 31 * DAY
 """What began so shortly before is no story of old times."""
@@ -75,7 +66,7 @@ def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
     else:
         thinking.learn(claim, supersedes=old.memory)
         until = max(claim.holds_from or heard_at, since(old))
-        thinking.end(old, "superseded", "superseded", until=until)
+        thinking.end(old, "superseded", "superseded", claim, until=until)
 
 
 def is_of_before(claim: Claim, known: Known, heard_at: Micros) -> bool:
@@ -83,7 +74,7 @@ def is_of_before(claim: Claim, known: Known, heard_at: Micros) -> bool:
 
     Who says on the same day that they have moved the day before means what holds now.
     """
-    if heard_at < known.standing.last_seen:
+    if heard_at < last_word(known):
         return True
     is_over = claim.holds_until is not None and claim.holds_until <= heard_at
     return is_over or (claim.holds_from or heard_at) < since(known) - JUST_NOW
@@ -100,13 +91,8 @@ def recount(thinking: Deliberation, current: Known, claim: Claim) -> None:
     for each in past:
         if held_at(each, began):
             thinking.change(each, replace(each.memory, holds_until=began), "revised")
-    until = min(later, default=current.standing.last_seen)
+    until = min(later, default=last_word(current))
     thinking.learn(claim, status="superseded", holds_until=until, is_over=True)
-
-
-def is_same_key(one: Memory, other: Memory) -> bool:
-    """Whether two are values of the same."""
-    return (one.kind, one.key, one.subject) == (other.kind, other.key, other.subject)
 
 
 def held_at(known: Known, at: Micros) -> bool:
@@ -122,7 +108,14 @@ def strengthen(thinking: Deliberation, known: Known, claim: Claim) -> None:
 
 
 def oppose(thinking: Deliberation, known: Known, claim: Claim) -> None:
-    """Words against it: less sure, and disputed when it has become doubtful."""
+    """Words against it: less sure, and disputed when it has become doubtful.
+
+    The person's own word no sign makes doubtful, nor what they had said before it.
+    """
+    is_theirs = known.memory.is_by_person
+    if is_theirs and (claim.signal == "implicit" or thinking.heard_at(claim) < last_word(known)):
+        thinking.refused["overruled by the person"] += 1
+        return
     thinking.bear(known, claim, stance="contradicts")
     if known.standing.confidence < SURE_ENOUGH + 0.2 and known.memory.status == "active":
         thinking.change(known, with_status(known.memory, "disputed"), "disputed")
@@ -133,14 +126,14 @@ def with_status(memory: Memory, status: Status) -> Memory:
     return replace(memory, status=status)
 
 
-def since(known: Known) -> Micros:
-    """Since when in the world a value is known to hold."""
-    return known.memory.holds_from or known.standing.first_seen
+def last_word(known: Known) -> Micros:
+    """When it was said last that it is so, by whatever way: in talk, or by confirming it."""
+    return max(known.standing.last_seen, known.memory.vouched_at or 0)
 
 
 def newest(rivals: list[Known]) -> Known:
     """The one that was said last."""
-    return max(rivals, key=lambda each: (each.standing.last_seen, each.memory.id))
+    return max(rivals, key=lambda each: (last_word(each), each.memory.id))
 
 
 def with_value(known: list[Known], claim: Claim) -> Known | None:

@@ -14,6 +14,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import (
     Believed,
+    Cause,
     ChangeOp,
     Entity,
     Known,
@@ -44,6 +45,14 @@ class Decision:
     op: ChangeOp | None
     base: int
     words: tuple[Words, ...] = ()
+    ended_by: tuple[Words, ...] = ()  # that speak for something else, and so put an end to it
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The message versions that it rests on."""
+        words = self.ended_by if self.ended_by and self.op != "learned" else self.words
+        named = (Cause(message=each.source.id, version=each.source.version) for each in words)
+        return tuple(dict.fromkeys(named))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,19 +127,23 @@ class Deliberation:
         """Add a claim's words to what supports a belief, or speaks against it."""
         self._note(known.memory, None, known.base, self.words_of(claim, stance=stance))
 
-    def change(self, known: Known, after: Memory, op: ChangeOp) -> None:
+    def change(
+        self, known: Known, after: Memory, op: ChangeOp, *, ended_by: tuple[Words, ...] = ()
+    ) -> None:
         """Decide about something known."""
         if after != known.memory:
-            self._note(after, op, known.base, ())
+            self._note(after, op, known.base, (), ended_by=ended_by)
             self.known[after.id] = replace(known, memory=after)
 
-    def end(self, known: Known, status: Status, op: ChangeOp, *, until: Micros | None) -> None:
-        """Believe no longer that something is so; it was, until then."""
+    def end(
+        self, known: Known, status: Status, op: ChangeOp, claim: Claim, *, until: Micros | None
+    ) -> None:
+        """Believe no longer that something is so, as a claim has it; it was, until then."""
         ended = replace(
             known.memory, status=status, ended_at=self.scene.now,
             holds_until=known.memory.holds_until if until is None else until,
         )  # fmt: skip
-        self.change(known, ended, op)
+        self.change(known, ended, op, ended_by=self.words_of(claim))
 
     def set_entity(self, entity: Entity, op: ChangeOp | None, words: Iterable[Words] = ()) -> None:
         """Decide about an entity, or only add words to what speaks of it."""
@@ -183,12 +196,15 @@ class Deliberation:
         )
 
     def _note(
-        self, after: Believed, op: ChangeOp | None, base: int, words: tuple[Words, ...]
+        self, after: Believed, op: ChangeOp | None, base: int, words: tuple[Words, ...], *,
+        ended_by: tuple[Words, ...] = (),
     ) -> None:  # fmt: skip
         """Keep a decision; one about the same object becomes part of it."""
         before = self.decided.get(after.id)
         if before is None:
-            self.decided[after.id] = Decision(after=after, op=op, base=base, words=words)
+            self.decided[after.id] = Decision(
+                after=after, op=op, base=base, words=words, ended_by=ended_by
+            )
             return
         learned = before.op == "learned"
         self.decided[after.id] = Decision(
@@ -196,4 +212,5 @@ class Deliberation:
             op=before.op if learned or op is None else op,
             base=before.base,
             words=(*before.words, *words),
+            ended_by=(*before.ended_by, *ended_by),
         )

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.background.deciding.attributes import oppose, strengthen, with_value
+from oldfriend.background.deciding.attributes import last_word, oppose, strengthen, with_value
 from oldfriend.background.deciding.deliberation import Deliberation
 from oldfriend.background.extraction import Claim
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Known, Memory
+from oldfriend.domain.memories import Known, Memory, Relation
 
 MENTIONED_AGAIN: Final = 30 * DAY
 """Within so much time the same event is one event (ACCEPTANCE F9)."""
@@ -56,7 +56,7 @@ def decide_about_target(thinking: Deliberation, claim: Claim, target: Known) -> 
             oppose(thinking, target, claim)
         case "fulfils":
             thinking.bear(target, claim)
-            thinking.end(target, "fulfilled", "fulfilled", until=None)
+            thinking.end(target, "fulfilled", "fulfilled", claim, until=None)
         case _:
             supersede(thinking, target, claim)
 
@@ -64,7 +64,7 @@ def decide_about_target(thinking: Deliberation, claim: Claim, target: Known) -> 
 def supersede(thinking: Deliberation, old: Known, claim: Claim) -> None:
     """Something else holds now: both are written."""
     heard_at = thinking.heard_at(claim)
-    if heard_at < old.standing.last_seen:
+    if heard_at < last_word(old):
         thinking.refused["not known"] += 1  # what is known is newer
     elif old.memory.is_by_person and claim.signal == "implicit":
         thinking.refused["overruled by the person"] += 1
@@ -74,7 +74,11 @@ def supersede(thinking: Deliberation, old: Known, claim: Claim) -> None:
             thinking.learn(claim, supersedes=old.memory)
         else:
             strengthen(thinking, twin, claim)
-        thinking.end(old, "superseded", "superseded", until=claim.holds_from or heard_at)
+            twin = thinking.known[twin.memory.id]
+            link = Relation(kind="supersedes", other=old.memory.id)
+            relations = tuple(dict.fromkeys((*twin.memory.relations, link)))
+            thinking.change(twin, replace(twin.memory, relations=relations), "revised")
+        thinking.end(old, "superseded", "superseded", claim, until=claim.holds_from or heard_at)
 
 
 def twin_of(thinking: Deliberation, old: Known, claim: Claim) -> Known | None:

@@ -24,6 +24,7 @@ ALTER TABLE memory ADD COLUMN entities TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE memory ADD COLUMN relations TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE memory ADD COLUMN is_pinned BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE memory ADD COLUMN is_by_person BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE memory ADD COLUMN vouched_at BIGINT; -- when they wrote or confirmed it
 -- How it stands: computed from its live evidence, and kept here for whoever reads.
 ALTER TABLE memory ADD COLUMN strength DOUBLE PRECISION NOT NULL DEFAULT 1.0;
 ALTER TABLE memory ADD COLUMN confidence DOUBLE PRECISION NOT NULL DEFAULT 1.0;
@@ -88,7 +89,8 @@ CREATE TABLE segment (
     from_at BIGINT NOT NULL,
     until_at BIGINT NOT NULL,
     generation BIGINT NOT NULL DEFAULT 1, -- raised when something in it is edited or deleted
-    status TEXT NOT NULL CHECK (status IN ('waiting', 'reading', 'done', 'trivial', 'failed')),
+    status TEXT NOT NULL CHECK (status IN
+        ('waiting', 'reading', 'done', 'trivial', 'failed', 'taken back')),
     cut_by TEXT NOT NULL,
     cut_at BIGINT NOT NULL,
     author TEXT,                -- what has read it

@@ -7,6 +7,7 @@ stands still goes on from line to line. Judges nothing.
 import json
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import Final
 from oldfriend.app.accepting import Line as Open
 from oldfriend.app.accepting import Said, accept
 from oldfriend.app.choices.sections import Role
-from oldfriend.app.forming.tending import read, tend, tidy
+from oldfriend.app.forming.tending import fold, read, tend, tidy
 from oldfriend.app.house import House, RoleModel
 from oldfriend.domain.clock import MINUTE, Micros, from_micros
+from oldfriend.domain.errors import ModelError
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.people import SESSION_IDLE
@@ -140,6 +142,8 @@ class Living:
                 await self.bring_in(imported)
         await self.rest()
         await tidy(self.house, self.person)
+        with suppress(ModelError):  # a rehearsed reader may have no words for it
+            await fold(self.house, self.person)
         self.by_day[day.date] = await self.believed(live=True)
 
     async def hear(self, line: Line) -> None:

@@ -12,7 +12,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import LATEST, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.domain.memories import Entity
+from oldfriend.domain.memories import Entity, Memory
 from oldfriend.memory.batches import get_batch
 from oldfriend.memory.beliefs import SHORTEST_PREFIX, list_entities, list_memories
 from oldfriend.memory.evidence import list_evidence
@@ -40,13 +40,14 @@ class Chosen:
     seqs: frozenset[int] = frozenset()  # of message versions
     objects: frozenset[ObjectId] = frozenset()
     batches: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()  # of somebody: nothing is called by them any more
     is_everything: bool = False
 
     def and_also(self, other: "Chosen") -> "Chosen":
         """Both together."""
         return Chosen(
             seqs=self.seqs | other.seqs, objects=self.objects | other.objects,
-            batches=self.batches | other.batches,
+            batches=self.batches | other.batches, names=self.names | other.names,
             is_everything=self.is_everything or other.is_everything,
         )  # fmt: skip
 
@@ -149,31 +150,72 @@ async def all_of(tx: Transaction, person: PersonId) -> Chosen:
 
 
 async def about(tx: Transaction, person: PersonId, name: str) -> Chosen:
-    """Somebody or something, what is believed of them, and the messages that tell of them.
+    """Somebody or something, what is believed of them, what they said, and what tells of them.
 
     Where another bears the same name, a message that only mentions it is not counted.
     Raises NotFound, InvalidInput.
     """
     entities = await list_entities(tx, person, live=False)
     meant = meant_by(name, entities)
-    names = frozenset({name}) if meant is None else own_names(meant, entities)
+    names = frozenset({name.strip()}) if meant is None else own_names(meant, entities)
+    speakers = await speakers_called(tx, person, names)
+    names |= speakers
     memories = [
         each.memory
         for each in await list_memories(tx, person, live=False)
         if (meant is not None and meant.id in each.memory.entities)
-        or mentions(f"{each.memory.text}\n{each.memory.value}", names)
+        or mentions(all_words(each.memory), names)
     ]
     objects = {memory.id for memory in memories} | ({meant.id} if meant is not None else set())
     evidence = await list_evidence(tx, person)
     told = {words.message for each in objects for words in evidence.get(each, ())}
-    rows = await tx.rows("SELECT id, seq, text FROM message WHERE person = :person", person=person)
-    told.update(message for message, _, text in rows if mentions(text, names))
+    rows = await tx.rows(
+        "SELECT id, seq, speaker, text, details FROM message WHERE person = :person", person=person
+    )
+    told.update(
+        message for message, _, speaker, text, details in rows
+        if speaker in speakers or mentions(f"{text}\n{details or ''}", names)
+    )  # fmt: skip
     if not (objects or told):
         raise NotFound(f"Nothing that is kept is about {name!r}.")
+    here = await names_here(tx, person)
+    is_somebody = meant is not None or bool(speakers)
     return Chosen(
-        seqs=frozenset(int(seq) for message, seq, _ in rows if message in told),
+        seqs=frozenset(int(row[1]) for row in rows if row[0] in told),
         objects=frozenset(ObjectId(each) for each in objects),
+        names=frozenset(each for each in names if is_somebody and each.casefold() not in here),
     )
+
+
+def all_words(memory: Memory) -> str:
+    """All the words in what is believed."""
+    return "\n".join([memory.text, memory.key, memory.value, *memory.tags])
+
+
+async def speakers_called(
+    tx: Transaction, person: PersonId, names: Collection[str]
+) -> frozenset[str]:
+    """Who has said something, under such a name or a longer one; not the two who talk here."""
+    rows = await tx.rows(
+        """SELECT DISTINCT speaker FROM message
+           WHERE person = :person AND role NOT IN ('person', 'companion')""",
+        person=person,
+    )
+    here = await names_here(tx, person)
+    return frozenset(
+        row[0] for row in rows if mentions(row[0], names) and row[0].casefold() not in here
+    )
+
+
+async def names_here(tx: Transaction, person: PersonId) -> frozenset[str]:
+    """What the person and the companion are called."""
+    rows = await tx.rows(
+        """SELECT name FROM person WHERE id = :person UNION SELECT name FROM companion
+           UNION SELECT DISTINCT speaker FROM message
+             WHERE person = :person AND role IN ('person', 'companion')""",
+        person=person,
+    )
+    return frozenset(row[0].casefold() for row in rows)
 
 
 def meant_by(name: str, entities: Collection[Entity]) -> Entity | None:

@@ -6,13 +6,13 @@ and is learned anew from what is left. Summaries of the talk go, and are made an
 replies lose their words where these repeat what goes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.domain.memories import Change, Entity, Summary
-from oldfriend.memory.forgetting.choosing import Chosen
+from oldfriend.domain.memories import Change, Entity, Memory, Summary
+from oldfriend.memory.forgetting.choosing import Chosen, mentions
 from oldfriend.memory.forgetting.echoes import Echoes, listen, replies_that_repeat
 from oldfriend.memory.forgetting.holding import Holding, Said, load_holding, text_of
 from oldfriend.memory.forgetting.resting import (
@@ -27,6 +27,7 @@ from oldfriend.memory.forgetting.resting import (
     unfolded_by,
 )
 from oldfriend.memory.forgetting.spans import spans_in
+from oldfriend.memory.forgetting.tombstones import quoted_words
 
 Beliefs = Mapping[ObjectId, Change]
 """Each with the last decision about it."""
@@ -53,10 +54,22 @@ class Foreseen:
     near: tuple[Said, ...]  # messages that stay, and say nearly the same
     unsaid: frozenset[str]  # other names, of what stays, that were said only in what goes
     spans: frozenset[int]  # runs of words that stand only in what goes
+    titles: tuple[str, ...]  # of chats and files, that lose a name
+    namesakes: tuple[str, ...]  # parts of names that go, which what stays may call somebody else
+    quoted: frozenset[str]  # by which words are known that only beliefs rested on which go for good
 
     def holds_words(self, text: str | None) -> bool:
-        """Whether a text holds a run of words of what goes."""
-        return bool(text) and not self.spans.isdisjoint(spans_in(text or ""))
+        """Whether a text holds a run of words of what goes, or a name."""
+        return bool(text) and tells(text or "", self.spans, self.chosen.names)
+
+    def bears_name(self, text: str) -> bool:
+        """Whether a text holds the name of somebody who goes."""
+        return mentions(text, self.chosen.names)
+
+
+def tells(text: str, spans: frozenset[int], names: Collection[str]) -> bool:
+    """Whether a text holds one of some runs of words, or one of some names."""
+    return mentions(text, names) or not spans.isdisjoint(spans_in(text))
 
 
 async def foresee(
@@ -79,7 +92,8 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
     staying = staying_texts(holding, newest, taken, rests, orphan=orphan)
     staying += () if chosen.is_everything else holding.blocks
     echoes = with_beliefs(listen(messages, kept, stays=staying), named, kept, staying)
-    anew = {} if orphan else taken_from(newest, taken, echoes)
+    words = frozenset[int]() if orphan else echoes.spans
+    anew = taken_from(newest, taken, words, chosen.names)
     going = taken | anew | summaries_among(newest, segments, {*taken, *anew})
     gone = frozenset({each.id for each in messages} - {each.id for each in kept} | going.keys())
     return Foreseen(
@@ -93,7 +107,7 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
         keeping=keeping(rests, newest, going, lost),
         freed=freed_by(holding, newest, {each.key for each in messages}, going),
         unfolded=tuple(unfolded_by(newest, going)),
-        outdated=frozenset(outdated(holding, newest, going, echoes)),
+        outdated=frozenset(outdated(holding, newest, going, echoes.spans, chosen.names)),
         reread=frozenset(
             each.source[0]
             for each in holding.witnesses
@@ -106,6 +120,9 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
         near=echoes.near,
         unsaid=unsaid_names(newest, going, messages, kept),
         spans=echoes.spans,
+        namesakes=tuple(namesakes_in(holding, newest, going, chosen)),
+        titles=tuple(each for each in holding.titles if mentions(each, chosen.names)),
+        quoted=words_quoted(holding, newest, going.keys() - anew.keys()),
     )
 
 
@@ -138,13 +155,45 @@ def with_beliefs(
     return replace(echoes, spans=echoes.spans | spans)
 
 
-def taken_from(newest: Beliefs, taken: Beliefs, echoes: Echoes) -> dict[ObjectId, Change]:
+def namesakes_in(
+    holding: Holding, newest: Beliefs, going: Beliefs, chosen: Chosen
+) -> list[str]:  # fmt: skip
+    """The parts of longer names that go, such as a first name, that stand in what stays."""
+    parts = {
+        part for name in chosen.names for part in name.split()
+        if part[:1].isupper() and part not in chosen.names
+    }  # fmt: skip
+    staying = [each.text for each in holding.messages if each.seq not in chosen.seqs]
+    staying += [text_of(change) for each, change in newest.items() if each not in going]
+    return sorted(
+        part for part in parts
+        if any(part in text and mentions(text, [part]) for text in staying)
+    )  # fmt: skip
+
+
+def words_quoted(
+    holding: Holding, newest: Beliefs, going: Collection[ObjectId]
+) -> frozenset[str]:  # fmt: skip
+    """The words that memories rest on which go, and no memory that stays does."""
+    words: dict[bool, set[str]] = {True: set(), False: set()}
+    for each in holding.witnesses:
+        change = newest.get(ObjectId(each.object))
+        if each.supports and change is not None and isinstance(change.after, Memory):
+            kind, key = change.after.kind, change.after.key
+            rests_on = quoted_words(kind, key, each.quote, said_at=each.said_at)
+            words[change.object in going].update(rests_on)
+    return frozenset(words[True] - words[False])
+
+
+def taken_from(
+    newest: Beliefs, taken: Beliefs, spans: frozenset[int], names: Collection[str]
+) -> dict[ObjectId, Change]:
     """The beliefs that would stay, but whose own words were taken from what goes."""
     return {
         each: change
         for each, change in newest.items()
         if each not in taken and not is_by_hand(change)
-        and not echoes.spans.isdisjoint(spans_in(text_of(change)))
+        and tells(text_of(change), spans, names)
     }  # fmt: skip
 
 
@@ -160,14 +209,15 @@ def keeping(
 
 
 def outdated(
-    holding: Holding, newest: Beliefs, going: Beliefs, echoes: Echoes
+    holding: Holding, newest: Beliefs, going: Beliefs, spans: frozenset[int],
+    names: Collection[str],
 ) -> Iterable[int]:  # fmt: skip
     """The earlier decisions about what stays that hold words of what goes."""
     return (
         change.seq
         for change in holding.changes
         if change.object not in going and change.seq != newest[change.object].seq
-        and not echoes.spans.isdisjoint(spans_in(text_of(change)))
+        and tells(text_of(change), spans, names)
     )  # fmt: skip
 
 

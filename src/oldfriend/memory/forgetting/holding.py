@@ -49,6 +49,8 @@ class Witness:
     object: str
     source: Version
     supports: bool  # and is not withdrawn
+    quote: str
+    said_at: Micros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class Holding:
     witnesses: Sequence[Witness]
     segments: Sequence[Segment]
     answers: Sequence[Answered]
+    titles: Sequence[str]  # of chats, and names of files that were brought in
     blocks: Sequence[str]  # what people have written about who is who, as it reads now
 
 
@@ -82,6 +85,7 @@ async def load_holding(tx: Transaction, person: PersonId) -> Holding:
         witnesses=await list_witnesses(tx, person),
         segments=await list_segments(tx, person),
         answers=await list_answers(tx, person),
+        titles=await list_titles(tx, person),
         blocks=[block.text for block in await list_blocks(tx, person)],
     )
 
@@ -106,16 +110,16 @@ async def list_said(tx: Transaction, person: PersonId) -> list[Said]:
 async def list_witnesses(tx: Transaction, person: PersonId) -> list[Witness]:
     """All evidence, also what was withdrawn."""
     rows = await tx.rows(
-        """SELECT object, message, version, stance, withdrawn_at FROM evidence
+        """SELECT object, message, version, stance, withdrawn_at, quote, said_at FROM evidence
            WHERE person = :person""",
         person=person,
     )
     return [
         Witness(
             object=object_id, source=(message, version),
-            supports=stance == "supports" and withdrawn_at is None,
+            supports=stance == "supports" and withdrawn_at is None, quote=quote, said_at=said_at,
         )
-        for object_id, message, version, stance, withdrawn_at in rows
+        for object_id, message, version, stance, withdrawn_at, quote, said_at in rows
     ]  # fmt: skip
 
 
@@ -137,11 +141,22 @@ async def list_answers(tx: Transaction, person: PersonId) -> list[Answered]:
     ]
 
 
+async def list_titles(tx: Transaction, person: PersonId) -> list[str]:
+    """What the person's chats are called, and the files that were brought in."""
+    rows = await tx.rows(
+        """SELECT title FROM chat WHERE person = :person
+           UNION SELECT address FROM chat WHERE person = :person
+           UNION SELECT file FROM import_batch WHERE person = :person ORDER BY 1""",
+        person=person,
+    )
+    return [row[0] for row in rows]
+
+
 def text_of(change: Change) -> str:
     """All the words in what a change says, line by line."""
     after = change.after
     if isinstance(after, Memory):
-        parts = [after.text, after.value, *after.tags]
+        parts = [after.text, after.key, after.value, *after.tags]
     elif isinstance(after, Entity):
         parts = [after.name, after.description, *after.aliases]
     else:

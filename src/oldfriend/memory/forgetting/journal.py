@@ -25,6 +25,7 @@ from oldfriend.memory.forgetting.foreseeing import Foreseen
 from oldfriend.memory.forgetting.holding import Version
 from oldfriend.memory.rows import to_json
 from oldfriend.memory.views import remove_view, write_view
+from oldfriend.memory.withdrawing import hold_again
 
 ORPHANED = "forget/orphan"
 """Who decided about a belief that stays although what it rested on was forgotten."""
@@ -51,8 +52,9 @@ async def purge_journal(tx: Transaction, plan: Foreseen, *, now: Micros) -> None
         await write_view(tx, newest[each].after, seq=newest[each].seq)
     for orphan in plan.orphans:
         await note(tx, newest[orphan], newest[orphan].after, author=ORPHANED, now=now)
-    for each, before in plan.freed.items():
-        await note(tx, newest[each], cleaned(before.after, plan), author=FORGOT, now=now)
+    for before in plan.freed.values():
+        ground = Ground(author=FORGOT)
+        await hold_again(tx, cleaned(before.after, plan), ground=ground, now=now)
     for summary in plan.unfolded:
         change = newest[summary.id]
         assert isinstance(change.after, Summary)

@@ -40,6 +40,7 @@ async def remove(tx: Transaction, plan: Foreseen, marker: Marker, *, now: Micros
     await tidy_segments(tx, plan.person, reopened)
     await tidy_batches(tx, plan)
     await tidy_places(tx, plan)
+    await take_names(tx, plan)
     left = [ObjectId(each) for each in (*plan.keeping, *plan.orphans)]
     for some in in_parts(left):
         await refresh_standings(tx, plan.person, some)
@@ -53,7 +54,8 @@ async def reopen(tx: Transaction, plan: Foreseen) -> list[SegmentId]:
     messages = sorted({each.id for each in plan.messages} | plan.reread)
     reopened: dict[SegmentId, None] = {}
     for some in in_parts([MessageId(each) for each in messages]):
-        reopened |= dict.fromkeys(await reopen_segments(tx, plan.person, some))
+        segments = await reopen_segments(tx, plan.person, some, is_edit=False)
+        reopened |= dict.fromkeys(segments)
     return list(reopened)
 
 
@@ -202,6 +204,34 @@ async def tidy_places(tx: Transaction, plan: Foreseen) -> None:
     )
     for chat in sorted({each.chat for each in plan.messages}):
         await remove_empty_chat(tx, plan.person, chat)
+
+
+async def take_names(tx: Transaction, plan: Foreseen) -> None:
+    """Let no chat and no import be called by the name of somebody who goes."""
+    chats = await tx.rows(
+        "SELECT id, channel, title, address FROM chat WHERE person = :person", person=plan.person
+    )
+    await tx.run_many(
+        """UPDATE chat SET title = :title, address = :address
+           WHERE person = :person AND id = :id""",
+        [
+            {"person": plan.person, "id": chat,
+             "title": channel if plan.bears_name(title) else title,
+             "address": chat if plan.bears_name(address) else address}
+            for chat, channel, title, address in chats
+            if plan.bears_name(title) or plan.bears_name(address)
+        ],
+    )  # fmt: skip
+    batches = await tx.rows(
+        "SELECT id, format, file FROM import_batch WHERE person = :person", person=plan.person
+    )
+    await tx.run_many(
+        "UPDATE import_batch SET file = :file WHERE person = :person AND id = :id",
+        [
+            {"person": plan.person, "id": batch, "file": form}
+            for batch, form, file in batches if plan.bears_name(file)
+        ],
+    )  # fmt: skip
 
 
 def counts_of(plan: Foreseen) -> dict[str, int]:

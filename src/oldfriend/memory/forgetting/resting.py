@@ -5,17 +5,14 @@ another, it rests on what its decisions name as their cause.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from oldfriend.domain.ids import ObjectId
-from oldfriend.domain.memories import Change, Entity, Memory, Summary
+from oldfriend.domain.memories import Believed, Change, Entity, Memory, Summary
 from oldfriend.memory.changes import folded
 from oldfriend.memory.forgetting.holding import Holding, Said, Version
-
-OVERTAKEN: Final = frozenset({"superseded", "disputed", "fulfilled"})
-"""What something else can do to a belief, and take back by being forgotten."""
+from oldfriend.memory.overtaking import OVERTAKEN, before, has_one_value, in_its_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +39,8 @@ def resting(holding: Holding, going: Collection[Version]) -> dict[ObjectId, Rest
         live[each.object] += each.supports
         live_left[each.object] += each.supports and each.source not in going
     for change in holding.changes:
+        if change.op == "superseded":
+            continue  # it rests on none of the words that speak for something else
         causes = {(cause.message, cause.version) for cause in change.causes}
         sources.setdefault(change.object, set()).update(causes)
     return {
@@ -157,13 +156,31 @@ def freed_by(
     holding: Holding, newest: Mapping[ObjectId, Change], going: Collection[Version],
     gone: Collection[ObjectId],
 ) -> dict[ObjectId, Change]:  # fmt: skip
-    """Of beliefs to which only words that go had put an end, the decision before that."""
+    """Of beliefs to which only words that go had put an end, the decision before that.
+
+    They are believed again where nothing else has taken their place by then.
+    """
     decided = {change.seq: change for change in holding.changes}
     freed: dict[ObjectId, Change] = {}
     for each, change in newest.items():
         causes = {(cause.message, cause.version) for cause in change.causes}
         is_overtaken = change.op in OVERTAKEN and causes and causes <= set(going)
-        before = decided.get(change.base)
-        if each not in gone and is_overtaken and before is not None:
-            freed[each] = before
-    return freed
+        earlier = before(decided, change)
+        if each not in gone and is_overtaken and earlier is not None:
+            freed[each] = earlier
+    memories = [change.after for change in newest.values() if isinstance(change.after, Memory)]
+    return {
+        each: earlier
+        for each, earlier in freed.items()
+        if not is_overtaken_further(earlier.after, memories, gone)
+    }
+
+
+def is_overtaken_further(
+    after: Believed, memories: Sequence[Memory], gone: Collection[ObjectId]
+) -> bool:
+    """Whether what stays has overtaken what had overtaken this, of which several may hold."""
+    if not isinstance(after, Memory) or has_one_value(after.kind, after.key):
+        return False
+    place = in_its_place(after, memories)
+    return any(each.ended_at is None and each.id not in gone for each in place)

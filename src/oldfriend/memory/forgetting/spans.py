@@ -44,6 +44,11 @@ def spans_in(text: str, *, weight: int = SPAN) -> frozenset[int]:
 
 
 def spans_of(tokens: Sequence[str], *, weight: int = SPAN) -> Iterator[int]:
+    """The spans of a text in tokens, hashed."""
+    return map(hash, runs_of(tokens, weight=weight))
+
+
+def runs_of(tokens: Sequence[str], *, weight: int = SPAN) -> Iterator[str]:
     """The spans of a text in tokens: one for each token from which on there is enough."""
     weights = [weight_of(token) for token in tokens]
     end, held = 0, 0
@@ -53,7 +58,7 @@ def spans_of(tokens: Sequence[str], *, weight: int = SPAN) -> Iterator[int]:
             end += 1
         if held < weight:
             return
-        yield hash(" ".join(tokens[begin:end]))
+        yield " ".join(tokens[begin:end])
         held -= own
 
 

@@ -20,6 +20,7 @@ from oldfriend.memory.search.matters import as_meant, words_to_find
 from oldfriend.memory.search.names import named_in
 from oldfriend.memory.search.past import Times
 from oldfriend.memory.search.values import Floats, Found, IndexRow, Question, Reason
+from oldfriend.memory.search.whose import Whose
 from oldfriend.memory.search.worth import worth_of
 
 _OF_A_PROFILE: Final = frozenset({"fact", "preference", "commitment", "expectation"})
@@ -177,7 +178,8 @@ class BeliefIndex:
         """The k beliefs that best answer a question, best first."""
         times = Times(question)
         named = named_in(question.text, self.entities)
-        unfit = self._unfit(times, kinds)
+        whose = Whose(question.text, question.language, self.entities, names_a_time=times.names_one)
+        unfit = self._unfit(times, kinds) | self._of_others(whose)
         text = as_meant(question.text)
         asked = replace(question, text=text, exclude=unfit, former={}, exact={})
         found = search(self._index, asked, _LOOKED_AT * k)
@@ -198,6 +200,10 @@ class BeliefIndex:
             for seq, known in self._by_seq.items()
             if not times.fits(known.memory) or (kinds and known.memory.kind not in kinds)
         )
+
+    def _of_others(self, whose: Whose) -> frozenset[int]:
+        """What is not about whom the question asks about."""
+        return frozenset(seq for seq, known in self._by_seq.items() if not whose.fits(known.memory))
 
     def _weighed(
         self, found: Found, question: Question, named: Sequence[Entity]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from oldfriend.domain.memories import Entity
 
 _FIRST_UNSPACED = "\u2e80"
+_SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would make a name a longer word
 
 
 def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
@@ -43,4 +44,4 @@ def _standing_alone(name: str) -> str:
     escaped = re.escape(name)
     if name[0] >= _FIRST_UNSPACED:
         return escaped
-    return rf"(?<!\w){escaped}(?!\w)"
+    return f"(?<!{_SPACED}){escaped}(?!{_SPACED})"

@@ -22,7 +22,7 @@ _KEYED: Final = frozenset({"fact", "preference"})
 class Times:
     """Which time a question asks about."""
 
-    __slots__ = ("_now", "_offset_s", "_spans", "is_past")
+    __slots__ = ("_now", "_offset_s", "_spans", "is_past", "names_one")
 
     def __init__(self, question: Question) -> None:
         """Read it off the question."""
@@ -31,6 +31,7 @@ class Times:
         spans = spans_in(
             question.text, asked_at=question.asked_at, zone_offset_s=question.zone_offset_s
         )
+        self.names_one = bool(spans)
         self._spans = [span for span in spans if not span.any_year]
         self.is_past = _ONCE.search(question.text.casefold()) is not None or any(
             self._now is not None and self._bounds(span)[1] <= self._now for span in self._spans

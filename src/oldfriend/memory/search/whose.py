@@ -1,0 +1,93 @@
+"""Whom does a question ask about: who asks it, somebody it names, or what belongs to the asker?
+
+Goes by words alone, in each language that the companion speaks. Knows no question's answer.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from oldfriend.domain.ids import EntityId
+from oldfriend.domain.memories import Entity, Memory
+from oldfriend.memory.search.names import named_in
+
+_OWN: Final = {
+    "en": r"\b(?:i|me|my|mine|myself)\b",
+    "es": r"\b(?:yo|mi|mis|mí|conmigo|mío|mía|vivo|viví|trabajo|trabajé|tengo|tuve|soy|fui|estoy"
+    r"|nací|estudio|estudié|hablo|toco|me llamo|prometí|dije|conté|hice|hago|voy|puedo|quiero"
+    r"|necesito|debo|conozco)\b",
+    "fr": r"\b(?:je|me|moi|mon|ma|mes)\b|\b[jm]['’]",
+    "de": r"\b(?:ich|mich|mir|mein\w*)\b",
+    "zh": r"我",
+}
+"""Words by which people speak of themselves; Spanish says it by the verb."""
+_BELONGING: Final = {
+    "en": r"\bmy (?!\w+ names?\b)(\w+)",
+    "es": r"\bmis? (\w+)",
+    "fr": r"\b(?:mon|ma|mes) (\w+)",
+    "de": r"\bmein\w* (?!\w+ namen?\b)(\w+)",
+    "zh": r"我的?(?!叫|住|在|是|做|喜欢)(\w{1,4}?)(?=的名字|叫|住|在|是|做|喜欢)",
+}
+_NAME: Final = re.compile(
+    r"\b(?:names?|called|nombres?|llaman?|noms?|prénoms?|appell\w+|namen?s?|heißt|heißen)\b"
+    r"|名字|叫"
+)
+_CALLS_ME: Final = re.compile(r"\bcalls? me\b|\bme llam|\bm['’]appell|叫我")
+_OWN_NAMES: Final = frozenset({"name", "preferred_name"})
+_CAPITALIZED: Final = re.compile(r"(?<=[\w,] )[^\W\d_a-zà-ÿ][^\W\d_]+")
+_NAMES_ARE_CAPITALIZED: Final = frozenset({"en", "es", "fr"})  # and no other word
+
+
+class Whose:
+    """Whom a question is about, and which beliefs cannot answer it for that reason."""
+
+    __slots__ = ("_belonging", "_entities", "_is_for_a_name", "_is_own", "_named", "_names")
+
+    def __init__(
+        self, text: str, language: str, entities: Sequence[Entity], *, names_a_time: bool
+    ) -> None:
+        """Read it off the question; a word for a time is nobody's name."""
+        said = text.lower()  # "ß" stays as it is
+        known = language if language in _OWN else "en"
+        self._entities = entities
+        self._named = named_in(text, entities)
+        self._is_own = re.search(_OWN[known], said) is not None
+        self._is_for_a_name = _NAME.search(said) is not None and not _CALLS_ME.search(said)
+        nouns = re.findall(_BELONGING[known], said)
+        self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
+        is_of_somebody = not (self._is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
+        found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
+        self._names = [each.casefold() for each in found]
+
+    def fits(self, memory: Memory) -> bool:
+        """Whether a belief is about whom, or what, is asked about."""
+        owner, _, bare = memory.key.rpartition(":")
+        if memory.subject == "other" or owner:
+            return not self._is_own or self._names_who(memory) or self._has_what_belongs(memory)
+        if memory.subject != "person":
+            return True
+        if self._belonging and self._is_for_a_name and bare in _OWN_NAMES:
+            return self._has_what_belongs(memory)
+        return self._is_of_the_named(memory)
+
+    def _names_who(self, memory: Memory) -> bool:
+        text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
+        return self._mentions(text, memory.entities)
+
+    def _is_of_the_named(self, memory: Memory) -> bool:
+        somebody = any(each.kind in {"person", "pet"} for each in self._named)
+        if not (somebody or self._names):
+            return True
+        return self._mentions(f"{memory.text} {memory.value}", memory.entities)
+
+    def _mentions(self, text: str, entities: Collection[EntityId]) -> bool:
+        asked = {each.id for each in self._named}
+        if not asked.isdisjoint(entities):
+            return True
+        in_text = {each.id for each in named_in(text, self._named)}
+        return bool(in_text) or any(name in text.casefold() for name in self._names)
+
+    def _has_what_belongs(self, memory: Memory) -> bool:
+        about = [each.description for each in self._entities if each.id in memory.entities]
+        text = " ".join([memory.text, memory.key.replace("_", " "), *about]).casefold()
+        return any(noun in text for noun in self._belonging)

@@ -1,0 +1,178 @@
+"""What follows a reading: promises run out, summaries are folded, what presses is read."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.believing.looking import list_beliefs
+from oldfriend.app.believing.showing import listed
+from oldfriend.app.choices.sections import ContextChoice, Role
+from oldfriend.app.doctor import examine
+from oldfriend.app.forming.tending import FOLD, TIDY, read, tend, tidy, why_not_folded
+from oldfriend.app.house import House, RoleModel
+from oldfriend.app.jobs import do_jobs
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import ModelError, ModelUnavailable
+from oldfriend.domain.ids import MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import Memory
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.resting import Rests
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.beliefs import list_memories, list_summaries
+from oldfriend.memory.changes import Ground, decide
+from oldfriend.memory.segments import list_segments
+from oldfriend.queues.agenda import job_of
+from oldfriend.queues.lanes import claim, list_letters
+from tests.clock import FrozenClock
+
+MINUTES_OF_A_DAY = 24 * 60
+
+
+async def work(house: House) -> list[str]:
+    """Do what a worker would do now; what that was."""
+    ran: list[str] = []
+    while True:
+        async with house.db.writing() as tx:
+            held = await claim(tx, "agenda", owner="worker", now=house.clock(), lease_s=30)
+        if held is None:
+            return ran
+        ran += [job_of(letter).name for letter in held.letters]
+        with suppress(ModelError):  # it is put off, and told
+            await do_jobs(house, held, asyncio.Event())
+
+
+async def planned(house: House, name: str) -> list[int]:
+    """When the jobs of a name are to be done."""
+    async with house.db.reading() as tx:
+        letters = await list_letters(tx, parked=False)
+    return [e.due_at for e in letters if e.queue == "agenda" and job_of(e).name == name]
+
+
+async def promised(house: House, line: Line, *, days: int) -> None:
+    """Have a promise believed that is due in so many days."""
+    now = house.clock()
+    promise = Memory(
+        id=MemoryId(ObjectId(new_id(now))), person=line.person.id, kind="commitment",
+        text="Promised Tom to send the photos.", language="en", due_at=now + days * DAY,
+        learned_at=now,
+    )  # fmt: skip
+    async with house.db.writing() as tx:
+        await decide(tx, promise, op="learned", base=0, ground=Ground(author="rules/1"), now=now)
+
+
+async def lines(house: House, line: Line) -> list[str]:
+    """What is open, as it is listed."""
+    async with house.db.reading() as tx:
+        told = await list_beliefs(tx, line.person.id, kinds=["commitment"])
+    return listed(told, now=house.clock())
+
+
+async def test_a_promise_runs_out_though_nobody_says_anything(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Overdue from its time on, over two days later; then nothing more is planned."""
+    await promised(house, line, days=10)
+    await tidy(house, line.person.id)
+    assert len(await planned(house, TIDY)) == 1
+
+    clock.tick(minutes=11 * MINUTES_OF_A_DAY)
+    assert await work(house) == []
+    assert all("overdue since" in each for each in await lines(house, line))
+    clock.tick(minutes=MINUTES_OF_A_DAY + 1)
+    assert await work(house) == [TIDY]
+    async with house.db.reading() as tx:
+        (known,) = await list_memories(tx, line.person.id, kinds=["commitment"], live=False)
+    assert (known.memory.status, await planned(house, TIDY)) == ("expired", [])
+
+
+async def test_a_reading_brings_tidying_forward(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """There is one tidying ahead, the sooner one."""
+    await promised(house, line, days=100)
+    await tidy(house, line.person.id)
+    await talk(house, line, 1)
+
+    (due_at,) = await planned(house, TIDY)
+    assert due_at == clock() + DAY
+
+
+async def talk(house: House, line: Line, number: int) -> None:
+    """Tell of something, and have it read."""
+    await answer(house, line, Said(text=f"Today I met Carl at pier {number} and we had soup."))
+    await answer(house, line, Said(text=f"My friend Maria number {number} came along, too."))
+    for segment in await tend(house, line.person.id, because="asked"):
+        await read(house, line.person.id, segment.id)
+
+
+async def levels(house: House, line: Line) -> list[int]:
+    """The levels of the summaries at hand."""
+    async with house.db.reading() as tx:
+        return sorted(each.level for each in await list_summaries(tx, line.person.id))
+
+
+async def test_the_sixth_summary_folds_the_five_before_it_the_same_day(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """By a job of its own, which is planned for nothing else."""
+    for number in range(6):
+        assert await planned(house, FOLD) == []
+        await talk(house, line, number)
+        clock.tick(minutes=60)
+    assert FOLD in await work(house)
+
+    assert await levels(house, line) == [1, 2]
+
+
+async def test_who_cannot_fold_is_named_and_tries_again_with_the_next_reading(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Also when it failed often; nothing is lost meanwhile."""
+    for number in range(6):
+        await talk(house, line, number)
+    failing = with_model(house, "small", ScriptedModel([ModelUnavailable("no power")] * 20))
+    for _ in range(6):
+        await work(failing)
+        clock.tick(minutes=MINUTES_OF_A_DAY)
+    assert await levels(house, line) == [1] * 6
+    assert any("no power" in each.text for each in await examine(house) if not each.is_well)
+
+    await talk(house, line, 7)
+    assert await planned(house, FOLD) == [clock()]
+    await work(house)
+    assert 2 in await levels(house, line)
+    async with house.db.reading() as tx:
+        assert await why_not_folded(tx, line.person.id) is None
+
+
+async def test_talk_that_no_longer_fits_is_read_at_once(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """What a model was not shown for want of room; once, until there is as much again."""
+    talking = with_model(house, "main", ScriptedModel(["Tell me more."]))
+    settings = replace(house.settings, context=ContextChoice(preset="small"))
+    talking = replace(talking, settings=settings)
+    for number in range(9):
+        clock.tick(minutes=1)
+        await answer(talking, line, Said(text=f"Well, number {number}: {'it rained. ' * 90}"))
+    await work(house)
+
+    async with house.db.reading() as tx:
+        cuts = [each.cut_by for each in await list_segments(tx, line.person.id)]
+    assert set(cuts) == {"pressure"}
+    assert len(cuts) < 3
+
+
+def with_model(house: House, role: Role, model: ScriptedModel) -> House:
+    """A house with a model."""
+
+    def chain(record: Callable[..., object]) -> Chain:
+        return Chain(
+            models=[model], record=record, rests=Rests(), clock=house.clock, random=random.random
+        )  # fmt: skip
+
+    return replace(house, models={role: RoleModel(name=model.name, chain=chain)})
