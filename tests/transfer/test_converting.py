@@ -51,6 +51,10 @@ async def live_fully_in(house: House, write) -> None:
                 tx, "inbox", "a chat", {"n": number}, person=house.person.id, now=NOW, key=key
             )
         await tx.run("INSERT INTO embedder VALUES ('m', 5)")
+        await tx.run(
+            "INSERT INTO memory_vector VALUES (:person, 'm', 'x', 1, :bytes)",
+            person=house.person.id, bytes=bytes(4),
+        )  # fmt: skip
         await tx.run("INSERT INTO pace VALUES (:person, 5)", person=house.person.id)
 
 
