@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oldfriend.app.allowance import allowances
+from oldfriend.app.choices.sections import Role
 from oldfriend.app.house import House
 from oldfriend.app.recording import keep_call
 from oldfriend.ledger.calls import Asker, find_completion
@@ -50,9 +51,9 @@ def asker_of(said: Utterance) -> Asker:
     )
 
 
-def model_for(house: House, asker: Asker) -> Model | None:
-    """The model that replies, with every call recorded; None: the companion is offline."""
-    make = house.models.get("main")
+def model_for(house: House, asker: Asker, role: Role = "main") -> Model | None:
+    """The model of a role, with every call recorded; None: the companion is offline."""
+    make = house.models.get(role)
     if make is None:
         return None
 

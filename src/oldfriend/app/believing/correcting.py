@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from oldfriend.app.believing.looking import find_belief
-from oldfriend.app.forming.means import small_model_for
 from oldfriend.app.house import House
+from oldfriend.app.thinking import model_for
 from oldfriend.background.merging import Joining, Merged, write_joined
 from oldfriend.background.merging import merge as join
 from oldfriend.db.database import Transaction
@@ -75,7 +75,7 @@ async def merge_duplicates(house: House, person: PersonId, *, dry_run: bool) -> 
 
     Raises StaleDecision, and what the model raises.
     """
-    model = small_model_for(house, Asker(person=person, is_background=True))
+    model = model_for(house, Asker(person=person, is_background=True), "small")
     return await join(
         house.db, person, model=model, embedder=house.embedder.model, now=house.clock(),
         dry_run=dry_run,

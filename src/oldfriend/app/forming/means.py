@@ -10,7 +10,7 @@ from typing import Final, Literal
 from oldfriend.app.charging import LedgerAccount
 from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.house import House
-from oldfriend.app.recording import keep_call
+from oldfriend.app.thinking import model_for
 from oldfriend.background.adjudicating import adjudicate
 from oldfriend.background.consolidating import Means
 from oldfriend.background.extraction import Extraction, Material
@@ -19,10 +19,9 @@ from oldfriend.background.reading import read_by_model
 from oldfriend.background.rules.reading import read_by_rules
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.ids import TurnId
-from oldfriend.ledger.calls import Asker, find_completion
+from oldfriend.ledger.calls import Asker
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.llm.model import Call, Completion, Model
-from oldfriend.llm.replay import Replayed
+from oldfriend.llm.model import Model
 from oldfriend.memory.segments import Segment
 
 By = Literal["rules", "model", "either"]
@@ -37,7 +36,7 @@ async def means_for(house: House, segment: Segment, *, by: By = "either") -> Mea
         person=segment.person, turn=TurnId(segment.id), asked=f"generation {segment.generation}",
         is_background=True,
     )  # fmt: skip
-    model = small_model_for(house, asker) if is_for_model(house, segment, by) else None
+    model = model_for(house, asker, "small") if is_for_model(house, segment, by) else None
     if model is not None:
         await LedgerAccount(
             db=house.db, settings=house.settings, clock=house.clock, asker=asker
@@ -63,23 +62,6 @@ def is_for_model(house: House, segment: Segment, by: By) -> bool:
     if by == "either":
         return segment.cut_by != OF_IMPORTS or house.settings.memory.imports_by_model
     return by == "model"
-
-
-def small_model_for(house: House, asker: Asker) -> Model | None:
-    """The model for work in the background, with every call recorded; None: there is none."""
-    make = house.models.get("small")
-    if make is None:
-        return None
-
-    async def find(_: str, step: int) -> Completion | None:
-        async with house.db.reading() as tx:
-            return await find_completion(tx, asker, step=step)
-
-    async def keep(call: Call, request: str, step: int) -> None:
-        async with house.db.writing() as tx:
-            await keep_call(tx, asker, call, step=step, request=request, now=house.clock())
-
-    return Replayed(model=make.chain, find=find, keep=keep, name=make.name)
 
 
 async def read_rules(material: Material) -> Extraction:

@@ -7,8 +7,9 @@ nothing was said.
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.app.forming.means import OF_IMPORTS, By, means_for, small_model_for
+from oldfriend.app.forming.means import OF_IMPORTS, By, means_for
 from oldfriend.app.house import House
+from oldfriend.app.thinking import model_for
 from oldfriend.background.compacting import compact, due_for_folding
 from oldfriend.background.consolidating import Consolidated, consolidate
 from oldfriend.background.cutting import Ripeness, cut_ripe, ripe_at
@@ -242,7 +243,7 @@ async def tidy(house: House, person: PersonId, *, since: Micros = 0) -> None:
         await lock_person(tx, person)
         await expire_overdue(tx, person, now=now)
         await plan_folding(tx, person, now=now)
-    model = small_model_for(house, Asker(person=person, is_background=True))
+    model = model_for(house, Asker(person=person, is_background=True), "small")
     embedder = house.embedder.model
     await merge(house.db, person, model=model, embedder=embedder, now=now, since=since)
     async with house.db.writing() as tx:
@@ -264,7 +265,7 @@ async def plan_folding(tx: Transaction, person: PersonId, *, now: Micros) -> Non
 
 async def fold(house: House, person: PersonId) -> None:
     """Fold old summaries. Raises ModelError where the model did not manage to."""
-    model = small_model_for(house, Asker(person=person, is_background=True))
+    model = model_for(house, Asker(person=person, is_background=True), "small")
     done = await compact(house.db, person, model=model, now=house.clock())
     if done.failed is not None:
         raise ModelError(done.failed)
