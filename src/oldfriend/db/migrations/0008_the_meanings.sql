@@ -1,4 +1,4 @@
--- Oldest writer: 7
+-- Oldest writer: 6
 -- What beliefs mean to an embedder.
 CREATE TABLE memory_vector (
     person TEXT NOT NULL REFERENCES person (id),
