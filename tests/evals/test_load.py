@@ -17,6 +17,10 @@ from oldfriend.evals.load import (
 LEFT_BY_EACH = ("model_call", "receipt")
 
 
+INBOX = "letter WHERE queue = 'inbox'"
+"""What is said and not answered; when what was said is to be read is on the agenda."""
+
+
 async def rows_in(house, table):
     """How many rows a table has."""
     async with house.db.reading() as tx:
@@ -29,11 +33,11 @@ async def test_each_turn_that_is_counted_is_a_whole_one():
     async with house_with_model(delay_s=0) as house:
         before = {table: await rows_in(house, table) for table in LEFT_BY_EACH}
         await say_in_turn(house, await lines_in(house, 2), remarks(6))
-        waiting = await rows_in(house, "letter")
+        waiting = await rows_in(house, INBOX)
         await work_until_answered(house, 6)
 
         assert waiting == 6
-        assert await rows_in(house, "letter") == 0
+        assert await rows_in(house, INBOX) == 0
         for table, count in before.items():
             assert await rows_in(house, table) == count + 6
 
@@ -87,4 +91,4 @@ async def test_words_are_taken_in_while_somebody_works():
             for text in remarks(3):
                 await accept(house, line, Said(text=text), to_answer=False)
 
-        assert await rows_in(house, "letter") == 0
+        assert await rows_in(house, INBOX) == 0
