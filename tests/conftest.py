@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings as hypothesis_settings
+from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.choices.settings import Settings
@@ -53,6 +54,14 @@ def sizes() -> Sizes:
             decisions=10_000,
         )
     return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
+
+
+@pytest.fixture
+def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Keys are kept outside the data folder, and outside of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
+    return tmp_path / "config"
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ HOME = "I live in Porto."
 async def texts(house: House, line: Line) -> set[str]:
     """What is believed."""
     async with house.db.reading() as tx:
-        return {each.what.text for each in await list_beliefs(tx, line.person.id)}  # type: ignore[union-attr]
+        return {each.what.text for each in await list_beliefs(tx, line.person.id)}
 
 
 async def jobs(house: House) -> list[str]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.accepting import Line, Said, accept
 from oldfriend.app.answering import answer
@@ -49,12 +48,7 @@ QUARREL = "I had a terrible fight with my brother Otto yesterday"
 TAKEN_BACK = "(I took back what I had said here, because you asked me to forget it.)"
 
 
-@pytest.fixture(autouse=True)
-def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Keys are kept outside the data folder, and outside of whoever runs the tests."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
-    return tmp_path / "config"
+pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
 async def id_of(house: House, line: Line, text: str) -> str:

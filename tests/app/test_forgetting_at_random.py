@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.forgetting import Report, forget
@@ -41,11 +40,7 @@ TOLD = (
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keys are kept outside the data folder, and outside of whoever runs the tests."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
+pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
 @pytest.mark.parametrize("seed", range(LIVES))

@@ -68,7 +68,7 @@ def believed(name: str, kind: MemoryKind, text: str, **fields: object) -> Known:
     memory = Memory(
         id=MemoryId(ObjectId(name)), person=NORA, kind=kind, text=text, language="en",
         learned_at=NOON, **fields,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     standing = Standing(strength=1, confidence=0.7, times_seen=1, first_seen=NOON, last_seen=NOON)
     return Known(memory=memory, standing=standing, base=1)
 
@@ -89,9 +89,9 @@ def quote(text: str, message: int = 1) -> Quote:
 def claim(kind: MemoryKind, text: str, *quotes: Quote | str, **fields: object) -> Claim:
     """A claim that rests on quotes; a text alone is one of the first message."""
     cited = tuple(quote(each) if isinstance(each, str) else each for each in quotes)
-    return Claim(kind=kind, text=text, quotes=cited, **fields)  # type: ignore[arg-type]
+    return Claim(kind=kind, text=text, quotes=cited, **fields)
 
 
 def read(*claims: Claim, **fields: object) -> Extraction:
     """What somebody has read."""
-    return Extraction(author="extract/1", claims=claims, **fields)  # type: ignore[arg-type]
+    return Extraction(author="extract/1", claims=claims, **fields)

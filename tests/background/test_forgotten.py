@@ -24,7 +24,7 @@ def left_of(claim: Claim, forgotten: str) -> int:
     passed = without_forgotten(
         extraction,
         messages,
-        lambda words, at: words == forgotten and at <= LAID,  # type: ignore[arg-type]
+        lambda words, at: words == forgotten and at <= LAID,
     )
     return len(passed.claims)
 

@@ -39,7 +39,7 @@ class Mind:
                 "id": MemoryId(ObjectId(new_id(now))), "person": self.friend.person.id,
                 "kind": "pattern", "text": text, "language": "en", "learned_at": now, **fields,
             }
-        )  # type: ignore[arg-type]  # fmt: skip
+        )  # fmt: skip
         said = [await self.friend.says(text) for _ in range(times)]
         async with self.friend.db.writing() as tx:
             await decide(tx, memory, op="learned", base=0, ground=Ground(author="t"), now=now)

@@ -3,18 +3,13 @@
 from pathlib import Path
 
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from tests.cli.conftest import Call
 
 SECRET = "my sister Ana is terribly allergic to hazelnuts"
 
 
-@pytest.fixture(autouse=True)
-def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keys are kept outside the data folder, and outside of whoever runs the tests."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
+pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def saying(*texts: str, **fields: object) -> Request:
         for place, text in enumerate(texts)
     ]
     given = {"purpose": "reply", "prompt": "reply/1", "stable": "Be kind.", "turns": tuple(turns)}
-    return Request(**{**given, **fields})  # type: ignore[arg-type]
+    return Request(**{**given, **fields})
 
 
 @dataclass(slots=True)

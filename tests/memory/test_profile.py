@@ -19,7 +19,7 @@ def known(key: str, number: int, **fields: object) -> Known:
     standing = Standing(
         strength=1, confidence=0.7, times_seen=1, first_seen=NOW, last_seen=NOW - number
     )
-    return Known(memory=replace(memory, **fields), standing=standing, base=number)  # type: ignore[arg-type]
+    return Known(memory=replace(memory, **fields), standing=standing, base=number)
 
 
 def test_who_they_are_comes_first_then_how_they_live_then_the_rest() -> None:

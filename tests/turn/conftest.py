@@ -58,7 +58,7 @@ class Talk:
     async def remembers(self, text: str, *, line: Line | None = None, **how: object) -> Message:
         """Put words into the log of another chat long ago, ready to be found by meaning."""
         elsewhere = line or await open_line(self.house, person="Nora", channel="whatsapp")
-        message = await self.tell(text, minutes=-60 * 24 * 30, line=elsewhere, **how)  # type: ignore[arg-type]
+        message = await self.tell(text, minutes=-60 * 24 * 30, line=elsewhere, **how)
         self.clock.now += 30 * 24 * 60 * MINUTE
         await embed_missing(self.house, self.line.person.id)
         return message
@@ -82,7 +82,7 @@ class Talk:
             looking=self.house.looking, model=ScriptedModel(answers) if answers else None,
             desk=LooseDesk(), clock=self.clock,
         )  # fmt: skip
-        return replace(mind, **changes)  # type: ignore[arg-type]
+        return replace(mind, **changes)
 
     async def turn(self, said: Utterance, mind: Mind) -> Outcome:
         """Run the turn, and write what it decides."""

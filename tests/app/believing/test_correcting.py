@@ -51,7 +51,7 @@ async def test_what_is_corrected_is_about_whom_it_names_now(house: House, line: 
     """Not about whom it named before; what it overtakes stays as it was."""
     await tell(house, line, ["My sister Ana is a nurse.", "My friend Bea lives in Faro."])
     async with house.db.reading() as tx:
-        names = {each.what.name: each.what.id for each in await list_names(tx, line.person.id)}  # type: ignore[union-attr]
+        names = {each.what.name: each.what.id for each in await list_names(tx, line.person.id)}
         told = await list_beliefs(tx, line.person.id)
     about_ana = next(
         each.what
@@ -129,7 +129,7 @@ async def test_pinned_things_are_marked_until_they_are_unpinned(house: House, li
     for each in (await the_one(house, line, "Porto"), (await the_names(house, line))["Ana"]):
         (pinned,) = await judge(house, line.person.id, "pin", each)
         (unpinned,) = await judge(house, line.person.id, "unpin", each)
-        assert (pinned.is_pinned, unpinned.is_pinned) == (True, False)  # type: ignore[union-attr]
+        assert (pinned.is_pinned, unpinned.is_pinned) == (True, False)
 
 
 async def the_names(house: House, line: Line) -> dict[str, str]:

@@ -133,7 +133,7 @@ def claim(material: Material, text: str, words: str, **fields: object) -> Claim:
     """Something read out of the message in which these words stand."""
     (said,) = [each for each in material.messages if words in each.text and each.role == "person"]
     quotes = (Quote(message=said.id, text=words),)
-    return Claim(text=text, quotes=quotes, **fields)  # type: ignore[arg-type]
+    return Claim(text=text, quotes=quotes, **fields)
 
 
 async def read_as(house: House, line: Line, text: str, **fields: object) -> Segment:
@@ -144,7 +144,7 @@ async def read_as(house: House, line: Line, text: str, **fields: object) -> Segm
 
     async def by_model(material: Material) -> Extraction:
         told = claim(material, str(fields.pop("told")), str(fields.pop("words")), **fields)
-        named = Named(name="Robert", kind="person", quotes=told.quotes, aliases=aliases)  # type: ignore[arg-type]
+        named = Named(name="Robert", kind="person", quotes=told.quotes, aliases=aliases)
         is_named = "Robert" in text
         return Extraction(author="extract/1", claims=(told,), names=(named,) if is_named else ())
 
@@ -238,7 +238,7 @@ async def test_what_was_taken_back_is_not_read_again_by_itself(
     assert await homes(house, line) == {"Porto": "-"}
     assert [each.status for each in await segments(house, line)] == ["taken back"]
 
-    await edit(house, line, await id_of(house, line, "Porto"), "I live in Faro.")  # type: ignore[arg-type]
+    await edit(house, line, await id_of(house, line, "Porto"), "I live in Faro.")
     await tell(house, line, [])
     assert (await homes(house, line))["Faro"] == "active"
 
@@ -274,12 +274,12 @@ async def test_an_edit_brings_back_what_the_words_had_overtaken(
     """Whatever is said there instead."""
     await moves(house, line, clock, "Lisbon", "Porto")
     said = await id_of(house, line, "Porto")
-    await edit(house, line, said, "I had a lovely walk today.")  # type: ignore[arg-type]
+    await edit(house, line, said, "I had a lovely walk today.")
     await tell(house, line, [])
     assert await homes(house, line) == {"Lisbon": "active", "Porto": "-"}
 
     clock.tick(minutes=1)
-    await edit(house, line, said, "I live in Faro.")  # type: ignore[arg-type]
+    await edit(house, line, said, "I live in Faro.")
     await tell(house, line, [])
     assert await homes(house, line) == {"Lisbon": "superseded", "Porto": "-", "Faro": "active"}
 

@@ -18,7 +18,7 @@ SECRET = "sk-very-secret"
 class InMemory(KeyringBackend):
     """A keyring that forgets everything when the test ends."""
 
-    priority = 5  # type: ignore[assignment]
+    priority = 5
 
     def __init__(self) -> None:
         """Empty, and open."""

@@ -57,7 +57,7 @@ async def believe(talk: Talk, text: str, **fields: object) -> Memory:
         id=MemoryId(ObjectId(new_id(house.clock()))), person=person, kind="fact", text=text,
         language="en", learned_at=house.clock(),
     )  # fmt: skip
-    memory = replace(plain, **fields)  # type: ignore[arg-type]
+    memory = replace(plain, **fields)
     async with house.db.writing() as tx:
         source = next(m for m in await list_messages(tx, person) if m.text == TOLD[2])
         await decide(tx, memory, op="learned", base=0, ground=HERE, now=house.clock())
@@ -91,7 +91,7 @@ async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:
     """The better one stands for both; the receipt names what was left out."""
     await believe(talk, "Cleans the oven after each quarrel.", kind="pattern", pattern="behavior")
     outcome, request = await briefed(talk, "What do I clean after a quarrel, the oven?")
-    dropped = outcome.reply.details["context"]["dropped"]  # type: ignore[index]
+    dropped = outcome.reply.details["context"]["dropped"]
 
     assert 'sure="yes" class="person">Cleans the oven after each quarrel.' in request.changing
     assert "coriander" not in request.changing.split("What you know that bears")[1]

@@ -1,10 +1,8 @@
 """What is forgotten while somebody reads is not learned from what they have read."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
@@ -21,11 +19,7 @@ from tests.memory.forgetting.life import rows_of
 SECRET = "My dentist Ludovica Quarantotti found three enormous cavities."
 
 
-@pytest.fixture(autouse=True)
-def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keys are kept outside of whoever runs the tests."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("keyring.get_keyring", NoKeyring)
+pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
 async def test_what_was_only_context_and_is_forgotten_meanwhile_is_not_summed_up(

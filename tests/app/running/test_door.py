@@ -112,7 +112,7 @@ class Unplugged:
 
 async def test_without_its_database_it_is_not_ready(house: House) -> None:
     """Numbers cannot be had then, either; and nothing is made up."""
-    async with opened_door(replace(house, db=Unplugged())) as door:  # type: ignore[arg-type]
+    async with opened_door(replace(house, db=Unplugged())) as door:
         ready, metrics = await door.get("/ready"), await door.get("/metrics")
 
     assert ready.status == 503
@@ -156,8 +156,8 @@ async def live(house: House, clock: FrozenClock) -> None:
         await write_receipt(
             tx,
             Receipt(
-                id=receipt_id, person=line.person.id, turn=receipt_id, asked="m1",  # type: ignore[arg-type]
-                asked_seq=1, replied="m2", made_at=clock(), details={}, items=(),  # type: ignore[arg-type]
+                id=receipt_id, person=line.person.id, turn=receipt_id, asked="m1",
+                asked_seq=1, replied="m2", made_at=clock(), details={}, items=(),
             ),
         )  # fmt: skip
         for lane in ("a", "b"):

@@ -35,4 +35,4 @@ def labelled(name: str) -> list[Labelled]:
 
 def claim(text: str, **fields: object) -> Claim:
     """Something that is usual."""
-    return Claim(**{"kind": "pattern", "text": text, "quotes": (), **fields})  # type: ignore[arg-type]
+    return Claim(**{"kind": "pattern", "text": text, "quotes": (), **fields})

@@ -55,7 +55,7 @@ def model(request: pytest.FixtureRequest, opened: Opener) -> PydanticModel:
 
 
 def fixture(message: str, response: dict[str, object], **more: object) -> dict[str, object]:
-    match = {"userMessage": message, **more.pop("match", {})}  # type: ignore[dict-item]
+    match = {"userMessage": message, **more.pop("match", {})}
     return {"match": match, "response": response, **more}
 
 

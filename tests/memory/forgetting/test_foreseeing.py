@@ -46,7 +46,7 @@ class Believing:
             "id": new_id(now), "person": self.friend.person.id, "kind": "fact", "text": text,
             "language": "en", "learned_at": now, **more,
         }  # fmt: skip
-        memory = Memory(**fields)  # type: ignore[arg-type]
+        memory = Memory(**fields)
         await self.decided(memory, sources, op=op)
         return memory
 
@@ -171,7 +171,7 @@ async def test_earlier_words_of_what_stays_leave_the_journal(of_nora: Believing)
 
     async with of_nora.friend.db.reading() as tx:
         changes = await list_changes_of(tx, memory.person, memory.id)
-    assert [(change.op, change.after.text) for change in changes] == [  # type: ignore[union-attr]
+    assert [(change.op, change.after.text) for change in changes] == [
         ("revised", "Lives by the sea.")
     ]
     assert changes[0].causes == (Cause(message=second.id, version=1),)

@@ -32,7 +32,7 @@ def memory(name: str, text: str, **fields: object) -> Memory:
         id=MemoryId(ObjectId(name)), person=PERSON, kind="fact", text=text, language="en",
         learned_at=NOW,
     )  # fmt: skip
-    return replace(plain, **fields)  # type: ignore[arg-type]
+    return replace(plain, **fields)
 
 
 MEMORIES = (

@@ -21,7 +21,7 @@ def memory(text: str, language: str, **fields: object) -> Memory:
         id=MemoryId(ObjectId(text)), person=PERSON, kind="fact", text=text, language=language,
         learned_at=NOW,
     )  # fmt: skip
-    return replace(plain, **fields)  # type: ignore[arg-type]
+    return replace(plain, **fields)
 
 
 def found(text: str, *memories: Memory) -> set[str]:

@@ -22,13 +22,13 @@ def known(kind: MemoryKind, *, days: int = 1, confidence: float = 0.8, **fields:
         learned_at=NOW,
     )  # fmt: skip
     standing = replace(STANDING, last_seen=NOW - days * DAY, confidence=confidence)
-    return Known(memory=replace(memory, **fields), standing=standing, base=1)  # type: ignore[arg-type]
+    return Known(memory=replace(memory, **fields), standing=standing, base=1)
 
 
 @pytest.mark.parametrize("pattern", DECAY_OF_PATTERN)
 def test_a_pattern_fades_by_half_each_half_life_and_never_below_its_floor(pattern: str) -> None:
     """ACCEPTANCE G12."""
-    decay = DECAY_OF_PATTERN[pattern]  # type: ignore[index]
+    decay = DECAY_OF_PATTERN[pattern]
     halved = recency(known("pattern", days=round(decay.half_life)), decay, NOW)
 
     assert halved == pytest.approx(decay.floor + (1 - decay.floor) / 2, abs=0.001)
