@@ -1,0 +1,93 @@
+"""What is in mind survives a restart, and nothing that is an hour old."""
+
+import json
+
+import pytest
+
+from oldfriend.domain.clock import HOUR, MINUTE
+from oldfriend.domain.ids import SessionId
+from oldfriend.domain.working import NOTHING_IN_MIND, Brief, Plan, Slot, WorkingMemory, in_brief
+from oldfriend.memory.working import clear_working, load_working, save_working
+from tests.memory.conftest import Friend
+
+GOA = Plan(goal="a week in Goa", progress="flights found", next_step="hotels")
+
+
+async def session_of(friend: Friend) -> SessionId:
+    """The session in which they have just said something."""
+    said = await friend.says("hello")
+    assert said is not None
+    return said.session
+
+
+async def in_mind(friend: Friend, session: SessionId, *, later: int = 0) -> WorkingMemory:
+    """What is in mind, so much later."""
+    async with friend.db.reading() as tx:
+        return await load_working(tx, friend.person.id, session, now=friend.clock() + later)
+
+
+def three_turns(at: int) -> WorkingMemory:
+    """After more turns than are kept in mind."""
+    working = NOTHING_IN_MIND
+    for nth in range(7):
+        working = working.after(
+            Brief(said=f"said {nth}", replied="…", at=at), emotion="curious", style="genuine",
+            plan=GOA, slots=(Slot(name="dates", asked_at=at),), result="3 flights",
+        )  # fmt: skip
+    return working
+
+
+async def test_it_comes_back_as_it_was_for_an_hour(nora: Friend) -> None:
+    """Nothing in a process is asked: another one finds the same."""
+    session, working = await session_of(nora), three_turns(nora.clock())
+    async with nora.db.writing() as tx:
+        await save_working(tx, nora.person.id, session, working, now=nora.clock())
+
+    assert await in_mind(nora, session) == working
+    assert [brief.said for brief in working.briefs] == ["said 4", "said 5", "said 6"]
+    assert (len(working.trajectory), working.turns) == (5, 7)
+    assert await in_mind(nora, session, later=HOUR) == NOTHING_IN_MIND
+
+
+async def test_what_was_asked_for_is_waited_for_five_minutes(nora: Friend) -> None:
+    """Then it is no longer taken for an answer to that question."""
+    session = await session_of(nora)
+    async with nora.db.writing() as tx:
+        await save_working(tx, nora.person.id, session, three_turns(nora.clock()), now=nora.clock())
+
+    assert (await in_mind(nora, session, later=4 * MINUTE)).slots
+    assert not (await in_mind(nora, session, later=5 * MINUTE)).slots
+
+
+async def test_it_is_one_persons_and_can_be_cleared(nora: Friend, omar: Friend) -> None:
+    """Nobody has in mind what another has said."""
+    session = await session_of(nora)
+    async with nora.db.writing() as tx:
+        await save_working(tx, nora.person.id, session, three_turns(nora.clock()), now=nora.clock())
+
+    assert await in_mind(omar, session) == NOTHING_IN_MIND
+    async with nora.db.writing() as tx:
+        await clear_working(tx, omar.person.id)
+    assert (await in_mind(nora, session)).turns == 7
+    async with nora.db.writing() as tx:
+        await clear_working(tx, nora.person.id)
+    assert await in_mind(nora, session) == NOTHING_IN_MIND
+
+
+@pytest.mark.parametrize("content", [{}, [], {"briefs": "none"}])
+async def test_what_cannot_be_read_is_as_if_it_were_not_there(
+    nora: Friend, content: object
+) -> None:
+    """Another version of the program may have had other things in mind."""
+    session = await session_of(nora)
+    async with nora.db.writing() as tx:
+        await save_working(tx, nora.person.id, session, NOTHING_IN_MIND, now=nora.clock())
+        await tx.run("UPDATE working_memory SET content = :content", content=json.dumps(content))
+
+    assert await in_mind(nora, session) == NOTHING_IN_MIND
+
+
+def test_what_is_kept_in_mind_is_short() -> None:
+    """One line, however much was said."""
+    assert in_brief("one\n two ") == "one two"
+    assert len(in_brief("long " * 200)) <= 200
