@@ -1,0 +1,52 @@
+"""A feeling is seen by its words, in five languages; what is denied is not felt."""
+
+import pytest
+
+from oldfriend.turn.emotion import EMOTIONS, emotion_of, telltales_of
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "emotion"),
+    [
+        ("en", "I'm so worried about the scan, I can't sleep", "anxious"),
+        ("en", "WE WON!! I can’t wait to tell dad", "excited"),
+        ("en", "The bus leaves at nine.", "neutral"),
+        ("es", "Estoy agobiada, no puedo más con todo esto", "overwhelmed"),
+        ("es", "¡Qué alegría, me dieron el trabajo!", "excited"),
+        ("de", "Ich vermisse die Zeit damals in Kiel", "nostalgic"),
+        ("de", "Der Drucker nervt, ich bin stinksauer", "frustrated"),
+        ("fr", "Merci, ça compte beaucoup pour moi", "grateful"),
+        ("fr", "Je me demande comment ça marche", "curious"),
+        ("zh", "我最近很焦虑，晚上睡不着", "anxious"),
+        ("zh", "太好了，我们赢了！", "excited"),
+    ],
+)  # fmt: skip
+def test_it_is_seen_by_its_words(language: str, text: str, emotion: str) -> None:
+    """As somebody would say it."""
+    assert emotion_of(text, language) == emotion
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I'm not at all worried"),
+        ("es", "no estoy preocupado"),
+        ("de", "Ich bin nicht nervös"),
+        ("fr", "Je ne suis pas inquiet"),
+        ("zh", "我不担心"),
+    ],
+)
+def test_what_is_denied_is_not_felt(language: str, text: str) -> None:
+    """The denial may stand a word or two before."""
+    assert emotion_of(text, language) == "neutral"
+
+
+def test_the_heavier_one_counts_when_both_show() -> None:
+    """Thanks in passing does not hide that somebody breaks down."""
+    assert emotion_of("thanks, but I'm falling apart", "en") == "overwhelmed"
+
+
+@pytest.mark.parametrize("language", ["en", "es", "de", "fr", "zh"])
+def test_each_language_knows_each_feeling(language: str) -> None:
+    """None is forgotten in a book."""
+    assert {*telltales_of(language).of_emotion, "neutral"} == {*EMOTIONS}
