@@ -1,0 +1,1 @@
+"""How do people reach it on Telegram?"""
