@@ -1,0 +1,242 @@
+"""Whatever Telegram, or somebody in its name, sends: it is read, or it is said why not."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.channels.telegram.updates import (
+    Happened,
+    Ignored,
+    Membership,
+    Migrated,
+    Place,
+    Pressed,
+    Reacted,
+    Said,
+    Unreadable,
+    read_update,
+)
+from oldfriend.domain.clock import SECOND
+
+NORA = {"id": 7, "is_bot": False, "first_name": "Nora", "last_name": "Lind", "language_code": "sv"}
+BOT = {"id": 99, "is_bot": True, "first_name": "Friend", "username": "friend_bot"}
+PRIVATE = {"id": 7, "type": "private", "first_name": "Nora"}
+GROUP = {"id": -100, "type": "supergroup", "title": "Family"}
+MESSAGE: dict[str, Any] = {"message_id": 5, "date": 1_700_000_000, "chat": PRIVATE, "from": NORA}
+
+
+def message(**more: object) -> dict[str, Any]:
+    """An update with a message."""
+    return {"update_id": 1, "message": {**MESSAGE, **more}}
+
+
+def said(**more: object) -> Said:
+    """What is read of a message."""
+    found = read_update(message(**more))
+    assert isinstance(found, Said)
+    return found
+
+
+def test_a_message_is_read() -> None:
+    """Who, where, when, what."""
+    found = said(text="hello")
+
+    assert (found.sender.name, found.sender.language, found.place.kind) == (
+        "Nora Lind",
+        "sv",
+        "private",
+    )
+    assert (found.number, found.at, found.text) == (5, 1_700_000_000 * SECOND, "hello")
+    assert found.place == Place(id=7, kind="private", title="Nora")
+
+
+def test_an_edit_bears_its_own_time() -> None:
+    """The same number as what was edited."""
+    edited = {**MESSAGE, "text": "hullo", "edit_date": 1_700_000_100}
+    found = read_update({"update_id": 2, "edited_message": edited})
+
+    assert isinstance(found, Said)
+    assert (found.is_edited, found.number, found.at) == (True, 5, 1_700_000_100 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("origin", "name"),
+    [
+        ({"type": "user", "sender_user": {"id": 1, "first_name": "Ana"}}, "Ana"),
+        ({"type": "hidden_user", "sender_user_name": "Anon"}, "Anon"),
+        ({"type": "chat", "sender_chat": {"id": -1, "title": "News"}}, "News"),
+        ({"type": "channel", "chat": {"id": -2, "title": "Daily"}}, "Daily"),
+        ({"type": "something new"}, "somebody"),
+    ],
+)
+def test_what_is_forwarded_names_whose_words_they_are(origin: object, name: str) -> None:
+    """They are never the sender's own."""
+    assert said(text="x", forward_origin=origin).forwarded_from == name
+
+
+def test_a_reply_brings_what_it_is_about() -> None:
+    """The words that were picked, else all of them."""
+    answered = {**MESSAGE, "message_id": 3, "from": BOT, "text": "one two three"}
+    whole = said(text="which?", reply_to_message=answered)
+    picked = said(text="which?", reply_to_message=answered, quote={"text": "two", "position": 4})
+
+    assert (whole.reply_to, whole.quoted, whole.quoted_speaker) == (3, "one two three", "Friend")
+    assert whole.replies_to_bot
+    assert picked.quoted == "two"
+
+
+def test_mentions_are_found_behind_an_emoji() -> None:
+    """Telegram counts in UTF-16 units."""
+    text = "\U0001f600 @Friend_Bot and /start@other_bot"
+    entities = [
+        {"type": "mention", "offset": 3, "length": 11},
+        {"type": "bot_command", "offset": 19, "length": 16},
+        {"type": "bold", "offset": 0, "length": 2},
+    ]
+    assert said(text=text, entities=entities).mentions == ("friend_bot", "other_bot")
+
+
+@pytest.mark.parametrize(
+    ("more", "text", "is_card"),
+    [
+        ({"location": {"latitude": 41.5, "longitude": 2.1}}, "[location] 41.5, 2.1", False),
+        (
+            {"venue": {"title": "Bar", "address": "Main St 1"}, "location": {}},
+            "[location] Bar, Main St 1",
+            False,
+        ),
+        (
+            {"contact": {"first_name": "Ana", "phone_number": "+34 1"}},
+            "[contact] Ana +34 1",
+            True,
+        ),
+        ({"poll": {"question": "When?", "options": [{"text": "now"}]}}, "[poll] When?\nnow", False),
+        ({"dice": {"emoji": "\U0001f3b2", "value": 4}}, "\U0001f3b2 4", False),
+    ],
+)
+def test_what_is_shown_otherwise_is_told_in_words(
+    more: dict[str, object], text: str, is_card: bool
+) -> None:
+    """So that it is kept and understood."""
+    found = said(**more)
+
+    assert (found.text, found.is_card) == (text, is_card)
+
+
+@pytest.mark.parametrize("kind", ["voice", "audio", "video_note", "document", "sticker"])
+def test_a_file_can_be_fetched(kind: str) -> None:
+    """With its real type, as Telegram names it."""
+    file = {"file_id": "F", "mime_type": "audio/ogg", "duration": 3, "file_size": 10, "emoji": "x"}
+    media = said(**{kind: file}).media
+
+    assert media is not None
+    assert (media.kind, media.file, media.mime, media.seconds) == (kind, "F", "audio/ogg", 3)
+
+
+def test_of_a_photo_the_largest_is_taken() -> None:
+    """With its caption, and the album that it is part of."""
+    found = said(photo=[{"file_id": "s"}, {"file_id": "l"}], caption="us", media_group_id="g")
+
+    assert found.media is not None
+    assert (found.media.file, found.text, found.album) == ("l", "us", "g")
+
+
+def test_what_else_can_happen() -> None:
+    """Buttons, reactions, being let in and out, groups that move."""
+    pressed = read_update(
+        {"update_id": 3, "callback_query": {"id": "q", "from": NORA, "data": "yes"}}
+    )
+    reaction = {
+        "chat": PRIVATE, "message_id": 5, "date": 1, "user": NORA,
+        "new_reaction": [{"type": "emoji", "emoji": "x"}, {"type": "custom_emoji"}],
+    }  # fmt: skip
+    reacted = read_update({"update_id": 4, "message_reaction": reaction})
+    change = {"chat": GROUP, "from": NORA, "new_chat_member": {"status": "kicked"}}
+    left = read_update({"update_id": 5, "my_chat_member": change})
+    moved = read_update(message(chat=GROUP, migrate_to_chat_id=-1001))
+
+    assert isinstance(pressed, Pressed)
+    assert (pressed.id, pressed.data, pressed.place) == ("q", "yes", None)
+    assert isinstance(reacted, Reacted)
+    assert reacted.emoji == ("x",)
+    assert isinstance(left, Membership)
+    assert not left.is_in
+    assert moved == Migrated(update=1, before=-100, now=-1001)
+    assert isinstance(read_update({"update_id": 6, "chat_boost": {}}), Ignored)
+    assert isinstance(read_update(message(pinned_message={})), Ignored)
+
+
+@pytest.mark.parametrize(
+    ("update", "number"),
+    [
+        (None, None), ([], None), ({}, None),
+        ({"update_id": "1"}, None), ({"update_id": True}, None),
+        ({"update_id": 1, "message": 5}, 1), ({"update_id": 1, "message": {}}, 1),
+        (message(text="x", date="now"), 1), (message(text="x", date=1 << 50), 1),
+        (message(text="x", chat={"id": 1, "type": "planet"}), 1),
+        ({"update_id": 1, "callback_query": {"from": NORA}}, 1),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_named(update: Any, number: int | None) -> None:
+    """By its number where it has one, so that it can be passed over."""
+    with pytest.raises(Unreadable) as caught:
+        read_update(update)
+
+    assert caught.value.update == number
+    assert str(caught.value)
+
+
+WILD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)  # fmt: skip
+WHOLE: dict[str, Any] = message(
+    text="hi @x", entities=[{"type": "mention", "offset": 3, "length": 2}],
+    reply_to_message={**MESSAGE, "text": "before"}, quote={"text": "q", "position": 0},
+    forward_origin={"type": "user", "sender_user": NORA}, photo=[{"file_id": "p", "file_size": 1}],
+    contact={"first_name": "Ana"}, poll={"question": "?", "options": [{"text": "a"}]},
+)  # fmt: skip
+
+
+def children_of(value: Any) -> dict[Any, Any]:
+    """What stands in a value, by its key or place."""
+    if isinstance(value, dict):
+        return value
+    return dict(enumerate(value)) if isinstance(value, list) else {}
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a value at which something stands."""
+    inner = children_of(value).items()
+    return [path, *(each for key, held in inner for each in places_in(held, (*path, key)))]
+
+
+def wound(value: Any, path: tuple[Any, ...], wild: Any) -> None:
+    """Put something else at a place, if it is still there."""
+    key, *rest = path
+    if key not in children_of(value):
+        return
+    if rest:
+        wound(value[key], tuple(rest), wild)
+    else:
+        value[key] = wild
+
+
+@given(st.lists(st.tuples(st.sampled_from(places_in(WHOLE)[1:]), WILD), min_size=1, max_size=3))
+def test_nothing_that_is_sent_breaks_it(wounds: list[tuple[tuple[Any, ...], Any]]) -> None:
+    """Each field of an update replaced by anything at all."""
+    update = copy.deepcopy(WHOLE)
+    for path, wild in wounds:
+        wound(update, path, wild)
+    try:
+        found: Happened | None = read_update(update)
+    except Unreadable:
+        found = None
+
+    assert found is None or isinstance(found.update, int)
