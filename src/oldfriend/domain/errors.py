@@ -26,6 +26,8 @@ OldfriendError
 ├── UnknownJob               only a newer version knows what is to be done
 ├── TurnStopped              the person said stop
 ├── TurnFailed               something said was not answered; it is kept, and can be tried again
+├── PlatformUnavailable      a platform cannot be heard now; try again later
+├── PlatformRefused          a platform lets us hear nothing as things are; says what to do
 ├── NotDelivered             a platform did not take a message, and may take it later
 ├── Undeliverable            a platform will never take this message
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
@@ -155,6 +157,19 @@ class KeyRefused(ModelMisconfigured):
 
 class ModelNotAsked(ModelMisconfigured):
     """Something that is needed to reach the model is missing, so that nobody was asked."""
+
+
+class PlatformUnavailable(OldfriendError):
+    """A platform on which people talk cannot be heard now; try again later."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        """Keep how long the platform asks to be left alone, where it says so."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PlatformRefused(OldfriendError):
+    """A platform lets us hear nothing as things are: a wrong token, another listener."""
 
 
 class NotDelivered(OldfriendError):

@@ -1,0 +1,309 @@
+"""How is the Bot API asked? One method for each thing that we want; its errors become ours.
+
+Knows addresses and texts. What they mean, and who may say them, it does not know.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from telegram import Bot, Message, ReplyParameters
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    RetryAfter,
+    TelegramError,
+)
+from telegram.request import HTTPXRequest
+
+from oldfriend.channels.telegram.rendering import render
+from oldfriend.domain.errors import (
+    InvalidInput,
+    NotDelivered,
+    NotFound,
+    PlatformRefused,
+    PlatformUnavailable,
+    Undeliverable,
+)
+from oldfriend.domain.json import JsonValue
+
+OFFICIAL: Final = "https://api.telegram.org"
+LARGEST_FILE: Final = 20 * 1024 * 1024
+"""Bytes that Telegram gives out to bots."""
+CONNECTIONS: Final = 32
+CALL_S: Final = 20.0
+HEARD: Final = (
+    "message", "edited_message", "channel_post", "callback_query", "message_reaction",
+    "my_chat_member",
+)  # fmt: skip
+"""What we want to hear of."""
+UNREADABLE_MARKUP: Final = "can't parse entities"
+UNCHANGED: Final = "message is not modified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a message goes: a chat, and a topic in it."""
+
+    chat: int
+    topic: int | None = None
+
+    @property
+    def written(self) -> str:
+        """As chats are known in the log: "-100" or "-100/7"."""
+        return str(self.chat) if self.topic is None else f"{self.chat}/{self.topic}"
+
+
+def address_from(text: str) -> Address:
+    """The same again. Raises InvalidInput."""
+    chat, _, topic = text.partition("/")
+    try:
+        return Address(chat=int(chat), topic=int(topic) if topic else None)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is no address on Telegram.") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Me:
+    """The bot, as Telegram knows it."""
+
+    id: int
+    name: str
+    username: str  # in lower case
+
+
+class Moved(Exception):
+    """A group has another address now."""
+
+    def __init__(self, chat: int) -> None:
+        """Keep which."""
+        super().__init__(f"The group has become a supergroup: {chat}.")
+        self.chat = chat
+
+
+class Api:
+    """A bot's connection to Telegram; open it with ``async with``."""
+
+    def __init__(self, token: str, *, base_url: str = OFFICIAL) -> None:
+        """Ask nothing yet."""
+        self._bot = Bot(
+            token, base_url=f"{base_url}/bot", base_file_url=f"{base_url}/file/bot",
+            request=HTTPXRequest(
+                connection_pool_size=CONNECTIONS, read_timeout=CALL_S, write_timeout=CALL_S,
+                connect_timeout=CALL_S, pool_timeout=CALL_S,
+            ),
+        )  # fmt: skip
+
+    async def __aenter__(self) -> Self:
+        """Be ready to ask."""
+        await self._bot.request.initialize()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        """Close all connections."""
+        await self._bot.request.shutdown()
+
+    async def me(self) -> Me:
+        """Who the bot is. Raises PlatformUnavailable, PlatformRefused."""
+        with hearing():
+            user = await self._bot.get_me()
+        return Me(id=user.id, name=user.first_name, username=(user.username or "").lower())
+
+    async def updates(self, *, offset: int, wait_s: int) -> Sequence[JsonValue]:
+        """What has happened from an offset on, as it was sent; all before it is confirmed.
+
+        Raises PlatformUnavailable, PlatformRefused.
+        """
+        asked = {"offset": offset, "timeout": wait_s, "allowed_updates": [*HEARD]}
+        with hearing():
+            # By this name the library leaves the answer as it is: each update is read by itself.
+            found = await self._bot.do_api_request(
+                "getupdates", api_kwargs=asked, read_timeout=wait_s + CALL_S
+            )
+        return found if isinstance(found, list) else ()
+
+    async def set_webhook(self, url: str, *, secret: str) -> None:
+        """Have updates sent to an address. Raises PlatformUnavailable, PlatformRefused."""
+        with hearing():
+            await self._bot.set_webhook(url, secret_token=secret, allowed_updates=[*HEARD])
+
+    async def remove_webhook(self) -> None:
+        """Have updates kept until they are asked for. Raises PlatformUnavailable, …Refused."""
+        with hearing():
+            await self._bot.delete_webhook()
+
+    async def send(self, address: Address, markdown: str, *, reply_to: int | None = None) -> int:
+        """Send a text; its number in the chat. As plain words where Telegram cannot read its marks.
+
+        Raises NotDelivered, Undeliverable, Moved.
+        """
+        rendered = render(markdown)
+        try:
+            return await self._send(address, rendered.html, "HTML", reply_to)
+        except BadRequest as error:
+            if UNREADABLE_MARKUP not in str(error).lower():
+                raise as_undeliverable(error) from error
+        with sending():
+            return await self._send(address, rendered.visible, None, reply_to)
+
+    async def _send(
+        self, address: Address, text: str, mode: str | None, reply_to: int | None
+    ) -> int:
+        with sending(but=BadRequest if mode else None):
+            sent = await self._bot.send_message(
+                address.chat, text, parse_mode=mode, message_thread_id=address.topic,
+                reply_parameters=in_reply_to(reply_to),
+            )  # fmt: skip
+        return sent.message_id
+
+    async def edit(self, address: Address, number: int, markdown: str) -> None:
+        """Have a message read otherwise; nothing where it does already.
+
+        Raises NotDelivered, Undeliverable, Moved.
+        """
+        rendered = render(markdown)
+        for text, mode in ((rendered.html, "HTML"), (rendered.visible, None)):
+            try:
+                with sending(but=BadRequest):
+                    await self._bot.edit_message_text(
+                        text, chat_id=address.chat, message_id=number, parse_mode=mode
+                    )
+            except BadRequest as error:
+                if UNCHANGED in str(error).lower():
+                    return
+                if UNREADABLE_MARKUP not in str(error).lower() or mode is None:
+                    raise as_undeliverable(error) from error
+            else:
+                return
+
+    async def draft(self, address: Address, draft: int, markdown: str) -> bool:
+        """Show what is being written, in a private chat; False where Telegram offers no drafts.
+
+        Raises NotDelivered, Undeliverable, Moved.
+        """
+        try:
+            with sending(but=(BadRequest, InvalidToken, EndPointNotFound)):
+                return await self._bot.send_message_draft(
+                    address.chat, draft, render(markdown).html, parse_mode="HTML",
+                    message_thread_id=address.topic,
+                )  # fmt: skip
+        except (BadRequest, InvalidToken, EndPointNotFound):
+            return False
+
+    async def show_doing(self, address: Address, action: str) -> None:
+        """Show that something is being done, such as "typing". Raises as ``send``."""
+        with sending():
+            await self._bot.send_chat_action(
+                address.chat, action, message_thread_id=address.topic
+            )  # fmt: skip
+
+    async def acknowledge(self, query: str) -> None:
+        """Tell Telegram that a button was heard; too late is as good. Raises NotDelivered."""
+        try:
+            with sending(but=BadRequest):
+                await self._bot.answer_callback_query(query)
+        except BadRequest:
+            return
+
+    async def send_spoken(
+        self, address: Address, audio: bytes, *, is_opus: bool, title: str
+    ) -> int:
+        """Send speech, as a voice note where it is Opus; its number. Raises as ``send``."""
+        with sending():
+            sent: Message = await (
+                self._bot.send_voice(address.chat, audio, message_thread_id=address.topic)
+                if is_opus
+                else self._bot.send_audio(
+                    address.chat, audio, title=title, message_thread_id=address.topic
+                )
+            )
+        return sent.message_id
+
+    async def fetch(self, file: str) -> bytes:
+        """What a file holds. Raises NotDelivered where it may be had later, NotFound else."""
+        try:
+            with sending(but=BadRequest):
+                found = await self._bot.get_file(file)
+                return bytes(await found.download_as_bytearray())
+        except BadRequest as error:
+            raise NotFound(f"Telegram does not give this file out: {error}") from error
+
+
+def in_reply_to(number: int | None) -> ReplyParameters | None:
+    """A reply to a message, if it is still there."""
+    if number is None:
+        return None
+    return ReplyParameters(message_id=number, allow_sending_without_reply=True)
+
+
+@contextmanager
+def hearing() -> Iterator[None]:
+    """What goes wrong while we want to hear something, as an error of ours."""
+    try:
+        yield
+    except RetryAfter as error:
+        raise PlatformUnavailable(str(error), retry_after_s=seconds_of(error)) from error
+    except InvalidToken as error:
+        raise PlatformRefused(
+            "Telegram does not know this token. Get the right one from @BotFather, then: "
+            "oldfriend connect telegram"
+        ) from error
+    except Conflict as error:
+        raise PlatformRefused(
+            "Somebody else listens for this bot: another Oldfriend, or a webhook "
+            f"({error}). Stop it, or take a bot of its own."
+        ) from error
+    except BadRequest as error:
+        raise PlatformRefused(f"Telegram refuses: {error}") from error
+    except TelegramError as error:
+        raise PlatformUnavailable(f"Telegram cannot be reached: {error}") from error
+
+
+@contextmanager
+def sending(
+    but: type[TelegramError] | tuple[type[TelegramError], ...] | None = None,
+) -> Iterator[None]:
+    """What goes wrong while we want to send something, as an error of ours, ``but`` some."""
+    try:
+        yield
+    except TelegramError as error:
+        if but is not None and isinstance(error, but):
+            raise
+        raise as_ours(error) from error
+
+
+def as_ours(error: TelegramError) -> NotDelivered | Undeliverable | Moved:
+    """An error of Telegram's as one of ours."""
+    match error:
+        case ChatMigrated():
+            return Moved(error.new_chat_id)
+        case RetryAfter():
+            return NotDelivered(str(error), retry_after_s=seconds_of(error))
+        case Forbidden():
+            return Undeliverable(f"They do not want to hear from us any more: {error}")
+        case BadRequest():
+            return as_undeliverable(error)
+        case InvalidToken():
+            return NotDelivered("Telegram does not know this token any more.")
+        case _:
+            return NotDelivered(f"Telegram cannot be reached: {error}")
+
+
+def as_undeliverable(error: BadRequest) -> Undeliverable:
+    """A refusal that stays one."""
+    return Undeliverable(f"Telegram refuses: {error}")
+
+
+def seconds_of(error: RetryAfter) -> float:
+    """How long Telegram asks to be left alone."""
+    wait = error.retry_after
+    return float(wait) if isinstance(wait, int) else wait.total_seconds()
