@@ -23,7 +23,7 @@ async def test_a_model_notes_the_persons_words(talk: Talk) -> None:
     )
 
     (note,) = outcome.notes
-    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/2")
+    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/3")
     assert "“Ana's birthday is on 3 May”" in results_in(asked[1])[0]
     async with talk.house.db.reading() as tx:
         (kept,) = await list_notes(tx, talk.line.person.id)

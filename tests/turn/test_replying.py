@@ -27,7 +27,7 @@ async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None
     assert first[0].stable == second[0].stable
     assert first[0].tools == second[0].tools
     assert first[0].changing != second[0].changing
-    assert second[0].prompt == "reply/2"
+    assert second[0].prompt == "reply/3"
 
 
 async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) -> None:
@@ -91,7 +91,7 @@ async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_rec
     await talk.ask("My cat Miso had kittens.", "How lovely!")
     outcome, asked = await talk.ask("What is my cat Miso afraid of?", "Thunder.")
 
-    assert 'where="whatsapp" who="Nora" class="person">My cat Miso is afraid of thunder.</mem' in (
+    assert 'who="Nora" class="person">My cat Miso is afraid of thunder.</mem' in (
         asked[0].changing
     )
     assert "kittens" not in asked[0].changing
@@ -160,7 +160,7 @@ async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
     )
 
     details = outcome.reply.details
-    assert details["author"] == details["prompt"] == "reply/2"
+    assert details["author"] == details["prompt"] == "reply/3"
     assert details["model"] == {
         "name": "scripted:model", "calls": 2, "tokens_in": 900, "tokens_cached": 600,
         "tokens_out": 20, "cost": 120,

@@ -19,6 +19,7 @@ from oldfriend.app.committing import (
     turn_of,
     utterance_of,
 )
+from oldfriend.app.forming.at_once import read_first
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED
@@ -197,6 +198,7 @@ async def deal_with(house: House, task: Task, say: Say | None) -> tuple[Letter, 
 
 async def decide(house: House, said: Utterance, heard: "Heard") -> tuple[Outcome, Vectors | None]:
     """Run the turn, and make the vectors of what was told."""
+    await read_first(house, said)
     mind = await mind_for(house, said)
     house.reached("thinking")
     try:

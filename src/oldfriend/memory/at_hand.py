@@ -59,9 +59,10 @@ async def read_decided(tx: Transaction, person: PersonId, held: AtHand) -> None:
 
 
 def is_to_be_found(known: Known) -> bool:
-    """Whether a belief may come to mind; a note is found as the words that it is."""
+    """Whether a belief may come to mind; a note is found as the words that it is, until edited."""
     memory = known.memory
-    return memory.kind != "note" and (memory.is_live or memory.status == "superseded")
+    is_of_kind = memory.kind != "note" or memory.is_by_person
+    return is_of_kind and (memory.is_live or memory.status == "superseded")
 
 
 async def meanings_of(

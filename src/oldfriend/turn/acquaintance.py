@@ -1,6 +1,7 @@
 """What does the companion know of the person, whatever is being said? And of whom they speak of.
 
-The profile, what is open, who is named, what was said in short. Reads, and writes nothing.
+What people have written about who is who, the profile, what is open, who is named, what was said in
+short. Reads, and writes nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,9 +12,11 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, Known, Summary
 from oldfriend.domain.people import Person
 from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.profile import NO_PROFILE, Profile, in_order_of_worth, profile_of
 from oldfriend.memory.search import named_in
 from oldfriend.memory.shelf import Shelf
+from oldfriend.memory.soul import soul_text
 
 MOST_NAMED = 3
 """Of so many who are named at once everything important is at hand."""
@@ -32,6 +35,8 @@ class About:
 class Acquaintance:
     """What is known of a person without any search."""
 
+    soul: str = ""  # who the companion is to everybody, in people's words
+    blocks: tuple[CoreBlock, ...] = ()  # and to this person, and who they are to it
     profile: Profile = NO_PROFILE
     about: tuple[About, ...] = ()  # whom the words name
     unsure: tuple[tuple[Entity, Entity], ...] = ()  # named, and perhaps the same as another
@@ -59,6 +64,8 @@ async def acquaint(
         if each.status != "uncertain"
     )
     return Acquaintance(
+        soul=await soul_text(tx),
+        blocks=tuple(await list_blocks(tx, person.id)),
         profile=profile_of(beliefs.always, now=now), about=about,
         unsure=tuple(perhaps_same(entities, named)), entities=entities,
         summaries=summaries,

@@ -1,28 +1,32 @@
 """What is the model told for one reply? Sections, each within its budget, as one request.
 
-First what is the same each time (who the companion is, its rules), so that providers can keep it;
-then what is of this time only: who the person is, the state of things, what came to mind, what
-others said; then the conversation. Reads nothing: what is in view is handed in.
+First what is the same each time (the rules, who is who in people's words), so that providers can
+keep it; then what is of this time only: who the person is, the state of things, what came to mind,
+what others said; then the conversation. Reads nothing: what is in view is handed in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import Request, Tool, Turn
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.budget import Budget
+from oldfriend.turn.budget import Budget, Priority
 from oldfriend.turn.history import TURN_COST, Window, window_of
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.portrait import portrait, summaries_section
 from oldfriend.turn.sections import (
     Section,
+    View,
+    core_section,
     notes_section,
     passed_on_section,
     recalled_sections,
     rules_section,
     state_section,
+    tokens_of,
     tools_section,
 )
 from oldfriend.turn.sight import Sight
@@ -37,55 +41,98 @@ class Briefing:
     trace: dict[str, JsonValue]  # tokens of each section, and the ids of what was dropped
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in a prompt something is told: who gets room first, how much, and what is put there."""
+
+    priority: Priority
+    most: Callable[[View], int]  # tokens
+    fill: Callable[[View, int], Sequence[Section]]
+
+
+def most_of_notes(view: View) -> int:
+    """What the rules, the tools and the state of things leave of their share."""
+    return view.budget.system - tokens_of(view.named("rules", "tools", "state"))
+
+
+def most_of_summaries(view: View) -> int:
+    """What the picture of the person leaves of their share."""
+    return view.budget.summaries - tokens_of(view.of("mandatory"))
+
+
+PLACES: Final = (
+    Place(priority="mandatory", most=lambda view: view.budget.known, fill=portrait),
+    Place(priority="high", most=most_of_notes, fill=notes_section),
+    Place(priority="high", most=most_of_summaries, fill=summaries_section),
+    Place(priority="medium", most=lambda view: view.budget.snippets, fill=recalled_sections),
+)
+"""What is told as far as it fits, of each priority in this order. One more section is one line."""
+
+
 def brief(
     said: Utterance, sight: Sight, prompt: Prompt, *, noted: str | None, tools: Sequence[Tool],
     budget: Budget,
 ) -> Briefing:  # fmt: skip
     """Everything that a model is told for one reply.
 
-    The rules and what was said just now are never cut. What is left of the budget goes to notes and
-    to who the person is, then to summaries, to the recent messages, and to what came to mind, which
-    goes first when it does not all fit.
+    The rules, who is who in people's words, and what was said just now are never cut. What is left
+    of the budget goes to the places by their priority, and to the recent messages before the
+    "medium" ones.
     """
-    rules, state = rules_section(said, prompt), state_section(said, sight, prompt, noted=noted)
+    rules, core = rules_section(said, prompt), core_section(sight, prompt)
+    state = state_section(said, sight, prompt, noted=noted)
     message, passed_on = message_section(said, prompt), passed_on_section(said, prompt)
-    system = [rules, tools_section(tools), state]
-    fixed = [*system, message, passed_on]
-    left = budget.total - tokens_of(fixed)
-    notes = notes_section(sight, prompt, min(left, budget.system - tokens_of(system)))
-    left -= notes.tokens
-    known = portrait(said, sight, prompt, min(left, budget.known))
-    left -= tokens_of(known)
-    room = budget.summaries - tokens_of(known)
-    summaries = summaries_section(said, sight, prompt, min(left, room))
-    left -= summaries.tokens
-    window = sight.window
-    if window.tokens > left:
-        window = window_of(sight.before, sight.quoting, prompt, budget=left)
-    room = min(left - window.tokens, budget.snippets)
-    told = {each for section in known for each in section.shown}
-    beliefs, memories = recalled_sections(said, sight, prompt, room, known=told)
-    recent = Section(
-        name="recent", tokens=window.tokens, dropped=tuple(each.id for each in window.dropped),
-        shown=tuple(each.id for each in window.shown),
-    )  # fmt: skip
-    sections = [*fixed, *known, notes, summaries, recent, beliefs, memories]
-    shown = tuple(each for section in sections for each in section.shown)
+    fixed = (rules, core, tools_section(tools), state, message, passed_on)
+    view = View(said=said, sight=sight, prompt=prompt, budget=budget, sections=fixed)
+    view = filled(filled(view, "mandatory"), "high")
+    window = window_that_fits(view)
+    view = replace(view, sections=(*view.sections, recent_section(window)))
+    view = filled(filled(view, "medium"), "low")
+    told = [*view.of("mandatory"), state, *view.of("high"), *view.of("medium"), *view.of("low")]
     return Briefing(
         request=Request(
             purpose="reply",
             prompt=prompt.id,
-            stable=rules.text,
-            changing=changing_text(
-                [*known, state, notes, summaries, beliefs, memories], window, passed_on, prompt
-            ),
+            stable="\n\n".join(filter(None, [rules.text, core.text])),
+            changing=changing_text(told, window, passed_on, prompt),
             turns=conversation(said, window, prompt),
             tools=tuple(tools),
-            shown=shown,
+            shown=view.shown,
         ),
-        shown=frozenset(shown),
-        trace=trace_of(sections, budget),
+        shown=frozenset(view.shown),
+        trace=trace_of(view),
     )
+
+
+def filled(view: View, priority: Priority) -> View:
+    """The same, with what fits into the places of a priority."""
+    for place in PLACES:
+        if place.priority == priority:
+            room = max(min(left_in(view), place.most(view)), 0)
+            made = [replace(each, priority=priority) for each in place.fill(view, room)]
+            view = replace(view, sections=(*view.sections, *made))
+    return view
+
+
+def left_in(view: View) -> int:
+    """The tokens that are left; none where what is never cut takes more than the whole budget."""
+    return max(view.budget.total - tokens_of(view.sections), 0)
+
+
+def window_that_fits(view: View) -> Window:
+    """The recent messages, fewer of them where there is not enough room."""
+    sight, left = view.sight, left_in(view)
+    if sight.window.tokens <= left:
+        return sight.window
+    return window_of(sight.before, sight.quoting, view.prompt, budget=left)
+
+
+def recent_section(window: Window) -> Section:
+    """What the recent messages take; their words become turns."""
+    return Section(
+        name="recent", tokens=window.tokens, dropped=tuple(each.id for each in window.dropped),
+        shown=tuple(each.id for each in window.shown),
+    )  # fmt: skip
 
 
 def message_section(said: Utterance, prompt: Prompt) -> Section:
@@ -119,15 +166,11 @@ def changing_text(
     return "\n\n".join([*parts, *(["\n".join([prompt.render("heard"), *heard])] if heard else [])])
 
 
-def trace_of(sections: Sequence[Section], budget: Budget) -> dict[str, JsonValue]:
+def trace_of(view: View) -> dict[str, JsonValue]:
     """What each section took, and what it had to drop."""
+    sections = view.sections
     return {
-        "budget": budget.name,
+        "budget": view.budget.name,
         "tokens": {section.name: section.tokens for section in sections},
         "dropped": {section.name: [*section.dropped] for section in sections if section.dropped},
     }
-
-
-def tokens_of(sections: Sequence[Section]) -> int:
-    """What sections take together."""
-    return sum(section.tokens for section in sections)

@@ -1,8 +1,8 @@
 """How much of a model's attention may each section of a prompt take? Token budgets.
 
 What overflows goes in this order: what was recalled, then the oldest of the recent messages, then
-the older summaries (ACCEPTANCE J14). Who the companion is, and what the person has just said, are
-never cut.
+the older summaries (ACCEPTANCE J14). Who the companion and the person are in people's words, and
+what the person has just said, are never cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,8 @@ from itertools import accumulate
 from typing import Literal
 
 Preset = Literal["small", "normal", "large"]
+Priority = Literal["mandatory", "high", "medium", "low"]
+"""Which sections get room first (ACCEPTANCE W22); the recent messages come after "high"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +20,7 @@ class Budget:
     """Tokens for each section, and thereby for all of them."""
 
     name: Preset
-    system: int  # who the companion is, its rules and tools, the state of things, the notes
+    system: int  # the rules and tools, the state of things, the notes
     summaries: int  # what was talked about, and who the person is; else room for a long message
     recent: int
     snippets: int  # what was recalled
@@ -36,7 +38,7 @@ class Budget:
 
 BUDGETS: Mapping[Preset, Budget] = {
     # For models that run at home: half of what is normal, but the rules stay as long as they are.
-    "small": Budget(name="small", system=1_450, summaries=450, recent=1_400, snippets=700),
+    "small": Budget(name="small", system=1_500, summaries=450, recent=1_350, snippets=700),
     # ACCEPTANCE J13.
     "normal": Budget(name="normal", system=1_500, summaries=2_000, recent=3_000, snippets=1_500),
     # Four times the normal.

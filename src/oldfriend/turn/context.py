@@ -8,6 +8,7 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import Known
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
+from oldfriend.memory.core_blocks import text_of
 from oldfriend.memory.profile import profile_of
 from oldfriend.turn.budget import fitting
 from oldfriend.turn.recall import (
@@ -31,6 +32,7 @@ KNOWN_SHARE = 6
 """So does each of who the person is and what is open."""
 SHORTEST_LINE = 8
 """Tokens of a belief with its day, at least: what cannot fit is not put into words."""
+WRITTEN_TITLE = "They say of themselves:"
 PROFILE_TITLE = "Known of them:"
 OPEN_TITLE = "Promised or expected:"
 NOTES_TITLE = "Asked to remember:"
@@ -40,21 +42,23 @@ BELIEFS_TITLE = "Believed:"
 async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -> str:
     """What is known that bears on a cue, as text of at most so many tokens.
 
-    Who the person is and what is open come first, and their notes, the newest kept when not all
-    fit; then what else is believed, and messages: the best that fit without repeating each other,
-    in the order in which they were said. Each is one line, and says so if its words are not the
-    speaker's own. Empty when nothing is known.
+    Who the person is, in their words and as believed, and what is open come first, and their
+    notes, the newest kept when not all fit; then what else is believed, and messages: the best
+    that fit without repeating each other, in the order in which they were said. Each is one line,
+    and says so if its words are not the speaker's own. Empty when nothing is known.
     """
     async with looking.db.reading() as tx:
         notes = await list_known_notes(tx, person)
         beliefs = await looking.shelf.beliefs_of(tx, person.id)
         profile = profile_of(beliefs.always, now=cue.at)
+        written = await text_of(tx, person.id, "user")
     cue = replace(cue, most_beliefs=MOST_BELIEFS)
     recollection = await recall(looking, person, cue, limit=MOST_CONSIDERED)
     if not recollection.is_empty:
         mixed = await without_near_repeats(looking, person, recollection.ranking)
         recollection = replace(recollection, mixed=mixed)
     always = [
+        written_part(written, budget),
         known_part(PROFILE_TITLE, (*profile.facts, *profile.preferences), person, budget),
         known_part(OPEN_TITLE, profile.promises, person, budget),
         notes_part(notes, budget),
@@ -67,6 +71,13 @@ async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -
 
 Part: TypeAlias = tuple[str, list[str]]
 """A title, and the lines below it; empty where nothing is shown."""
+
+
+def written_part(text: str, budget: int) -> Part:
+    """What the person has written about themselves, as far as it fits."""
+    lines = [f"- {flat(line)}" for line in text.splitlines() if line.strip()]
+    room = budget // KNOWN_SHARE - cost_of(WRITTEN_TITLE)
+    return shown_part(WRITTEN_TITLE, lines_that_fit(lines, room))
 
 
 def known_part(title: str, known: Sequence[Known], person: Person, budget: int) -> Part:

@@ -12,6 +12,7 @@ PHRASES: dict[Cause, str] = {
     "date": "it was said when you ask about",
     "session": "that whole conversation is about it",
     "answers": "it answers the message before it",
+    "asked_for": "it is what you ask for",
 }
 
 

@@ -10,10 +10,10 @@ from html import escape
 from typing import Literal
 
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.memories import Known, Memory, Summary
+from oldfriend.domain.memories import Known, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.context import flat, source_of
+from oldfriend.turn.context import flat
 from oldfriend.turn.quoting import excerpt
 from oldfriend.turn.recall import KnownNote, Recalled, Remembered, Thing
 
@@ -21,7 +21,7 @@ LONGEST_RECORD = 1_000
 """Characters of one recalled message; longer ones are cut at the sentences that matter."""
 
 TAG = re.compile(
-    r"</?(?:memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>]{0,200})?/?>",
+    r"</?(?:core|memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
 CALL = re.compile(r"<((?:tool|function)_calls?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
@@ -73,25 +73,33 @@ def belief_label(prompt: Prompt, known: Known, *, zone: str) -> str:
     memory = known.memory
     values = {
         "kind": memory.kind, "when": day(known.standing.last_seen, zone), "class": memory.trust,
-        "text": inert(dated(memory, zone)),
+        "text": inert(dated(known, zone)),
     }  # fmt: skip
     if memory.ended_at is not None:
-        until = day(memory.holds_until or memory.ended_at, zone)
+        until = day(memory.holds_until, zone) if memory.holds_until else "some time"
         return prompt.render("belief_past", until=until, **values)
     return prompt.render("belief", sure=SURE.get(memory.status, "no"), **values)
 
 
-def dated(memory: Memory, zone: str) -> str:
-    """What is believed; what happened, with its day."""
-    if memory.kind != "event" or memory.happened_at is None:
-        return memory.text
-    return f"{memory.text} ({day(memory.happened_at, zone)})"
+def dated(known: Known, zone: str) -> str:
+    """What is believed; what happened with its day, and a fact with since when at least it holds.
+
+    So that nobody tells it of a time before.
+    """
+    memory = known.memory
+    if memory.kind == "event" and memory.happened_at is not None:
+        return f"{memory.text} ({day(memory.happened_at, zone)})"
+    if memory.holds_from is not None:
+        return f"{memory.text} (since {day(memory.holds_from, zone)})"
+    if memory.kind == "fact" and memory.ended_at is None:
+        return f"{memory.text} (first said {day(known.standing.first_seen, zone)})"
+    return memory.text
 
 
-def profile_label(prompt: Prompt, known: Known) -> str:
+def profile_label(prompt: Prompt, known: Known, *, zone: str) -> str:
     """Something that is always known of the person."""
     memory = known.memory
-    kind, text = memory.key or memory.kind, inert(memory.text)
+    kind, text = memory.key or memory.kind, inert(dated(known, zone))
     return prompt.render("profile_line", **{"kind": kind, "class": memory.trust, "text": text})
 
 
@@ -125,14 +133,30 @@ def heard_label(prompt: Prompt, message: Message, *, is_whole: bool = False) -> 
 def label(
     prompt: Prompt, part: Literal["memory", "heard_line"], message: Message, text: str
 ) -> str:
-    """Words with who said them, when, where, and what words of that kind may do."""
+    """Words with who said them, when, and what words of that kind may do; never through which app.
+
+    (ACCEPTANCE I12.)
+    """
+    who = (flat(message.speaker) or "somebody") + origin_of(message)
     return prompt.render(
         part,
         **{
-            "when": moment(message.at, message.zone), "where": inert(message.channel),
-            "who": inert(source_of(message)), "class": message.trust, "text": inert(text),
+            "when": moment(message.at, message.zone), "who": inert(who), "class": message.trust,
+            "text": inert(text),
         },
     )  # fmt: skip
+
+
+def origin_of(message: Message) -> str:
+    """Where words come from that are not the speaker's own; nothing for what is."""
+    if message.trust != "outside":
+        return ""
+    return " (forwarded)" if "forwarded_from" in message.details else " (read elsewhere)"
+
+
+def written(text: str) -> str:
+    """What people have written about who is who, in their lines; it can end no label of ours."""
+    return without_tags(visible(text)).strip()
 
 
 def note_label(prompt: Prompt, note: KnownNote) -> str:

@@ -16,7 +16,6 @@ from oldfriend.domain.memories import Entity, Known, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import get_known
 from oldfriend.memory.changes import believed_at
-from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.forgetting.choosing import Wish, choose
 from oldfriend.memory.forgetting.foreseeing import foresee
 from oldfriend.memory.log import get_message, list_recent
@@ -24,7 +23,7 @@ from oldfriend.memory.receipts import find_receipt
 from oldfriend.memory.search import named_in
 from oldfriend.memory.search.dates import Span, spans_in
 from oldfriend.turn.outcome import Utterance
-from oldfriend.turn.recall import Remembered, offset_at, speaking_for
+from oldfriend.turn.recall import Remembered, offset_at, what_is_behind
 
 LOOKED_BACK = 6
 """Messages before what was said, among which the last reply is."""
@@ -67,13 +66,14 @@ async def with_their_words(
     tx: Transaction, person: PersonId, known: Sequence[Known]
 ) -> tuple[Remembered, ...]:
     """Beliefs that were not searched for, each with the words it rests on."""
-    evidence = await list_evidence_of(tx, person, [each.memory.id for each in known])
+    grounds = await what_is_behind(tx, person, [each.memory for each in known])
     return tuple(
         Remembered(
-            known=each, score=1.0, why=(), words=speaking_for(evidence.get(each.memory.id, ()))
+            known=each, score=1.0, why=(), words=grounds[each.memory.id].words,
+            set_at=grounds[each.memory.id].set_at,
         )
         for each in known
-    )
+    )  # fmt: skip
 
 
 async def what_it_stood_on(tx: Transaction, said: Utterance) -> Grounds:

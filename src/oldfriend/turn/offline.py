@@ -4,14 +4,18 @@ It never makes anything up: besides its own few sentences it only quotes. Writes
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from oldfriend.memory.notes import same_words
 from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.memory.search import named_in
+from oldfriend.memory.search.past import tells_of_before
+from oldfriend.memory.search.questions import Matter
 from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
 from oldfriend.turn.outcome import Reply, Utterance
 from oldfriend.turn.perceive import EDGES, RULES, Perception
 from oldfriend.turn.quoting import moment_in, quoted
-from oldfriend.turn.recall import Recalled, Recollection, Remembered, Thing
+from oldfriend.turn.recall import KnownNote, Recalled, Recollection, Remembered, Thing
 from oldfriend.turn.receipting import item_of, listed_item
 from oldfriend.turn.recounting import (
     about_named,
@@ -20,12 +24,17 @@ from oldfriend.turn.recounting import (
     believed,
     believed_at_that_time,
     forgetting,
+    listed,
+    of_another_time,
+    only_named,
     promised,
+    with_words,
 )
 from oldfriend.turn.sight import Sight
 
 MOST_QUOTES = 3
 MOST_BELIEFS = 2
+MOST_ASKED_FOR = 8
 MUCH_BETTER = 0.75
 """Exact words are told instead of a belief that is so much less likely to answer."""
 WORTH_ADDING = 0.5
@@ -75,6 +84,8 @@ def worded(
             return acknowledged(perception, sight.recollection, book)
         case "remember":
             return noted(perception.note or "", sight, book), ()
+        case "promises":
+            return what_is_open(said, sight, book)
         case "greeting" if not said.first_in_chat:
             return book.say["greeting_again"], ()
         case intent:
@@ -89,10 +100,8 @@ def recounted(said: Utterance, perception: Perception, sight: Sight, book: Phras
         case "about_me":
             known = about_person(sight, book, now=now, zone=zone)
             return f"{known}\n\n{all_notes(sight, book)}" if known else all_notes(sight, book)
-        case "promises":
-            return promised(sight, book, now=now, zone=zone)
         case "why_so":
-            return because(sight.grounds, book)
+            return because(sight.grounds, book, zone)
         case "believed_then":
             return believed_at_that_time(sight.then, book, zone)
         case "forget":
@@ -111,6 +120,17 @@ def corrected(perception: Perception, sight: Sight, book: Phrasebook) -> str:
     return book.say["correct_bare" if only_denies else "correct"]
 
 
+def what_is_open(
+    said: Utterance, sight: Sight, book: Phrasebook
+) -> tuple[str, Sequence[Thing]]:  # fmt: skip
+    """What is promised or expected; before that is denied, the words that tell of it."""
+    told = promised(sight, book, now=said.message.at, zone=said.message.zone)
+    if told:
+        return told, ()
+    text, used = from_words(sight.recollection, book)
+    return (text, used) if used else (book.say["nothing_open"], ())
+
+
 def answered(
     said: Utterance, perception: Perception, sight: Sight, book: Phrasebook
 ) -> tuple[str, Sequence[Thing]]:
@@ -118,14 +138,25 @@ def answered(
     asks_who = book.understand.who_is.search(
         (perception.question or said.text).lower().strip(EDGES)
     )
-    told = about_named(sight, book) if asks_who else ""
-    if told:
-        text, used = told, about_whom(sight)
+    zone = said.message.zone
+    if asks_who and sight.acquaintance.about and sight.recollection.matter is None:
+        text, used = who_it_is(sight, book, zone)
     else:
-        text, used = answer(sight.recollection, book, said.message.zone)
+        text, used = answer(sight.recollection, book, zone)
     if perception.note is not None:
         text = f"{noted(perception.note, sight, book)}\n\n{text}"
     return text, used
+
+
+def who_it_is(sight: Sight, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
+    """What is known of whom the words name; where that is the name alone, what was said of them."""
+    if told := about_named(sight, book, zone):
+        return told, about_whom(sight)
+    named = [about.entity for about in sight.acquaintance.about]
+    spoken_of = [each for each in sight.recollection.found if named_in(each.message.text, named)]
+    if not spoken_of:
+        return only_named(sight, book), ()
+    return quoting(spoken_of, book)
 
 
 def about_whom(sight: Sight) -> Sequence[Thing]:
@@ -145,9 +176,74 @@ def acknowledged(
 
 def answer(recollection: Recollection, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
     """The best beliefs or words there are, or that there are none."""
-    if recollection.is_known and not is_better_said(recollection):
-        return from_beliefs(recollection.beliefs, book, zone)
+    if any(each.is_asked_for for each in recollection.beliefs):
+        return what_is_asked_for(recollection, book, zone)
+    if recollection.other_times:
+        return not_known_then(recollection, book, zone)
+    if rewritten := in_place_of_words(recollection):
+        return from_beliefs(rewritten, book, zone)
+    beliefs = [each for each in recollection.beliefs if may_answer(each, recollection.matter)]
+    is_known = recollection.is_known and beliefs[:1] == [*recollection.beliefs[:1]]
+    if is_known and not is_better_said(recollection):
+        return from_beliefs(beliefs, book, zone)
     return from_words(recollection, book)
+
+
+def in_place_of_words(recollection: Recollection) -> list[Remembered]:
+    """The beliefs that the person has written anew since they said the words that answer best."""
+    if not (recollection.is_good_enough and recollection.found):
+        return []
+    best = recollection.found[0].message.id
+    return [each for each in recollection.beliefs if best in each.overwritten]
+
+
+def may_answer(remembered: Remembered, matter: Matter | None) -> bool:
+    """Whether a belief may answer that is no value of what is asked for: not as one of another."""
+    memory = remembered.known.memory
+    return matter is None or not (memory.key or memory.kind in {"commitment", "expectation"})
+
+
+def what_is_asked_for(
+    recollection: Recollection, book: Phrasebook, zone: str
+) -> tuple[str, Sequence[Thing]]:
+    """The values of what is asked for; many of them as a list."""
+    values = [each for each in recollection.beliefs if each.is_asked_for][:MOST_ASKED_FOR]
+    if len(values) <= MOST_BELIEFS:
+        return "\n\n".join(believed(each, book, zone) for each in values), values
+    lines = (with_words(each, book, zone) for each in values)
+    return listed(book.say["known"].format(text="").strip(), lines), values
+
+
+def not_known_then(
+    recollection: Recollection, book: Phrasebook, zone: str
+) -> tuple[str, Sequence[Thing]]:
+    """That it is not known how it was then; words of that time, if any, tell it better.
+
+    What is known of other times is told where a time was named: of "before" it is no answer.
+    """
+    behind = {words.message for each in recollection.other_times for words in each.words}
+    left = [
+        each
+        for each in recollection.found
+        if each.message.id not in behind and may_tell_of_then(each, recollection)
+    ]
+    text, used = from_words(replace(recollection, found=tuple(left)), book)
+    if recollection.asks_before:
+        said = [f"{book.say['perhaps']}\n{text}"] if used else []
+        return "\n\n".join([book.say["not_known_before"], *said]), used
+    if used:
+        return text, used
+    values = recollection.other_times[:MOST_ASKED_FOR]
+    lines = (of_another_time(each, book, zone) for each in values)
+    known = listed(book.say["of_another_time"], lines)
+    return f"{book.say['not_known_then']}\n\n{known}", values
+
+
+def may_tell_of_then(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether words speak of before, where that is asked; or were said at the time asked about."""
+    if recollection.asks_before:
+        return tells_of_before(recalled.message.text)
+    return any(reason.cause == "date" for reason in recalled.hit.why)
 
 
 def is_better_said(recollection: Recollection) -> bool:
@@ -172,8 +268,12 @@ def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Seque
     if not recollection.is_good_enough or not telling:
         return book.say["nothing_found"], ()
     best = telling[0].hit.score
-    used = [each for each in telling if each.hit.score >= WORTH_ADDING * best]
-    used = sorted(without_repeats(used)[:MOST_QUOTES], key=is_beside)
+    return quoting([each for each in telling if each.hit.score >= WORTH_ADDING * best], book)
+
+
+def quoting(recalled: Sequence[Recalled], book: Phrasebook) -> tuple[str, Sequence[Thing]]:
+    """The first of these words, each wording once, quoted."""
+    used = sorted(without_repeats(recalled)[:MOST_QUOTES], key=is_beside)
     first, *others = [quote_of(each, book) for each in used]
     if not others:
         return first, used
@@ -216,13 +316,17 @@ def all_notes(sight: Sight, book: Phrasebook) -> str:
     rest = book.say["also_words"].format(count=sight.messages)
     if not sight.notes:
         return rest if sight.familiar else book.say["no_notes"]
-    lines = [
-        book.say["note_line"].format(
-            note=kept.memory.text, when=moment_in(book, kept.evidence.said_at, kept.evidence.zone)
-        )
-        for kept in sight.notes
-    ]
+    lines = [note_line(kept, book) for kept in sight.notes]
     return "\n".join([book.say["notes"], *lines, "", rest])
+
+
+def note_line(kept: KnownNote, book: Phrasebook) -> str:
+    """A note with when it was asked for, or when the person has written it as it reads."""
+    set_so = kept.set_at is not None
+    at = kept.evidence.said_at if kept.set_at is None else kept.set_at
+    return book.say["note_set_line" if set_so else "note_line"].format(
+        note=kept.memory.text, when=moment_in(book, at, kept.evidence.zone)
+    )
 
 
 def without_repeats(recalled: Sequence[Recalled]) -> list[Recalled]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.domain.language import detect_language
+from oldfriend.memory.search.questions import matter_of
 from oldfriend.prompts.phrasebook import SPOKEN, Phrasebook, phrasebook, spoken_language
 from oldfriend.turn.suspicion import Suspicion, suspicion_of, visible_words
 
@@ -74,6 +75,13 @@ class Perception:
     def looks_back(self) -> bool:
         """Whether memory is to be searched for the reply."""
         return self.intent in {"question", "statement"}
+
+    @property
+    def asks_what_is_known(self) -> bool:
+        """Whether it asks for what is believed, not for words: all of it, or the value of a key."""
+        if self.intent == "question":
+            return matter_of(self.question or self.text) is not None
+        return self.intent in {"about_me", "promises"}
 
     @property
     def is_small_talk(self) -> bool:

@@ -17,23 +17,21 @@ from oldfriend.turn.labelling import (
     profile_label,
     summary_label,
 )
-from oldfriend.turn.outcome import Utterance
-from oldfriend.turn.sections import Section, chosen
-from oldfriend.turn.sight import Sight
+from oldfriend.turn.sections import Section, View, chosen
 
 SHORTEST_LABEL = 16
 """Tokens of a belief in its label, at least: what cannot fit is not put into words."""
 
 
-def portrait(said: Utterance, sight: Sight, prompt: Prompt, budget: int) -> list[Section]:
+def portrait(view: View, budget: int) -> list[Section]:
     """What is always known, within one budget: the profile, what is open, who is named.
 
     What is said of the person is not said again of somebody named.
     """
-    now, zone = said.message.at, said.message.zone
-    profile = sight.acquaintance.profile
+    prompt, now, zone = view.prompt, view.said.message.at, view.said.message.zone
+    profile = view.sight.acquaintance.profile
     kept = [*profile.facts, *profile.preferences][: budget // SHORTEST_LABEL]
-    lines = [profile_label(prompt, each) for each in kept]
+    lines = [profile_label(prompt, each, zone=zone) for each in kept]
     who = listed("profile", prompt.render("profile"), kept, lines, budget)
     budget -= who.tokens
     promises = profile.promises[: budget // SHORTEST_LABEL]
@@ -41,7 +39,7 @@ def portrait(said: Utterance, sight: Sight, prompt: Prompt, budget: int) -> list
     still_open = listed("open", prompt.render("open"), promises, lines, budget)
     budget -= still_open.tokens
     sections, told = [who, still_open], {*who.shown, *still_open.shown}
-    for about in sight.acquaintance.about:
+    for about in view.sight.acquaintance.about:
         section = about_section(about, prompt, told, zone=zone, budget=budget)
         sections.append(section)
         budget -= section.tokens
@@ -61,17 +59,17 @@ def about_section(
     return listed(f"about {entity.name}", title, known, lines, budget)
 
 
-def summaries_section(said: Utterance, sight: Sight, prompt: Prompt, budget: int) -> Section:
+def summaries_section(view: View, budget: int) -> tuple[Section]:
     """What was talked about: the highest level first, the newest kept when not all fit."""
-    summaries = sight.acquaintance.summaries
+    summaries = view.sight.acquaintance.summaries
     lines = {
-        place: summary_label(prompt, each, zone=said.message.zone)
+        place: summary_label(view.prompt, each, zone=view.said.message.zone)
         for place, each in enumerate(summaries)
     }
     by_worth = sorted(lines, key=lambda place: (-summaries[place].level, -summaries[place].from_at))
     ids = [each.id for each in summaries]
-    title = prompt.render("summaries")
-    return chosen("summaries", title, lines, ids, by_worth=by_worth, budget=budget)
+    title = view.prompt.render("summaries")
+    return (chosen("summaries", title, lines, ids, by_worth=by_worth, budget=budget),)
 
 
 def listed(

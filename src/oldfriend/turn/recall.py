@@ -10,10 +10,12 @@ from typing import TypeAlias
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.memory.correcting import when_set
 from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.log import list_beside, list_by_seq
 from oldfriend.memory.notes import list_notes
@@ -21,6 +23,7 @@ from oldfriend.memory.search import (
     LEARNED_WITH,
     NO_BELIEFS,
     USUAL_TEXTS,
+    BeliefHit,
     Found,
     FoundBeliefs,
     Hit,
@@ -32,6 +35,9 @@ from oldfriend.memory.search import (
     to_compare,
     usual_of,
 )
+from oldfriend.memory.search.asked_for import ASKED_FOR
+from oldfriend.memory.search.questions import Matter
+from oldfriend.memory.search.scorers import Scorer, typed_decay
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.vectors import exact_cosines
 
@@ -51,7 +57,14 @@ class Remembered:
     known: Known
     score: float  # 0 to 1, as a message has it
     why: tuple[Reason, ...]
-    words: tuple[Evidence, ...]  # oldest first; those that speak for it
+    words: tuple[Evidence, ...]  # oldest first; those that speak for it as it reads
+    set_at: Micros | None = None  # when the person has written it so themselves
+    overwritten: frozenset[MessageId] = frozenset()  # what was said for it as it read before that
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether it is a value of what was asked for."""
+        return ASKED_FOR in self.why
 
 
 Thing: TypeAlias = Recalled | Remembered
@@ -69,6 +82,9 @@ class Recollection:
     believable: float = 0.0  # how likely it is that any belief answers
     is_known: bool = False  # it is more honest to answer from a belief than not
     named: tuple[Entity, ...] = ()  # who is asked about
+    matter: Matter | None = None  # what is asked for by its key
+    other_times: tuple[Remembered, ...] = ()  # its values, where none held when one asks about
+    asks_before: bool = False  # it asks of before now, and names no time
     mixed: tuple[Thing, ...] = ()  # both, as they are worth being shown
 
     @property
@@ -106,6 +122,7 @@ class KnownNote:
 
     memory: Memory
     evidence: Evidence
+    set_at: Micros | None = None  # when the person has written it so themselves
 
 
 def no_other(_model: str) -> Embedder | None:
@@ -121,6 +138,7 @@ class Looking:
     shelf: Shelf
     embedder: Embedder | None
     former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
+    scorer: Scorer = typed_decay  # by which beliefs that answer are weighed
 
 
 def score_of(thing: Thing) -> float:
@@ -154,16 +172,19 @@ async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> R
         senses = {model: await sense_of(looking.former(model), cue.text) for model in seen.unasked}
         question = replace(question, former={**question.former, **senses})
         seen = await look(looking, person, question, limit, cue)
-    by_seq = {message.seq: message for message in seen.messages}
+    by_seq, hits = {message.seq: message for message in seen.messages}, len(seen.believed.hits)
     return Recollection(
         found=tuple(Recalled(message=by_seq[hit.seq], hit=hit) for hit in seen.found.hits),
         answerable=seen.found.answerable,
         is_good_enough=seen.found.is_good_enough,
         degraded=looking.embedder is not None and question.sense is None,
-        beliefs=seen.remembered,
+        beliefs=seen.remembered[:hits],
         believable=seen.believed.answerable,
         is_known=seen.believed.is_good_enough,
         named=seen.believed.named,
+        matter=seen.believed.matter,
+        other_times=seen.remembered[hits:],
+        asks_before=seen.believed.asks_before,
     )
 
 
@@ -185,7 +206,7 @@ async def look(
     async with looking.db.reading() as tx:
         beliefs = await looking.shelf.beliefs_of(tx, person.id)
         most = limit if cue.most_beliefs is None else cue.most_beliefs
-        believed = beliefs.search(question, most, kinds=cue.kinds)
+        believed = beliefs.search(question, most, kinds=cue.kinds, scorer=looking.scorer)
         index = await looking.shelf.index_of(tx, person.id)
         if unasked := index.former.keys() - question.former.keys():
             return Seen(found=NOT_FOUND, unasked=frozenset(unasked))
@@ -194,28 +215,55 @@ async def look(
             index = await looking.shelf.index_of(tx, person.id)
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])
-        remembered = await with_words(tx, person, believed)
+        remembered = await with_words(tx, person, [*believed.hits, *believed.other_times])
     return Seen(found=found, messages=messages, believed=believed, remembered=remembered)
 
 
 async def with_words(
-    tx: Transaction, person: Person, believed: FoundBeliefs
+    tx: Transaction, person: Person, hits: Sequence[BeliefHit]
 ) -> tuple[Remembered, ...]:
-    """The beliefs that were found, each with the words that speak for it."""
-    ids = [hit.known.memory.id for hit in believed.hits]
-    evidence = await list_evidence_of(tx, person.id, ids)
+    """Beliefs that were found, each with what stands behind it."""
+    grounds = await what_is_behind(tx, person.id, [hit.known.memory for hit in hits])
     return tuple(
         Remembered(
             known=hit.known, score=hit.score, why=hit.why,
-            words=speaking_for(evidence.get(hit.known.memory.id, ())),
+            words=grounds[hit.known.memory.id].words, set_at=grounds[hit.known.memory.id].set_at,
+            overwritten=grounds[hit.known.memory.id].overwritten,
         )
-        for hit in believed.hits
+        for hit in hits
     )  # fmt: skip
 
 
-def speaking_for(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The words that support a belief."""
-    return tuple(each for each in evidence if each.stance == "supports")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """What a belief stands on as it reads now."""
+
+    words: tuple[Evidence, ...]  # oldest first
+    set_at: Micros | None
+    overwritten: frozenset[MessageId]
+
+
+async def what_is_behind(
+    tx: Transaction, person: PersonId, memories: Sequence[Memory]
+) -> dict[MemoryId, Behind]:
+    """The words that speak for beliefs, and when the person has written them so themselves.
+
+    What was said before that was said of something that read otherwise.
+    """
+    evidence = await list_evidence_of(tx, person, [each.id for each in memories])
+    written = [each.id for each in memories if each.is_by_person]
+    set_at = await when_set(tx, person, written)
+    return {
+        each.id: behind(evidence.get(each.id, ()), set_at=set_at.get(each.id)) for each in memories
+    }
+
+
+def behind(evidence: Sequence[Evidence], *, set_at: Micros | None) -> Behind:
+    """Of all words that bear on a belief those that speak for it as it reads now."""
+    supporting = [each for each in evidence if each.stance == "supports"]
+    words = tuple(each for each in supporting if set_at is None or each.said_at > set_at)
+    overwritten = frozenset(each.message for each in supporting if each not in words)
+    return Behind(words=words, set_at=set_at, overwritten=overwritten)
 
 
 async def compared(
@@ -239,8 +287,9 @@ async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, 
     """The notes of a person, oldest first."""
     notes = await list_notes(tx, person.id)
     evidence = await list_evidence_of(tx, person.id, [note.id for note in notes])
+    set_at = await when_set(tx, person.id, [note.id for note in notes if note.is_by_person])
     return tuple(
-        KnownNote(memory=note, evidence=evidence[note.id][0])
+        KnownNote(memory=note, evidence=evidence[note.id][0], set_at=set_at.get(note.id))
         for note in notes
         if note.id in evidence
     )

@@ -4,9 +4,11 @@ Knows no database: what is told was looked up.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Evidence, Known, Memory
+from oldfriend.memory.search.past import held
 from oldfriend.prompts.phrasebook import Phrasebook
 from oldfriend.turn.looking_up import Grounds, Then, WouldGo
 from oldfriend.turn.quoting import day_in, excerpt, moment_in, quoted
@@ -20,18 +22,19 @@ MOST_LISTED = 40
 
 
 def believed(remembered: Remembered, book: Phrasebook, zone: str) -> str:
-    """A belief, how sure it is, and the exact words it rests on."""
+    """A belief, how sure it is, and what it rests on: the person's own word, or exact words."""
     sentence = sentence_of(remembered.known, book, zone)
-    words = [said_so(each, book) for each in first_and_last(remembered.words)]
-    return "\n".join([sentence, *words])
+    return "\n".join([sentence, *grounds_of(remembered, book, zone)])
 
 
 def sentence_of(known: Known, book: Phrasebook, zone: str) -> str:
     """A belief, with whether it is over, unsure, or only read somewhere."""
     memory = known.memory
     text = dated(memory, book, zone)
-    if memory.ended_at is not None:
-        until = day_in(book, memory.holds_until or memory.ended_at, zone)
+    if memory.ended_at is not None and memory.holds_until is None:
+        return book.say["known_over"].format(text=text)
+    if memory.ended_at is not None and memory.holds_until is not None:
+        until = day_in(book, memory.holds_until, zone)
         return book.say["known_past"].format(until=until, text=text)
     if memory.trust == "outside":
         return book.say["known_read"].format(text=text)
@@ -40,10 +43,33 @@ def sentence_of(known: Known, book: Phrasebook, zone: str) -> str:
 
 
 def dated(memory: Memory, book: Phrasebook, zone: str) -> str:
-    """What is believed; what happened, with its day."""
-    if memory.kind != "event" or memory.happened_at is None:
-        return memory.text
-    return f"{memory.text} ({day_in(book, memory.happened_at, zone)})"
+    """What is believed; what happened with its day, and what is so with its first, if known."""
+    if memory.kind == "event" and memory.happened_at is not None:
+        return f"{memory.text} ({day_in(book, memory.happened_at, zone)})"
+    if memory.holds_from is not None:
+        since = day_in(book, memory.holds_from, zone)
+        return book.say["since_day"].format(text=memory.text, since=since)
+    return memory.text
+
+
+def of_another_time(remembered: Remembered, book: Phrasebook, zone: str) -> str:
+    """A belief on one line, with since when at least, and until when."""
+    memory, (since, until) = remembered.known.memory, held(remembered.known)
+    text = dated(memory, book, zone)
+    if memory.holds_from is None and since is not None:
+        text = book.say["first_said"].format(text=text, since=day_in(book, since, zone))
+    if until is not None:
+        text = book.say["known_past"].format(text=text, until=day_in(book, until, zone))
+    return f"• {text}"
+
+
+def grounds_of(remembered: Remembered, book: Phrasebook, zone: str) -> list[str]:
+    """That the person has set it so, and the words for it as it reads now."""
+    words = [said_so(each, book) for each in first_and_last(remembered.words)]
+    if remembered.set_at is None:
+        return words
+    when = moment_in(book, remembered.set_at, zone)
+    return [book.say["set_then"].format(when=when), *words]
 
 
 def first_and_last(words: Sequence[Evidence]) -> list[Evidence]:
@@ -65,7 +91,10 @@ def about_person(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> s
     known = sight.acquaintance
     kept = (*known.profile.facts, *known.profile.preferences)
     parts = [
-        listed(book.say["profile"], (with_words(familiar[each.memory.id], book) for each in kept)),
+        listed(
+            book.say["profile"],
+            (with_words(familiar[each.memory.id], book, zone) for each in kept),
+        ),
         listed(
             book.say["open"],
             (open_line(each, book, now=now, zone=zone) for each in known.profile.promises),
@@ -77,26 +106,30 @@ def about_person(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> s
     return "\n\n".join(part for part in parts if part)
 
 
-def about_named(sight: Sight, book: Phrasebook) -> str:
-    """Who somebody is whom the words name; empty where they name nobody."""
+def about_named(sight: Sight, book: Phrasebook, zone: str) -> str:
+    """Who somebody is whom the words name; empty where nothing is known of them but the name."""
     familiar = {each.known.memory.id: each for each in sight.familiar}
     parts: list[str] = []
     for about in sight.acquaintance.about:
-        name = about.entity.name
-        lines = [with_words(familiar[each.memory.id], book) for each in about.known[:MOST_ABOUT]]
-        if about.entity.description:
-            lines.insert(0, f"• {about.entity.description}")
-        title = book.say["about_them" if lines else "nobody"].format(name=name)
-        parts.append("\n".join([title, *lines]))
-    return "\n\n".join(parts)
+        lines = [f"• {about.entity.description}"] if about.entity.description else []
+        known = about.known[:MOST_ABOUT]
+        lines += [with_words(familiar[each.memory.id], book, zone) for each in known]
+        parts.append(listed(book.say["about_them"].format(name=about.entity.name), lines))
+    return "\n\n".join(filter(None, parts))
+
+
+def only_named(sight: Sight, book: Phrasebook) -> str:
+    """That of whom the words name nothing is known but the name."""
+    names = (about.entity.name for about in sight.acquaintance.about)
+    return "\n".join(book.say["nobody"].format(name=name) for name in names)
 
 
 def promised(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> str:
-    """What is open, what is due first, first."""
-    lines = (
-        open_line(each, book, now=now, zone=zone) for each in sight.acquaintance.profile.promises
+    """What is open, what is due first, first; empty where nothing is."""
+    promises = sight.acquaintance.profile.promises
+    return listed(
+        book.say["open"], (open_line(each, book, now=now, zone=zone) for each in promises)
     )
-    return listed(book.say["open"], lines) or book.say["nothing_open"]
 
 
 def open_line(known: Known, book: Phrasebook, *, now: Micros, zone: str) -> str:
@@ -110,25 +143,34 @@ def open_line(known: Known, book: Phrasebook, *, now: Micros, zone: str) -> str:
     return book.say["open_line"].format(text=known.memory.text, when=when)
 
 
-def with_words(remembered: Remembered, book: Phrasebook) -> str:
-    """A belief on one line with the last words for it."""
-    text = remembered.known.memory.text
-    if not remembered.words:
-        return f"• {text}"
-    last = remembered.words[-1]
-    when = moment_in(book, last.said_at, last.zone)
-    return book.say["about_you_words"].format(text=text, when=when, quote=excerpt(last.quote, ()))
+def with_words(remembered: Remembered, book: Phrasebook, zone: str) -> str:
+    """A belief on one line with the last words for it, or that the person has set it so."""
+    text = dated(remembered.known.memory, book, zone)
+    if remembered.words:
+        last = remembered.words[-1]
+        when, quote = moment_in(book, last.said_at, last.zone), excerpt(last.quote, ())
+        return book.say["about_you_words"].format(text=text, when=when, quote=quote)
+    if remembered.set_at is not None:
+        when = moment_in(book, remembered.set_at, zone)
+        return book.say["about_you_set"].format(text=text, when=when)
+    return f"• {text}"
 
 
-def because(grounds: Grounds, book: Phrasebook) -> str:
-    """The words that the reply before stood on."""
+def because(grounds: Grounds, book: Phrasebook, zone: str) -> str:
+    """The words that the reply before stood on, or that the person had set it so."""
     if grounds.are_none:
         return book.say["why_nothing"]
-    words = [said_so(words, book) for each in grounds.beliefs for words in each.words]
-    words += [quoted(message, book) for message in grounds.messages]
-    if not words:
+    if not (grounds.messages or any(each.words for each in grounds.beliefs)):
         return book.say["why_by_you"]
-    return listed(book.say["why_words"], (f"• {each}" for each in dict.fromkeys(words)))
+    lines = [line for each in grounds.beliefs for line in why_of(each, book, zone)]
+    lines += [quoted(message, book) for message in grounds.messages]
+    return listed(book.say["why_words"], (f"• {each}" for each in dict.fromkeys(lines)))
+
+
+def why_of(remembered: Remembered, book: Phrasebook, zone: str) -> list[str]:
+    """Everything that a belief stands on."""
+    words = [said_so(each, book) for each in remembered.words]
+    return [*grounds_of(replace(remembered, words=()), book, zone), *words]
 
 
 def believed_at_that_time(then: Then | None, book: Phrasebook, zone: str) -> str:

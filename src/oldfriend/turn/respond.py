@@ -56,7 +56,15 @@ async def reply_offline(
         await mouth.add(phrasebook(perception.language).say["offline"])
     reply = offline_reply(said, perception, sight)
     await mouth.add(reply.text)
+    if perception.intent == "about_me":
+        await mouth.add(what_they_wrote(sight, perception.language))
     return replace(reply, text=mouth.text, introduces=introduces)
+
+
+def what_they_wrote(sight: Sight, language: str) -> str:
+    """What the person has written about themselves, said back; empty where they have not."""
+    own = [block.text for block in sight.acquaintance.blocks if block.name == "user"]
+    return phrasebook(language).say["you_wrote"].format(text=own[0]) if own else ""
 
 
 def reply_of_model(perception: Perception, sight: Sight, actions: Actions) -> Reply:

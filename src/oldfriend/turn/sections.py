@@ -1,21 +1,28 @@
 """Of which sections does a prompt consist, and what of each fits into its budget?
 
-A section knows what it shows and what it had to drop, by id. How much each may take is not
-decided here.
+A section knows what it shows and what it had to drop, by id. How much each may take, and which
+comes first when not all fits, is not decided here.
 """
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import Tool
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.budget import fitting
+from oldfriend.turn.budget import Budget, Priority, fitting
 from oldfriend.turn.context import cost_of
-from oldfriend.turn.labelling import heard_label, inert, moment, note_label, thing_label
+from oldfriend.turn.labelling import (
+    heard_label,
+    inert,
+    moment,
+    note_label,
+    thing_label,
+    written,
+)
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.recall import Recollection, Thing, id_of
 from oldfriend.turn.sight import Sight
@@ -33,11 +40,51 @@ class Section:
     tokens: int = 0
     shown: tuple[str, ...] = ()  # ids of messages and memories
     dropped: tuple[str, ...] = ()
+    priority: Priority | None = None  # None: never cut, or the talk itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What sections are made of, and what the prompt holds by now."""
+
+    said: Utterance
+    sight: Sight
+    prompt: Prompt
+    budget: Budget
+    sections: tuple[Section, ...] = ()  # made so far
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The ids of messages and memories that are in the prompt by now."""
+        return tuple(each for section in self.sections for each in section.shown)
+
+    def of(self, priority: Priority) -> list[Section]:
+        """The sections of a priority."""
+        return [section for section in self.sections if section.priority == priority]
+
+    def named(self, *names: str) -> list[Section]:
+        """The sections of these names."""
+        return [section for section in self.sections if section.name in names]
+
+
+def tokens_of(sections: Iterable[Section]) -> int:
+    """What sections take together."""
+    return sum(section.tokens for section in sections)
 
 
 def rules_section(said: Utterance, prompt: Prompt) -> Section:
-    """Who the companion is and how it behaves: the same in every turn."""
+    """How the companion behaves, whoever it is: the same in every turn."""
     return whole("rules", [prompt.render("stable", name=inert(said.companion.name))])
+
+
+def core_section(sight: Sight, prompt: Prompt) -> Section:
+    """Who the companion is and who the person is, in people's words: the same in most turns."""
+    known = sight.acquaintance
+    told = [("soul", known.soul), *((each.name, each.text) for each in known.blocks)]
+    parts = [
+        prompt.render("core", kind=kind, text=written(text)) for kind, text in told if text.strip()
+    ]
+    return whole("core", parts)
 
 
 def tools_section(tools: Sequence[Tool]) -> Section:
@@ -91,25 +138,23 @@ def passed_on_section(said: Utterance, prompt: Prompt) -> Section:
     return whole("passed on", lines)
 
 
-def notes_section(sight: Sight, prompt: Prompt, budget: int) -> Section:
+def notes_section(view: View, budget: int) -> tuple[Section]:
     """The newest notes that fit, oldest first."""
-    ids = [note.memory.id for note in sight.notes]
-    lines = {place: note_label(prompt, note) for place, note in enumerate(sight.notes)}
+    ids = [note.memory.id for note in view.sight.notes]
+    lines = {place: note_label(view.prompt, note) for place, note in enumerate(view.sight.notes)}
     newest_first = range(len(lines))[::-1]
-    title = prompt.render("notes")
-    return chosen("notes", title, lines, ids, by_worth=newest_first, budget=budget)
+    title = view.prompt.render("notes")
+    return (chosen("notes", title, lines, ids, by_worth=newest_first, budget=budget),)
 
 
-def recalled_sections(
-    said: Utterance, sight: Sight, prompt: Prompt, budget: int, *, known: Collection[str] = ()
-) -> tuple[Section, Section]:
+def recalled_sections(view: View, budget: int) -> tuple[Section, Section]:
     """The best of what came to mind that fits: beliefs, then messages, as they were said.
 
-    They share one budget, the better one first. ``known`` is shown already; of a belief and the
-    words that it rests on, the one that answers better is shown.
+    They share one budget, the better one first. What is shown already is not shown again; of a
+    belief and the words that it rests on, the one that answers better is.
     """
-    recollection = sight.recollection
-    zone = said.message.zone
+    recollection, prompt, known = view.sight.recollection, view.prompt, frozenset(view.shown)
+    zone = view.said.message.zone
     worth_showing = without_both(promising(recollection), known)
     lines = [thing_label(prompt, each, zone=zone) for each in worth_showing]
     titles = prompt.render("beliefs"), memories_title(recollection, prompt)

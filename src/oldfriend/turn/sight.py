@@ -122,7 +122,7 @@ async def come_to_mind(
 async def look_offline(said: Utterance, perception: Perception, looking: Looking) -> Sight:
     """What the offline companion's reply can stand on; each thing looked up where it needs it."""
     recollection = NOTHING
-    if perception.looks_back:
+    if perception.looks_back or perception.intent == "promises":
         cue = cue_of(said, perception, [])
         recollection = await recall(looking, said.person, cue, limit=MOST_RECALLED)
     sight = Sight(recollection=recollection)

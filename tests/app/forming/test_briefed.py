@@ -71,7 +71,8 @@ async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> N
     outcome, request = await briefed(talk, "hello")
 
     assert "What you know of the person:" in request.changing
-    assert '<memory kind="location" class="person">Lives in Porto.</memory>' in request.changing
+    home = "Lives in Porto. (first said 2023-11-14)"
+    assert f'<memory kind="location" class="person">{home}</memory>' in request.changing
     assert "Loves jazz." in request.changing
     assert "Open, promised or expected:" in request.changing
     assert ", overdue" in request.changing

@@ -104,6 +104,37 @@ def test_what_is_over_is_never_told_as_if_it_were_so(index: BeliefIndex) -> None
     assert "lisbon" not in in_2023
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("¿Dónde vivo?", "lisbon"),
+        ("我住在哪里？", "lisbon"),
+        ("Wo habe ich früher gewohnt?", "porto"),
+        ("Quel est mon métier ?", "job"),
+    ],
+)
+def test_what_is_asked_for_by_its_key_is_found_in_every_language(
+    index: BeliefIndex, text: str, answer: str
+) -> None:
+    """Whoever replies is shown it, with that it is what was asked for; no vector is needed."""
+    found = asked(index, text)
+
+    assert found.hits[0].known.memory.id == answer
+    assert found.hits[0].why[0].cause == "asked_for"
+    assert found.is_good_enough
+
+
+def test_values_of_other_times_are_kept_apart(index: BeliefIndex) -> None:
+    """Lisbon is no answer for a time before anybody said so, and neither is Porto after it."""
+    later = asked(index, "Where did I live in 2030?")
+    index.remove([MemoryId(ObjectId("porto"))])
+    before = asked(index, "Where did I live in 2019?")
+
+    assert "porto" not in {hit.known.memory.id for hit in later.hits}
+    assert "lisbon" not in {hit.known.memory.id for hit in before.hits}
+    assert [hit.known.memory.id for hit in before.other_times] == ["lisbon"]
+
+
 def test_who_is_named_is_meant_and_not_who_only_shares_a_name(index: BeliefIndex) -> None:
     """The longer name is tried first; other names count, too."""
     assert best(index, "Who is Ana Ruiz?") == "ruiz"

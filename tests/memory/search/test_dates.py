@@ -28,6 +28,10 @@ ASKED_AT = int(datetime(2024, 5, 10, 12, tzinfo=UTC).timestamp()) * 1_000_000
         ("2023年5月7日", date(2023, 5, 7), date(2023, 5, 8)),
         ("昨天我说了什么", date(2024, 5, 9), date(2024, 5, 10)),
         ("le 3 mars 2024", date(2024, 3, 3), date(2024, 3, 4)),
+        ("il y a deux ans", date(2022, 1, 1), date(2023, 1, 1)),
+        ("两年前我住在哪里", date(2022, 1, 1), date(2023, 1, 1)),
+        ("前年", date(2022, 1, 1), date(2023, 1, 1)),
+        ("ten years ago", date(2014, 1, 1), date(2015, 1, 1)),
     ],
 )
 def test_days_are_read_in_several_languages(text, first, end):

@@ -7,7 +7,8 @@ import pytest
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Known, Memory, MemoryKind, Standing
-from oldfriend.memory.search.worth import DECAY_OF_PATTERN, recency, worth_of
+from oldfriend.memory.search.scorers import SCORERS, Scorer, typed_decay
+from oldfriend.memory.search.worth import DECAY_OF_PATTERN, presence, worth_of
 
 NOW = 1_700_000_000_000_000
 STANDING = Standing(
@@ -29,19 +30,22 @@ def known(kind: MemoryKind, *, days: int = 1, confidence: float = 0.8, **fields:
 def test_a_pattern_fades_by_half_each_half_life_and_never_below_its_floor(pattern: str) -> None:
     """ACCEPTANCE G12."""
     decay = DECAY_OF_PATTERN[pattern]
-    halved = recency(known("pattern", days=round(decay.half_life)), decay, NOW)
+    halved = presence(known("pattern", days=round(decay.half_life)), decay, NOW, typed_decay)
+    forgotten = presence(known("pattern", days=100_000), decay, NOW, typed_decay)
 
     assert halved == pytest.approx(decay.floor + (1 - decay.floor) / 2, abs=0.001)
-    assert recency(known("pattern", days=100_000), decay, NOW) == pytest.approx(decay.floor)
+    assert forgotten == pytest.approx(decay.floor)
 
 
-def test_what_is_pinned_never_fades() -> None:
-    """However long ago it was said."""
+@pytest.mark.parametrize("scorer", SCORERS.values(), ids=SCORERS)
+def test_what_is_pinned_never_fades(scorer: Scorer) -> None:
+    """However long ago it was said, and whoever scores."""
     old = known("pattern", days=5_000, pattern="emotion")
     pinned = known("pattern", days=5_000, pattern="emotion", is_pinned=True)
+    new = known("pattern", days=0, pattern="emotion")
 
-    assert worth_of(pinned, NOW) == worth_of(known("pattern", days=0, pattern="emotion"), NOW)
-    assert worth_of(old, NOW) < worth_of(pinned, NOW) / 4
+    assert worth_of(pinned, NOW, scorer=scorer) == worth_of(new, NOW, scorer=scorer)
+    assert worth_of(old, NOW, scorer=scorer) < worth_of(pinned, NOW, scorer=scorer) / 4
 
 
 def test_strength_and_confidence_carry_a_pattern() -> None:

@@ -128,7 +128,9 @@ def take_apart(question: Question, languages: Sequence[str]) -> Asked:
             _FIRST_PERSON.search(lowered) or _PLAIN_FIRST_PERSON_VERB.search(lowered)
         ),
         second_person=_SECOND_PERSON.search(lowered) is not None,
-        spans=spans_in(
+        spans=()
+        if question.is_timeless
+        else spans_in(
             question.text, asked_at=question.asked_at, zone_offset_s=question.zone_offset_s
         ),
     )

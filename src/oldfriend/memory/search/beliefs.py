@@ -10,18 +10,25 @@ from typing import Final
 
 import numpy as np
 
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.memories import Entity, Known, MemoryKind, Standing
+from oldfriend.memory.search.asked_for import ASKED_FOR, SURE, Values, values_of
 from oldfriend.memory.search.finding import search
+from oldfriend.memory.search.groups import Group, group_of
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
+from oldfriend.memory.search.latest import asks_for_the_latest, newest_first
 from oldfriend.memory.search.matters import as_meant, words_to_find
 from oldfriend.memory.search.names import named_in
 from oldfriend.memory.search.past import Times
+from oldfriend.memory.search.questions import Matter, matter_of
+from oldfriend.memory.search.scorers import Scorer, typed_decay
 from oldfriend.memory.search.values import Floats, Found, IndexRow, Question, Reason
+from oldfriend.memory.search.weighing import Scale
+from oldfriend.memory.search.whenever import HOLDING, search_whenever
 from oldfriend.memory.search.whose import Whose
-from oldfriend.memory.search.worth import worth_of
 
 _OF_A_PROFILE: Final = frozenset({"fact", "preference", "commitment", "expectation"})
 _LOOKED_AT: Final = 2  # so many times as many as are wanted are weighed by kind
@@ -56,10 +63,15 @@ class FoundBeliefs:
     answerable: float = 0.0
     language: str = ""
     named: tuple[Entity, ...] = ()
+    matter: Matter | None = None  # what is asked for by its key
+    other_times: tuple[BeliefHit, ...] = ()  # its values, where none held when one asks about
+    asks_before: bool = False  # it asks of before now, and names no time
 
     @property
     def is_good_enough(self) -> bool:
         """Is it more honest to answer from these than to say that nothing is known?"""
+        if self.hits and ASKED_FOR in self.hits[0].why:
+            return True
         found = Found(hits=(), answerable=self.answerable, language=self.language)
         return bool(self.hits) and self.answerable >= found.threshold and self._is_covered
 
@@ -173,24 +185,44 @@ class BeliefIndex:
             self._index.set_vectors(seqs, np.stack([vectors[each] for each in here]))
 
     def search(
-        self, question: Question, k: int, *, kinds: Collection[MemoryKind] = ()
-    ) -> FoundBeliefs:
+        self, question: Question, k: int, *, kinds: Collection[MemoryKind] = (),
+        scorer: Scorer = typed_decay,
+    ) -> FoundBeliefs:  # fmt: skip
         """The k beliefs that best answer a question, best first."""
-        times = Times(question)
+        matter = matter_of(question.text)
+        times = Times(question, asks_once=matter is not None and matter.is_past)
         named = named_in(question.text, self.entities)
         whose = Whose(question.text, question.language, self.entities, names_a_time=times.names_one)
+        values = values_of(matter, self._wanted(kinds), times, whose)
         unfit = self._unfit(times, kinds) | self._of_others(whose)
         text = as_meant(question.text)
         asked = replace(question, text=text, exclude=unfit, former={}, exact={})
-        found = search(self._index, asked, _LOOKED_AT * k)
-        hits = self._weighed(found, question, named)
-        hits += self._about(named, hits, unfit, question)
+        if times.names_one:
+            found = search_whenever(self._index, asked, _LOOKED_AT * k, self._holds)
+        else:
+            found = search(self._index, asked, _LOOKED_AT * k)
+        scale = Scale(question, scorer)
+        hits = self._weighed(found, scale, named)
+        hits += self._about(named, hits, unfit, scale)
         if times.is_before_now:
             hits = _without_what_came_after(hits)
         best = _surest(sorted(hits, key=lambda hit: (-hit.score, hit.known.base)))
+        best = _each_once(best)
+        if asks_for_the_latest(question.text):
+            best = _by_date(best, question.asked_at)
         return FoundBeliefs(
-            hits=tuple(best[:k]), answerable=found.answerable, language=found.language, named=named
-        )
+            hits=tuple(_asked_for_first(values, best, scale)[:k]),
+            answerable=max(found.answerable, SURE) if values.told else found.answerable,
+            language=found.language, named=named, matter=matter,
+            other_times=tuple(_by_key(values.other_times, scale)), asks_before=times.is_before_now,
+        )  # fmt: skip
+
+    def _holds(self, seq: int) -> bool:
+        return self._by_seq[seq].memory.kind in HOLDING
+
+    def _wanted(self, kinds: Collection[MemoryKind]) -> list[Known]:
+        """What is or was believed, of these kinds only if there are any."""
+        return [each for each in self._by_seq.values() if not kinds or each.memory.kind in kinds]
 
     def _unfit(self, times: Times, kinds: Collection[MemoryKind]) -> frozenset[int]:
         if not times.is_past and not kinds:
@@ -198,45 +230,58 @@ class BeliefIndex:
         return frozenset(
             seq
             for seq, known in self._by_seq.items()
-            if not times.fits(known.memory) or (kinds and known.memory.kind not in kinds)
+            if not times.fits(known) or (kinds and known.memory.kind not in kinds)
         )
 
     def _of_others(self, whose: Whose) -> frozenset[int]:
         """What is not about whom the question asks about."""
         return frozenset(seq for seq, known in self._by_seq.items() if not whose.fits(known.memory))
 
-    def _weighed(
-        self, found: Found, question: Question, named: Sequence[Entity]
-    ) -> list[BeliefHit]:
+    def _weighed(self, found: Found, scale: Scale, named: Sequence[Entity]) -> list[BeliefHit]:
         asked_about = {each.id for each in named}
         hits: list[BeliefHit] = []
         for hit in found.hits:
             known = self._by_seq[hit.seq]
             is_named = not asked_about.isdisjoint(known.memory.entities)
-            hits.append(_hit(known, hit.score, hit.why, question, is_named=is_named))
+            hits.append(_hit(known, hit.score, hit.why, scale, is_named=is_named))
         return hits
 
     def _about(
         self, named: Sequence[Entity], hits: Sequence[BeliefHit], unfit: Collection[int],
-        question: Question,
+        scale: Scale,
     ) -> list[BeliefHit]:  # fmt: skip
         """What is believed of who is named, where no word and no meaning has found it."""
         found = {hit.known.base for hit in hits}.union(unfit)
         about = {each.base: each for one in named for each in self.about(one.id)}
         return [
-            _hit(known, 0.0, (), question, is_named=True)
+            _hit(known, 0.0, (), scale, is_named=True)
             for base, known in about.items()
             if base not in found
         ]
 
 
+def _asked_for_first(
+    values: Values, others: Sequence[BeliefHit], scale: Scale
+) -> list[BeliefHit]:  # fmt: skip
+    """The values of what is asked for by its key, before what was found by words."""
+    found = {hit.known.base: hit for hit in others}
+    first = _surest(_by_key(values.told, scale))
+    told = {hit.known.base for hit in first}
+    return [*first, *(hit for base, hit in found.items() if base not in told)]
+
+
+def _by_key(values: Sequence[Known], scale: Scale) -> list[BeliefHit]:
+    """Values of what is asked for by its key, best first."""
+    hits = [_hit(each, SURE, (ASKED_FOR,), scale, is_named=False) for each in values]
+    return sorted(hits, key=lambda hit: (-hit.score, -hit.known.base))
+
+
 def _hit(
-    known: Known, close: float, why: tuple[Reason, ...], question: Question, *, is_named: bool
+    known: Known, close: float, why: tuple[Reason, ...], scale: Scale, *, is_named: bool
 ) -> BeliefHit:
-    worth = worth_of(known, question.asked_at or 0, is_named=is_named)
     if is_named:
         close, why = max(close, _ANCHOR), (*why, BY_OWN_NAME)
-    return BeliefHit(known=known, score=close * worth, why=why)
+    return BeliefHit(known=known, score=scale.score(known, close, is_named=is_named), why=why)
 
 
 def _row_of(known: Known) -> IndexRow:
@@ -269,3 +314,30 @@ def _surest(best_first: Sequence[BeliefHit]) -> list[BeliefHit]:
             continue
         kept.append(hit)
     return kept
+
+
+def _each_once(best_first: Sequence[BeliefHit]) -> list[BeliefHit]:
+    """Of all that say the same thing about the same topic, the best."""
+    best: dict[Group, BeliefHit] = {}
+    for hit in best_first:
+        best.setdefault(group_of(hit.known.memory), hit)
+    return list(best.values())
+
+
+def _by_date(best_first: Sequence[BeliefHit], now: Micros | None) -> list[BeliefHit]:
+    """What answers comparably in order of its date, newest first; what is to come is not of it."""
+    scores = [hit.score for hit in best_first]
+    dates = [_date_of(hit.known) for hit in best_first]
+    moments = [at if now is None or at <= now else 0 for at in dates]
+    places = newest_first(scores, moments)
+    return [
+        replace(best_first[place], score=score) for place, score in zip(places, scores, strict=True)
+    ]
+
+
+def _date_of(known: Known) -> Micros:
+    """When it happened, began or was last so."""
+    memory, standing = known.memory, known.standing
+    if memory.kind == "pattern":
+        return standing.last_seen
+    return memory.happened_at or memory.holds_from or standing.first_seen

@@ -25,14 +25,14 @@ def date_fit(said_at: NDArray[np.int64], spans: tuple[Span, ...]) -> tuple[Float
         return inside, close
     day = said_at / _DAY_US
     for span in spans:
-        for first, end in _days(span):
+        for first, end in days_of(span):
             gap = np.where(day < first, (first - day) * _BEFORE_COUNTS, np.maximum(day - end, 0))
             inside = np.maximum(inside, (day >= first) & (day < end))
             close = np.maximum(close, np.exp(-gap / _PATIENCE[span.grain]))
     return inside.astype(np.float32), close.astype(np.float32)
 
 
-def _days(span: Span) -> Iterator[tuple[int, int]]:
+def days_of(span: Span) -> Iterator[tuple[int, int]]:
     """First and end of the span, in days since 1970, in every year it may mean."""
     first = span.first.toordinal() - _DAYS_TO_1970
     length = span.end.toordinal() - span.first.toordinal()

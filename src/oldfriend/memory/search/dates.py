@@ -76,12 +76,14 @@ _THIS: Final = frozenset(
     "this current este esta ce cette dieser diese dieses diesen diesem".split()  # noqa: SIM905
 )
 _AGO: Final = frozenset({"ago", "hace", "vor", "atrás"})
+_THERE_IS: Final = ["y", "a"]  # French: "il y a deux ans"
 _COUNTS: Final = {
     word: number
     for number, words in enumerate(
         ("a an one un una uno une ein eine einem einer", "two dos deux zwei couple",
          "three tres trois drei few", "four cuatro quatre vier", "five cinco cinq fünf",
-         "six seis sechs", "seven siete sept sieben", "eight ocho huit acht"), 1)
+         "six seis sechs", "seven siete sept sieben", "eight ocho huit acht",
+         "nine nueve neuf neun", "ten diez dix zehn"), 1)
     for word in words.split()
 }  # fmt: skip
 
@@ -92,16 +94,21 @@ _HAN_DATE = re.compile(
     r"(?:((?:19|20)\d\d)年)?(?:(\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:(\d{1,2})[日号])?)?"
 )
 _HAN_WORD = re.compile(
-    r"今天|今日|昨天|昨日|昨晚|前天|一昨日|上周|上星期|先週|上个月|上個月|先月|去年|今年|今月|这个月|本月"
+    r"今天|今日|昨天|昨日|昨晚|前天|一昨日|上周|上星期|先週|上个月|上個月|先月|去年|前年|今年|今月|这个月|本月"
 )
+_HAN_AGO = re.compile(r"([一二两三四五六七八九十]|\d{1,2})个?(年|月|周|星期|天)(?:以|之)?前")
+_HAN_UNITS: Final[dict[str, Grain]] = {
+    "年": "year", "月": "month", "周": "week", "星期": "week", "天": "day",
+}  # fmt: skip
 _HAN_NUMBERS: Final = {han: number for number, han in enumerate("一二三四五六七八九十", 1)} | {
+    "两": 2,
     "十一": 11,
     "十二": 12,
 }
 _HAN_RELATIVE: Final[dict[str, tuple[Grain, int]]] = {
     "上周": ("week", 1), "上星期": ("week", 1), "先週": ("week", 1), "上个月": ("month", 1),
-    "上個月": ("month", 1), "先月": ("month", 1), "去年": ("year", 1), "今年": ("year", 0),
-    "今月": ("month", 0), "这个月": ("month", 0), "本月": ("month", 0),
+    "上個月": ("month", 1), "先月": ("month", 1), "去年": ("year", 1), "前年": ("year", 2),
+    "今年": ("year", 0), "今月": ("month", 0), "这个月": ("month", 0), "本月": ("month", 0),
 }  # fmt: skip
 
 
@@ -135,7 +142,10 @@ def _han_spans(text: str, today: date | None) -> Iterator[Span]:
             yield _around(today - timedelta(days=_DAY_WORDS[word]))
         else:
             yield _relative(today, *_HAN_RELATIVE[word])
-    for year, month, day in _HAN_DATE.findall(text):
+    for count, unit in _HAN_AGO.findall(text):
+        if today is not None:
+            yield _relative(today, _HAN_UNITS[unit], _HAN_NUMBERS.get(count) or int(count))
+    for year, month, day in _HAN_DATE.findall(_HAN_AGO.sub("", text)):
         if not year and not month:
             continue
         number = _HAN_NUMBERS.get(month) or (int(month) if month else 0)
@@ -164,7 +174,9 @@ def _counted_span(tokens: list[str], at: int, today: date) -> Iterator[Span]:
         yield _relative(today, unit, 1)
     elif before in _THIS:
         yield _relative(today, unit, 0)
-    elif _AGO & set(tokens[max(0, at - 3) : at + 2]):
+    elif (
+        _AGO & set(tokens[max(0, at - 3) : at + 2]) or tokens[max(0, at - 3) : at - 1] == _THERE_IS
+    ):
         yield _relative(today, unit, _COUNTS.get(before) or _small(before) or 1)
 
 

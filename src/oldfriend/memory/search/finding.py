@@ -11,6 +11,7 @@ from oldfriend.memory.search.correcting import corrected
 from oldfriend.memory.search.features import Evidence, features_of, weigh_up
 from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.judgement import judged_by
+from oldfriend.memory.search.latest import asks_for_the_latest, newest_first
 from oldfriend.memory.search.people import Meant, who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
 from oldfriend.memory.search.scan import Scan, scan
@@ -19,6 +20,7 @@ from oldfriend.memory.search.weights import learned_weights
 
 # Narrow vectors mistake a few: twice as many candidates hold nearly all of the right ones.
 _MOST_COMPARED = 2 * MOST_CANDIDATES
+_PUT_IN_ORDER = 10  # so many at least are looked at for the newest
 NOTHING = Found(hits=(), answerable=0.0)
 
 
@@ -44,9 +46,12 @@ def search(index: PersonIndex, question: Question, k: int) -> Found:
     answerable = _sigmoid(judged)
     return Found(
         language=question.language,
-        hits=_best_hits(evidence, scores, weights.falling_off, answerable, k),
+        hits=_best_hits(
+            evidence, scores, weights.falling_off, answerable, k,
+            by_date=asks_for_the_latest(question.text),
+        ),
         answerable=answerable,
-    )
+    )  # fmt: skip
 
 
 def to_compare(index: PersonIndex, question: Question) -> list[int]:
@@ -89,13 +94,18 @@ def _glance(index: PersonIndex, question: Question, most: int = MOST_CANDIDATES)
 
 
 def _best_hits(
-    evidence: Evidence, scores: Floats, falling_off: float, answerable: float, k: int
-) -> tuple[Hit, ...]:
+    evidence: Evidence, scores: Floats, falling_off: float, answerable: float, k: int, *,
+    by_date: bool,
+) -> tuple[Hit, ...]:  # fmt: skip
     """The best is as sure as there is an answer at all; the others fall behind it."""
     rows = evidence.near.rows
     seqs = evidence.index.columns.seq[rows]
-    best = np.lexsort((seqs, -scores))[:k]
+    best = np.lexsort((seqs, -scores))[: max(k, _PUT_IN_ORDER) if by_date else k]
     behind = np.exp(falling_off * (scores[best] - scores[best[0]]))
+    if by_date:
+        moments = evidence.index.columns.said_at[rows[best]]
+        best = best[newest_first(behind.tolist(), moments.tolist())][:k]
+        behind = behind[:k]
     shown = zip(seqs[best].tolist(), behind.tolist(), reasons_for(evidence, best), strict=True)
     return tuple(Hit(seq=seq, score=answerable * share, why=why) for seq, share, why in shown)
 

@@ -60,6 +60,7 @@ class Question:
     former: Mapping[str, Sense | None] = field(default_factory=dict)  # by models of before
     asked_at: int | None = None  # µs since 1970, UTC
     zone_offset_s: int = 0  # where the asker's day begins
+    is_timeless: bool = False  # the times that it names are not looked at
     exclude: frozenset[int] = frozenset()
     exact: Mapping[int, float] = field(default_factory=dict)  # cosines by whole vectors, by seq
 
@@ -74,6 +75,7 @@ Cause = Literal[
     "date",  # said when the question asks about
     "session",  # its conversation matches as a whole
     "answers",  # follows a message that asks the same
+    "asked_for",  # of a belief: it is a value of what is asked for, in whatever language
 ]
 
 

@@ -41,7 +41,9 @@ _NAMES_ARE_CAPITALIZED: Final = frozenset({"en", "es", "fr"})  # and no other wo
 class Whose:
     """Whom a question is about, and which beliefs cannot answer it for that reason."""
 
-    __slots__ = ("_belonging", "_entities", "_is_for_a_name", "_is_own", "_named", "_names")
+    __slots__ = (
+        "_addressed", "_belonging", "_entities", "_is_for_a_name", "_is_own", "_named", "_names",
+    )  # fmt: skip
 
     def __init__(
         self, text: str, language: str, entities: Sequence[Entity], *, names_a_time: bool
@@ -58,6 +60,7 @@ class Whose:
         is_of_somebody = not (self._is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
         found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
         self._names = [each.casefold() for each in found]
+        self._addressed = [each.casefold() for each in _CAPITALIZED.findall(text) if each != "I"]
 
     def fits(self, memory: Memory) -> bool:
         """Whether a belief is about whom, or what, is asked about."""
@@ -69,6 +72,18 @@ class Whose:
         if self._belonging and self._is_for_a_name and bare in _OWN_NAMES:
             return self._has_what_belongs(memory)
         return self._is_of_the_named(memory)
+
+    def is_about(self, memory: Memory) -> bool:
+        """Whether a belief is about somebody whom the question names, or who is the asker's."""
+        return self._names_who(memory) or self._has_what_belongs(memory)
+
+    def may_be_to(self, memory: Memory) -> bool:
+        """Whether a promise may have been made to whom the question names, if it names anybody."""
+        if not (self._named or self._addressed):
+            return True
+        text = memory.text.casefold()
+        is_named = any(name in text for name in self._addressed)
+        return is_named or self._mentions(text, memory.entities)
 
     def _names_who(self, memory: Memory) -> bool:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"

@@ -1,0 +1,219 @@
+"""What is put right, ends, is kept or was merged: through the whole house, and read once more."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.believing.correcting import merge, separate
+from oldfriend.app.believing.counting import stats_of
+from oldfriend.app.forming.means import means_for
+from oldfriend.app.forming.tending import read, segment_in, tend
+from oldfriend.app.house import House
+from oldfriend.background.consolidating import consolidate
+from oldfriend.background.extraction import Claim, Extraction, Material, Quote
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.memories import Known
+from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.segments import list_segments, reopen_segments
+from oldfriend.memory.withdrawing import undo_consolidation
+from oldfriend.queues.agenda import Job
+from tests.app.forming.test_forming import believed, told
+from tests.clock import FrozenClock
+
+DAYS = 60 * 24
+
+
+async def texts(house: House, line: Line, *, live: bool = True) -> dict[str, str]:
+    """Each belief with its state."""
+    return {k.memory.text: k.memory.status for k in await believed(house, line, live=live)}
+
+
+async def the_one(house: House, line: Line, text: str) -> Known:
+    """The belief with this text."""
+    (found,) = [k for k in await believed(house, line, live=False) if k.memory.text == text]
+    return found
+
+
+async def read_again(house: House, line: Line, *, number: int = -1) -> None:
+    """Read a stretch of talk anew, as after an edit."""
+    async with house.db.writing() as tx:
+        segment = (await list_segments(tx, line.person.id))[number]
+        evidence = await list_evidence(tx, line.person.id)
+        quoted = [e.message for es in evidence.values() for e in es if e.segment == segment.id]
+        await reopen_segments(tx, line.person.id, quoted[:1])
+    await read(house, line.person.id, segment.id)
+
+
+NOTES = [
+    ("Remember that my locker code is 4711.", "No, my locker code is 4712.", "4711", "4712"),
+    ("Recuerda que mi código del gimnasio es 4711.", "Mi código del gimnasio ahora es 4712.",
+     "4711", "4712"),
+    ("记住我的密码是4711。", "不对，我的密码是4712。", "4711", "4712"),
+    ("Remember that I live in Porto.", "We moved to Lisbon.", "Porto", "Lisbon"),
+    ("Merke dir: ich bin Vegetarierin.", "Ich bin keine Vegetarierin mehr.", "ich bin Vegetarierin",
+     "nicht mehr"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("note", "right", "was", "now"), NOTES)
+async def test_who_is_put_right_about_a_note_changes_it(
+    house: House, line: Line, clock: FrozenClock, note: str, right: str, was: str, now: str
+) -> None:
+    """By the person's word, said in passing; the note is history, also when it is read again."""
+    await told(house, line, [note])
+    clock.tick(minutes=DAYS)
+    await told(house, line, [right])
+    for _ in range(2):
+        live, kept = await texts(house, line), await texts(house, line, live=False)
+        assert not any(was in text for text in live)
+        assert any(now in text for text in live)
+        assert "superseded" in {kept[text] for text in kept if was in text}
+        await read_again(house, line)
+
+
+async def test_a_note_that_was_put_right_by_what_is_undone_holds_again(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Nothing is lost."""
+    await told(house, line, ["Remember that my locker code is 4711."])
+    clock.tick(minutes=DAYS)
+    await told(house, line, ["No, my locker code is 4712."])
+    async with house.db.writing() as tx:
+        segment = (await list_segments(tx, line.person.id))[-1]
+        await undo_consolidation(tx, line.person.id, segment.id, now=house.clock())
+
+    assert list(await texts(house, line)) == ["my locker code is 4711."]
+
+
+ENDED = [
+    ("I became vegetarian last year.", "I am not vegetarian any more.", "Became vegetarian."),
+    ("Soy vegetariana.", "Ya no soy vegetariana.", "Es vegetariana."),
+    ("J'habite à Lyon.", "Je n'habite plus à Lyon.", "Vit à Lyon."),
+    ("Ich arbeite bei Siemens.", "Ich arbeite nicht mehr bei Siemens.", "Arbeitet bei Siemens."),
+    ("我住在北京。", "我不住在北京了。", "住在北京。"),
+]
+
+
+@pytest.mark.parametrize(("was", "over", "text"), ENDED)
+async def test_what_is_so_no_more_is_no_answer_any_more(
+    house: House, line: Line, clock: FrozenClock, was: str, over: str, text: str
+) -> None:
+    """It was so until then; that it is over is what is believed."""
+    await told(house, line, [was])
+    clock.tick(minutes=40 * DAYS)
+    await told(house, line, [over])
+    for _ in range(2):
+        ended = (await the_one(house, line, text)).memory
+        (now,) = [
+            k.memory for k in await believed(house, line) if k.memory.kind in {"fact", "preference"}
+        ]
+        assert (ended.status, ended.holds_until) == ("superseded", now.holds_from)
+        assert ended.id in {link.other for link in now.relations}
+        await read_again(house, line)
+
+
+async def test_what_began_it_is_no_answer_either(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """However long ago, and however a model told it."""
+    await tell_event(house, line, "I became vegetarian!", "Became vegetarian.")
+    clock.tick(minutes=400 * DAYS)
+    await told(house, line, ["I'm not vegetarian any more."])
+
+    assert await texts(house, line) == {"Is no longer vegetarian.": "active"}
+    assert (await the_one(house, line, "Became vegetarian.")).memory.status == "superseded"
+
+
+async def tell_event(house: House, line: Line, said: str, text: str) -> None:
+    """Say something that somebody reads as an event, and as nothing else."""
+    await answer(house, line, Said(text=said))
+    (segment,) = await tend(house, line.person.id, because="asked")
+
+    async def read_event(material: Material) -> Extraction:
+        quote = Quote(message=material.messages[0].id, text=said)
+        return Extraction(
+            author="extract/1", claims=(Claim(kind="event", text=text, quotes=(quote,)),)
+        )
+
+    means = await means_for(house, segment)
+    await consolidate(replace(means, read=read_event, read_small_talk=read_event), segment)
+
+
+async def test_a_value_said_later_has_a_beginning(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """So that what was before is not answered with it; the first is as old as one knows."""
+    await told(house, line, ["I live in Porto."])
+    clock.tick(minutes=10 * DAYS)
+    await told(house, line, ["I don't live in Porto any more."])
+    clock.tick(minutes=10 * DAYS)
+    await told(house, line, ["I live in Bath."])
+    porto, bath = [await the_one(house, line, f"Lives in {x}.") for x in ("Porto", "Bath")]
+
+    assert (porto.memory.holds_from, bath.memory.holds_from) == (None, bath.standing.first_seen)
+    assert porto.memory.holds_until == bath.standing.first_seen - 10 * DAYS * 60 * 1_000_000
+
+
+async def test_a_promise_is_open_until_it_is_kept(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Also one without a day."""
+    await told(house, line, ["Remind me to call the dentist."])
+    assert await texts(house, line) == {"Asked to be reminded to call the dentist.": "active"}
+
+    clock.tick(minutes=3 * DAYS)
+    await told(house, line, ["Done: I called the dentist."])
+    assert await texts(house, line) == {}
+    assert await texts(house, line, live=False) == {
+        "Asked to be reminded to call the dentist.": "fulfilled"
+    }
+
+
+LIKED = ["I love jazz.", "I love bebop."]
+
+
+async def test_what_the_person_has_merged_stays_so_when_it_is_read_again(
+    house: House, line: Line
+) -> None:
+    """And comes apart again by their word alone, with its own words."""
+    await told(house, line, LIKED)
+    jazz, bebop = [await the_one(house, line, f"Loves {x}.") for x in ("jazz", "bebop")]
+    await merge(house, line.person.id, jazz.memory.id, bebop.memory.id)
+    for _ in range(2):
+        assert await texts(house, line) == {"Loves jazz.": "active"}
+        assert (await the_one(house, line, "Loves jazz.")).standing.times_seen == 2
+        await read_again(house, line)
+
+    await separate(house, line.person.id, jazz.memory.id, bebop.memory.id)
+    for _ in range(2):
+        assert await texts(house, line) == {"Loves jazz.": "active", "Loves bebop.": "active"}
+        assert (await the_one(house, line, "Loves bebop.")).standing.times_seen == 1
+        await read_again(house, line)
+
+
+async def test_a_peak_that_was_missed_is_counted(house: House, line: Line) -> None:
+    """By the reader's own account; "none" is none."""
+    for text, note in (("We talked about the weather.", "None."), ("It rained.", "A death, m1.")):
+        await answer(house, line, Said(text=text))
+        (segment,) = await tend(house, line.person.id, because="asked")
+
+        async def checked(_: Material, note: str = note) -> Extraction:
+            return Extraction(author="extract/1", self_check={"missed_peak": note})
+
+        means = await means_for(house, segment)
+        await consolidate(replace(means, read=checked, read_small_talk=checked), segment)
+    async with house.db.reading() as tx:
+        read_ = {e.outcome["missed_peak"]: e.id for e in await list_segments(tx, line.person.id)}
+
+    assert read_.keys() == {0, 1}
+    assert (await stats_of(house, line.person)).missed_peaks == 1
+
+
+@pytest.mark.parametrize("arguments", ['{"segment": 1, "by": "model"}', '{"segment": "s"}'])
+def test_a_job_that_names_no_segment_is_refused(arguments: str) -> None:
+    """Rather than read by whoever comes."""
+    with pytest.raises(InvalidInput):
+        segment_in(Job(name="read", arguments=json.loads(arguments)))

@@ -1,0 +1,96 @@
+"""Who asks for the latest gets the newest of what answers (ACCEPTANCE J22)."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import DAY
+from oldfriend.memory.search import (
+    BeliefIndex,
+    IndexRow,
+    PersonIndex,
+    Question,
+    imprint_of,
+    search,
+)
+from oldfriend.memory.search.latest import asks_for_the_latest, newest_first
+from tests.memory.search.test_beliefs import NOW, known, memory
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the latest news from Ana?", "When did I last see Tom?",
+        "What was the last book I read?", "my most recent trip", "What did I say last?",
+        "¿Cuál es el último libro que leí?", "¿Cuándo vi a Clara por última vez?",
+        "lo más reciente", "Quel est le dernier livre que j'ai lu ?",
+        "La dernière fois que j’ai vu Tom", "Was habe ich zuletzt gelesen?",
+        "Wann war ich das letzte Mal in Wien?", "mein letztes Buch",
+        "我上次见小敏是什么时候？", "我最近一次去医院", "最新的消息",
+    ],
+)  # fmt: skip
+def test_the_latest_is_asked_for_in_five_languages(text: str) -> None:
+    assert asks_for_the_latest(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did I do last week?", "last Monday", "What is my last name?", "at last",
+        "How long does it last?", "Where do I live now?", "in the last few days",
+        "¿Qué hice la última semana?", "en los últimos tres meses", "la semaine dernière",
+        "l'an dernier", "les derniers jours", "Qu'ai-je fait mercredi dernier ?", "letzte Woche",
+        "letzten Monat", "im letzten Jahr", "我最近怎么样", "上周",
+    ],
+)  # fmt: skip
+def test_a_time_a_name_and_a_verb_are_not_the_latest(text: str) -> None:
+    assert not asks_for_the_latest(text)
+
+
+def test_what_compares_with_the_best_is_put_in_order_of_time() -> None:
+    """What hardly answers does not come first for being new."""
+    assert newest_first([0.9, 0.8, 0.5, 0.1], [1, 3, 2, 9]) == [1, 2, 0, 3]
+    assert newest_first([], []) == []
+
+
+READ = tuple(
+    memory(f"book{number}", text, kind="event", happened_at=NOW - days * DAY)
+    for number, (text, days) in enumerate(
+        [("Read the book Middlemarch.", 300), ("Read the book Emma.", 20),
+         ("Read the book Dracula.", 90), ("Will read the book Ulysses.", -30)]
+    )
+)  # fmt: skip
+
+
+def best(text: str) -> str:
+    """What answers best of some books."""
+    index = BeliefIndex()
+    index.put([known(each, base) for base, each in enumerate(READ, start=1)], {})
+    hits = index.search(Question(text=text, language="en", asked_at=NOW), 4).hits
+
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    return hits[0].known.memory.text
+
+
+def test_of_beliefs_the_newest_that_has_happened_comes_first() -> None:
+    """Not the one that is still to come."""
+    assert best("What was the last book that I read?") == "Read the book Emma."
+    assert best("Did I read the book Dracula?") == "Read the book Dracula."
+
+
+def test_of_messages_the_newest_that_answers_comes_first() -> None:
+    """Also where only one is wanted."""
+    said = [("I saw Tom at the market", 1), ("I saw Tom at the harbour", 9), ("Nice weather", 10),
+            ("I saw Tom at the station", 5)]  # fmt: skip
+    rows = [
+        IndexRow(
+            seq=seq, chat="c", session=str(day), said_at=NOW + day * DAY, speaker="Nora",
+            role="person", language="en", imprint=imprint_of(text, language="en"),
+        )
+        for seq, (text, day) in enumerate(said)
+    ]  # fmt: skip
+    asked = Question(text="Where did I last see Tom?", language="en", asked_at=NOW + 20 * DAY)
+    index = PersonIndex.build(rows)
+
+    assert [hit.seq for hit in search(index, asked, 3).hits] == [1, 3, 0]
+    assert [hit.seq for hit in search(index, replace(asked), 1).hits] == [1]
