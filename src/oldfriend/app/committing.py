@@ -39,6 +39,7 @@ from oldfriend.memory.people import (
 )
 from oldfriend.memory.receipts import Receipt, write_receipt
 from oldfriend.memory.vectors import save_vectors
+from oldfriend.memory.working import save_working
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.inbox import Word, first_turn, list_notices, word_of
 from oldfriend.queues.lanes import MOST_ATTEMPTS, check, fail, finish, release, waiting
@@ -87,6 +88,9 @@ async def commit(
             await plan_embedding(tx, now=now)
         for note in outcome.notes:
             await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
+        if outcome.working is not None:
+            session = said.message.session
+            await save_working(tx, said.person.id, session, outcome.working, now=now)
         if outcome.language and outcome.language != said.person.language:
             await set_language(tx, said.person.id, outcome.language)
         await note_talk(

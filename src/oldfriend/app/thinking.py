@@ -6,6 +6,7 @@ again, and takes from the ledger what was paid for and done.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.app.allowance import allowances
 from oldfriend.app.choices.sections import Role
@@ -25,6 +26,9 @@ from oldfriend.turn.budget import BUDGETS
 from oldfriend.turn.mind import Limits, Mind
 from oldfriend.turn.outcome import Utterance
 
+FIRST_OF_JUDGEMENT: Final = 1_000
+"""The calls for a reply are numbered from 0, and are fewer."""
+
 
 async def mind_for(house: House, said: Utterance) -> Mind:
     """What a turn that answers these words thinks with."""
@@ -32,6 +36,7 @@ async def mind_for(house: House, said: Utterance) -> Mind:
     return Mind(
         looking=house.on_behalf_of(asker).looking,
         model=model_for(house, asker),
+        small=judge_for(house, asker),
         desk=LedgerDesk(house=house, asker=asker),
         clock=house.clock,
         limits=Limits(
@@ -40,6 +45,13 @@ async def mind_for(house: House, said: Utterance) -> Mind:
         ),
         resting=await why_resting(house),
     )
+
+
+def judge_for(house: House, asker: Asker) -> Model | None:
+    """The model that judges what a message needs, where a small one was chosen for such work."""
+    if not house.settings.models.small:
+        return None
+    return model_for(house, asker, "small", first=FIRST_OF_JUDGEMENT)
 
 
 def asker_of(said: Utterance) -> Asker:
@@ -51,8 +63,11 @@ def asker_of(said: Utterance) -> Asker:
     )
 
 
-def model_for(house: House, asker: Asker, role: Role = "main") -> Model | None:
-    """The model of a role, with every call recorded; None: the companion is offline."""
+def model_for(house: House, asker: Asker, role: Role = "main", *, first: int = 0) -> Model | None:
+    """The model of a role, with every call recorded; None: the companion is offline.
+
+    ``first`` is the number of its first call in the turn.
+    """
     make = house.models.get(role)
     if make is None:
         return None
@@ -66,7 +81,7 @@ def model_for(house: House, asker: Asker, role: Role = "main") -> Model | None:
             await keep_call(tx, asker, call, step=step, request=request, now=house.clock())
         house.reached("called")
 
-    return Replayed(model=make.chain, find=find, keep=keep, name=make.name)
+    return Replayed(model=make.chain, find=find, keep=keep, name=make.name, first=first)
 
 
 async def why_resting(house: House) -> str | None:

@@ -7,7 +7,7 @@ the record is not known here.
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TypeAlias
 
 from oldfriend.llm.model import Call, Completion, Model, Record, Request, Say
@@ -21,13 +21,18 @@ Keep: TypeAlias = Callable[[Call, str, int], Awaitable[None]]
 
 @dataclass(slots=True, kw_only=True)
 class Replayed:
-    """The model of one turn. Its requests are numbered from 0; it is asked one at a time."""
+    """The model of one turn. Its requests are numbered; it is asked one at a time."""
 
     model: Callable[[Record], Model]  # makes the model that is asked where nothing is found
     find: Find
     keep: Keep
     name: str
-    _next: int = field(default=0)
+    first: int = 0  # the number of its first request; others of the turn have others
+    _next: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing was asked yet."""
+        self._next = self.first
 
     async def complete(self, request: Request, say: Say | None = None) -> Completion:
         """What was given before the crash, said again; else what the model gives now."""
@@ -46,8 +51,12 @@ class Replayed:
 
 
 def request_hash(request: Request) -> str:
-    """The same for the same request, in every process and whichever model is asked."""
-    canonical = json.dumps(request, default=fields_of, sort_keys=True, separators=(",", ":"))
+    """The same for the same request, in every process and database, whichever model is asked.
+
+    Which ids stand for what it is shown is not sent, and makes it no other.
+    """
+    sent = replace(request, shown=())
+    canonical = json.dumps(sent, default=fields_of, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -15,6 +15,16 @@ from oldfriend.llm.model import Request, Tool, Turn
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import Budget, Priority
 from oldfriend.turn.history import TURN_COST, Window, window_of
+from oldfriend.turn.inner_sections import (
+    GUIDANCE,
+    IN_MIND,
+    OPINIONS,
+    THOUGHTS_SHARE,
+    guidance_section,
+    in_mind_section,
+    opinions_section,
+    thoughts_section,
+)
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.portrait import portrait, summaries_section
 from oldfriend.turn.sections import (
@@ -60,11 +70,25 @@ def most_of_summaries(view: View) -> int:
     return view.budget.summaries - tokens_of(view.of("mandatory"))
 
 
+def most_of_thoughts(view: View) -> int:
+    """A share of the room for what is recalled."""
+    return view.budget.snippets // THOUGHTS_SHARE
+
+
+def most_of_snippets(view: View) -> int:
+    """What the thoughts leave of it."""
+    return view.budget.snippets - tokens_of(view.named("thoughts"))
+
+
 PLACES: Final = (
     Place(priority="mandatory", most=lambda view: view.budget.known, fill=portrait),
+    Place(priority="mandatory", most=lambda _: IN_MIND, fill=in_mind_section),
+    Place(priority="high", most=lambda _: GUIDANCE, fill=guidance_section),
     Place(priority="high", most=most_of_notes, fill=notes_section),
     Place(priority="high", most=most_of_summaries, fill=summaries_section),
-    Place(priority="medium", most=lambda view: view.budget.snippets, fill=recalled_sections),
+    Place(priority="medium", most=most_of_thoughts, fill=thoughts_section),
+    Place(priority="medium", most=most_of_snippets, fill=recalled_sections),
+    Place(priority="low", most=lambda _: OPINIONS, fill=opinions_section),
 )
 """What is told as far as it fits, of each priority in this order. One more section is one line."""
 

@@ -33,4 +33,5 @@ class Mind:
     desk: Desk
     clock: Clock
     limits: Limits = field(default_factory=Limits)
+    small: Model | None = None  # judges what a message needs; None: rules do
     resting: str | None = None  # why the model may not be used now

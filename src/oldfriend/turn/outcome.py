@@ -10,6 +10,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Companion, Person
+from oldfriend.domain.working import WorkingMemory
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.turn.perceive import Hearer
 
@@ -77,4 +78,5 @@ class Outcome:
     notes: tuple[NoteDecision, ...]
     language: str | None  # what the person speaks, where this message told
     tells: bool  # there is something in the message to be found later
+    working: WorkingMemory | None = None  # what is in mind afterwards; None: as before
     trouble: str | None = None  # why no model answered, although there is one

@@ -5,10 +5,12 @@ It reads and decides. What it decides is written elsewhere, in one transaction.
 
 from dataclasses import replace
 
+from oldfriend.domain.working import WorkingMemory
 from oldfriend.llm.missing import NoEmbedder
 from oldfriend.llm.model import Say
 from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.turn.act import Actions, act
+from oldfriend.turn.inner_life import in_mind_after
 from oldfriend.turn.mind import Mind
 from oldfriend.turn.mouth import Mouth
 from oldfriend.turn.outcome import Outcome, Reply, Utterance
@@ -16,7 +18,7 @@ from oldfriend.turn.perceive import Perception, perceive
 from oldfriend.turn.recall import Looking, no_other
 from oldfriend.turn.remember import remember
 from oldfriend.turn.respond import respond
-from oldfriend.turn.sight import look, look_offline
+from oldfriend.turn.sight import Sight, look, look_offline
 from oldfriend.turn.trouble import Trouble, sentence_for
 
 
@@ -27,7 +29,7 @@ async def run_turn(said: Utterance, mind: Mind, *, say: Say | None = None) -> Ou
     sight = await look(said, perception, mind)
     actions = await act(said, perception, sight, mind, mouth)
     reply = await respond(said, perception, sight, actions, mind, mouth)
-    return decided(said, perception, actions, reply)
+    return decided(said, perception, sight, actions, reply)
 
 
 async def give_up(
@@ -44,7 +46,7 @@ async def give_up(
     sight = await look_offline(said, perception, mind.looking)
     actions = Actions(trouble=trouble)
     reply = await respond(said, perception, sight, actions, mind, mouth)
-    return decided(said, perception, actions, reply)
+    return decided(said, perception, sight, actions, reply)
 
 
 def by_words_alone(looking: Looking) -> Looking:
@@ -64,12 +66,25 @@ def apologise(said: Utterance) -> Outcome:
     return Outcome(reply=reply, notes=(), language=None, tells=False, trouble="broken")
 
 
-def decided(said: Utterance, perception: Perception, actions: Actions, reply: Reply) -> Outcome:
+def decided(
+    said: Utterance, perception: Perception, sight: Sight, actions: Actions, reply: Reply
+) -> Outcome:
     """Everything that a turn has decided."""
     return Outcome(
         reply=reply,
         notes=remember(said, perception, actions.uses),
         language=perception.detected,
         tells=not perception.only_asks,
+        working=working_after(said, sight, actions, reply),
         trouble=actions.trouble,
     )
+
+
+def working_after(
+    said: Utterance, sight: Sight, actions: Actions, reply: Reply
+) -> WorkingMemory | None:
+    """What is in mind after a turn; None, as before, where no model has answered."""
+    if actions.trouble is not None:
+        return None
+    result = actions.uses[-1].result if actions.uses else ""
+    return in_mind_after(said, sight.inner, reply.text, result=result, now=said.message.at)

@@ -13,6 +13,7 @@ from oldfriend.memory.log import count_messages
 from oldfriend.prompts.prompt import reply_prompt
 from oldfriend.turn.acquaintance import NOBODY_KNOWN, Acquaintance, acquaint
 from oldfriend.turn.history import NOTHING_SAID, Quoting, Window, list_around, window_of
+from oldfriend.turn.inner_life import NOTHING_WITHIN, InnerLife, look_inward, manner_for
 from oldfriend.turn.looking_up import (
     NO_GROUNDS,
     Grounds,
@@ -36,6 +37,8 @@ from oldfriend.turn.recall import (
     list_known_notes,
     recall,
 )
+from oldfriend.turn.tools.ability import NAMES
+from oldfriend.turn.understanding import understand
 from oldfriend.turn.worth_showing import without_near_repeats
 
 MOST_RECALLED = 8
@@ -63,6 +66,7 @@ class Sight:
     grounds: Grounds = NO_GROUNDS  # what the reply before stood on
     then: Then | None = None
     would_go: WouldGo | None = None
+    inner: InnerLife = NOTHING_WITHIN  # of a companion whose words a model writes
     failure: str | None = None  # why nothing could be recalled
 
     @property
@@ -90,6 +94,7 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
         acquaintance = await acquaint(
             tx, mind.looking.shelf, said.person, said.text, now=said.message.at
         )
+        inner = await look_inward(tx, said)
     if mind.resting is not None:
         return replace(await look_offline(said, perception, mind.looking), before=around.before)
     before, quoting, budget = around.before, around.quoting, mind.limits.budget
@@ -97,7 +102,10 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
     sight = Sight(
         recollection=NOTHING, acquaintance=acquaintance, notes=notes, before=before,
         quoting=quoting, window=window,
+        inner=await understood(said, perception, inner, acquaintance, mind),
     )  # fmt: skip
+    if not sight.inner.searches:
+        return sight
     try:
         in_view = [each.seq for each in (*window.shown, *around.waiting)]
         return replace(sight, recollection=await come_to_mind(said, perception, mind, in_view))
@@ -105,12 +113,23 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
         return replace(sight, failure=str(error))
 
 
+async def understood(
+    said: Utterance, perception: Perception, inner: InnerLife, known: Acquaintance, mind: Mind
+) -> InnerLife:
+    """What is going on in it once it has understood what the message needs."""
+    understanding = await understand(
+        said.own_words, perception, inner.working, mind.small, name=said.companion.name,
+        person=said.person.name, tools=NAMES,
+    )  # fmt: skip
+    written = [known.soul, *(block.text for block in known.blocks)]
+    manner = manner_for(said, inner, understanding, written)
+    return replace(inner, understanding=understanding, manner=manner)
+
+
 async def come_to_mind(
     said: Utterance, perception: Perception, mind: Mind, in_view: list[int]
 ) -> Recollection:
     """What is remembered beside what is in view; what repeats something newer comes last."""
-    if perception.is_small_talk:
-        return NOTHING
     cue = cue_of(said, perception, in_view)
     recollection = await recall(mind.looking, said.person, cue, limit=MOST_CONSIDERED)
     if recollection.is_empty:

@@ -46,20 +46,10 @@ def render(markdown: str) -> Rendered:
     return blocks(Node(parser().parse(markdown)).children)
 
 
-class Reader(MarkdownIt):
+@cache
+def parser() -> MarkdownIt:
     """Reads what models write: CommonMark, tables and strikethrough; no HTML."""
-
-    def __init__(self) -> None:
-        """Know what there is to be read."""
-        super().__init__("commonmark", {"html": False})
-        self.enable(["table", "strikethrough"])
-
-    def validateLink(self, url: str) -> bool:  # type: ignore[explicit-override]  # noqa: N802 - the name that markdown-it calls
-        """Whether a link leads to a place outside; any other is shown as it was written."""
-        return url.lower().startswith(REACHABLE)
-
-
-parser = cache(Reader)
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def blocks(nodes: Sequence[Node], *, indent: str = "", is_quoted: bool = False) -> Rendered:
@@ -157,13 +147,22 @@ def word(node: Node, *, indent: str, is_marked: bool) -> Rendered:
             return plain(node.content or str(node.attrs.get("src", "")))
         case "link":
             words = inline(node.children, indent=indent, is_marked=True)
-            address = escape(str(node.attrs.get("href", "")))
-            return Rendered(html=f'<a href="{address}">{words.html}</a>', visible=words.visible)
+            return linked(words, str(node.attrs.get("href", "")))
         case "strong" | "em" | "s" as kind:
             words = inline(node.children, indent=indent, is_marked=True)
             return tagged(TAG_OF[kind], words)
         case _:
             return plain(node.content)
+
+
+def linked(words: Rendered, address: str) -> Rendered:
+    """Words that lead to a place outside; any other link is shown as it was written."""
+    if not address.lower().startswith(REACHABLE):
+        return joined([plain("["), words, plain(f"]({address})")], "")
+    if not words.visible.strip():
+        return words
+    html = f'<a href="{escape(address)}">{words.html}</a>'
+    return Rendered(html=html, visible=words.visible)
 
 
 def plain(text: str) -> Rendered:

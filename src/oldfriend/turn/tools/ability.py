@@ -2,13 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.ledger.tools import ToolClass
 from oldfriend.llm.model import Tool
 
 Arguments: TypeAlias = Mapping[str, JsonValue]
+
+NAMES: Final = ("current_time", "note")
+"""Of all tools, so that what a message needs can be judged before they are at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,132 @@
+"""What goes on in the companion while it answers? What it has in mind, feels, thinks and holds.
+
+Only where a model answers: the offline companion quotes, and has no manner. Reads, and writes
+nothing; what is in mind afterwards is part of what the turn decides.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.memories import Known, Mood
+from oldfriend.domain.working import (
+    NOTHING_IN_MIND,
+    Brief,
+    Slot,
+    StyleMode,
+    WorkingMemory,
+    in_brief,
+)
+from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.moods import find_mood
+from oldfriend.memory.search.topics import terms_of_matter
+from oldfriend.memory.thoughts import list_thoughts_at_hand
+from oldfriend.memory.working import load_working
+from oldfriend.turn.manner import OLD_FRIEND, Manner, Moment, Weights, manner_of, weights_in
+from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.understanding import Understanding
+
+MOST_OPINIONS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerLife:
+    """What a turn begins with."""
+
+    working: WorkingMemory = NOTHING_IN_MIND
+    mood: Mood | None = None  # None: neutral
+    thoughts: tuple[Known, ...] = ()  # at hand whatever is said
+    opinions: tuple[Known, ...] = ()  # on what is talked about
+    understanding: Understanding | None = None
+    manner: Manner | None = None
+
+    @property
+    def searches(self) -> bool:
+        """Whether memory is to be searched for the reply; the profile is there all the same."""
+        return self.understanding is None or self.understanding.searches
+
+
+NOTHING_WITHIN = InnerLife()
+
+
+async def look_inward(tx: Transaction, said: Utterance) -> InnerLife:
+    """What goes on in it before anything is understood."""
+    person, message = said.person.id, said.message
+    return InnerLife(
+        working=await load_working(tx, person, message.session, now=message.at),
+        mood=await find_mood(tx, person, at=message.at),
+        thoughts=tuple(await list_thoughts_at_hand(tx, person)),
+        opinions=on_topic(await list_memories(tx, person, kinds=["opinion"]), said.text),
+    )
+
+
+def on_topic(opinions: Iterable[Known], text: str) -> tuple[Known, ...]:
+    """The opinions whose topic the words touch, those that were held for longest first."""
+    touched = [
+        each
+        for each in opinions
+        if terms_of_matter(each.memory.key, each.memory.language)
+        & terms_of_matter(text, each.memory.language)
+    ]
+    return tuple(sorted(touched, key=lambda each: each.standing.first_seen)[:MOST_OPINIONS])
+
+
+def manner_for(
+    said: Utterance, inner: InnerLife, understanding: Understanding, written: Sequence[str]
+) -> Manner:
+    """How to talk now; ``written`` is what people have written about who the companion is."""
+    message = said.message
+    moment = Moment(
+        signal=understanding.signal,
+        emotion=understanding.emotion,
+        trajectory=inner.working.trajectory,
+        mood=inner.mood,
+        local=from_micros(message.at, message.zone),
+        used_tool=understanding.tool is not None,
+        chance=chance_of(message.id),
+    )
+    return manner_of(weights_of(written), moment, inner.working.style)
+
+
+def weights_of(written: Sequence[str]) -> Weights:
+    """The weights that somebody has written down last; else an old friend's."""
+    named = [weights for text in written if (weights := weights_in(text)) is not None]
+    return named[-1] if named else OLD_FRIEND
+
+
+def chance_of(message: MessageId) -> float:
+    """A number from 0 to below 1 that is always the same for a message."""
+    return int(message.replace("-", "")[-8:], 16) / 2**32
+
+
+def in_mind_after(
+    said: Utterance, inner: InnerLife, reply: str, *, result: str, now: Micros
+) -> WorkingMemory | None:
+    """What is in mind once a reply was given; None where nothing was understood."""
+    understanding = inner.understanding
+    if understanding is None:
+        return None
+    return inner.working.after(
+        Brief(said=in_brief(said.own_words), replied=in_brief(reply), at=now),
+        emotion=understanding.emotion,
+        style=style_of(inner),
+        plan=understanding.plan,
+        slots=slots_of(inner.working, understanding.asks_for, now=now),
+        result=in_brief(result),
+    )
+
+
+def style_of(inner: InnerLife) -> StyleMode | None:
+    """In which style the reply was given."""
+    return None if inner.manner is None else inner.manner.style
+
+
+def slots_of(
+    working: WorkingMemory, asks_for: Sequence[str], *, now: Micros
+) -> tuple[Slot, ...]:  # fmt: skip
+    """What is still to be known; what was asked for before is not waited for any longer by it."""
+    before = {slot.name: slot for slot in working.slots}
+    return tuple(before.get(name, Slot(name=name, asked_at=now)) for name in asks_for)
