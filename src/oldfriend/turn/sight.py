@@ -71,13 +71,14 @@ class Sight:
 
     @property
     def always_known(self) -> list[str]:
-        """The ids of what is in view without a search: the profile, what is open, notes."""
+        """The ids of what is in view without a search: the profile, what is open, notes, thoughts."""
         known = self.acquaintance
         profile = (*known.profile.facts, *known.profile.preferences, *known.profile.promises)
         about = (each for one in known.about for each in one.known)
         return [
             *(each.memory.id for each in (*profile, *about)),
             *(note.memory.id for note in self.notes),
+            *(each.memory.id for each in (*self.inner.thoughts, *self.inner.opinions)),
         ]
 
 

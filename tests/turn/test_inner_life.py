@@ -1,0 +1,207 @@
+"""What goes on in the companion carries from turn to turn, and shows in how it is told to talk."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import HOUR
+from oldfriend.domain.ids import MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import Known, Memory, Mood, Standing
+from oldfriend.domain.working import Plan
+from oldfriend.llm.model import Request
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.changes import Ground, decide
+from oldfriend.memory.core_blocks import write_block
+from oldfriend.memory.evidence import Words, add_evidence
+from oldfriend.memory.moods import set_mood
+from oldfriend.memory.segments import cut_segment, list_uncut, set_status
+from oldfriend.memory.working import save_working
+from oldfriend.turn.budget import BUDGETS
+from oldfriend.turn.inner_life import NOTHING_WITHIN, in_mind_after, on_topic
+from oldfriend.turn.mind import Limits
+from oldfriend.turn.outcome import Outcome
+from tests.turn.conftest import Talk, wants
+
+GOA = {"goal": "a week in Goa", "progress": "dates known", "next_step": "find a hotel"}
+JUDGED = {
+    "complexity": "moderate", "search": True, "tool": None, "emotion": "excited", "goal": "plan",
+    "signal": "normal", "asks_for": ["budget"], "plan": GOA,
+}  # fmt: skip
+HERE = Ground(author="test/1")
+
+
+async def turn(
+    talk: Talk, text: str, *answers: object, judged: dict[str, object] | None = None
+) -> tuple[Outcome, Request]:
+    """A turn with a model, and with a small one where it is to judge; what is in mind is kept."""
+    small = None if judged is None else ScriptedModel([json.dumps(judged)], name="scripted:small")
+    mind = talk.mind(*(answers or ("Yes.",)), small=small)
+    assert isinstance(mind.model, ScriptedModel)
+    said = await talk.hears(text)
+    outcome = await talk.turn(said, mind)
+    if outcome.working is not None:
+        async with talk.house.db.writing() as tx:
+            await save_working(
+                tx, said.person.id, said.message.session, outcome.working, now=talk.clock()
+            )
+    return outcome, mind.model.asked[0]
+
+
+async def thinks(talk: Talk, kind: str, text: str, **fields: object) -> Memory:
+    """Something that the companion thinks, resting on the first words that were said."""
+    said = await talk.tell("We talked about boats, and it was a good evening.")
+    plain = Memory(
+        id=MemoryId(ObjectId(new_id(talk.clock()))), person=talk.line.person.id, kind="thought",
+        text=text, language="en", learned_at=talk.clock(),
+    )  # fmt: skip
+    memory = replace(plain, kind=kind, **fields)
+    async with talk.house.db.writing() as tx:
+        await decide(tx, memory, op="learned", base=0, ground=HERE, now=talk.clock())
+        words = [Words(source=said, quote=said.text)]
+        await add_evidence(
+            tx, talk.line.person.id, memory.id, words, extractor="test", now=talk.clock()
+        )
+    return memory
+
+
+async def feels(talk: Talk, phrase: str) -> None:
+    """The last talk was read, and has left a mood."""
+    person, now = talk.line.person.id, talk.clock()
+    async with talk.house.db.writing() as tx:
+        (uncut,) = await list_uncut(tx, person)
+        segment = await cut_segment(tx, person, uncut, cut_by="asked", now=now)
+        await set_status(tx, segment, "done", author="test/1", now=now)
+        await set_mood(tx, segment, Mood(phrase=phrase, energy=6, signal="warm"))
+
+
+async def test_a_plan_is_carried_from_turn_to_turn(talk: Talk) -> None:
+    """With what is still to be known; the next prompt begins where this one ended."""
+    first, told_nothing = await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    _, told = await turn(talk, "so, what now?", judged=JUDGED)
+
+    assert first.working is not None
+    assert first.working.plan == Plan(**GOA)
+    assert "What you have in mind" not in told_nothing.changing
+    plan = "- What you two are about to do: a week in Goa. Done: dates known. Next: find a hotel."
+    assert plan in told.changing
+    assert "were not told yet: budget" in told.changing
+    assert "oldest first: excited" in told.changing
+
+
+async def test_what_a_tool_gave_is_in_mind_afterwards(talk: Talk) -> None:
+    """In brief."""
+    await turn(talk, "what time is it in Tokyo?", wants("current_time", zone="Asia/Tokyo"), "Late.")
+    _, told = await turn(talk, "and what did you say?")
+
+    assert "- What a tool gave you last: " in told.changing
+    assert "Tokyo" in told.changing.split("gave you last: ")[1].splitlines()[0]
+
+
+async def test_an_hour_later_nothing_of_it_is_in_mind(talk: Talk) -> None:
+    """What is worth remembering was learned by then."""
+    await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    talk.clock.now += 2 * HOUR
+    _, told = await turn(talk, "hello again")
+
+    assert "What you have in mind" not in told.changing
+
+
+async def test_small_talk_searches_nothing_and_keeps_the_plan(talk: Talk) -> None:
+    """The profile is there all the same (ACCEPTANCE B5, X11)."""
+    await talk.remembers("My boat is called Juno.")
+    await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    outcome, told = await turn(talk, "thanks!", judged=JUDGED)
+
+    assert "Juno" not in told.changing
+    assert "a week in Goa" in told.changing
+    understood = outcome.reply.details["understood"]
+    assert understood["by"] == "rules/1"
+    assert understood["complexity"] == "trivial"
+
+
+async def test_who_is_in_distress_is_not_joked_with_right_after(talk: Talk) -> None:
+    """Whatever the persona; that it would have jarred is in the receipt."""
+    async with talk.house.db.writing() as tx:
+        weights = "Style modes: sarcastic 100"
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    usual, _ = await turn(talk, "The bus was late.")
+    await turn(talk, "I'm falling apart, I can't cope any more.")
+    after, told = await turn(talk, "Anyway. The bus was late.")
+
+    assert usual.reply.details["understood"]["style"] == "sarcastic"
+    assert after.reply.details["understood"]["style"] == "genuine"
+    assert after.reply.details["understood"]["kept_from"] == "sarcastic"
+    assert "Drily" not in told.changing
+
+
+async def test_a_mood_colours_the_next_talk_and_then_passes(talk: Talk) -> None:
+    """Neutral is silent."""
+    await talk.tell("What an evening!")
+    await feels(talk, "light at heart")
+    _, glad = await turn(talk, "hello")
+    talk.clock.now += 13 * HOUR
+    _, later = await turn(talk, "hello")
+
+    assert "Your own mood since you last talked: light at heart (energy 6 of 10)" in glad.changing
+    assert "Your own mood" not in later.changing
+
+
+async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
+    """Marked as its own, and in the receipt of the reply."""
+    thought = await thinks(talk, "thought", "She lights up when it is about water.")
+    outcome, told = await turn(talk, "hello")
+
+    assert 'about="person" class="companion">She lights up when it is about water.' in told.changing
+    assert thought.id in {item.object for item in outcome.reply.items}
+
+
+async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) -> None:
+    """And only then."""
+    await thinks(
+        talk, "opinion", "Sailing boats are better company than motor boats.", key="boats",
+        subject="companion", trust="companion",
+    )  # fmt: skip
+    _, about_boats = await turn(talk, "Shall I get a motor boat?")
+    _, about_buses = await turn(talk, "The bus was late.")
+
+    assert "Stand by it" in about_boats.changing
+    assert "Sailing boats are better company" in about_boats.changing
+    assert "Stand by it" not in about_buses.changing
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+async def test_at_no_budget_is_what_the_person_says_lost(talk: Talk, name: str) -> None:
+    """However much goes on within; what is in mind keeps to its few words."""
+    for nth in range(20):
+        await thinks(talk, "thought", f"Thought number {nth} about the sea and the boats. " * 4)
+    await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    said = await talk.hears("And what about the boats? " * 40)
+    mind = talk.mind("Yes.", limits=Limits(budget=BUDGETS[name]))
+    outcome = await talk.turn(said, mind)
+
+    assert isinstance(mind.model, ScriptedModel)
+    assert mind.model.asked[0].turns[-1].text == said.own_words
+    tokens = outcome.reply.details["context"]["tokens"]
+    assert sum(tokens.values()) <= BUDGETS[name].total
+    assert tokens["in mind"] <= 150
+    assert tokens["thoughts"] <= BUDGETS[name].snippets // 4
+
+
+async def test_the_offline_companion_has_nothing_in_mind(talk: Talk) -> None:
+    """It quotes, and pretends no mood."""
+    said = await talk.hears("I'm so worried about the scan")
+    outcome = await talk.turn(said, talk.mind())
+
+    assert outcome.working is None
+    assert in_mind_after(said, NOTHING_WITHIN, "x", result="", now=1) is None
+
+
+async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:
+    """In the language of the opinion; "the" touches nothing."""
+    memory = await thinks(talk, "opinion", "…", key="the boats", subject="companion")
+    standing = Standing(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
+    known = [Known(memory=memory, standing=standing, base=0)]
+
+    assert on_topic(known, "a boat, perhaps?")
+    assert not on_topic(known, "the bus was late")
