@@ -8,11 +8,12 @@ from oldfriend.background.deciding import Deliberation, Scene, decide_all
 from oldfriend.background.extraction import Bearing, Claim, Extraction, Named, Quote, Sameness
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, SessionId
-from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Signal
+from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Relation, Signal, Status
 from oldfriend.domain.messages import Message
 
 P = PersonId("p")
 DAY_0 = 20_000 * DAY
+QUOTES = (Quote(message=MessageId("m1"), text="words"),)
 
 
 def message(day: int) -> Message:
@@ -29,13 +30,14 @@ def claim(
     kind: MemoryKind, text: str, *, day: int, key: str = "", value: str = "",
     confidence: float = 0.85, signal: Signal = "explicit", impact: int = 0,
     due_at: Micros | None = None, holds_from: Micros | None = None, bearing: Bearing = "new",
-    target: str | None = None,
+    target: str | None = None, holds_until: Micros | None = None, ends: Claim | None = None,
 ) -> Claim:  # fmt: skip
     """Something told on a day."""
     return Claim(
         kind=kind, text=text, quotes=(Quote(message=MessageId(f"m{day}"), text="words"),),
         key=key, value=value, confidence=confidence, signal=signal, impact=impact,
         due_at=due_at, holds_from=holds_from, bearing=bearing, target=target,
+        holds_until=holds_until, ends=ends,
     )  # fmt: skip
 
 
@@ -57,9 +59,7 @@ class Life:
             scene=Scene(
                 person=P, names=frozenset({"nora", "oldfriend"}), language="en", now=self.now,
                 messages={m.id: m for m in map(message, range(4000))},
-                rejected=tuple(
-                    k.memory for k in self.known.values() if k.memory.status == "rejected"
-                ),
+                rejected=self.with_status("rejected"), merged=self.with_status("merged"),
             ),
             known={
                 k.memory.id: k
@@ -87,6 +87,10 @@ class Life:
             each.after.id: [cause.message for cause in each.causes]
             for each in thinking.decided.values()
         }
+
+    def with_status(self, status: Status) -> tuple[Memory, ...]:
+        """What stands so."""
+        return tuple(k.memory for k in self.known.values() if k.memory.status == status)
 
     def believed(self) -> dict[str, str]:
         """Each text with its state, history too."""
@@ -336,3 +340,115 @@ def test_a_claim_mentions_whom_its_text_names(life: Life) -> None:
     life.reads(claim("event", "Met Ana at the lake.", day=1), names=(named("Ana"), named("Ben")))
     (ana,) = [each.id for each in life.entities.values() if each.name == "Ana"]
     assert life.of("Met Ana at the lake.").entities == (ana,)
+
+
+def since(life: Life, place: str) -> tuple[int | None, int | None]:
+    """From which day until which somebody is known to have lived somewhere."""
+    memory = life.of(f"Lives in {place}.")
+    days = [memory.holds_from, memory.holds_until]
+    first, last = [None if at is None else (at - DAY_0) // DAY for at in days]
+    return first, last
+
+
+def test_only_the_earliest_value_has_no_beginning(life: Life) -> None:
+    """Each further one holds since it was first said, in whichever order they are read."""
+    life.reads(home("Bath", day=2000))
+    assert since(life, "Bath") == (None, None)
+
+    life.reads(home("Porto", day=300))
+    assert (since(life, "Porto"), since(life, "Bath")) == ((None, 2000), (2000, None))
+
+    life.reads(home("Faro", day=900))
+    assert (since(life, "Porto"), since(life, "Faro")) == ((None, 900), (900, 2000))
+    life.reads(home("Rome", day=3000))
+    assert (since(life, "Bath"), since(life, "Rome")) == ((2000, 3000), (3000, None))
+
+
+def test_what_is_found_to_have_been_so_before_has_been_so_since(life: Life) -> None:
+    """Unless something else was said to be so meanwhile."""
+    life.reads(home("Porto", day=300))
+    life.reads(home("Bath", day=2000))
+    life.reads(home("Bath", day=1500))
+    assert (since(life, "Porto"), since(life, "Bath")) == ((None, 1500), (1500, None))
+
+    life.reads(home("Bath", day=100))
+    assert (since(life, "Porto"), since(life, "Bath")) == ((None, 1500), (1500, None))
+
+
+def gone_from(place: str, *, day: int) -> tuple[Claim, Claim]:
+    """That somebody lives somewhere no more, as the rules tell it."""
+    now = DAY_0 + day * DAY
+    was = home(place, day=day, holds_until=now)
+    over = claim(
+        "fact", f"No longer lives in {place}.", day=day, key="location",
+        value=f"no longer {place}", holds_from=now, ends=was,
+    )  # fmt: skip
+    return was, over
+
+
+def test_what_is_so_no_more_ends_and_that_is_known_until_something_else_is(life: Life) -> None:
+    """Nobody lives nowhere; what comes next overtakes it."""
+    life.reads(home("Porto", day=300))
+    life.reads(*gone_from("Porto", day=400))
+    assert life.believed() == {
+        "Lives in Porto.": "superseded", "No longer lives in Porto.": "active",
+    }  # fmt: skip
+    assert since(life, "Porto") == (None, 400)
+
+    life.reads(home("Bath", day=500))
+    assert life.of("No longer lives in Porto.").status == "superseded"
+    assert since(life, "Bath") == (500, None)
+
+
+def test_that_something_is_over_overrules_nothing_else(life: Life) -> None:
+    """Who lives in Bath has said nothing of it by having left Porto; that is history."""
+    life.reads(home("Bath", day=300))
+    life.reads(*gone_from("Porto", day=400))
+
+    assert life.believed() == {"Lives in Bath.": "active", "Lives in Porto.": "superseded"}
+    assert (since(life, "Porto"), since(life, "Bath")) == ((None, 300), (300, None))
+
+
+def test_what_is_so_again_overtakes_that_it_was_over(life: Life) -> None:
+    """Of what there may be many of, too."""
+    vegan = {"key": "dietary", "value": "vegan"}
+    life.reads(claim("preference", "Is vegan.", day=1, **vegan))
+    now = DAY_0 + 10 * DAY
+    was = claim("preference", "Is vegan.", day=10, holds_until=now, **vegan)
+    over = claim(
+        "preference", "Is no longer vegan.", day=10, key="dietary", value="no longer vegan",
+        holds_from=now, ends=was,
+    )  # fmt: skip
+    life.reads(was, over)
+    assert life.believed() == {"Is vegan.": "superseded", "Is no longer vegan.": "active"}
+
+    life.reads(claim("preference", "Is vegan again.", day=20, **vegan))
+    assert life.of("Is no longer vegan.").status == "superseded"
+    assert life.of("Is vegan again.").status == "active"
+
+
+def test_what_was_merged_is_found_under_what_it_was_merged_into(life: Life) -> None:
+    """However often its words are read."""
+    life.reads(*(claim("pattern", text, day=1) for text in ("Runs a lot.", "Jogs often.")))
+    runs, jogs = life.of("Runs a lot."), life.of("Jogs often.")
+    link = Relation(kind="merged_into", other=runs.id)
+    merged = replace(jogs, status="merged", relations=(link,), ended_at=life.now)
+    life.known[jogs.id] = replace(life.known[jogs.id], memory=merged)
+    life.reads(claim("pattern", "Jogs often.", day=2))
+
+    assert life.believed() == {"Runs a lot.": "active", "Jogs often.": "merged"}
+    assert life.causes == {runs.id: ["m2"]}
+
+
+def test_two_that_the_person_has_separated_are_not_one_again(life: Life) -> None:
+    """Whatever was said of it before."""
+    both = [Named(name=name, kind="person", quotes=QUOTES) for name in ("Pepe", "José")]
+    life.reads(names=both)
+    pepe, jose = life.entities.values()
+    life.entities[jose.id] = replace(
+        jose, status="separate", same_as=pepe.id, is_by_person=True
+    )  # fmt: skip
+    life.reads(samenesses=[Sameness(one="Pepe", other="José", is_same=True, quotes=QUOTES)])
+
+    assert [each.status for each in life.entities.values()] == ["confirmed", "separate"]
+    assert life.refused == {"overruled by the person": 1}

@@ -14,6 +14,13 @@ from oldfriend.memory.log import Place, write_message
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.memory.sessions import session_at
 from tests.clock import FrozenClock
+from tests.conftest import EVERY_ENGINE
+
+
+@pytest.fixture(params=EVERY_ENGINE)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The json store too."""
+    return request.param
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,23 @@ import pytest
 
 import oldfriend
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.memory.core_blocks import LONGEST_BLOCK, list_blocks, list_versions, write_block
+from oldfriend.memory.core_blocks import (
+    LONGEST_BLOCK,
+    differences,
+    list_blocks,
+    list_versions,
+    text_of,
+    write_block,
+    write_style,
+)
 from tests.memory.conftest import Friend
 
 SOURCE = Path(oldfriend.__path__[0])
-WRITERS = {"cli/core.py"}
-"""Where a person's own words become a block: each is an act of theirs."""
+WRITES = frozenset({"write_block", "write_style"})
+APPROVES = frozenset({"write", "restyle", "start_from", "accept"})
+APPROVING = "app/persona/approving.py"
+ACTS = {"cli/core.py", "cli/core_reviewing.py"}
+"""Where people act: only from there does anything become a block."""
 
 
 async def test_each_edit_is_a_version_and_the_newest_holds(nora: Friend, omar: Friend) -> None:
@@ -40,23 +51,68 @@ async def test_a_block_that_is_too_long_is_refused(nora: Friend) -> None:
             await write_block(tx, nora.person.id, "user", "x" * (LONGEST_BLOCK + 1), now=2)
 
 
+async def test_the_style_is_set_added_to_and_cleared(nora: Friend) -> None:
+    """Apart from the persona (ACCEPTANCE I2, I11); nothing to set is refused."""
+    person = nora.person.id
+    async with nora.db.writing() as tx:
+        await write_block(tx, person, "persona", "You are Ada.", now=0)
+        await write_style(tx, person, "append", "Short.", now=1)
+        added = await write_style(tx, person, "append", " No emojis. ", now=2)
+        assert (added.version, added.text) == (2, "Short.\nNo emojis.")
+        await write_style(tx, person, "set", "Long.", now=3)
+        assert await text_of(tx, person, "style") == "Long."
+        assert (await write_style(tx, person, "clear", "", now=4)).text == ""
+        with pytest.raises(InvalidInput, match="nothing to append"):
+            await write_style(tx, person, "append", " ", now=5)
+        assert [each.name for each in await list_blocks(tx, person)] == ["persona"]
+
+
+def test_what_has_changed_is_told_line_by_line() -> None:
+    """What stayed is not."""
+    assert [*differences("a\nb", "a\nc")] == ["- b", "+ c"]
+    assert [*differences("", "a")] == ["+ a"]
+
+
 def test_no_block_has_an_automatic_writer() -> None:
     """Every place in the source that could write one is named here (ACCEPTANCE I1)."""
-    callers, writers = set[str](), set[str]()
+    writers, callers, approvers = set[str](), set[str](), set[str]()
     for path in SOURCE.rglob("*.py"):
-        place = path.relative_to(SOURCE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            match node:
-                case ast.Name(id="write_block") | ast.alias(name="write_block"):
-                    callers.add(place)
-                case ast.Attribute(attr="write_block"):
-                    callers.add(place)
-                case ast.Constant(value=str(text)) if writes_blocks(text):
-                    writers.add(place)
-                case _:
-                    pass
+        place, tree = path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
+        texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        writers |= {place} & {place for text in texts if isinstance(text, str)
+                              if writes_blocks(text)}  # fmt: skip
+        callers |= {place} if names_in(tree) & WRITES else set()
+        approvers |= {place} if imported_from(tree, "approving") else set()
     assert writers == {"memory/core_blocks.py"}
-    assert callers == WRITERS
+    assert callers == {"memory/core_blocks.py", APPROVING}
+    assert approvers == ACTS
+    tree = ast.parse((SOURCE / APPROVING).read_text("utf-8"))
+    by_people = {each.name for each in tree.body if isinstance(each, ast.AsyncFunctionDef)}
+    assert by_people == APPROVES | {"decline"}
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The names that a module uses, also as parts of others, or brings in."""
+    found = set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.alias(name=name) | ast.Attribute(attr=name):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
+def imported_from(tree: ast.AST, module: str) -> bool:
+    """Whether a module brings in another, or anything of it."""
+    return any(
+        (isinstance(node, ast.ImportFrom)
+         and (str(node.module).endswith(f"persona.{module}")
+              or any(each.name == module for each in node.names)))
+        or (isinstance(node, ast.Import)
+            and any(each.name.endswith(f"persona.{module}") for each in node.names))
+        for node in ast.walk(tree)
+    )  # fmt: skip
 
 
 def writes_blocks(sql: str) -> bool:

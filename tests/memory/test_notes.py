@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
-from oldfriend.memory.changes import list_changes
+from oldfriend.memory.changes import check_fold, list_changes
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.notes import learn_note, list_notes
 from tests.memory.conftest import Friend
@@ -91,3 +92,30 @@ async def test_notes_are_listed_in_the_order_in_which_they_were_made(nora: Frien
 
     async with nora.db.reading() as tx:
         assert [each.text for each in await list_notes(tx, nora.person.id)] == texts
+
+
+async def test_a_note_that_puts_another_right_overtakes_it(nora: Friend) -> None:
+    """The old one is kept as what was said before."""
+    for text in ("my locker code is 4711", "my bike code is 99", "my locker code is 4712"):
+        nora.clock.tick(minutes=1)
+        await note(nora, await nora.says(f"Remember that {text}"), text)
+
+    async with nora.db.reading() as tx:
+        live = [each.text for each in await list_notes(tx, nora.person.id)]
+        first, *_, last = (change.after for change in await list_changes(tx, nora.person.id))
+        assert await check_fold(tx, nora.person.id) == []
+    assert live == ["my bike code is 99", "my locker code is 4712"]
+    assert isinstance(last, Memory)
+    assert (last.id, last.status, last.ended_at) == (first.id, "superseded", nora.clock())
+
+
+async def test_what_was_said_earlier_puts_nothing_right(nora: Friend) -> None:
+    """Notes may be made in another order than the words were said."""
+    early = await nora.says("Remember that my locker code is 4711")
+    nora.clock.tick(minutes=1)
+    late = await nora.says("Remember that my locker code is 4712")
+    await note(nora, late, "my locker code is 4712")
+    await note(nora, early, "my locker code is 4711")
+
+    async with nora.db.reading() as tx:
+        assert len(await list_notes(tx, nora.person.id)) == 2

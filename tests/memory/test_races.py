@@ -17,6 +17,7 @@ from oldfriend.memory.log import Place, edit_message, get_message, write_message
 from oldfriend.memory.notes import learn_note, list_notes
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_owner, ensure_person
 from oldfriend.memory.sessions import session_at
+from tests.conftest import SEVERAL_PROCESSES
 from tests.memory.conftest import Friend
 from tests.processes import line_of, python
 
@@ -75,6 +76,7 @@ async def test_whoever_comes_first_is_met_once(db: Database) -> None:
     assert len({(owner, companion) for owner, _, companion, _ in found}) == 1
 
 
+@SEVERAL_PROCESSES
 async def test_processes_that_meet_somebody_at_once_agree_on_who_it_is(
     db: Database, database_url: str
 ) -> None:

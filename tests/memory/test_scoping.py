@@ -11,7 +11,7 @@ import importlib
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,26 +23,38 @@ import oldfriend.memory
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import SegmentId, new_id
-from oldfriend.domain.memories import Believed, Cause, Entity, Memory, Summary
+from oldfriend.domain.memories import Believed, Cause, Entity, Memory, Mood, Relation, Summary
 from oldfriend.domain.messages import Message
+from oldfriend.domain.working import NOTHING_IN_MIND
 from oldfriend.memory import (
     batches,
     beliefs,
+    borrowing,
     changes,
     core_blocks,
+    correcting,
+    deriving,
+    descriptions,
     dump,
     evidence,
     known,
     log,
     meanings,
+    moods,
     notes,
     people,
     receipts,
     segments,
     sessions,
+    settling,
+    soul,
+    suggestions,
+    thoughts,
+    ticks,
     vectors,
     views,
     withdrawing,
+    working,
 )
 from oldfriend.memory.shelf import Shelf
 from tests.memory.conftest import Friend, Meet
@@ -140,6 +152,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     )  # fmt: skip
     await believe(tx, friend, said, secret)
     await write_about_themselves(tx, friend, secret)
+    await think(tx, friend, secret)
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
     await vectors.save_vectors(tx, friend.person.id, "m", [said.seq], embedding)
     await people.set_language(tx, friend.person.id, "en")
@@ -155,6 +168,9 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         await segments.measure_uncut(tx, person, uncut)
         cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)
         await segments.set_status(tx, cut, "done", outcome={"told": secret}, now=now)
+        await moods.set_mood(tx, cut, Mood(phrase=secret, energy=5))
+        await working.load_working(tx, person, said.session, now=now)
+        await working.save_working(tx, person, said.session, NOTHING_IN_MIND, now=now)
         causes = (Cause(message=said.id, version=said.version),)
         ground = changes.Ground(author="rules/1", segment=cut.id, causes=causes)
         believed: list[Believed] = [
@@ -183,6 +199,45 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         segment = await segments.get_segment(tx, person, reopened)
         await segments.reopen_segment(tx, segment)
     await segments.remove_empty_segments(tx, person)
+    await working.clear_working(tx, person)
+
+
+async def think(tx: Recorder, friend: Friend, secret: str) -> None:
+    """Everything that thinking writes, and what takes it back."""
+    person, now = friend.person.id, friend.clock()
+    ground = changes.Ground(author="reflect/1")
+    event = Memory(id=new_id(now), person=person, kind="event", text=secret, language="en",
+                   learned_at=now)  # fmt: skip
+    thought = replace(event, id=new_id(now), kind="thought", relations=(
+        Relation(kind="rests_on", other=event.id),
+    ))  # fmt: skip
+    said = await friend.says_in(tx, f"{secret} again")
+    for each in (event, thought):
+        await changes.decide(tx, each, op="learned", base=0, ground=ground, now=now)
+    if said is not None:
+        words = evidence.Words(source=said, quote=secret)
+        await evidence.add_evidence(tx, person, event.id, [words], extractor="rules/1", now=now)
+    await borrowing.borrow(tx, person, thought.id, [event.id], extractor="reflect/1", now=now)
+    await borrowing.borrow_again(tx, person, [thought.id], now=now)
+    tick = ticks.Tick(
+        id=new_id(now), person=person, kind="reflection", why="timer", ran_at=now,
+        shown=(event.id,), transcript=ticks.Transcript(shown=(secret,), answered=(secret,)),
+    )  # fmt: skip
+    await ticks.write_tick(tx, tick)
+    await settling.end_what_was_made(tx, person, now=now, fallen=[event.id])
+
+
+async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
+    """Everything that reads what was thought."""
+    person = friend.person.id
+    await ticks.find_last_tick(tx, person, "reflection")
+    await ticks.list_ticks(tx, person, since=0)
+    await ticks.thinking_since(tx, person, "reflection", 0)
+    await ticks.next_fading(tx, person)
+    await ticks.let_transcripts_go(tx, person, now=0)
+    await thoughts.list_thoughts_at_hand(tx, person)
+    await descriptions.list_indescribed(tx, person)
+    await changes.was_set_right_since(tx, person, 0)
 
 
 async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -191,6 +246,14 @@ async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> N
     await people.rename_person(tx, renamed, friend.person.name, platforms=())
     await core_blocks.write_block(tx, friend.person.id, "user", secret, now=0)
     await core_blocks.list_blocks(tx, friend.person.id)
+    what = suggestions.Proposal(block="style", text=secret, reason=secret, author="reflect/1")
+    made = await suggestions.suggest(tx, friend.person.id, what, now=0)
+    if made is not None:  # it was not suggested before
+        await suggestions.get_pending(tx, friend.person.id, made.id)
+        await suggestions.take_away(tx, made)
+        again = await suggestions.suggest(tx, friend.person.id, what, now=0)
+        assert again is not None
+        await suggestions.settle(tx, again, "declined", now=0)
 
 
 async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -243,6 +306,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
         with pytest.raises(OldfriendError):
             await log.edit_message(tx, person, message, "his now", now=0)
         assert await receipts.find_receipt(tx, person, message) is None
+        assert await receipts.find_receipt_named(tx, person, message) is None
     assert not await receipts.count_quoted(tx, person, of_others, author="rules/1")
     for memory in his_notes:
         with pytest.raises(OldfriendError):
@@ -262,6 +326,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     await evidence.list_evidence(tx, person)
     await look_at_beliefs(tx, friend, others)
     await look_at_meanings(tx, friend, others)
+    await look_at_thinking(tx, friend)
     await receipts.find_receipt(tx, person)
     await vectors.list_unembedded(tx, person, "other model")
     await vectors.count_findable(tx, person, "m")
@@ -288,13 +353,17 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await beliefs.list_entities(tx, person)
     await beliefs.list_summaries(tx, person)
     await beliefs.list_rejected(tx, person)
+    await beliefs.list_merged(tx, person)
     for known_one in await beliefs.list_memories(tx, person):
         assert await beliefs.list_overtaking(tx, person, known_one.memory.id) == []
+        await correcting.when_set(tx, person, [known_one.memory.id])
     await evidence.list_evidence_by(tx, person, SegmentId("none"))
     await receipts.list_receipts(tx, person, limit=5)
     await sessions.count_sessions(tx, person)
     await segments.count_segments(tx, person)
     await segments.find_last_read(tx, person)
+    await segments.list_read_since(tx, person, 0)
+    await moods.find_mood(tx, person, at=friend.clock())
     await segments.list_uncut(tx, person)
     for segment in await segments.list_segments(tx, person, status=["waiting", "done"]):
         await segments.list_messages_in(tx, segment)
@@ -325,6 +394,9 @@ async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None
 
 async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
     """What only happens now and then: the first start, a late vector, an outdated imprint."""
+    companion = await people.ensure_companion(tx, now=0)
+    await soul.keep_soul(tx, companion.id, "You are kind.", now=0)
+    await soul.soul_text(tx)
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.get_person(tx, None)
@@ -356,6 +428,16 @@ async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
         "UPDATE message SET imprint = :zeros WHERE length(imprint) > 0", zeros=bytes(12)
     )
     await Shelf("m").index_of(tx, friend.person.id)
+
+
+async def derive_anew(tx: Recorder, friend: Friend) -> None:
+    """What is done with a copy of their memory before it is derived anew."""
+    person = friend.person.id
+    journal = await changes.list_changes(tx, person)
+    await deriving.go_back(tx, person, journal, since=friend.clock())
+    for segment in await segments.list_segments(tx, person):
+        await deriving.read_anew(tx, person, segment.id, is_again=False)
+    await deriving.believe_nothing_yet(tx, person)
 
 
 async def ids_of(db: Database, person: str) -> set[str]:
@@ -471,6 +553,7 @@ async def test_the_tour_leaves_no_statement_out(nora: Friend, omar: Friend) -> N
         async with recorded(friend) as tx:
             await look(tx, friend, other, shelf)
             await rarely(tx, friend, shelf)
+            await derive_anew(tx, friend)
         run |= {plain(sql) for sql, _, _ in tx.seen}
 
     never = [

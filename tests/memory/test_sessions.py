@@ -3,6 +3,7 @@
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.people import SESSION_IDLE
 from oldfriend.memory.sessions import close_session, ensure_closed_session
+from tests.conftest import SEVERAL_PROCESSES
 from tests.memory.conftest import Friend, Meet
 from tests.processes import line_of, python
 
@@ -130,6 +131,7 @@ async def test_a_given_session_keeps_its_name_and_grows(nora: Friend) -> None:
     assert (await nora.says("now")).session not in ids
 
 
+@SEVERAL_PROCESSES
 async def test_processes_that_race_never_have_two_sessions_open(
     nora: Friend, database_url: str
 ) -> None:

@@ -11,6 +11,7 @@ from oldfriend.memory.log import edit_message
 from oldfriend.memory.search import PersonIndex
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.vectors import save_vectors
+from tests.conftest import SEVERAL_PROCESSES
 from tests.memory.conftest import Friend, Meet
 from tests.processes import python
 
@@ -75,6 +76,7 @@ async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: Shel
     assert await seqs(nora, shelf) == [first.seq, second.seq]
 
 
+@SEVERAL_PROCESSES
 async def test_what_another_connection_or_process_writes_is_there_too(
     nora: Friend, shelf: Shelf, database_url: str
 ) -> None:
@@ -207,6 +209,7 @@ async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: Shelf) -> N
     assert await seqs(nora, shelf) == [second.seq]
 
 
+@SEVERAL_PROCESSES
 async def test_a_reader_of_an_older_moment_gets_that_moment(
     nora: Friend, shelf: Shelf, database_url: str
 ) -> None:

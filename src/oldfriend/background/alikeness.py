@@ -62,8 +62,8 @@ def weigh(
     meanings = meanings_of(claims, gathered, vectors)
     alike = Alikeness(meanings=meanings)
     known = Vectors(model=embedder, of=meanings) if meanings else None
-    rejected = gathered.scene.rejected
-    others: list[Told] = [*(each.memory for each in gathered.known), *rejected, *claims]
+    gone = (*gathered.scene.rejected, *gathered.scene.merged)
+    others: list[Told] = [*(each.memory for each in gathered.known), *gone, *claims]
     language = gathered.scene.language
     names = [name for each in gathered.entities for name in (each.name, *each.aliases)]
     for pair in alike_pairs(claims, others, known, language=language):

@@ -61,6 +61,9 @@ GATES: Final[Sequence[Gate]] = (
 )  # fmt: skip
 """Each gives a reason against a claim, or none."""
 
+OF_NOTES: Final[Sequence[Gate]] = (kind_fault, target_fault, order_fault)
+"""A note that is put right stands in the person's words, whatever they are."""
+
 MOST_EVENTS: Final = 3
 MOST_PATTERNS: Final = 5
 MOST_TOPICS: Final = 6
@@ -127,7 +130,8 @@ def judged(claim: Claim, talk: Talk) -> Claim | Reason:
     if isinstance(support, str):
         return support
     case = Case(claim=claim, places=support, talk=talk)
-    fault = next((fault for gate in GATES if (fault := gate(case)) is not None), None)
+    gates = OF_NOTES if claim.kind == "note" else GATES
+    fault = next((fault for gate in gates if (fault := gate(case)) is not None), None)
     return fault or mended(case)
 
 

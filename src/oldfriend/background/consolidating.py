@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from oldfriend.background.alikeness import Alikeness, weigh
-from oldfriend.background.checking import check, is_trivial
+from oldfriend.background.checking import Checked, check, is_trivial
 from oldfriend.background.deciding import Decision, Deliberation, decide_all
 from oldfriend.background.extraction import Extraction, Material
 from oldfriend.background.forgotten import IsForgotten, without_forgotten
-from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gathering import Gathered, gather
 from oldfriend.background.likeness import Told
+from oldfriend.background.rules.stating import began_in, stated_in
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import StaleDecision
@@ -24,13 +24,18 @@ from oldfriend.domain.ids import ObjectId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.borrowing import borrow_again
 from oldfriend.memory.changes import Ground, decide, revision_of
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
 from oldfriend.memory.meanings import save_meanings
+from oldfriend.memory.moods import set_mood
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.search.words import words_in
 from oldfriend.memory.segments import UNREAD, Segment, SegmentStatus, find_segment, set_status
+from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.withdrawing import end_summaries, end_unsupported, reopen_overtaken
+from oldfriend.turn.perceive import sentences_of
 
 Read: TypeAlias = Callable[[Material], Awaitable[Extraction]]
 Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
@@ -42,6 +47,11 @@ TRIES: Final = 3
 
 MOST_ASKED: Final = 12
 """So many unclear pairs of one segment a model is asked about; the rest counts as different."""
+
+
+NOTHING: Final = [["none"], ["no"], ["nothing"], ["n"], ["ninguno"], ["ninguna"], ["nada"],
+    ["keine"], ["keiner"], ["nichts"], ["aucun"], ["rien"], ["non"], ["无"], ["没"]]  # fmt: skip
+"""So an answer begins which says that no peak was missed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +74,7 @@ class Consolidated:
     """What came of one segment."""
 
     segment: Segment
-    outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused by reason
+    outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused, peaks missed
 
 
 async def consolidate(means: Means, segment: Segment) -> Consolidated | None:
@@ -119,10 +129,11 @@ async def believe(means: Means, gathered: Gathered, extraction: Extraction) -> C
     thinking = Deliberation(
         scene=gathered.scene, known={each.memory.id: each for each in gathered.known},
         entities={each.id: each for each in gathered.entities}, bases=gathered.bases,
-        same=alike.is_same,
+        same=alike.is_same, stated=lambda each: stated_in(each.text, each.language),
+        began=lambda each: began_in(each.text, each.language),
     )  # fmt: skip
     decide_all(thinking, checked.extraction)
-    outcome = counted(thinking, checked.rejected)
+    outcome = counted(thinking, checked)
     await write(means, gathered, thinking, checked.extraction, alike, outcome)
     return Consolidated(segment=gathered.segment, outcome=outcome)
 
@@ -154,12 +165,15 @@ async def write(
             tx, segment, status, author=extraction.author, outcome=outcome, now=now
         ):
             raise StaleDecision(f"Segment {segment.id} was changed while it was being read.")
+        await set_mood(tx, segment, extraction.mood)
         doubtful = await take_back(tx, segment, ground, now=now)
         for decision in thinking.decided.values():
             await write_decision(tx, segment, decision, ground, now=now)
+        await borrow_again(tx, segment.person, doubtful, now=now)
         await end_unsupported(tx, segment.person, ground=ground, now=now, only=doubtful)
         if segment.generation > 1:
             await reopen_overtaken(tx, segment.person, segment.id, ground=ground, now=now)
+            await end_what_was_made(tx, segment.person, now=now)
         if extraction.summary:
             summary = summary_of(segment, thinking, extraction, now=now)
             await decide(tx, summary, op="learned", base=0, ground=ground, now=now)
@@ -205,7 +219,7 @@ def summary_of(
     )  # fmt: skip
 
 
-def counted(thinking: Deliberation, rejected: Mapping[Reason, int]) -> dict[str, JsonValue]:
+def counted(thinking: Deliberation, checked: Checked) -> dict[str, JsonValue]:
     """What came of a segment, in numbers."""
     learned: Counter[str] = Counter()
     joined = 0
@@ -216,7 +230,16 @@ def counted(thinking: Deliberation, rejected: Mapping[Reason, int]) -> dict[str,
         elif decision.words:
             joined += 1
     refusals: dict[str, JsonValue] = {str(reason): n for reason, n in thinking.refused.items()}
-    rejections: dict[str, JsonValue] = {str(reason): n for reason, n in rejected.items()}
+    rejections: dict[str, JsonValue] = {
+        str(reason): n for reason, n in checked.rejected.items()
+    }  # fmt: skip
     return {
         "learned": dict(learned), "joined": joined, "rejected": rejections, "refused": refusals,
+        "missed_peak": int(has_missed_a_peak(checked.extraction)),
     }  # fmt: skip
+
+
+def has_missed_a_peak(extraction: Extraction) -> bool:
+    """Whether looking once more, something heavy or happy was found that no event tells of."""
+    found = sentences_of(extraction.self_check.get("missed_peak", ""))
+    return any(words_in(sentence)[:1] not in NOTHING for sentence in found)

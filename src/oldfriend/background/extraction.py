@@ -15,6 +15,7 @@ from oldfriend.domain.memories import (
     EntityKind,
     Known,
     MemoryKind,
+    Mood,
     PatternKind,
     RelationalTag,
     Signal,
@@ -49,6 +50,7 @@ class Claim:
     subject: Subject = "person"
     key: str = ""
     value: str = ""
+    ends: "Claim | None" = None  # what it says holds no more, as it was until then
     pattern: PatternKind | None = None
     impact: int = 0
     tags: tuple[str, ...] = ()
@@ -83,25 +85,16 @@ class Sameness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoodSignal:
-    """How the person seemed (used by mood; issue of its own)."""
-
-    phrase: str
-    energy: int  # 0 to 10
-    signal: Literal["warm", "cool", "tired", "frustrated"] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """Everything that was read in one segment."""
 
-    author: str  # "extract/1", "rules/2": prompt or rules with their version
+    author: str  # "extract/1", "rules/3": prompt or rules with their version
     claims: tuple[Claim, ...] = ()
     names: tuple[Named, ...] = ()
     samenesses: tuple[Sameness, ...] = ()
     topics: tuple[str, ...] = ()
     summary: str = ""
-    mood: MoodSignal | None = None
+    mood: Mood | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # claims that could not be read, inside an answer that could
 

@@ -12,6 +12,7 @@ from oldfriend.domain.memories import (
     Category,
     EntityKind,
     MemoryKind,
+    MoodSignal,
     PatternKind,
     RelationalTag,
     Signal,
@@ -111,9 +112,7 @@ BESIDE: Final[Mapping[str, Schema]] = {
             {
                 "phrase": TEXT,
                 "energy": {"type": "integer", "minimum": 0, "maximum": 10},
-                "signal": maybe(
-                    {"type": "string", "enum": ["warm", "cool", "tired", "frustrated"]}
-                ),
+                "signal": maybe(one_of(MoodSignal)),
             },
             required=["phrase", "energy"],
         )

@@ -1,7 +1,7 @@
 """What is needed to read a segment, and to decide about it? The talk, and what is known.
 
 Only what may bear on it is fetched: all that has one value at a time, what keeps being so, what
-is still to come, and the events of those weeks.
+is still to come, what was noted, the events of those weeks, and those that began something.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,9 @@ from typing import Final
 
 from oldfriend.background.deciding.attributes import folded
 from oldfriend.background.deciding.deliberation import Scene
-from oldfriend.background.deciding.happenings import MENTIONED_AGAIN
+from oldfriend.background.deciding.joining import MENTIONED_AGAIN
 from oldfriend.background.extraction import Material
+from oldfriend.background.rules.stating import began_in
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
@@ -20,6 +21,8 @@ from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKin
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import (
     list_entities,
+    list_memories,
+    list_merged,
     list_rejected,
     list_rejected_names,
 )
@@ -31,13 +34,14 @@ from oldfriend.memory.segments import Segment, list_messages_before, list_messag
 from oldfriend.memory.shelf import Shelf
 
 LASTING: Final = frozenset[MemoryKind](
-    {"fact", "preference", "pattern", "commitment", "expectation"}
+    {"note", "fact", "preference", "pattern", "commitment", "expectation"}
 )
 ATTRIBUTES: Final = frozenset[MemoryKind]({"fact", "preference"})
 BEFORE: Final = 6
 """So many messages before a segment help to understand it."""
 SHOWN: Final[Mapping[MemoryKind, int]] = {
     "fact": 40, "preference": 20, "pattern": 20, "commitment": 10, "expectation": 10, "event": 10,
+    "note": 10,
 }  # fmt: skip
 """How much of what is known a model is shown, the strongest first."""
 
@@ -67,7 +71,9 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     companion = await get_companion(tx)
     messages = await list_messages_in(tx, segment)
     beliefs = await shelf.beliefs_of(tx, person.id)
-    known = [each for each in beliefs.known if may_bear_on(each.memory, segment)]
+    notes = await list_memories(tx, person.id, kinds=["note"])  # search finds them by their words
+    believed = [each for each in beliefs.known if each.memory.kind != "note"]
+    known = [each for each in (*notes, *believed) if may_bear_on(each.memory, segment)]
     entities = await list_entities(tx, person.id)
     return Gathered(
         segment=segment,
@@ -86,6 +92,7 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
             language=person.language or "en", now=now,
             messages={message.id: message for message in messages},
             rejected=tuple(await list_rejected(tx, person.id)),
+            merged=tuple(await list_merged(tx, person.id)),
             fading=await list_fading(tx, segment),
         ),
         known=tuple(known),
@@ -100,7 +107,8 @@ def may_bear_on(memory: Memory, segment: Segment) -> bool:
     if memory.kind == "event":
         at = memory.learned_at if memory.happened_at is None else memory.happened_at
         is_near = segment.from_at - MENTIONED_AGAIN <= at <= segment.until_at + MENTIONED_AGAIN
-        return memory.ended_at is None and is_near
+        may_end = is_near or bool(began_in(memory.text, memory.language))
+        return memory.ended_at is None and may_end
     if memory.ended_at is None:
         return memory.kind in LASTING
     return memory.kind in ATTRIBUTES and memory.status == "superseded"

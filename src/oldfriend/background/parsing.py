@@ -7,13 +7,12 @@ that nobody gave out stays as it is, and is found out in ``checking``.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeVar, get_args
+from typing import Final, TypeVar, get_args
 
 from oldfriend.background.extraction import (
     Bearing,
     Claim,
     Extraction,
-    MoodSignal,
     Named,
     Quote,
     Sameness,
@@ -40,6 +39,8 @@ from oldfriend.domain.memories import (
     EntityKind,
     Memory,
     MemoryKind,
+    Mood,
+    MoodSignal,
     PatternKind,
     RelationalTag,
     Signal,
@@ -47,7 +48,6 @@ from oldfriend.domain.memories import (
 )
 
 T = TypeVar("T")
-MoodWord = Literal["warm", "cool", "tired", "frustrated"]
 
 
 BEARINGS: Final[tuple[Bearing, ...]] = get_args(Bearing)
@@ -56,7 +56,7 @@ SIGNALS: Final[tuple[Signal, ...]] = get_args(Signal)
 PATTERN_KINDS: Final[tuple[PatternKind, ...]] = get_args(PatternKind)
 RELATIONAL_TAGS: Final[tuple[RelationalTag, ...]] = get_args(RelationalTag)
 ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
-MOOD_WORDS: Final[tuple[MoodWord, ...]] = get_args(MoodWord)
+MOOD_SIGNALS: Final[tuple[MoodSignal, ...]] = get_args(MoodSignal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,13 +221,13 @@ def quote_from(quote: Fields, legend: Legend) -> Quote:
     return Quote(message=message.id if message else MessageId(alias), text=text_in(quote, "text"))
 
 
-def mood_from(value: JsonValue) -> MoodSignal | None:
+def mood_from(value: JsonValue) -> Mood | None:
     """How the person seemed; none where it cannot be read, for nothing rests on it."""
     match value:
         case {"phrase": str(phrase), "energy": int(energy), **others} if 0 <= energy <= 10:
             signal = others.get("signal")
-            word = next((word for word in MOOD_WORDS if word == signal), None)
-            return MoodSignal(phrase=clean(phrase), energy=int(energy), signal=word)
+            word = next((word for word in MOOD_SIGNALS if word == signal), None)
+            return Mood(phrase=clean(phrase), energy=int(energy), signal=word)
         case _:
             return None
 

@@ -13,6 +13,7 @@ from oldfriend.domain.ids import BatchId, PersonId, new_id
 from oldfriend.domain.messages import storable
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import remove_empty_segments, reopen_segments_of
+from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import undo_consolidations
 
 BatchStatus = Literal["running", "done", "undone"]
@@ -205,6 +206,7 @@ async def withdraw_beliefs(tx: Transaction, batch: Batch, *, now: Micros) -> int
     """
     segments = await reopen_segments_of(tx, batch.person, batch.id)
     touched = await undo_consolidations(tx, batch.person, segments, now=now)
+    touched += await end_what_was_made(tx, batch.person, now=now)
     await tx.run(
         """DELETE FROM evidence WHERE person = :person AND EXISTS
              (SELECT 1 FROM message m WHERE m.id = evidence.message AND m.person = :person

@@ -5,8 +5,8 @@ from typing import Final
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, ambiguous, patterns_of
 from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Standing, Summary
 from oldfriend.memory.rows import COLUMNS, from_row
 
@@ -14,13 +14,16 @@ MEMORY: Final = ", ".join(COLUMNS[Memory])
 STANDING: Final = "strength, confidence, times_seen, first_seen, last_seen, change_seq"
 ENTITY: Final = ", ".join(COLUMNS[Entity])
 SUMMARY: Final = ", ".join(COLUMNS[Summary])
-SHORTEST_PREFIX: Final = 4
+MOST_CANDIDATES: Final = 5
 
 
 async def list_memories(
     tx: Transaction, person: PersonId, *, kinds: Collection[MemoryKind] = (), live: bool = True
 ) -> list[Known]:
-    """What is believed, of some kinds or of all, oldest first; with ``live`` False ended, too."""
+    """What is believed, of some kinds or of all, oldest first; with ``live`` False ended, too.
+
+    What was learned at once comes in an order that does not depend on ids.
+    """
     wanted = {f"kind{place}": kind for place, kind in enumerate(sorted(kinds))}
     of_kinds = f"AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
     rows = await tx.rows(
@@ -30,7 +33,9 @@ async def list_memories(
         live=int(live),
         **wanted,
     )
-    return [known_from(row) for row in rows]
+    return sorted(
+        map(known_from, rows), key=lambda each: (each.memory.learned_at, each.memory.text)
+    )
 
 
 async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> list[Known]:
@@ -67,6 +72,15 @@ async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
     """What the person has said is not so."""
     rows = await tx.rows(
         f"SELECT {MEMORY} FROM memory WHERE person = :person AND status = 'rejected'",
+        person=person,
+    )
+    return [from_row(Memory, row) for row in rows]
+
+
+async def list_merged(tx: Transaction, person: PersonId) -> list[Memory]:
+    """What is believed under something else that says the same."""
+    rows = await tx.rows(
+        f"SELECT {MEMORY} FROM memory WHERE person = :person AND status = 'merged'",
         person=person,
     )
     return [from_row(Memory, row) for row in rows]
@@ -127,7 +141,8 @@ async def list_entities(
         person=person,
         live=int(live),
     )
-    return [from_row(Entity, row) for row in rows]
+    entities = [from_row(Entity, row) for row in rows]
+    return sorted(entities, key=lambda each: (each.learned_at, each.name))
 
 
 async def list_summaries(
@@ -144,25 +159,19 @@ async def list_summaries(
 
 
 async def find_object(tx: Transaction, person: PersonId, prefix: str) -> tuple[str, str]:
-    """The id and kind of the one object whose id begins or ends so. Raises NotFound, InvalidInput.
-
-    People see the last characters of an id: the first ones are the same for what was learned at
-    once.
-    """
-    wanted = prefix.strip().lower()
-    if len(wanted) < SHORTEST_PREFIX:
-        raise InvalidInput(f"{prefix!r} is too short for an id; give {SHORTEST_PREFIX} characters.")
+    """The id and kind of what a part of an id means. Raises NotFound, InvalidInput."""
     rows = await tx.rows(
         """SELECT DISTINCT object, kind FROM change WHERE person = :person
-           AND (object LIKE :begins OR object LIKE :ends) LIMIT 3""",
+           AND (object LIKE :begins OR object LIKE :ends OR object LIKE :shown)
+           ORDER BY object LIMIT :most""",
         person=person,
-        begins=f"{wanted}%",
-        ends=f"%{wanted}",
+        most=MOST_CANDIDATES,
+        **patterns_of(prefix),
     )
     if not rows:
         raise NotFound(f"Nothing that is believed has the id {prefix!r}.")
     if len(rows) > 1:
-        raise InvalidInput(f"{prefix!r} is the id of several; give more of it.")
+        raise ambiguous(prefix, {row[0]: row[1] for row in rows})
     return str(rows[0][0]), str(rows[0][1])
 
 

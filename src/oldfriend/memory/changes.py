@@ -82,6 +82,17 @@ async def revision_of(tx: Transaction, person: PersonId) -> Revision:
     return Revision(last_change=row[0], rewritten=row[1])
 
 
+async def was_set_right_since(tx: Transaction, person: PersonId, since: Micros) -> bool:
+    """Whether the person has said after a moment that something is not as it was believed."""
+    row = await tx.row(
+        """SELECT 1 FROM change WHERE person = :person AND author = 'person'
+           AND op IN ('corrected', 'rejected', 'separated') AND learned_at > :since LIMIT 1""",
+        person=person,
+        since=since,
+    )
+    return row is not None
+
+
 async def newest_change_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> int:
     """The seq of an object's newest change; 0 when it has none."""
     row = await tx.row(

@@ -1,9 +1,11 @@
 """Who is the companion to somebody, and who are they to it? In people's words only.
 
 Three blocks that stand in every prompt. Nothing that was inferred is ever written into them: what
-is learned has its own place.
+is learned has its own place, and who thinks that a block should change can only suggest it.
 """
 
+import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -16,6 +18,8 @@ from oldfriend.memory.people import lock_person
 
 BlockName = Literal["persona", "user", "style"]
 BLOCKS: Final[tuple[BlockName, ...]] = get_args(BlockName)
+StyleAction = Literal["set", "append", "clear"]
+STYLE_ACTIONS: Final[tuple[StyleAction, ...]] = get_args(StyleAction)
 LONGEST_BLOCK: Final = 5_000
 """Characters (ACCEPTANCE I2)."""
 
@@ -53,6 +57,37 @@ async def write_block(
         person=person, name=name, version=version, text=clean, now=now,
     )  # fmt: skip
     return CoreBlock(name=name, version=version, text=clean, written_at=now)
+
+
+async def write_style(
+    tx: Transaction, person: PersonId, action: StyleAction, text: str, *, now: Micros
+) -> CoreBlock:
+    """Set how the companion talks to somebody, add to it, or clear it; as a person has decided.
+
+    Raises InvalidInput for a text that is too long, or missing where one is needed.
+    """
+    if action == "clear":
+        return await write_block(tx, person, "style", "", now=now)
+    if not text.strip():
+        raise InvalidInput(f"There is nothing to {action}. To empty the style: clear")
+    held = await text_of(tx, person, "style") if action == "append" else ""
+    return await write_block(tx, person, "style", added_to(held, text), now=now)
+
+
+def added_to(held: str, text: str) -> str:
+    """A block with more words in it, on lines of their own."""
+    return "\n".join(part for part in (held, text.strip()) if part)
+
+
+async def text_of(tx: Transaction, person: PersonId, name: BlockName) -> str:
+    """What a block says now; empty where nothing is written."""
+    return next((each.text for each in await list_blocks(tx, person) if each.name == name), "")
+
+
+def differences(before: str, after: str) -> Iterator[str]:
+    """The lines that two texts do not share, "- " before what went and "+ " before what came."""
+    lines = difflib.ndiff(before.splitlines(), after.splitlines())
+    return (line for line in lines if line[:2] in {"- ", "+ "})
 
 
 async def list_blocks(tx: Transaction, person: PersonId) -> list[CoreBlock]:

@@ -4,7 +4,7 @@ Each decision is written like any other, with the person as its author; what the
 confirmed is never overruled by inference. Nothing is taken away here: that is forgetting.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,10 +26,12 @@ from oldfriend.memory.changes import Ground, decide, list_changes_of
 from oldfriend.memory.evidence import move_evidence
 from oldfriend.memory.overtaking import before, in_its_place
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import decide_next, hold_again
 
 BY_PERSON: Final = Ground(author="person")
 MOST_CHARACTERS: Final = 500
+DUE: Final = frozenset({"commitment", "expectation"})
 MADE_OF_WORDS: Final = (
     "A summary is made of what was said. Correct a belief instead, or edit the message itself."
 )
@@ -98,6 +100,7 @@ async def reject(
         return [await decided(tx, gone, "rejected", now=now)]
     rejected = replace(each, status="rejected", is_by_person=True, ended_at=now)
     await decided(tx, rejected, "rejected", now=now)
+    await end_what_was_made(tx, person, now=now)
     overtaken = [link.other for link in each.relations if link.kind == "supersedes"]
     back = [await bring_back(tx, person, other, now=now) for other in overtaken]
     return [rejected, *(other for other in back if other is not None)]
@@ -137,8 +140,24 @@ async def edit(
         said = replace(
             each, text=text, status=status, entities=names, is_by_person=True, vouched_at=now
         )  # fmt: skip
-        return [await decided(tx, said, "corrected", now=now)]
+        corrected = await decided(tx, said, "corrected", now=now)
+        await end_what_was_made(tx, person, now=now, fallen=[said.id])
+        return [corrected]
     return await supersede(tx, each, text, value, now=now)
+
+
+async def set_due(
+    tx: Transaction, person: PersonId, object_id: ObjectId, due_at: Micros | None, *, now: Micros
+) -> Believed:
+    """Say when a promise or an expectation is due, or that it has no time (None).
+
+    Raises NotFound, and InvalidInput for what is never due.
+    """
+    each = await live_one(tx, person, object_id)
+    if not isinstance(each, Memory) or each.kind not in DUE:
+        raise InvalidInput("Only a commitment or an expectation is due at some time.")
+    said = replace(each, due_at=due_at, is_by_person=True, vouched_at=now)
+    return await decided(tx, said, "corrected", now=now)
 
 
 async def supersede(
@@ -263,6 +282,24 @@ def checked_text(text: str) -> str:
     if not flat or len(flat) > MOST_CHARACTERS:
         raise InvalidInput(f"Say it in 1 to {MOST_CHARACTERS} characters, not {len(flat)}.")
     return flat
+
+
+async def when_set(
+    tx: Transaction, person: PersonId, objects: Sequence[ObjectId]
+) -> dict[ObjectId, Micros]:
+    """When the person has written each of these beliefs as it reads; not in it: they have not."""
+    if not objects:
+        return {}
+    names = {f"object{place}": each for place, each in enumerate(objects)}
+    rows = await tx.rows(
+        f"""SELECT object, MAX(learned_at) FROM change
+           WHERE person = :person AND author = :author AND op IN ('learned', 'corrected')
+           AND object IN ({", ".join(f":{name}" for name in names)}) GROUP BY object""",
+        person=person,
+        author=BY_PERSON.author,
+        **names,
+    )
+    return {ObjectId(row[0]): row[1] for row in rows}
 
 
 async def one_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memory | Entity:

@@ -85,6 +85,18 @@ TABLES: Final = (
         },
     ),
     Table(
+        name="soul", key=("companion", "version"), person=None,
+        columns={"companion": "text", "version": "int", "text": "text", "read_at": "int"},
+    ),
+    Table(
+        name="suggestion", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "block": "text", "text": "text", "replaces": "text",
+            "reason": "text", "cites": "text", "author": "text", "status": "text",
+            "made_at": "int", "decided_at": "int?", "version": "int?",
+        },
+    ),
+    Table(
         name="import_batch", key=("id",), person="person",
         columns={
             "id": "text", "person": "text", "number": "int", "file": "text", "format": "text",
@@ -150,8 +162,10 @@ TABLES: Final = (
             "first_seq": "int", "last_seq": "int", "messages": "int", "tokens": "int",
             "from_at": "int", "until_at": "int", "generation": "int", "status": "text",
             "cut_by": "text", "cut_at": "int", "author": "text?", "outcome": "text?",
-            "error": "text?", "ended_at": "int?",
+            "error": "text?", "ended_at": "int?", "mood_phrase": "text", "mood_energy": "int?",
+            "mood_signal": "text?",
         },
+        defaults={"mood_phrase": "", "mood_energy": None, "mood_signal": None},
     ),
     Table(
         name="evidence", key=("id",), person="person",
@@ -190,6 +204,14 @@ TABLES: Final = (
         },
     ),
     Table(
+        name="tick", key=("id",), person="person",
+        columns={
+            "id": "text", "person": "text", "kind": "text", "why": "text", "ran_at": "int",
+            "tokens_in": "int", "tokens_out": "int", "outcome": "text", "error": "text?",
+            "shown": "text", "transcript": "text?",
+        },
+    ),
+    Table(
         name="tombstone", key=("person", "print"), person="person",
         columns={"person": "text", "print": "text", "laid_at": "int"},
     ),
@@ -218,6 +240,7 @@ LEFT_OUT: Final = MappingProxyType({
     "letter": "work in progress",
     "letter_key": "work in progress",
     "pace": "work in progress",
+    "working_memory": "gone after an hour",
 })  # fmt: skip
 """The tables of which nothing is kept here, and why."""
 

@@ -7,7 +7,15 @@ from typing import Literal
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import MessageId, PersonId, ReceiptId, TurnId, first_id
+from oldfriend.domain.ids import (
+    MessageId,
+    PersonId,
+    ReceiptId,
+    TurnId,
+    ambiguous,
+    first_id,
+    patterns_of,
+)
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.search import Reason
 
@@ -85,6 +93,24 @@ async def find_receipt(
         receipt=row[0],
     )
     return receipt_from(row, items)
+
+
+async def find_receipt_named(tx: Transaction, person: PersonId, part: str) -> Receipt | None:
+    """The receipt of the one reply, turn or receipt that a part of an id means, if there is one.
+
+    Raises InvalidInput.
+    """
+    rows = await tx.rows(
+        """SELECT id, asked_seq FROM receipt WHERE person = :person
+           AND (replied LIKE :begins OR replied LIKE :ends OR replied LIKE :shown
+             OR turn LIKE :begins OR turn LIKE :ends OR turn LIKE :shown
+             OR id LIKE :begins OR id LIKE :ends OR id LIKE :shown) ORDER BY made_at LIMIT 5""",
+        person=person,
+        **patterns_of(part),
+    )
+    if len(rows) > 1:
+        raise ambiguous(part, {row[0]: f"the reply to message {row[1]}" for row in rows})
+    return await find_receipt(tx, person, rows[0][0]) if rows else None
 
 
 async def list_receipts(tx: Transaction, person: PersonId, *, limit: int) -> list[Receipt]:

@@ -19,7 +19,9 @@ from oldfriend.domain.ids import (
     PersonId,
     SegmentId,
     SessionId,
+    ambiguous,
     new_id,
+    patterns_of,
 )
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
@@ -306,16 +308,29 @@ async def find_last_read(tx: Transaction, person: PersonId) -> Segment | None:
     return None if row is None else segment_from(row)
 
 
+async def list_read_since(tx: Transaction, person: PersonId, at: Micros) -> list[Segment]:
+    """The segments that were read at a moment or since, in the order of reading."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'done'
+           AND ended_at >= :at ORDER BY ended_at, id""",
+        person=person,
+        at=at,
+    )
+    return [segment_from(row) for row in rows]
+
+
 async def find_segment_named(tx: Transaction, person: PersonId, name: str) -> Segment | None:
-    """The segment whose id begins or ends so; None: there is none, or there are several."""
+    """The segment that a part of an id means, if there is one. Raises InvalidInput."""
     rows = await tx.rows(
         f"""SELECT {COLUMNS} FROM segment WHERE person = :person
-           AND (id LIKE :begins OR id LIKE :ends) LIMIT 2""",
+           AND (id LIKE :begins OR id LIKE :ends OR id LIKE :shown) ORDER BY id LIMIT 5""",
         person=person,
-        begins=f"{name.strip().lower()}%",
-        ends=f"%{name.strip().lower()}",
+        **patterns_of(name),
     )
-    return segment_from(rows[0]) if len(rows) == 1 else None
+    if len(rows) > 1:
+        found = [segment_from(row) for row in rows]
+        raise ambiguous(name, {each.id: f"{each.messages} messages" for each in found})
+    return segment_from(rows[0]) if rows else None
 
 
 async def reopen_segments_of(tx: Transaction, person: PersonId, batch: BatchId) -> list[SegmentId]:

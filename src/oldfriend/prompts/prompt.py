@@ -35,7 +35,7 @@ class Prompt:
 
 def reply_prompt() -> Prompt:
     """The prompt that replies are written by."""
-    return get_prompt("reply/2")
+    return get_prompt("reply/3")
 
 
 @cache

@@ -20,6 +20,7 @@ from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.segments import list_segments, reopen_segments
 from oldfriend.memory.withdrawing import undo_consolidation
 from oldfriend.queues.agenda import Job
+from oldfriend.turn.perceive import Hearer, perceive
 from tests.app.forming.test_forming import believed, told
 from tests.clock import FrozenClock
 
@@ -142,6 +143,31 @@ async def tell_event(house: House, line: Line, said: str, text: str) -> None:
     await consolidate(replace(means, read=read_event, read_small_talk=read_event), segment)
 
 
+async def test_a_model_may_put_a_note_right_too(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """It is shown the notes, and names the one that what it has read overtakes."""
+    await told(house, line, ["Remember that the spare key hangs at the neighbours."])
+    clock.tick(minutes=DAYS)
+    said = "We took the spare key back, it lies in the drawer."
+    await answer(house, line, Said(text=said))
+    (segment,) = await tend(house, line.person.id, because="asked")
+
+    async def read_it(material: Material) -> Extraction:
+        (note,) = [known.memory.id for known in material.known if known.memory.kind == "note"]
+        claim = Claim(
+            kind="fact", text="Keeps the spare key in the drawer.", key="spare_key",
+            value="in the drawer", quotes=(Quote(message=material.messages[0].id, text=said),),
+            bearing="supersedes", target=note,
+        )  # fmt: skip
+        return Extraction(author="extract/1", claims=(claim,))
+
+    means = await means_for(house, segment)
+    await consolidate(replace(means, read=read_it, read_small_talk=read_it), segment)
+
+    assert await texts(house, line) == {"Keeps the spare key in the drawer.": "active"}
+
+
 async def test_a_value_said_later_has_a_beginning(
     house: House, line: Line, clock: FrozenClock
 ) -> None:
@@ -217,3 +243,22 @@ def test_a_job_that_names_no_segment_is_refused(arguments: str) -> None:
     """Rather than read by whoever comes."""
     with pytest.raises(InvalidInput):
         segment_in(Job(name="read", arguments=json.loads(arguments)))
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("Remind me to call the dentist.", "statement"),
+        ("Remind me on Monday to renew my passport", "statement"),
+        ("Remind me what I said to Ana", "question"),
+        ("Erinnere mich daran, den Zahnarzt anzurufen", "statement"),
+        ("Erinnere mich daran, was ich gesagt habe", "question"),
+        ("Rappelle-moi d'appeler le dentiste", "statement"),
+        ("Rappelle-moi où j'habite", "question"),
+        ("Recuérdame llamar al dentista", "statement"),
+        ("提醒我给牙医打电话", "statement"),
+    ],
+)
+def test_who_asks_to_be_reminded_to_do_something_asks_nothing(text: str, intent: str) -> None:
+    """It is not searched for, but kept."""
+    assert perceive(text, Hearer(name="Wren", languages=("en",))).intent == intent

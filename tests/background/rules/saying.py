@@ -7,7 +7,7 @@ from oldfriend.background.extraction import Extraction, Material
 from oldfriend.background.rules.reading import read_by_rules
 from oldfriend.domain.clock import MINUTE, to_micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, SegmentId, SessionId
-from oldfriend.domain.memories import Entity
+from oldfriend.domain.memories import Entity, Known
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import Role, TrustClass
@@ -55,7 +55,9 @@ def message(
     )
 
 
-def read(*messages: Message, entities: tuple[Entity, ...] = ()) -> Extraction:
+def read(
+    *messages: Message, entities: tuple[Entity, ...] = (), known: tuple[Known, ...] = ()
+) -> Extraction:
     """What the rules read in these messages."""
     return read_by_rules(
         Material(
@@ -66,6 +68,7 @@ def read(*messages: Message, entities: tuple[Entity, ...] = ()) -> Extraction:
             companion="Oldfriend",
             messages=messages,
             entities=entities,
+            known=known,
         )
     )
 

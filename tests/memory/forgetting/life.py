@@ -20,9 +20,11 @@ from oldfriend.ledger.calls import Asker, record_call
 from oldfriend.ledger.tools import begin_tool_call, finish_tool_call
 from oldfriend.llm.model import Call, Completion, Request, ToolCall, Turn
 from oldfriend.memory.batches import Reading, advance_batch, begin_batch, finish_batch
+from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.borrowing import borrow
 from oldfriend.memory.bringing import Target, Told, bring
 from oldfriend.memory.changes import Ground, decide, newest_change_of
-from oldfriend.memory.evidence import Words, add_evidence
+from oldfriend.memory.evidence import Words, add_evidence, list_evidence_of
 from oldfriend.memory.forgetting.tombstones import Forgotten
 from oldfriend.memory.log import Place, edit_message, list_messages, write_message
 from oldfriend.memory.meanings import save_meanings
@@ -31,6 +33,7 @@ from oldfriend.memory.receipts import Receipt, ReceiptItem, write_receipt
 from oldfriend.memory.search import Reason
 from oldfriend.memory.segments import cut_segment, list_messages_in, list_uncut, set_status
 from oldfriend.memory.sessions import session_at
+from oldfriend.memory.ticks import Tick, Transcript, write_tick
 from oldfriend.memory.vectors import save_vectors
 from oldfriend.queues.inbox import Word, put_word
 from oldfriend.queues.outbox import put_reply
@@ -112,6 +115,8 @@ async def live(life: Life, *, turns: int) -> None:
         for _ in range(turns // 3):
             await learn(life, tx)
         await summarise(life, tx)
+        for _ in range(turns // 5):
+            await think(life, tx)
         await leave_letters(life, tx)
 
 
@@ -199,6 +204,37 @@ async def learn(life: Life, tx: Transaction) -> None:
         await overtake(life, tx, memory, first.seq, ground)
     await save_meanings(tx, person, "m", {memory.id: np.ones(8, np.float32)})
     life.memories.append(memory)
+
+
+async def think(life: Life, tx: Transaction) -> None:
+    """A thought is made of beliefs, perhaps in their words; somebody is described; it is kept."""
+    now, person = life.clock.tick(seconds=1), life.person.id
+    live = [each.memory for each in await list_memories(tx, person) if each.memory.kind == "event"]
+    if not live:
+        return
+    cited = life.random.sample(live, k=min(len(live), life.random.randint(1, 2)))
+    text = life.part_of(cited[0].text) if life.random.random() < 0.5 else life.sentence()
+    thought = Memory(
+        id=new_id(now), person=person, kind="thought", text=text or "hm", language="en",
+        trust="companion", learned_at=now,
+        relations=tuple(Relation(kind="rests_on", other=each.id) for each in cited),
+    )  # fmt: skip
+    lenders = [each.id for each in cited]
+    words = await list_evidence_of(tx, person, lenders)
+    causes = [Cause(message=w.message, version=w.version) for each in words.values() for w in each]
+    ground = Ground(author="reflect/1", causes=tuple(dict.fromkeys(causes)))
+    await decide(tx, thought, op="learned", base=0, ground=ground, now=now)
+    await borrow(tx, person, thought.id, lenders, extractor="reflect/1", now=now)
+    for entity in await list_entities(tx, person):
+        if entity.id in cited[0].entities and not entity.is_by_person:
+            described = replace(entity, description=f"the one of {life.part_of(cited[0].text)}")
+            base = await newest_change_of(tx, person, entity.id)
+            how = replace(ground, author="describe/1")
+            await decide(tx, described, op="revised", base=base, ground=how, now=now)
+    shown = Transcript(shown=tuple(each.text for each in cited), answered=(thought.text,))
+    tick = Tick(id=new_id(now), person=person, kind="reflection", why="timer", ran_at=now,
+                shown=tuple(lenders), transcript=shown)  # fmt: skip
+    await write_tick(tx, tick)
 
 
 async def overtake(life: Life, tx: Transaction, memory: Memory, seq: int, ground: Ground) -> None:

@@ -254,3 +254,15 @@ async def test_a_reply_loses_its_words_where_it_repeats(of_nora: Believing) -> N
     async with of_nora.friend.db.reading() as tx:
         texts = [each.text for each in await list_messages(tx, of_nora.friend.person.id)]
     assert texts == [saying, "(taken back)", "How is the new yellow house?"]
+
+
+async def test_what_the_companion_lists_is_near_to_nothing(of_nora: Believing) -> None:
+    """Its list goes with the talk that it was shown in; what it quotes from elsewhere stays."""
+    first = await of_nora.heard(SAID)
+    await of_nora.heard("the spare key hangs behind the old clock")
+    listed = await of_nora.heard(
+        f"• {SAID}\n• the spare key hangs behind the old clock", role="companion"
+    )
+    plan = await of_nora.forget(first.id, listed.id)
+
+    assert plan.near == ()

@@ -10,10 +10,11 @@ from oldfriend.memory.search import (
     IndexRow,
     PersonIndex,
     Question,
+    Reason,
     imprint_of,
     search,
 )
-from oldfriend.memory.search.latest import asks_for_the_latest, newest_first
+from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_first
 from tests.memory.search.test_beliefs import NOW, known, memory
 
 
@@ -49,8 +50,18 @@ def test_a_time_a_name_and_a_verb_are_not_the_latest(text: str) -> None:
 
 def test_what_compares_with_the_best_is_put_in_order_of_time() -> None:
     """What hardly answers does not come first for being new."""
-    assert newest_first([0.9, 0.8, 0.5, 0.1], [1, 3, 2, 9]) == [1, 2, 0, 3]
-    assert newest_first([], []) == []
+    found = [Answer(0.9, (), 1), Answer(0.8, (), 3), Answer(0.5, (), 2), Answer(0.1, (), 9)]
+
+    assert newest_first(found) == [1, 2, 0, 3]
+    assert newest_first([]) == []
+
+
+def test_what_holds_as_much_of_the_question_compares_with_the_best() -> None:
+    """Where meaning tells little, the same words score far apart."""
+    most, less = (Reason(cause="words", strength=each) for each in (0.6, 0.3))
+    found = [Answer(0.9, (most,), 1), Answer(0.2, (most,), 3), Answer(0.2, (less,), 9)]
+
+    assert newest_first(found) == [1, 0, 2]
 
 
 READ = tuple(

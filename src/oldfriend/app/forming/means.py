@@ -41,9 +41,14 @@ async def means_for(house: House, segment: Segment, *, by: By = "either") -> Mea
         await LedgerAccount(
             db=house.db, settings=house.settings, clock=house.clock, asker=asker
         ).check()
+    return await means_with(house, asker, model)
+
+
+async def means_with(house: House, asker: Asker, model: Model | None) -> Means:
+    """What is read with by a model, or by rules (None); what it means is charged to the asker."""
     passes: Literal[1, 2] = 1 if house.settings.memory.passes == 1 else 2
     async with house.db.reading() as tx:
-        forgotten = await forgotten_of(house.settings, tx, segment.person)
+        forgotten = await forgotten_of(house.settings, tx, asker.person)
     return Means(
         db=house.db,
         shelf=house.shelf,

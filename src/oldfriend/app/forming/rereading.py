@@ -1,5 +1,6 @@
 """What have rules read that a model could read better, and what would that take?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,10 +32,14 @@ async def what_rules_read(house: House, person: PersonId) -> Rereading:
     async with house.db.reading() as tx:
         done = await list_segments(tx, person, status=["done"])
     segments = tuple(filter(is_by_rules, done))
-    passes = house.settings.memory.passes
+    return foresee(segments, passes=house.settings.memory.passes)
+
+
+def foresee(segments: Sequence[Segment], *, passes: int) -> Rereading:
+    """About how many tokens a model takes to read some segments."""
     tokens = sum(each.tokens for each in segments)
     return Rereading(
-        segments=segments,
+        segments=tuple(segments),
         messages=sum(each.messages for each in segments),
         tokens_in=round(passes * (MARKED * tokens + AROUND * len(segments))),
         tokens_out=passes * GIVEN * len(segments),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.app.forming.means import OF_IMPORTS, By, means_for
+from oldfriend.app.forming.thinking_ahead import plan_thinking
 from oldfriend.app.house import House
 from oldfriend.app.thinking import model_for
 from oldfriend.background.compacting import compact, due_for_folding
@@ -35,6 +36,8 @@ from oldfriend.memory.segments import (
     reopen_segments,
     set_status,
 )
+from oldfriend.memory.thoughts import let_questions_go
+from oldfriend.memory.ticks import let_transcripts_go, next_fading
 from oldfriend.queues.agenda import Job, list_due, put_job
 from oldfriend.queues.lanes import postpone
 from oldfriend.queues.letters import find_first, first_due, list_people_in
@@ -174,6 +177,8 @@ async def read(
         now = house.clock()
         await plan_tidying(tx, person, now=now, due_at=now + DAY, since=began - LONGEST_READING)
         await plan_folding(tx, person, now=now)
+        if segment.cut_by != OF_IMPORTS or house.settings.memory.imports_by_model:
+            await plan_thinking(tx, house, person, now=now)
     return done
 
 
@@ -237,19 +242,22 @@ async def plan_tidying(
 
 
 async def tidy(house: House, person: PersonId, *, since: Micros = 0) -> None:
-    """Join what says the same, and end what is overdue; again when the next promise runs out."""
+    """Join what says the same, and end what is overdue; again when the next is to be let go."""
     now = house.clock()
     async with house.db.writing() as tx:
         await lock_person(tx, person)
         await expire_overdue(tx, person, now=now)
+        await let_questions_go(tx, person, now=now)
+        await let_transcripts_go(tx, person, now=now)
         await plan_folding(tx, person, now=now)
     model = model_for(house, Asker(person=person, is_background=True), "small")
     embedder = house.embedder.model
     await merge(house.db, person, model=model, embedder=embedder, now=now, since=since)
     async with house.db.writing() as tx:
-        due_at = await next_expiry(tx, person)
-        if due_at is not None:
-            await plan_tidying(tx, person, now=now, due_at=due_at, since=now)
+        ends = [await next_expiry(tx, person), await next_fading(tx, person)]
+        due = [at for at in ends if at is not None]
+        if due:
+            await plan_tidying(tx, person, now=now, due_at=min(due), since=now)
 
 
 async def plan_folding(tx: Transaction, person: PersonId, *, now: Micros) -> None:
@@ -279,10 +287,10 @@ async def why_not_folded(tx: Transaction, person: PersonId) -> str | None:
 
 def segment_in(job: Job) -> tuple[SegmentId, By]:
     """Which segment a job is to read, and who is to. Raises InvalidInput."""
-    segment, by = job.arguments.get("segment"), job.arguments.get("by")
-    if not isinstance(segment, str) or by not in {"rules", "model", "either"}:
-        raise InvalidInput(f"A job to read something that is not a segment: {dict(job.arguments)}")
-    return SegmentId(segment), by  # type: ignore[return-value]
+    match job.arguments:
+        case {"segment": str(segment), "by": "rules" | "model" | "either" as by}:
+            return SegmentId(segment), by
+    raise InvalidInput(f"A job to read something that is not a segment: {dict(job.arguments)}")
 
 
 def because_in(job: Job) -> Cut | None:

@@ -2,9 +2,15 @@
 
 What was said later in the world counts, whenever it was read: importing old talk overrules
 nothing that is newer.
+
+Since when does a value hold? Since the time that was told; where none was, the first value that is
+known of something holds as far back as one knows (None), and each further one since it was first
+said. So of two values that hold at different times only the earlier one has no beginning, and each
+ends where the next begins, in whichever order they are read.
 """
 
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +18,7 @@ from oldfriend.background.deciding.deliberation import SURE_ENOUGH, Deliberation
 from oldfriend.background.extraction import Claim
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Known, Memory, Status
-from oldfriend.memory.overtaking import MANY, SINGLE, is_same_key, since
+from oldfriend.memory.overtaking import MANY, SINGLE, has_one_value, is_same_key, since
 
 JUST_NOW: Final = 31 * DAY
 """What began so shortly before is no story of old times."""
@@ -23,42 +29,70 @@ OPPOSITE: Final = {"interests": "dislikes", "dislikes": "interests"}
 
 def decide_fact(thinking: Deliberation, claim: Claim) -> None:
     """A fact: known already, new, newer than what is known, or older."""
-    rivals = [
-        each
-        for each in thinking.live("fact")
-        if each.memory.key == claim.key and each.memory.subject == claim.subject
-    ]
-    if twin := with_value(rivals, claim):
+    values = [each for each in thinking.of_kind("fact") if is_about(each, claim)]
+    if claim.ends is not None:
+        decide_ending(thinking, claim, claim.ends, values)
+    elif twin := with_value(live(values), claim.value):
         strengthen(thinking, twin, claim)
-    elif claim.key.rpartition(":")[2] in MANY or not rivals:
-        thinking.learn(claim)
+        reach_back(thinking, twin, claim, values)
+    elif claim.key.rpartition(":")[2] in MANY:
+        learn_beside(thinking, claim, values)
     else:
-        compare(thinking, newest(rivals), claim)
+        decide_value(thinking, claim, values)
 
 
 def decide_preference(thinking: Deliberation, claim: Claim) -> None:
     """A preference: known already, new, or the opposite of one that is known."""
-    known = [each for each in thinking.live("preference") if each.memory.subject == claim.subject]
-    alike = [each for each in known if each.memory.key == claim.key]
-    if twin := with_value(alike, claim) or next(
-        (each for each in alike if thinking.same(claim, each.memory)), None
+    known = [
+        each for each in thinking.of_kind("preference") if each.memory.subject == claim.subject
+    ]
+    values = [each for each in known if is_about(each, claim)]
+    if claim.ends is not None:
+        decide_ending(thinking, claim, claim.ends, values)
+    elif twin := with_value(live(values), claim.value) or next(
+        (each for each in live(values) if thinking.same(claim, each.memory)), None
     ):
         strengthen(thinking, twin, claim)
-    elif claim.key in SINGLE and alike:
-        compare(thinking, newest(alike), claim)
-    elif (opposite := opposite_of(claim, known)) is not None:
-        compare(thinking, opposite, claim)
+        reach_back(thinking, twin, claim, values)
+    elif claim.key in SINGLE:
+        decide_value(thinking, claim, values)
+    elif not is_over(thinking, claim) and (opposite := opposite_of(claim, known)) is not None:
+        compare(thinking, opposite, claim, [opposite, *past_beside(opposite, known)])
     else:
+        learn_beside(thinking, claim, values)
+
+
+def learn_beside(thinking: Deliberation, claim: Claim, values: Sequence[Known]) -> None:
+    """Another value of something that may have many; history, where it was over when told."""
+    if not is_over(thinking, claim):
         thinking.learn(claim)
+    elif twin := with_value(values, claim.value):
+        thinking.bear(twin, claim)
+    else:
+        thinking.learn(claim, status="superseded", is_over=True)
 
 
-def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
+def decide_value(thinking: Deliberation, claim: Claim, values: Sequence[Known]) -> None:
+    """A new value of something that has one at a time."""
+    if is_over(thinking, claim):
+        recount(thinking, claim, values)
+    elif rivals := live(values):
+        compare(thinking, newest(rivals), claim, values)
+    elif not values:
+        thinking.learn(claim)
+    elif held_when(thinking, claim) < latest_end(values):
+        recount(thinking, claim, values)
+    else:
+        thinking.learn(replace(claim, holds_from=held_when(thinking, claim)))
+
+
+def compare(thinking: Deliberation, old: Known, claim: Claim, values: Sequence[Known]) -> None:
     """Two values where there can be one: what was said later in the world holds."""
     heard_at = thinking.heard_at(claim)
     if old.memory.id in thinking.scene.fading:
         thinking.learn(claim)
-    elif is_of_before(claim, old, heard_at):
-        recount(thinking, old, claim)
+    elif is_of_before(thinking, claim, old):
+        recount(thinking, claim, values)
     elif old.memory.is_by_person and claim.signal == "implicit":
         thinking.refused["overruled by the person"] += 1
     elif claim.signal == "implicit" or claim.confidence < SURE_ENOUGH:
@@ -69,30 +103,96 @@ def compare(thinking: Deliberation, old: Known, claim: Claim) -> None:
         thinking.end(old, "superseded", "superseded", claim, until=until)
 
 
-def is_of_before(claim: Claim, known: Known, heard_at: Micros) -> bool:
+def decide_ending(
+    thinking: Deliberation, claim: Claim, was: Claim, values: Sequence[Known]
+) -> None:
+    """Something is so no more. That is worth knowing, unless something else is so by now."""
+    current = live(values)
+    if twin := with_value(current, claim.value):
+        strengthen(thinking, twin, claim)
+        return
+    over = (
+        with_value(current, was.value)
+        or next((each for each in current if thinking.same(was, each.memory)), None)
+        or with_value(values[::-1], was.value)
+    )
+    others = [each for each in current if each is not over]
+    if over is None or (others and has_one_value(claim.kind, claim.key)):
+        return
+    if over.memory.ended_at is not None:
+        thinking.learn(claim, supersedes=over.memory)
+    elif is_of_before(thinking, claim, over):
+        thinking.refused["not known"] += 1  # it was said since that it is so
+    else:
+        compare(thinking, over, claim, values)
+
+
+def is_of_before(thinking: Deliberation, claim: Claim, known: Known) -> bool:
     """Whether a claim tells of a time before what is known: told earlier, or over by then.
 
     Who says on the same day that they have moved the day before means what holds now.
     """
-    if heard_at < last_word(known):
+    heard_at = thinking.heard_at(claim)
+    if heard_at < last_word(known) or is_over(thinking, claim):
         return True
-    is_over = claim.holds_until is not None and claim.holds_until <= heard_at
-    return is_over or (claim.holds_from or heard_at) < since(known) - JUST_NOW
+    return (claim.holds_from or heard_at) < since(known) - JUST_NOW
 
 
-def recount(thinking: Deliberation, current: Known, claim: Claim) -> None:
+def is_over(thinking: Deliberation, claim: Claim) -> bool:
+    """Whether a claim tells of what was so, and had ended when it was told."""
+    return claim.holds_until is not None and claim.holds_until <= thinking.heard_at(claim)
+
+
+def held_when(thinking: Deliberation, claim: Claim) -> Micros:
+    """The first moment at which something surely was so, as it was told."""
+    if claim.holds_from is not None:
+        return claim.holds_from
+    heard_at = thinking.heard_at(claim)
+    return heard_at if claim.holds_until is None else min(heard_at, claim.holds_until - 1)
+
+
+def recount(thinking: Deliberation, claim: Claim, values: Sequence[Known]) -> None:
     """What was so before what is known: it finds its place among what was so then."""
-    began = claim.holds_from or thinking.heard_at(claim)
-    past = [each for each in thinking.past if is_same_key(each.memory, current.memory)]
-    if twin := with_value([each for each in past if held_at(each, began)], claim):
+    held = held_when(thinking, claim)
+    if is_over(thinking, claim):
+        held = min([held, *(since(each) - 1 for each in live(values))])
+    past = [each for each in values if each.memory.ended_at is not None]
+    if twin := with_value([each for each in past if held_at(each, held)], claim.value):
         thinking.bear(twin, claim)
         return
-    later = [since(each) for each in (current, *past) if since(each) > began]
+    earlier = [each for each in values if since(each) <= held]
+    later = [each for each in values if since(each) > held]
     for each in past:
-        if held_at(each, began):
-            thinking.change(each, replace(each.memory, holds_until=began), "revised")
-    until = min(later, default=last_word(current))
-    thinking.learn(claim, status="superseded", holds_until=until, is_over=True)
+        if held_at(each, held):
+            thinking.change(each, replace(each.memory, holds_until=held), "revised")
+    for each in later:
+        if each.memory.holds_from is None:
+            thinking.change(each, replace(each.memory, holds_from=since(each)), "revised")
+    ends = [since(each) for each in later] or [last_word(each) for each in live(values)]
+    told = [] if claim.holds_until is None else [claim.holds_until]
+    thinking.learn(
+        replace(claim, holds_from=held if earlier else claim.holds_from),
+        status="superseded", holds_until=min([*ends, *told], default=None), is_over=True,
+    )  # fmt: skip
+
+
+def reach_back(thinking: Deliberation, known: Known, claim: Claim, values: Sequence[Known]) -> None:
+    """What was so earlier than it is known to have been has been so since then.
+
+    Unless another value was said to hold meanwhile.
+    """
+    held, began = held_when(thinking, claim), known.memory.holds_from
+    if began is None or held >= began or not has_one_value(claim.kind, claim.key):
+        return
+    others = [each for each in values if each.memory.id != known.memory.id]
+    if any((since if claim.holds_from else last_word)(each) > held for each in others):
+        return
+    thinking.change(
+        known, replace(thinking.known[known.memory.id].memory, holds_from=held), "revised"
+    )
+    for each in others:
+        if (each.memory.holds_until or held) > held:
+            thinking.change(each, replace(each.memory, holds_until=held), "revised")
 
 
 def held_at(known: Known, at: Micros) -> bool:
@@ -136,16 +236,61 @@ def newest(rivals: list[Known]) -> Known:
     return max(rivals, key=lambda each: (last_word(each), each.memory.id))
 
 
-def with_value(known: list[Known], claim: Claim) -> Known | None:
-    """The one with the claim's value."""
-    wanted = folded(claim.value)
+def live(known: Iterable[Known]) -> list[Known]:
+    """Those that are believed now."""
+    return [each for each in known if each.memory.ended_at is None]
+
+
+def is_about(known: Known, claim: Claim) -> bool:
+    """Whether a memory is a value of what a claim gives a value of."""
+    return (known.memory.key, known.memory.subject) == (claim.key, claim.subject)
+
+
+def past_beside(current: Known, known: Iterable[Known]) -> list[Known]:
+    """The values of before of what a memory is a value of."""
+    return [
+        each
+        for each in known
+        if each.memory.ended_at is not None and is_same_key(each.memory, current.memory)
+    ]
+
+
+def latest_end(values: Iterable[Known]) -> Micros:
+    """Until when the last of some values held."""
+    return max(each.memory.holds_until or last_word(each) for each in values)
+
+
+def with_value(known: Iterable[Known], value: str) -> Known | None:
+    """The one with a value."""
+    wanted = folded(value)
     return next((each for each in known if folded(each.memory.value) == wanted), None)
 
 
-def opposite_of(claim: Claim, known: list[Known]) -> Known | None:
-    """The preference that says the opposite."""
-    opposing = [each for each in known if each.memory.key == OPPOSITE.get(claim.key)]
-    return with_value(opposing, claim)
+def opposite_of(claim: Claim, known: Sequence[Known]) -> Known | None:
+    """The preference that says the opposite: a liking, a dislike, or that it is so no more."""
+    opposing = [each for each in live(known) if each.memory.key == OPPOSITE.get(claim.key)]
+    return with_value(opposing, claim.value) or that_ended(claim, known)
+
+
+def that_ended(claim: Claim, known: Sequence[Known]) -> Known | None:
+    """The memory by which what is claimed was so no more."""
+    was_so = {
+        each.memory.id
+        for each in known
+        if each.memory.ended_at is not None
+        and is_about(each, claim)
+        and folded(each.memory.value) == folded(claim.value)
+    }
+    return next(
+        (
+            each
+            for each in live(known)
+            if is_about(each, claim)
+            and any(link.kind == "supersedes" and link.other in was_so
+                    for link in each.memory.relations)
+        ),
+        None,
+    )  # fmt: skip
 
 
 def folded(value: str) -> str:

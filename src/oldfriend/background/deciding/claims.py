@@ -1,6 +1,11 @@
 """What becomes of all that was read in a segment? Names first, for claims mention them."""
 
-from oldfriend.background.deciding.attributes import decide_fact, decide_preference, folded
+from oldfriend.background.deciding.attributes import (
+    decide_fact,
+    decide_preference,
+    folded,
+    strengthen,
+)
 from oldfriend.background.deciding.deliberation import Deliberation
 from oldfriend.background.deciding.happenings import (
     decide_about_target,
@@ -8,7 +13,9 @@ from oldfriend.background.deciding.happenings import (
     decide_event,
     decide_pattern,
 )
+from oldfriend.background.deciding.joining import known_under
 from oldfriend.background.deciding.names import decide_name, decide_sameness
+from oldfriend.background.deciding.outdating import outdate
 from oldfriend.background.extraction import Claim, Extraction
 
 
@@ -31,11 +38,21 @@ def decide_claim(thinking: Deliberation, claim: Claim) -> None:
     if target is not None and target.memory.ended_at is None and claim.bearing != "new":
         decide_about_target(thinking, claim, target)
         return
+    if (under := known_under(thinking, claim)) is not None:
+        strengthen(thinking, under, claim)
+    else:
+        decide_by_kind(thinking, claim)
+
+
+def decide_by_kind(thinking: Deliberation, claim: Claim) -> None:
+    """Decide about a claim that names nothing known."""
     match claim.kind:
         case "fact":
             decide_fact(thinking, claim)
+            outdate(thinking, claim)
         case "preference":
             decide_preference(thinking, claim)
+            outdate(thinking, claim)
         case "event":
             decide_event(thinking, claim)
         case "pattern":
@@ -43,7 +60,7 @@ def decide_claim(thinking: Deliberation, claim: Claim) -> None:
         case "commitment" | "expectation":
             decide_coming(thinking, claim)
         case "note":
-            thinking.refused["not known"] += 1  # notes are made in a turn, never read out of one
+            thinking.refused["not known"] += 1  # notes are made in a turn, only put right in talk
 
 
 def was_rejected(thinking: Deliberation, claim: Claim) -> bool:

@@ -34,6 +34,11 @@ SURE_ENOUGH = 0.6
 Same: TypeAlias = Callable[[Claim, Memory], bool]
 """Whether a claim says what a memory says."""
 
+Stated: TypeAlias = Callable[[Memory], tuple[str, str] | None]
+"""The key and value of what a memory says of the person in plain words, where it says no more."""
+Began: TypeAlias = Callable[[Memory], str]
+"""What a memory says that somebody has become; "" for anything else."""
+
 Refusal = Literal["rejected by the person", "overruled by the person", "not known"]
 
 
@@ -65,6 +70,7 @@ class Scene:
     now: Micros
     messages: Mapping[MessageId, Message]
     rejected: tuple[Memory, ...] = ()  # what the person has said is not so
+    merged: tuple[Memory, ...] = ()  # what is believed under something else
     fading: frozenset[ObjectId] = frozenset()  # rests on nothing but what is being read anew
 
 
@@ -77,21 +83,23 @@ class Deliberation:
     entities: dict[EntityId, Entity]
     bases: Mapping[EntityId, int]
     same: Same
+    stated: Stated = lambda _memory: None
+    began: Began = lambda _memory: ""
     decided: dict[ObjectId, Decision] = field(default_factory=dict)
     refused: Counter[Refusal] = field(default_factory=Counter)
 
     def live(self, kind: MemoryKind) -> list[Known]:
         """What is believed of a kind by now, oldest first."""
+        return [each for each in self.of_kind(kind) if each.memory.ended_at is None]
+
+    def of_kind(self, kind: MemoryKind) -> list[Known]:
+        """What is believed of a kind by now, or was so once."""
         return [
             each
             for each in self.known.values()
-            if each.memory.kind == kind and each.memory.ended_at is None
+            if each.memory.kind == kind
+            and (each.memory.ended_at is None or each.memory.status == "superseded")
         ]
-
-    @property
-    def past(self) -> list[Known]:
-        """What was so once, as far as it may bear on this."""
-        return [each for each in self.known.values() if each.memory.status == "superseded"]
 
     def learn(
         self, claim: Claim, *, status: Status | None = None, holds_until: Micros | None = None,

@@ -1,50 +1,51 @@
 """What becomes of a claim about what happened, keeps happening, or is to come?"""
 
 from dataclasses import replace
-from typing import Final
 
 from oldfriend.background.deciding.attributes import last_word, oppose, strengthen, with_value
 from oldfriend.background.deciding.deliberation import Deliberation
+from oldfriend.background.deciding.joining import MENTIONED_AGAIN, is_same_time, nearest
 from oldfriend.background.extraction import Claim
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Known, Memory, Relation
-
-MENTIONED_AGAIN: Final = 30 * DAY
-"""Within so much time the same event is one event (ACCEPTANCE F9)."""
-SAME_TIME: Final = 2 * DAY
-"""By so much two statements of when something is due may differ and mean the same."""
 
 
 def decide_event(thinking: Deliberation, claim: Claim) -> None:
     """An event: told before, or new."""
     at = claim.happened_at or thinking.heard_at(claim)
     claim = replace(claim, happened_at=at)
-    for known in thinking.live("event"):
-        if abs(time_of(known) - at) <= MENTIONED_AGAIN and thinking.same(claim, known.memory):
-            thinking.bear(known, claim)
-            thinking.change(known, felt_more(known.memory, claim), "revised")
-            return
-    thinking.learn(claim)
+    near = (e for e in thinking.live("event") if abs(time_of(e) - at) <= MENTIONED_AGAIN)
+    known = nearest(thinking, claim, near)
+    if known is None:
+        thinking.learn(claim)
+    else:
+        thinking.bear(known, claim)
+        thinking.change(known, felt_more(known.memory, claim), "revised")
 
 
 def decide_pattern(thinking: Deliberation, claim: Claim) -> None:
     """A pattern: seen before, or new."""
-    for known in thinking.live("pattern"):
-        if known.memory.subject == claim.subject and thinking.same(claim, known.memory):
-            strengthen(thinking, known, claim)
-            return
-    thinking.learn(claim)
+    known = nearest(thinking, claim, of_subject(thinking, claim))
+    if known is None:
+        thinking.learn(claim)
+    else:
+        strengthen(thinking, known, claim)
 
 
 def decide_coming(thinking: Deliberation, claim: Claim) -> None:
     """A promise or an expectation: made before, perhaps for another time, or new."""
-    for known in thinking.live(claim.kind):
-        if known.memory.subject == claim.subject and thinking.same(claim, known.memory):
-            thinking.bear(known, claim)
-            if claim.due_at is not None and not is_same_time(claim.due_at, known.memory.due_at):
-                thinking.change(known, replace(known.memory, due_at=claim.due_at), "revised")
-            return
-    thinking.learn(claim)
+    known = nearest(thinking, claim, of_subject(thinking, claim))
+    if known is None:
+        thinking.learn(claim)
+        return
+    thinking.bear(known, claim)
+    if claim.due_at is not None and not is_same_time(claim.due_at, known.memory.due_at):
+        thinking.change(known, replace(known.memory, due_at=claim.due_at), "revised")
+
+
+def of_subject(thinking: Deliberation, claim: Claim) -> list[Known]:
+    """What is believed of the same kind about the same."""
+    return [e for e in thinking.live(claim.kind) if e.memory.subject == claim.subject]
 
 
 def decide_about_target(thinking: Deliberation, claim: Claim, target: Known) -> None:
@@ -89,7 +90,7 @@ def twin_of(thinking: Deliberation, old: Known, claim: Claim) -> Known | None:
         if each.memory.id != old.memory.id and each.memory.subject == claim.subject
     ]
     if claim.key:
-        return with_value([each for each in others if each.memory.key == claim.key], claim)
+        return with_value([each for each in others if each.memory.key == claim.key], claim.value)
     return next((each for each in others if thinking.same(claim, each.memory)), None)
 
 
@@ -110,8 +111,3 @@ def felt_more(memory: Memory, claim: Claim) -> Memory:
 def time_of(known: Known) -> Micros:
     """When an event happened."""
     return known.memory.happened_at or known.standing.first_seen
-
-
-def is_same_time(one: Micros, other: Micros | None) -> bool:
-    """Whether two moments may mean the same."""
-    return other is not None and abs(one - other) <= SAME_TIME

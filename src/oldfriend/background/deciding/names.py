@@ -39,13 +39,23 @@ def decide_sameness(thinking: Deliberation, told: Sameness) -> None:
         return
     words = thinking.quoted(told.quotes)
     keep, go = sorted((one, other), key=lambda each: (each.learned_at, -len(each.name)))
-    if told.is_same:
+    if told.is_same and are_kept_apart(one, other):
+        thinking.refused["overruled by the person"] += 1
+    elif told.is_same:
         joined = tuple(dict.fromkeys((*keep.aliases, go.name, *go.aliases)))
         thinking.set_entity(replace(keep, aliases=joined, status="confirmed"), "revised", words)
         gone = replace(go, status="merged", same_as=keep.id, ended_at=thinking.scene.now)
         thinking.set_entity(gone, "merged", words)
     else:
         thinking.set_entity(replace(go, status="separate", same_as=keep.id), "separated", words)
+
+
+def are_kept_apart(one: Entity, other: Entity) -> bool:
+    """Whether the person has separated two names themselves."""
+    return any(
+        first.is_by_person and first.status == "separate" and first.same_as == second.id
+        for first, second in ((one, other), (other, one))
+    )
 
 
 def new_entity(thinking: Deliberation, named: Named) -> Entity:

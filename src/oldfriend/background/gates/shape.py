@@ -41,9 +41,10 @@ COMING_TRUE: Final = frozenset({"event", "commitment", "expectation"})
 
 
 def kind_fault(case: Case) -> Reason | None:
-    """A note is the person's to make; a pattern is of one of the seven kinds."""
+    """A note is the person's to make, and to put right; a pattern is of one of the seven kinds."""
     claim = case.claim
-    if claim.kind == "note" or (claim.kind == "pattern" and claim.pattern is None):
+    is_new_note = claim.kind == "note" and claim.bearing == "new"
+    if is_new_note or (claim.kind == "pattern" and claim.pattern is None):
         return "unfit kind"
     if claim.kind in {"preference", "pattern"} and claim.subject == "other":
         return "unfit kind"  # those are of the person; of others, there are facts
@@ -126,6 +127,8 @@ def can_touch(claim: Claim, target: Memory) -> bool:
         return claim.kind in COMING_TRUE and target.kind in {"commitment", "expectation"}
     if claim.subject != target.subject:
         return False
+    if target.kind == "note":
+        return claim.kind != "commitment"  # whatever tells of the same, in whichever form
     if claim.kind == "fact":
         return target.kind == "fact" and claim.key == target.key
     if claim.bearing == "reinforces":

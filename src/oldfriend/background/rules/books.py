@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 
 from oldfriend.domain.memories import EntityKind, MemoryKind, RelationalTag
 
-When = Literal["", "past", "due"]
+When = Literal["", "past", "due", "open"]
 Rewording = tuple[tuple[re.Pattern[str], str], ...]
 Unit = Literal["day", "week", "weekend", "month", "year", "day_of_month"]
 
@@ -37,9 +37,14 @@ class Rule:
     importance: float
     tags: tuple[str, ...]
     relational: tuple[RelationalTag, ...]
-    when: When  # "past": dated if it can be; "due": only with a time to come
+    when: When  # "past": dated if it can be; "due": only with a time to come; "open": or without
     is_change: bool  # holds from the time it speaks of, not from ever
     is_vow: bool  # an explicit promise: binds the companion too
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether it tells of what is to come."""
+        return self.when in {"due", "open"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +85,18 @@ class RuleBook:
     language: str
     start: re.Pattern[str]  # after what a new statement begins within a sentence
     lead: re.Pattern[str]  # words before a statement that do not change it
+    aside: re.Pattern[str]  # words anywhere in it that do not belong to what it tells
     caution: Caution
     third: Rewording  # "my" and the like, said by somebody else
     polish: Rewording  # what to mend in a finished text
+    over: Rewording  # of "I no longer live there" makes "I live there"
+    over_text: Rewording  # of "Lives there." makes "No longer lives there."
+    over_value: str
+    became: re.Pattern[str]  # a text that says that something came to be so
+    done: re.Pattern[str]  # that what was promised is done, whatever it was
+    did: tuple[re.Pattern[str], ...]  # what somebody has done: {verb} and {what}
+    verb_marks: Rewording  # what a form of a verb has beside its stem
+    infinitives: Mapping[str, str]  # of forms that have another stem
     rules: tuple[Rule, ...]
     parts: Mapping[str, Part]  # by the word for it
     part_text: str
@@ -115,9 +129,18 @@ def rule_book(language: str) -> RuleBook:
         language=language,
         start=_compiled(reading["start"], pieces),
         lead=_compiled(reading["lead"], pieces),
+        aside=_compiled(reading["aside"], pieces),
         caution=_caution(reading, pieces),
-        third=_rewording(reading["third"]),
-        polish=_rewording(reading["polish"]),
+        third=_rewording(reading["third"], pieces),
+        polish=_rewording(reading["polish"], pieces),
+        over=_rewording(reading["over"], pieces),
+        over_text=_rewording(reading["over_text"], pieces),
+        over_value=reading["over_value"],
+        became=_compiled(reading["became"], pieces),
+        done=_compiled(reading["done"], pieces),
+        did=_all_compiled(reading["did"], pieces),
+        verb_marks=_rewording(reading["verb_marks"], pieces),
+        infinitives=book["infinitives"],
         rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
         parts=parts,
         part_text=reading["part_text"],
@@ -137,8 +160,8 @@ def rule_book(language: str) -> RuleBook:
     )
 
 
-def _rewording(pairs: Sequence[Sequence[str]]) -> Rewording:
-    return tuple((re.compile(words, re.IGNORECASE), put) for words, put in pairs)
+def _rewording(pairs: Sequence[Sequence[str]], pieces: Mapping[str, str]) -> Rewording:
+    return tuple((_compiled(words, pieces), put) for words, put in pairs)
 
 
 def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:

@@ -13,6 +13,7 @@ from oldfriend.domain.memories import Subject
 
 LONGEST_VALUE: Final = 70
 MOST_WORDS: Final = 9
+_DATE: Final = re.compile(r"\s?[(（]\{date\}[)）]")
 _KEYS_OF_OTHERS: Final = {"dietary": "diet"}
 """Where a category of the person's preferences is a fact about somebody else."""
 _SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how"})
@@ -24,7 +25,7 @@ def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Ite
     for place in sentence.starts:
         told: set[str] = set()
         for rule in book.rules:
-            sort = rule.when if rule.when == "due" else rule.kind  # what is to come is told once
+            sort = "coming" if rule.is_coming else rule.kind  # what is to come is told once
             if sort in told or not _may_bind(rule, sentence):
                 continue
             if claim := _claim_at(place, rule, sentence, book, known):
@@ -56,16 +57,16 @@ def _claim_at(
 def _claim(
     found: re.Match[str], rule: Rule, sentence: Sentence, book: RuleBook, who: str
 ) -> Claim | None:
-    groups = _third_person(found, rule, book)
+    groups = third_person(found, rule, book)
     message = sentence.message
     rest = sentence.plain[found.start() :]
-    due = due_in(rest, message, book) if rule.when == "due" else None
+    due = due_in(rest, message, book) if rule.is_coming else None
     if groups is None or (rule.when == "due" and due is None):
         return None
     is_dated = rule.when == "past" or rule.is_change
     past = past_in(rest, message, book) if is_dated else None
-    text = _rendered(rule.text, groups, who, due, book)
-    value = _rendered(rule.value, groups, "", due, book, is_sentence=False)
+    text = rendered(rule.text, groups, who, due, book)
+    value = rendered(rule.value, groups, "", due, book, is_sentence=False)
     is_other = bool(who) and message.role != "companion"
     is_preference = rule.kind == "preference"
     return Claim(
@@ -103,7 +104,7 @@ def _since(rule: Rule, past: Period | None, sentence: Sentence) -> int | None:
     return past.begins if past else sentence.message.at
 
 
-def _third_person(found: re.Match[str], rule: Rule, book: RuleBook) -> Mapping[str, str] | None:
+def third_person(found: re.Match[str], rule: Rule, book: RuleBook) -> Mapping[str, str] | None:
     """The words that were found, as somebody else would say them; nothing if they cannot be."""
     groups: dict[str, str] = {}
     for name, words in found.groupdict().items():
@@ -113,7 +114,8 @@ def _third_person(found: re.Match[str], rule: Rule, book: RuleBook) -> Mapping[s
             groups[name] = words
         else:
             groups[name] = _reworded(words, rule, book)
-            if not is_sound(groups[name], book):
+            is_told_whom = name == "what" and "whom" in found.groupdict()  # who "her" is
+            if not is_sound(groups[name], book, is_clear=is_told_whom):
                 return None
     return groups
 
@@ -126,14 +128,14 @@ def _reworded(words: str, rule: Rule, book: RuleBook) -> str:
     return " ".join(words.split()).strip(" ,，、~!")
 
 
-def is_sound(words: str, book: RuleBook) -> bool:
+def is_sound(words: str, book: RuleBook, *, is_clear: bool = False) -> bool:
     """Whether words can be kept: some, not many, and clear without those around them."""
     if not words or len(words) > LONGEST_VALUE or len(words.split()) > MOST_WORDS:
         return False
-    return not (is_hidden(words) or book.caution.not_value.search(words))
+    return not is_hidden(words) and (is_clear or not book.caution.not_value.search(words))
 
 
-def _rendered(
+def rendered(
     template: str,
     groups: Mapping[str, str],
     who: str,
@@ -144,6 +146,7 @@ def _rendered(
 ) -> str:
     gap = "" if book.language == "zh" or not who else " "
     parts = {**groups, "who": f"{who}{gap}", "date": due.text if due else ""}
+    template = template if due else _DATE.sub("", template)
     text = " ".join(template.format(**parts).split())
     for words, better in book.polish:
         text = words.sub(better, text)

@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from oldfriend.background.rules.books import RelativeTime, RuleBook, Unit
 from oldfriend.domain.clock import SECOND, Micros, from_micros, to_micros
 from oldfriend.domain.messages import Message
-from oldfriend.memory.search.dates import Grain, spans_in
+from oldfriend.memory.search.dates import Grain, Span, spans_in
 from oldfriend.prompts.phrasebook import phrasebook
 
 _HAN_DAY = re.compile("([二三]?十)?([一二三四五六七八九])?(?=[日号])")
@@ -51,7 +51,7 @@ class Due:
 def past_in(words: str, message: Message, book: RuleBook) -> Period | None:
     """The time that has been which the words name, if any."""
     local = from_micros(message.at, message.zone)
-    days = _counted(words, local.date(), book, is_past=True) or _named(words, message, is_past=True)
+    days = _told(words, message, book, is_past=True)
     if days is None or days.first > local.date():
         return None
     return Period(begins=_midnight(days.first, local), ends=_midnight(days.end, local) - 1)
@@ -60,9 +60,7 @@ def past_in(words: str, message: Message, book: RuleBook) -> Period | None:
 def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
     """The time to come which the words name, if any: the last moment that still fits."""
     local = from_micros(message.at, message.zone)
-    days = _counted(words, local.date(), book, is_past=False) or _named(
-        words, message, is_past=False
-    )
+    days = _told(words, message, book, is_past=False)
     if days is None or days.end <= local.date():
         return None
     at = _midnight(days.end, local) - SECOND
@@ -78,6 +76,20 @@ def without_times(words: str, book: RuleBook) -> str:
     for weekday in book.weekdays:
         words = weekday.sub(" ", words)
     return " ".join(words.split()).strip(" ,，、")
+
+
+def _told(words: str, message: Message, book: RuleBook, *, is_past: bool) -> Days | None:
+    """The days that words name: counted from today, by name, or by both ("June next year")."""
+    today = from_micros(message.at, message.zone).date()
+    counted = _counted(words, today, book, is_past=is_past)
+    if counted is None:
+        return _named(words, message, is_past=is_past)
+    if counted.grain == "year":
+        span = next((each for each in _spans(words, message) if each.any_year), None)
+        if span is not None:
+            days = Days(first=span.first, end=span.end, grain=span.grain)
+            return _years_on(days, counted.first.year - span.first.year)
+    return counted
 
 
 def _counted(words: str, today: date, book: RuleBook, *, is_past: bool) -> Days | None:
@@ -128,10 +140,7 @@ def _days_from(today: date) -> Iterator[date]:
 
 def _named(words: str, message: Message, *, is_past: bool) -> Days | None:
     local = from_micros(message.at, message.zone)
-    offset = local.utcoffset() or timedelta()
-    words = _HAN_DAY.sub(_in_digits, words)
-    spans = spans_in(words, asked_at=message.at, zone_offset_s=round(offset.total_seconds()))
-    for span in spans:
+    for span in _spans(words, message):
         days = Days(first=span.first, end=span.end, grain=span.grain)
         if not span.any_year:
             return days
@@ -139,6 +148,12 @@ def _named(words: str, message: Message, *, is_past: bool) -> Days | None:
             return _years_on(days, -1)
         return _years_on(days, 1) if not is_past and days.end <= local.date() else days
     return None
+
+
+def _spans(words: str, message: Message) -> tuple[Span, ...]:
+    offset = from_micros(message.at, message.zone).utcoffset() or timedelta()
+    words = _HAN_DAY.sub(_in_digits, words)
+    return spans_in(words, asked_at=message.at, zone_offset_s=round(offset.total_seconds()))
 
 
 def _in_digits(day: re.Match[str]) -> str:

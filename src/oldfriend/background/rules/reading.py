@@ -9,7 +9,10 @@ from typing import Final
 
 from oldfriend.background.extraction import Claim, Extraction, Material, Named, Quote, Sameness
 from oldfriend.background.rules.books import RuleBook, rule_book
+from oldfriend.background.rules.ending import endings_in
+from oldfriend.background.rules.keeping import Read, kept_promises, without_kept
 from oldfriend.background.rules.matching import claims_in
+from oldfriend.background.rules.mending import notes_put_right
 from oldfriend.background.rules.naming import (
     joined,
     named_in,
@@ -24,7 +27,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.prompts.phrasebook import SPOKEN
 from oldfriend.turn.suspicion import suspicion_of
 
-RULES: Final = "rules/2"
+RULES: Final = "rules/3"
 """The rules' name and version, as evidence and changes cite them."""
 
 _NAMING_KEYS: Final[dict[str, EntityKind]] = {
@@ -32,16 +35,17 @@ _NAMING_KEYS: Final[dict[str, EntityKind]] = {
 }  # fmt: skip
 _HEARD: Final = {("person", "person"), ("other", "other"), ("companion", "companion")}
 
-Read = tuple[Sentence, RuleBook]
-
 
 def read_by_rules(material: Material) -> Extraction:
     """What was plainly said in a segment, each claim with the sentence it rests on."""
     sentences = [read for message in material.messages for read in _sentences(message, material)]
     names, relations, samenesses = _names(sentences)
     known = _known_names(names, material)
-    told = [claim for sentence, book in sentences for claim in claims_in(sentence, book, known)]
-    claims = _each_once((*relations, *told))
+    told = [claim for sentence, book in sentences for claim in _told(sentence, book, known)]
+    told = list(without_kept(told, sentences))
+    put_right = notes_put_right((sentence for sentence, _ in sentences), material.known)
+    kept = kept_promises(sentences, material.known)
+    claims = _each_once((*relations, *told, *put_right, *kept))
     names = joined((*names, *_places(claims, sentences)))
     known = _known_names(names, material)
     return Extraction(
@@ -52,6 +56,11 @@ def read_by_rules(material: Material) -> Extraction:
         topics=topics_of(claims, names, [sentence for sentence, _ in sentences]),
         summary=summary_of(sentences, claims),
     )
+
+
+def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable[Claim]:
+    claims = list(claims_in(sentence, book, known))
+    return (*claims, *endings_in(sentence, book, known, claims))
 
 
 def _sentences(message: Message, material: Material) -> Iterable[Read]:

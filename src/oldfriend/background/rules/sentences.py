@@ -1,7 +1,7 @@
 """What does a message state, sentence by sentence, and where may a statement begin?
 
-Leaves out what is not to be taken at its word: questions, wishes, jokes, words in quotation marks.
-Knows nothing of what the statements mean.
+Leaves out what is not to be taken at its word: questions, wishes, jokes, words in quotation marks,
+and what is said by the way ("by the way"). Knows nothing of what the statements mean.
 """
 
 import re
@@ -14,6 +14,9 @@ from oldfriend.domain.messages import Message
 
 LOOKED_AT: Final = 4_000
 """Characters of a message; what is longer was hardly typed by hand."""
+
+LEFT_OUT: Final = "omitted"
+"""So importers mark that a picture or the like was left out of the file."""
 
 _BREAK = re.compile(
     r"(?<=[.!?…])(?<!\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS]r\.)(?<!Mrs\.)\s+|(?<=[。！？])|\n+"
@@ -32,27 +35,51 @@ class Sentence:
 
     message: Message
     words: str  # exactly as they stand in the message
-    plain: str  # the same, letter for letter, with quoted words hidden
-    starts: tuple[int, ...]
+    plain: str  # the same with quoted words hidden, and without asides
+    starts: tuple[int, ...]  # in plain; none in a question
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks something."""
+        return not self.starts
 
 
 def statements_in(message: Message, book: RuleBook) -> Iterator[Sentence]:
     """The sentences of a message that suppose nothing; in a question no statement begins."""
-    text = message.text[:LOOKED_AT]
+    for words, plain in sentences_in(spoken_text(message)[:LOOKED_AT], book):
+        starts = tuple(starts_in(plain, book))
+        yield Sentence(message=message, words=words, plain=plain, starts=starts)
+
+
+def sentences_in(text: str, book: RuleBook) -> Iterator[tuple[str, str]]:
+    """The sentences of a text that suppose nothing, as they stand there and as they are read."""
     if book.caution.joke.search(text):
         return
     plain = _QUOTED.sub(lambda quoted: _HIDDEN * len(quoted[0]), text)
     for begin, end in _sentence_bounds(plain):
-        sentence = plain[begin:end]
-        if book.caution.doubt.search(sentence):
-            continue
-        is_question = bool(book.caution.question.search(sentence))
-        yield Sentence(
-            message=message,
-            words=text[begin:end],
-            plain=sentence,
-            starts=() if is_question else tuple(_starts_in(sentence, book)),
-        )
+        if not book.caution.doubt.search(plain[begin:end]):
+            yield text[begin:end], without_asides(plain[begin:end], book)
+
+
+def spoken_text(message: Message) -> str:
+    """What somebody has said in a message, without the line that stands for a picture."""
+    media = message.details.get("media")
+    if not media:
+        return message.text
+    first, _, caption = message.text.partition("\n")
+    return caption if media == LEFT_OUT or media in first else message.text
+
+
+def without_asides(sentence: str, book: RuleBook) -> str:
+    """A sentence without "by the way" and its like, wherever they stand."""
+    return book.aside.sub(_gap, sentence).strip() if book.aside.search(sentence) else sentence
+
+
+def _gap(aside: re.Match[str]) -> str:
+    """What stays of an aside: a comma if there was one between words, else a space."""
+    marks = re.findall("[,，]", aside[0])
+    is_between = aside.start() > 0 and aside.end() < len(aside.string)
+    return f"{marks[0]} " if marks and is_between else " "
 
 
 def is_hidden(words: str) -> bool:
@@ -75,8 +102,10 @@ def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
         yield begin, begin + len(words.strip())
 
 
-def _starts_in(sentence: str, book: RuleBook) -> Iterator[int]:
+def starts_in(sentence: str, book: RuleBook) -> Iterator[int]:
     """Where statements of the speaker begin; those after "she said" are somebody else's."""
+    if book.caution.question.search(sentence):
+        return
     places = [0, *(found.end() for found in book.start.finditer(sentence))]
     reported = book.caution.reported.search(sentence)
     for place in places:

@@ -23,7 +23,9 @@ def summary_of(sentences: Sequence[tuple[Sentence, RuleBook]], claims: Iterable[
     own = [
         (sentence, book)
         for sentence, book in sentences
-        if sentence.message.role == "person" and len(sentence.words) <= LONGEST_SUMMARY
+        if sentence.message.role == "person"
+        and not sentence.is_question
+        and len(sentence.words) <= LONGEST_SUMMARY
     ]
     ranked = sorted(range(len(own)), key=lambda at: (-_weight(own[at][0], own[at][1], telling), at))
     chosen: list[int] = []

@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.clock import LATEST, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import ObjectId, PersonId
+from oldfriend.domain.ids import SHORTEST, ObjectId, PersonId, ambiguous, patterns_of, short
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.memory.batches import get_batch
-from oldfriend.memory.beliefs import SHORTEST_PREFIX, list_entities, list_memories
+from oldfriend.memory.beliefs import MOST_CANDIDATES, list_entities, list_memories
 from oldfriend.memory.evidence import list_evidence
 
 _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
@@ -71,25 +71,23 @@ async def choose(tx: Transaction, person: PersonId, wish: Wish) -> Chosen:
 
 
 async def by_id(tx: Transaction, person: PersonId, prefix: str) -> Chosen:
-    """The message or belief whose id begins or ends so. Raises NotFound, InvalidInput."""
-    wanted = prefix.strip().lower()
-    if len(wanted) < SHORTEST_PREFIX or not wanted.replace("-", "").isalnum():
-        raise InvalidInput(
-            f"{prefix[:40]!r} cannot be an id; give {SHORTEST_PREFIX} characters of one, or more."
-        )
-    values = {"person": person, "begins": f"{wanted}%", "ends": f"%{wanted}"}
+    """The message or belief that a part of an id means. Raises NotFound, InvalidInput."""
+    values: dict[str, SqlValue] = {"person": person, "most": MOST_CANDIDATES}
+    values |= patterns_of(prefix)
     messages = await tx.rows(
         """SELECT DISTINCT id FROM message WHERE person = :person
-           AND (id LIKE :begins OR id LIKE :ends) LIMIT 2""",
+           AND (id LIKE :begins OR id LIKE :ends OR id LIKE :shown) ORDER BY id LIMIT :most""",
         **values,
     )
     objects = await tx.rows(
-        """SELECT DISTINCT object FROM change WHERE person = :person
-           AND (object LIKE :begins OR object LIKE :ends) LIMIT 2""",
+        """SELECT DISTINCT object, kind FROM change WHERE person = :person
+           AND (object LIKE :begins OR object LIKE :ends OR object LIKE :shown)
+           ORDER BY object LIMIT :most""",
         **values,
     )
     if len(messages) + len(objects) > 1:
-        raise InvalidInput(f"{prefix!r} is the id of several; give more of it.")
+        said = {row[0]: "something said" for row in messages}
+        raise ambiguous(prefix, {**said, **{row[0]: row[1] for row in objects}})
     if messages:
         return Chosen(seqs=await seqs_of(tx, person, [messages[0][0]]))
     if objects:
@@ -227,14 +225,16 @@ def meant_by(name: str, entities: Collection[Entity]) -> Entity | None:
         each for each in entities
         if wanted in {known.casefold() for known in (each.name, *each.aliases)}
     ]  # fmt: skip
-    if not named and len(wanted) >= SHORTEST_PREFIX:
+    if not named and len(wanted) >= SHORTEST:
         named = [
-            each for each in entities if each.id.startswith(wanted) or each.id.endswith(wanted)
-        ]
+            each for each in entities
+            if each.id.startswith(wanted) or each.id.endswith(wanted)
+            or short(each.id).startswith(wanted)
+        ]  # fmt: skip
     live = [each for each in named if each.ended_at is None]
     found = live or named
     if len(found) > 1:
-        which = ", ".join(f"…{each.id[-8:]} ({each.description or each.kind})" for each in found)
+        which = ", ".join(f"…{short(each.id)} ({each.description or each.kind})" for each in found)
         raise InvalidInput(f"There are several called {name!r}. Give the id of one: {which}")
     return found[0] if found else None
 

@@ -74,9 +74,12 @@ def shingles_of(texts: Iterable[str]) -> Shingles:
 
 
 def nearest(going: Sequence[Said], kept: Sequence[Said]) -> list[Said]:
-    """The messages that stay and say nearly the same as one that goes, the nearest first."""
+    """The messages that stay and say nearly the same as one that goes, the nearest first.
+
+    What the companion lists or quotes of several is nobody's saying, whether it goes or stays.
+    """
     by_phrase: dict[int, list[frozenset[int]]] = {}
-    for each in going:
+    for each in (each for each in going if each.role != "companion"):
         phrases = spans_in(each.text, weight=PHRASE)
         for phrase in phrases:
             by_phrase.setdefault(phrase, []).append(phrases)

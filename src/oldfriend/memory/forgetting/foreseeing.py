@@ -20,10 +20,12 @@ from oldfriend.memory.forgetting.resting import (
     freed_by,
     is_by_hand,
     lost_among,
+    made_of,
     newest_of,
     resting,
     summaries_among,
     touched_segments,
+    undescribed,
     unfolded_by,
 )
 from oldfriend.memory.forgetting.spans import spans_in
@@ -56,6 +58,7 @@ class Foreseen:
     spans: frozenset[int]  # runs of words that stand only in what goes
     titles: tuple[str, ...]  # of chats and files, that lose a name
     namesakes: tuple[str, ...]  # parts of names that go, which what stays may call somebody else
+    undescribed: frozenset[ObjectId]  # stay, and inference says no more who they are
     quoted: frozenset[str]  # by which words are known that only beliefs rested on which go for good
 
     def holds_words(self, text: str | None) -> bool:
@@ -90,10 +93,11 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
     segments = touched_segments(holding, messages)
     taken = named | summaries_among(newest, segments, named)
     staying = staying_texts(holding, newest, taken, rests, orphan=orphan)
-    staying += () if chosen.is_everything else holding.blocks
+    staying += holding.souls if chosen.is_everything else (*holding.blocks, *holding.souls)
     echoes = with_beliefs(listen(messages, kept, stays=staying), named, kept, staying)
     words = frozenset[int]() if orphan else echoes.spans
     anew = taken_from(newest, taken, words, chosen.names)
+    anew |= {} if orphan else made_of(newest, {*taken, *anew})
     going = taken | anew | summaries_among(newest, segments, {*taken, *anew})
     gone = frozenset({each.id for each in messages} - {each.id for each in kept} | going.keys())
     return Foreseen(
@@ -123,6 +127,7 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
         namesakes=tuple(namesakes_in(holding, newest, going, chosen)),
         titles=tuple(each for each in holding.titles if mentions(each, chosen.names)),
         quoted=words_quoted(holding, newest, going.keys() - anew.keys()),
+        undescribed=undescribed(holding, {each.key for each in messages}, going),
     )
 
 

@@ -74,6 +74,7 @@ class Holding:
     answers: Sequence[Answered]
     titles: Sequence[str]  # of chats, and names of files that were brought in
     blocks: Sequence[str]  # what people have written about who is who, as it reads now
+    souls: Sequence[str]  # and who the companion is to everybody
 
 
 async def load_holding(tx: Transaction, person: PersonId) -> Holding:
@@ -87,6 +88,7 @@ async def load_holding(tx: Transaction, person: PersonId) -> Holding:
         answers=await list_answers(tx, person),
         titles=await list_titles(tx, person),
         blocks=[block.text for block in await list_blocks(tx, person)],
+        souls=await list_souls(tx),
     )
 
 
@@ -139,6 +141,15 @@ async def list_answers(tx: Transaction, person: PersonId) -> list[Answered]:
         Answered(asked=asked, replied=replied, used=frozenset(used.get(receipt, ())))
         for receipt, asked, replied in rows
     ]
+
+
+async def list_souls(tx: Transaction) -> list[str]:
+    """What SOUL.md said when it was read last, of each companion."""
+    rows = await tx.rows(
+        """SELECT text FROM soul s WHERE version =
+             (SELECT max(version) FROM soul newest WHERE newest.companion = s.companion)"""
+    )
+    return [row[0] for row in rows]
 
 
 async def list_titles(tx: Transaction, person: PersonId) -> list[str]:

@@ -98,8 +98,10 @@ def cleaned(after: Believed, plan: Foreseen) -> Believed:
             relations=tuple(each for each in after.relations if each.other not in gone),
         )
     if isinstance(after, Entity):
+        is_undescribed = after.id in plan.undescribed and not after.is_by_person
         return replace(
             after,
+            description="" if is_undescribed else after.description,
             aliases=tuple(each for each in after.aliases if each not in plan.unsaid),
             same_as=None if after.same_as in gone else after.same_as,
         )

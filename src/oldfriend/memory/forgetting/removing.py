@@ -1,5 +1,6 @@
 """How does what is forgotten leave the tables of memory? All of it, in the caller's transaction."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from oldfriend.memory.forgetting.foreseeing import Foreseen
 from oldfriend.memory.forgetting.holding import Said
 from oldfriend.memory.forgetting.journal import purge_journal
 from oldfriend.memory.segments import remove_empty_segments, reopen_segments
+from oldfriend.memory.working import clear_working
 
 AT_ONCE: Final = 500
 T = TypeVar("T")
@@ -30,12 +32,16 @@ class Marker:
 
 async def remove(tx: Transaction, plan: Foreseen, marker: Marker, *, now: Micros) -> None:
     """Take everything that goes out of memory. The caller holds the person's lock."""
+    await clear_working(tx, plan.person)
     reopened = await reopen(tx, plan)
     await remove_receipts(tx, plan)
     await remove_evidence(tx, plan)
     await purge_journal(tx, plan, now=now)
     await remove_messages(tx, plan)
     await remove_blocks(tx, plan)
+    await remove_souls(tx, plan)
+    await remove_suggestions(tx, plan)
+    await remove_transcripts(tx, plan)
     await silence(tx, plan, marker)
     await tidy_segments(tx, plan.person, reopened)
     await tidy_batches(tx, plan)
@@ -140,6 +146,54 @@ async def remove_blocks(tx: Transaction, plan: Foreseen) -> None:
     )
 
 
+async def remove_souls(tx: Transaction, plan: Foreseen) -> None:
+    """Take away earlier versions of who the companion is to everybody, where they hold words."""
+    rows = await tx.rows("SELECT companion, version, text FROM soul ORDER BY companion, version")
+    newest = {companion: version for companion, version, _ in rows}
+    await tx.run_many(
+        "DELETE FROM soul WHERE companion = :companion AND version = :version",
+        [
+            {"companion": companion, "version": version}
+            for companion, version, text in rows
+            if version < newest[companion] and plan.holds_words(text)
+        ],
+    )
+
+
+async def remove_suggestions(tx: Transaction, plan: Foreseen) -> None:
+    """Take away what was suggested for a block because of what goes, or in its words."""
+    rows = await tx.rows(
+        "SELECT id, text, replaces, reason, cites FROM suggestion WHERE person = :person",
+        person=plan.person,
+    )
+    await tx.run_many(
+        "DELETE FROM suggestion WHERE person = :person AND id = :id",
+        [
+            {"person": plan.person, "id": name}
+            for name, *texts, cites in rows
+            if plan.chosen.is_everything or not plan.gone.isdisjoint(json.loads(cites))
+            or any(map(plan.holds_words, texts))
+        ],
+    )  # fmt: skip
+
+
+async def remove_transcripts(tx: Transaction, plan: Foreseen) -> None:
+    """Take away what it said to itself where it was shown what goes, or says its words."""
+    rows = await tx.rows(
+        """SELECT id, shown, transcript FROM tick
+           WHERE person = :person AND transcript IS NOT NULL""",
+        person=plan.person,
+    )
+    await tx.run_many(
+        "UPDATE tick SET transcript = NULL, shown = '[]' WHERE person = :person AND id = :id",
+        [
+            {"person": plan.person, "id": each}
+            for each, shown, transcript in rows
+            if not plan.gone.isdisjoint(json.loads(shown)) or plan.holds_words(transcript)
+        ],
+    )
+
+
 async def silence(tx: Transaction, plan: Foreseen, marker: Marker) -> None:
     """Put a marker in the place of what the companion said of it."""
     places = places_of(plan.person, plan.replies)
@@ -160,6 +214,7 @@ async def tidy_segments(tx: Transaction, person: PersonId, reopened: Iterable[Se
     await remove_empty_segments(tx, person)
     await tx.run_many(
         """UPDATE segment SET outcome = NULL, error = NULL,
+             mood_phrase = '', mood_energy = NULL, mood_signal = NULL,
              messages = (SELECT count(*) FROM message m WHERE m.person = :person
                AND m.session = segment.session AND m.version = 1
                AND m.seq BETWEEN segment.first_seq AND segment.last_seq),

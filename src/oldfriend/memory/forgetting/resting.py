@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Believed, Change, Entity, Memory, Summary
+from oldfriend.memory.borrowing import lenders_of
 from oldfriend.memory.changes import folded
+from oldfriend.memory.descriptions import DESCRIBES
 from oldfriend.memory.forgetting.holding import Holding, Said, Version
 from oldfriend.memory.overtaking import OVERTAKEN, before, has_one_value, in_its_place
 
@@ -66,6 +68,7 @@ def lost_among(
         if not isinstance(change.after, Entity) and is_lost(each, rests)
         and each not in chosen and not is_by_hand(change)
     }  # fmt: skip
+    lost |= made_of(newest, {*lost, *chosen})
     going = {*lost, *chosen}
     unneeded = named_by(newest[each] for each in going if each in newest)
     needed = named_by(change for each, change in newest.items() if each not in going)
@@ -77,6 +80,39 @@ def lost_among(
         and not is_by_hand(change)
     }  # fmt: skip
     return lost | names
+
+
+def made_of(
+    newest: Mapping[ObjectId, Change], going: Collection[ObjectId]
+) -> dict[ObjectId, Change]:
+    """The thoughts, and patterns over patterns, that were made of any that goes, or of these."""
+    found: dict[ObjectId, Change] = {}
+    reached = {*going}
+    while True:
+        more = {
+            each: change
+            for each, change in newest.items()
+            if each not in reached and isinstance(change.after, Memory)
+            and not is_by_hand(change) and not reached.isdisjoint(lenders_of(change.after))
+        }  # fmt: skip
+        if not more:
+            return found
+        found |= more
+        reached.update(more)
+
+
+def undescribed(
+    holding: Holding, going: Collection[Version], gone: Mapping[ObjectId, Change]
+) -> frozenset[ObjectId]:
+    """Of whom inference said who they are, on words that go or on what tells of them and goes."""
+    named = named_by(change for change in gone.values())
+    return frozenset(
+        change.object
+        for change in holding.changes
+        if change.author.startswith(DESCRIBES) and change.object not in gone
+        and (change.object in named
+             or any((cause.message, cause.version) in going for cause in change.causes))
+    )  # fmt: skip
 
 
 def is_lost(each: ObjectId, rests: Mapping[ObjectId, Rests]) -> bool:

@@ -19,7 +19,7 @@ from oldfriend.memory.search.finding import search
 from oldfriend.memory.search.groups import Group, group_of
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
-from oldfriend.memory.search.latest import asks_for_the_latest, newest_first
+from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_first
 from oldfriend.memory.search.matters import as_meant, words_to_find
 from oldfriend.memory.search.names import named_in
 from oldfriend.memory.search.past import Times
@@ -326,12 +326,14 @@ def _each_once(best_first: Sequence[BeliefHit]) -> list[BeliefHit]:
 
 def _by_date(best_first: Sequence[BeliefHit], now: Micros | None) -> list[BeliefHit]:
     """What answers comparably in order of its date, newest first; what is to come is not of it."""
-    scores = [hit.score for hit in best_first]
     dates = [_date_of(hit.known) for hit in best_first]
     moments = [at if now is None or at <= now else 0 for at in dates]
-    places = newest_first(scores, moments)
+    places = newest_first(
+        [Answer(hit.score, hit.why, at) for hit, at in zip(best_first, moments, strict=True)]
+    )
     return [
-        replace(best_first[place], score=score) for place, score in zip(places, scores, strict=True)
+        replace(best_first[place], score=hit.score)
+        for place, hit in zip(places, best_first, strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from oldfriend.memory.search.correcting import corrected
 from oldfriend.memory.search.features import Evidence, features_of, weigh_up
 from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.judgement import judged_by
-from oldfriend.memory.search.latest import asks_for_the_latest, newest_first
+from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_first
 from oldfriend.memory.search.people import Meant, who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
 from oldfriend.memory.search.scan import Scan, scan
@@ -104,8 +104,8 @@ def _best_hits(
     behind = np.exp(falling_off * (scores[best] - scores[best[0]]))
     if by_date:
         moments = evidence.index.columns.said_at[rows[best]]
-        best = best[newest_first(behind.tolist(), moments.tolist())][:k]
-        behind = behind[:k]
+        told = map(Answer, behind.tolist(), reasons_for(evidence, best), moments.tolist())
+        best, behind = best[newest_first(list(told))][:k], behind[:k]
     shown = zip(seqs[best].tolist(), behind.tolist(), reasons_for(evidence, best), strict=True)
     return tuple(Hit(seq=seq, score=answerable * share, why=why) for seq, share, why in shown)
 

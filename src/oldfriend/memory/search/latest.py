@@ -5,7 +5,9 @@ By its words, in the languages of the companion; "last week" is a time, and "las
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
+
+from oldfriend.memory.search.values import Reason
 
 _UNITS = (
     r"(?:name|night|day|week|weekend|month|year|spring|summer|autumn|fall|winter|term|season"
@@ -34,7 +36,9 @@ _LATEST: Final = re.compile(
 _NOT_MEANT: Final = re.compile(rf"\b{_UNITES} derni(?:er|ère)s?\b|\bhow long\b.*")
 """French says "la semaine dernière"; and "how long does it last?" is a verb."""
 COMPARABLE: Final = 0.5
-"""What answers at least half as well as the best is put in order of time."""
+AS_MANY_WORDS: Final = 0.8
+"""What answers half as well as the best, or holds nearly as much of the question's words, is put in
+order of time."""
 
 
 def asks_for_the_latest(text: str) -> bool:
@@ -43,10 +47,28 @@ def asks_for_the_latest(text: str) -> bool:
     return _LATEST.search(said) is not None
 
 
-def newest_first(scores: Sequence[float], moments: Sequence[int]) -> list[int]:
-    """The places of what was found, best first, with all that compares with the best by time."""
-    if not scores:
+class Answer(NamedTuple):
+    """What counts of something that was found."""
+
+    score: float
+    why: tuple[Reason, ...]
+    moment: int
+
+    @property
+    def words(self) -> float:
+        """How much of what the question's words tell stands in it."""
+        return max((each.strength for each in self.why if each.cause == "words"), default=0.0)
+
+
+def newest_first(best_first: Sequence[Answer]) -> list[int]:
+    """The places of what was found, with all that compares with the best in order of time."""
+    if not best_first:
         return []
-    answering = sum(score >= COMPARABLE * scores[0] for score in scores)
-    order = sorted(range(answering), key=lambda place: -moments[place])
-    return [*order, *range(answering, len(scores))]
+    best = best_first[0]
+    comparing = [
+        place
+        for place, each in enumerate(best_first)
+        if each.score >= COMPARABLE * best.score or 0 < AS_MANY_WORDS * best.words <= each.words
+    ]
+    newest = sorted(comparing, key=lambda place: -best_first[place].moment)
+    return [*newest, *(place for place in range(len(best_first)) if place not in comparing)]

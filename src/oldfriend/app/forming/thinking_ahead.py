@@ -1,0 +1,168 @@
+"""When does the companion think between conversations, and with what? At the end of a reading.
+
+By jobs in lanes of their own, so that nobody waits for them; each looks for itself whether its
+gate is open. Nothing here plans itself: where nothing is read, nothing is thought.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from oldfriend.app.charging import LedgerAccount
+from oldfriend.app.forgotten import forgotten_of
+from oldfriend.app.forming.means import embed
+from oldfriend.app.house import House
+from oldfriend.app.thinking import model_for
+from oldfriend.background.describing import describe_everybody
+from oldfriend.background.reflecting import reflect
+from oldfriend.background.thinking import Means
+from oldfriend.background.ticking import tick
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros, start_of_day
+from oldfriend.domain.errors import ModelMisconfigured
+from oldfriend.domain.ids import PersonId, TurnId
+from oldfriend.ledger.calls import Asker
+from oldfriend.llm.model import Model
+from oldfriend.memory.ticks import (
+    TRANSCRIPTS_LAST,
+    Thinking,
+    Tick,
+    TickKind,
+    list_ticks,
+    thinking_since,
+)
+from oldfriend.queues.agenda import Job, put_job
+from oldfriend.queues.letters import first_due
+
+REFLECT: Final = "reflect"
+TICK: Final = "tick"
+DESCRIBE: Final = "describe"
+
+Think = Callable[[Means, PersonId], Awaitable[object]]
+THINKING: Final[Mapping[str, Think]] = MappingProxyType(
+    {REFLECT: reflect, TICK: tick, DESCRIBE: describe_everybody}
+)
+"""The jobs, and what each does."""
+
+IS_OFF: Final = "It does not think between conversations: [memory] thinks is off in oldfriend.toml."
+FORMS_OFF: Final = "It does not think between conversations: [memory] forms is off."
+NO_MODEL: Final = "It does not think between conversations: that takes a language model."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Whether it thinks, and how much it has thought today."""
+
+    why_not: str | None  # None: it thinks
+    today: Mapping[TickKind, Thinking]
+    is_failing: bool  # the last time today was in vain
+    refused: Mapping[str, int]  # ideas of the last two weeks that were not believed, by reason
+
+
+def why_not(house: House) -> str | None:
+    """Why it does not think between conversations; None: it does."""
+    if not house.settings.memory.forms:
+        return FORMS_OFF
+    if not house.settings.memory.thinks:
+        return IS_OFF
+    return None if "reflect" in house.models else NO_MODEL
+
+
+def thinking_lane_of(name: str, person: PersonId) -> str:
+    """The lane in which it thinks in one way about one person's life."""
+    return f"{name}:{person}"
+
+
+async def plan_thinking(tx: Transaction, house: House, person: PersonId, *, now: Micros) -> None:
+    """Have it thought about what was just read; what waits already, or is put off, is enough."""
+    if why_not(house) is not None:
+        return
+    for name in THINKING:
+        lane = thinking_lane_of(name, person)
+        if await first_due(tx, "agenda", lane) is None:
+            await put_job(tx, lane, Job(name=name), person=person, now=now)
+
+
+async def think(house: House, person: PersonId, name: str) -> None:
+    """Do one of the jobs, where it may be done still.
+
+    Raises AllowanceUsedUp, BrokenOutput, and what the model raises.
+    """
+    if why_not(house) is not None:
+        return
+    await THINKING[name](await means_for(house, person), person)
+
+
+async def means_for(house: House, person: PersonId) -> Means:
+    """What it thinks with. Raises AllowanceUsedUp where nothing may be spent on it today."""
+    asker = Asker(person=person, is_background=True)
+    await LedgerAccount(
+        db=house.db, settings=house.settings, clock=house.clock, asker=asker
+    ).check()
+
+    def model(asked: str) -> Model:
+        asking = Asker(person=person, turn=TurnId(person), asked=asked, is_background=True)
+        found = model_for(house, asking, "reflect")
+        if found is None:
+            raise ModelMisconfigured(NO_MODEL)
+        return found
+
+    return await means_with(house, person, model)
+
+
+async def means_with(house: House, person: PersonId, model: Callable[[str], Model]) -> Means:
+    """What it thinks with by some model; what it means is charged to the person."""
+    asker = Asker(person=person, is_background=True)
+    async with house.db.reading() as tx:
+        forgotten = await forgotten_of(house.settings, tx, person)
+    return Means(
+        db=house.db,
+        clock=house.clock,
+        model=model,
+        embed=partial(embed, house.on_behalf_of(asker).embedder),
+        embedder=house.embedder.model,
+        is_forgotten=forgotten.is_forgotten,
+        zone=house.settings.zone,
+    )
+
+
+async def status_of(tx: Transaction, house: House, person: PersonId) -> Status:
+    """Whether it thinks, and what it has thought today."""
+    now = house.clock()
+    midnight = start_of_day(now, house.settings.zone)
+    kinds: tuple[TickKind, ...] = ("reflection", "slow tick", "description")
+    today = {each: await thinking_since(tx, person, each, midnight) for each in kinds}
+    lately = await list_ticks(tx, person, since=now - TRANSCRIPTS_LAST)
+    newest = next((each for each in lately if each.ran_at >= midnight), None)
+    return Status(
+        why_not=why_not(house), today=today,
+        is_failing=newest is not None and newest.error is not None,
+        refused=dict(sum((refused_in(each) for each in lately), Counter()).most_common()),
+    )  # fmt: skip
+
+
+def refused_in(tick: Tick) -> Counter[str]:
+    """The ideas of one time that were not believed, by reason."""
+    counts = tick.outcome.get("rejected")
+    if not isinstance(counts, dict):
+        return Counter()
+    return Counter({why: n for why, n in counts.items() if isinstance(n, int)})
+
+
+def status_as_text(status: Status) -> str:
+    """It, on one line."""
+    if status.why_not is not None:
+        return status.why_not
+    counts = ", ".join(
+        f"{thinking.cycles} {kind}{'' if thinking.cycles == 1 else 's'}"
+        for kind, thinking in status.today.items()
+        if thinking.cycles
+    )
+    tokens = sum(each.tokens_in + each.tokens_out for each in status.today.values())
+    if not counts:
+        return "It thinks between conversations; not yet today."
+    failed = " The last time in vain." if status.is_failing else ""
+    return f"It thinks between conversations. Today: {counts}, {tokens:,} tokens.{failed}"

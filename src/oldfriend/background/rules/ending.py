@@ -1,0 +1,52 @@
+"""What does a sentence say is so no more? It is read as if it still were, and then turned round.
+
+So every statement that a book knows has its end, too: "I no longer live in Porto" by the rule for
+"I live in Porto".
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from oldfriend.background.extraction import Claim
+from oldfriend.background.rules.books import Rewording, RuleBook
+from oldfriend.background.rules.matching import claims_in
+from oldfriend.background.rules.sentences import Sentence, starts_in
+
+
+def endings_in(
+    sentence: Sentence, book: RuleBook, known: Collection[str], told: Iterable[Claim]
+) -> Iterator[Claim]:
+    """What was so until a sentence was said, and that it is over; beside what it tells otherwise.
+
+    A rule of its own for something that has ended goes before ("I don't eat meat any more").
+    """
+    plain = once_reworded(sentence.plain, book.over)
+    if plain == sentence.plain or sentence.is_question:
+        return
+    kinds = {claim.kind for claim in told}
+    before = replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
+    for claim in claims_in(before, book, known):
+        is_state = claim.kind in {"fact", "preference"} and claim.holds_from is None
+        if is_state and claim.kind not in kinds:
+            was = replace(claim, holds_until=sentence.message.at)
+            yield was
+            yield is_over(was, book)
+
+
+def is_over(was: Claim, book: RuleBook) -> Claim:
+    """That something holds no more."""
+    inside = was.text if was.subject == "other" else was.text[:1].lower() + was.text[1:]
+    text = once_reworded(inside, book.over_text)
+    return replace(
+        was, text=text[:1].upper() + text[1:], value=book.over_value.format(value=was.value),
+        holds_from=was.holds_until, holds_until=None, ends=was,
+    )  # fmt: skip
+
+
+def once_reworded(text: str, rewording: Rewording) -> str:
+    """A text after the first of some rewordings that fits."""
+    for words, put in rewording:
+        better, count = words.subn(put, text, count=1)
+        if count:
+            return " ".join(better.split())
+    return text

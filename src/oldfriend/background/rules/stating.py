@@ -1,0 +1,52 @@
+"""What does a short text state of whoever has said it? The key and value of a plain statement.
+
+For what is kept in the person's own words, such as a note. Knows no messages.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+from oldfriend.background.rules.books import RuleBook, rule_book
+from oldfriend.background.rules.matching import rendered, third_person
+from oldfriend.background.rules.sentences import sentences_in, starts_in
+from oldfriend.prompts.phrasebook import SPOKEN
+
+LONGEST: Final = 120
+"""Characters; what is longer says more than one thing."""
+_KEPT: Final = 4_096
+
+
+@lru_cache(maxsize=_KEPT)
+def stated_in(text: str, language: str) -> tuple[str, str] | None:
+    """The key and value that a text gives, where it says that and no more."""
+    if len(text) > LONGEST or language not in SPOKEN:
+        return None
+    book = rule_book(language)
+    sentences = list(sentences_in(text, book))
+    return stated(sentences[0][1], book) if len(sentences) == 1 else None
+
+
+def stated(sentence: str, book: RuleBook) -> tuple[str, str] | None:
+    """The key and value that a whole sentence gives."""
+    for place in starts_in(sentence, book):
+        for rule in book.rules:
+            for said in rule.said if rule.key else ():
+                found = said.match(sentence, place)
+                groups = found and third_person(found, rule, book)
+                if found and groups and not says_more(sentence[found.end() :]):
+                    return rule.key, rendered(rule.value, groups, "", None, book, is_sentence=False)
+    return None
+
+
+def says_more(rest: str) -> bool:
+    """Whether there is more than a mark at the end of a statement."""
+    return any(character.isalnum() for character in rest)
+
+
+@lru_cache(maxsize=_KEPT)
+def began_in(text: str, language: str) -> str:
+    """What a text says that somebody has become, where it says that and no more; else ""."""
+    if len(text) > LONGEST or language not in SPOKEN:
+        return ""
+    found = rule_book(language).became.fullmatch(text.strip(" .!。！"))
+    return found["value"].strip() if found else ""

@@ -1,0 +1,200 @@
+"""What is so no more, what is to be kept, and what has been kept, in five languages."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.background.extraction import Claim
+from tests.background.rules.saying import WEDNESDAY, message, read, said
+from tests.background.talking import believed
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "key", "value", "told"),
+    [
+        ("en", "I am not vegetarian any more.", "dietary", "vegetarian",
+         "Is no longer vegetarian."),
+        ("en", "I don't live in Porto anymore.", "location", "Porto", "No longer lives in Porto."),
+        ("en", "I no longer work at Siemens.", "workplace", "Siemens",
+         "No longer works at Siemens."),
+        ("en", "We don't have a dog any more.", "pets", "a dog", "No longer has a dog."),
+        ("es", "Ya no soy vegetariana.", "dietary", "vegetariana", "Ya no es vegetariana."),
+        ("es", "Ya no vivo en Madrid.", "location", "Madrid", "Ya no vive en Madrid."),
+        ("es", "Ya no toco el piano.", "instrument", "el piano", "Ya no toca el piano."),
+        ("fr", "Je n'habite plus à Lyon.", "location", "Lyon", "Ne vit plus à Lyon."),
+        ("fr", "Je ne suis plus végétarienne.", "dietary", "végétarienne",
+         "N’est plus végétarienne."),
+        ("de", "Ich wohne nicht mehr in Leipzig.", "location", "Leipzig",
+         "Wohnt nicht mehr in Leipzig."),
+        ("de", "Ich bin nicht mehr verheiratet.", "relationship_status", "verheiratet",
+         "Ist nicht mehr verheiratet."),
+        ("zh", "我已经不是素食者了。", "dietary", "素食者", "不再是素食者。"),
+        ("zh", "我不住在北京了。", "location", "北京", "不再住在北京。"),
+    ],
+)  # fmt: skip
+def test_each_statement_has_its_end(
+    language: str, text: str, key: str, value: str, told: str
+) -> None:
+    """By the rule for the statement itself: what was so until now, and that it is over."""
+    was, over = said(text, language=language).claims
+
+    assert (was.key, was.value, was.holds_until) == (key, value, WEDNESDAY)
+    assert (over.key, over.text, over.holds_from) == (key, told, WEDNESDAY)
+    assert over.ends is not None
+    assert (over.ends.value, value in over.value) == (value, over.value != value)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I no longer eat meat."), ("en", "I don't like jazz any more."),
+        ("es", "Ya no como carne."), ("es", "Ya no me gusta el fútbol."),
+        ("fr", "Je ne mange plus de viande."), ("de", "Ich esse kein Fleisch mehr."),
+        ("de", "Ich mag Jazz nicht mehr."), ("zh", "我不吃肉了。"), ("zh", "我不喜欢足球了。"),
+    ],
+)  # fmt: skip
+def test_a_rule_of_its_own_goes_before(language: str, text: str) -> None:
+    """Who eats meat no more eats no meat."""
+    (claim,) = said(text, language=language).claims
+
+    assert claim.ends is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "value"),
+    [
+        ("en", "I don't eat fish by the way.", "no fish"),
+        ("en", "By the way, I'm vegetarian.", "vegetarian"),
+        ("es", "Vivo en Madrid, por cierto.", "Madrid"),
+        ("fr", "J'habite à Lyon au fait.", "Lyon"),
+        ("de", "Ich bin übrigens Vegetarierin.", "Vegetarierin"),
+        ("zh", "顺便说一下，我住在北京。", "北京"),
+    ],
+)
+def test_what_is_said_by_the_way_is_no_part_of_a_value(
+    language: str, text: str, value: str
+) -> None:
+    """The words rest on the whole sentence all the same."""
+    (claim,) = said(text, language=language).claims
+
+    assert (claim.value, claim.quotes[0].text) == (value, text)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("en", "I promised Ana that I'd call the vet.", "Promised Ana to call the vet."),
+        ("en", "I promised Ana to water her plants.", "Promised Ana to water her plants."),
+        ("en", "Remind me to call the dentist.", "Asked to be reminded to call the dentist."),
+        ("en", "Remind me to renew my passport in June next year.",
+         "Asked to be reminded to renew the passport (June 2026)."),
+        ("es", "Prometí a Ana regar las plantas en junio del año que viene.",
+         "Prometió a Ana: regar las plantas (junio de 2026)."),
+        ("es", "Recuérdame que llame al dentista.",
+         "Pidió un recordatorio: que llame al dentista."),
+        ("fr", "J'ai promis à Ana d'appeler le vétérinaire.",
+         "A promis à Ana : appeler le vétérinaire."),
+        ("fr", "Rappelle-moi d'appeler le dentiste.", "A demandé un rappel : appeler le dentiste."),
+        ("de", "Ich habe Ana versprochen, die Blumen zu gießen.",
+         "Hat Ana versprochen: die Blumen zu gießen."),
+        ("de", "Erinnere mich daran, den Zahnarzt anzurufen.",
+         "Möchte erinnert werden: den Zahnarzt anzurufen."),
+        ("zh", "我答应妈妈会去看医生。", "答应妈妈去看医生。"),
+        ("zh", "提醒我明年六月续签护照。", "请求提醒：续签护照（2026年6月）。"),
+    ],
+)  # fmt: skip
+def test_what_was_promised_to_somebody_is_kept_also_without_a_day(
+    language: str, text: str, told: str
+) -> None:
+    """Nor is what one asks to be reminded of dropped for want of a date."""
+    (claim,) = said(text, language=language).claims
+
+    assert (claim.kind, claim.text) == ("commitment", told)
+    assert (claim.due_at is not None) == ("2026" in told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Remind me what I said to Ana.", "Remind me about the party.", "I'll call Ana.",
+     "I promise to be better."],
+)  # fmt: skip
+def test_a_question_or_a_mere_resolve_is_no_promise(text: str) -> None:
+    """Who asks to be told again asks; what names nobody and no day binds nobody."""
+    assert not said(text).claims
+
+
+def keeps(language: str, promise: str, text: str) -> list[Claim]:
+    """The promises that a text keeps."""
+    known = believed("promise", "commitment", promise)
+    known = replace(
+        known,
+        memory=replace(known.memory, language=language),
+        standing=replace(known.standing, last_seen=0),
+    )
+    told = read(message(text, language=language), known=(known,)).claims
+    return [claim for claim in told if claim.bearing == "fulfils"]
+
+
+@pytest.mark.parametrize(
+    ("language", "promise", "text"),
+    [
+        ("en", "Asked to be reminded to call the dentist (9 May 2025).", "I called the dentist."),
+        ("en", "Asked to be reminded to call the dentist.", "Done: I've called the dentist."),
+        ("en", "Asked to be reminded to call the dentist.", "Done, the dentist knows."),
+        ("en", "Asked to be reminded to pay the rent.", "Ok, I paid the rent this morning."),
+        ("en", "Promised Ana to call the vet.", "I finally called the vet for Ana."),
+        ("en", "Nora will send Leo the photos.", "I sent Leo the photos."),
+        ("es", "Pidió un recordatorio: llamar al dentista.", "Ya he llamado al dentista."),
+        ("es", "Pidió un recordatorio: pagar el alquiler.", "Hecho: pagué el alquiler."),
+        ("fr", "A demandé un rappel : payer le loyer.", "C'est fait : j'ai payé le loyer."),
+        ("fr", "A promis à Ana : écrire la lettre.", "J'ai écrit la lettre."),
+        ("de", "Möchte erinnert werden: den Zahnarzt anzurufen.",
+         "Ich habe den Zahnarzt angerufen."),
+        ("de", "Hat Ana versprochen: die Blumen zu gießen.",
+         "Erledigt: ich habe die Blumen gegossen."),
+        ("zh", "请求提醒：给牙医打电话。", "搞定了，给牙医打过电话了。"),
+        ("zh", "请求提醒：买牛奶。", "牛奶买好了。"),
+    ],
+)  # fmt: skip
+def test_who_has_done_it_has_kept_it(language: str, promise: str, text: str) -> None:
+    """The promise is closed by the words that say so."""
+    (claim,) = keeps(language, promise, text)
+
+    assert (claim.target, claim.quotes[0].text in text) == ("promise", True)
+
+
+@pytest.mark.parametrize(
+    ("language", "promise", "text"),
+    [
+        ("en", "Asked to be reminded to call the dentist.", "I hated the dentist."),
+        ("en", "Asked to be reminded to call the dentist.", "I didn't call the dentist."),
+        ("en", "Asked to be reminded to call the dentist.", "Should I have called the dentist?"),
+        ("en", "Promised Ana to call the vet.", "I called Ana."),
+        ("es", "Pidió un recordatorio: llamar al dentista.", "No he llamado al dentista."),
+        ("de", "Möchte erinnert werden: Milch zu kaufen.", "Ich habe Milch getrunken."),
+        ("zh", "请求提醒：买牛奶。", "我今天喝了牛奶。"),
+    ],
+)
+def test_who_has_done_something_else_has_not(language: str, promise: str, text: str) -> None:
+    """In doubt it stays open."""
+    assert keeps(language, promise, text) == []
+
+
+def test_what_is_done_in_the_same_talk_is_not_open() -> None:
+    """It was never more than a minute's promise."""
+    claims = said("Remind me to call the dentist.", "I called the dentist.").claims
+
+    assert claims == ()
+
+
+def test_a_summary_asks_nothing_and_shows_no_picture() -> None:
+    """Whatever the language in which a program says that it left one out."""
+    told = read(
+        message("<Multimedia omitido>", details={"media": "omitted"}),
+        message("<Media omitted>\nour boat in Porto", number=1, details={"media": "omitted"}),
+        message("IMG-1.jpg (file attached)", number=2, details={"media": "IMG-1.jpg"}),
+        message("Do you know a really good dentist near the harbour in Porto?", number=3),
+        message("I live in Porto.", number=4),
+    )
+
+    assert told.summary == "our boat in Porto I live in Porto."
