@@ -4,11 +4,11 @@ Knows no database: what is believed is handed in.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Known
+from oldfriend.domain.memories import Known, MemoryKind
 
 IDENTITY: Final = ("preferred_name", "name", "pronouns", "age", "birthday")
 CONTEXT: Final = ("timezone", "home_timezone", "location", "occupation", "workplace")
@@ -17,6 +17,7 @@ HIDDEN: Final = frozenset({
     "welcomed", "preferred_language", "active_project", "personality", "onboarding_stage",
 })  # fmt: skip
 """Keys of the house's own (ACCEPTANCE E5), beside those that begin with "pending_"."""
+FIRST_ABOUT: Final[dict[MemoryKind, int]] = {"triple": 0, "fact": 1}
 LONG_OVERDUE: Final = 14 * DAY
 """What was due so long ago is not held against anybody any more; it ends by itself."""
 
@@ -39,7 +40,18 @@ NO_PROFILE: Final = Profile()
 
 
 def profile_of(live: Iterable[Known], *, now: Micros) -> Profile:
-    """The profile that these beliefs make."""
+    """The profile that these beliefs make at a moment."""
+    return as_of(lasting_profile_of(live), now)
+
+
+def as_of(lasting: Profile, now: Micros) -> Profile:
+    """A profile without what was due too long before a moment."""
+    waited_for = (each for each in lasting.promises if not is_long_overdue(each, now))
+    return replace(lasting, promises=tuple(waited_for))
+
+
+def lasting_profile_of(live: Iterable[Known]) -> Profile:
+    """The profile that these beliefs make, with all that was ever due and is still open."""
     facts: list[Known] = []
     preferences: list[Known] = []
     promises: list[Known] = []
@@ -51,7 +63,7 @@ def profile_of(live: Iterable[Known], *, now: Micros) -> Profile:
             facts.append(each)
         elif memory.kind == "preference":
             preferences.append(each)
-        elif memory.kind in {"commitment", "expectation"} and not is_long_overdue(each, now):
+        elif memory.kind in {"commitment", "expectation"}:
             promises.append(each)
     return Profile(
         facts=tuple(sorted(facts, key=place_of)),
@@ -91,10 +103,11 @@ def is_long_overdue(known: Known, now: Micros) -> bool:
 
 
 def in_order_of_worth(about: Sequence[Known]) -> list[Known]:
-    """What is believed about somebody: who they are, then what weighs most and was said last."""
+    """What is believed about somebody: who they are to whom, how they live, then what weighs most."""
     return sorted(
         about,
         key=lambda each: (
-            each.memory.kind != "fact", -abs(each.memory.impact), -each.standing.last_seen
+            FIRST_ABOUT.get(each.memory.kind, len(FIRST_ABOUT)),
+            -abs(each.memory.impact), -each.standing.last_seen,
         ),
     )  # fmt: skip

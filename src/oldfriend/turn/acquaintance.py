@@ -13,7 +13,7 @@ from oldfriend.domain.memories import Entity, Known, Summary
 from oldfriend.domain.people import Person
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
-from oldfriend.memory.profile import NO_PROFILE, Profile, in_order_of_worth, profile_of
+from oldfriend.memory.profile import NO_PROFILE, Profile, in_order_of_worth
 from oldfriend.memory.search import named_in
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.soul import soul_text
@@ -66,7 +66,7 @@ async def acquaint(
     return Acquaintance(
         soul=await soul_text(tx),
         blocks=tuple(await list_blocks(tx, person.id)),
-        profile=profile_of(beliefs.always, now=now), about=about,
+        profile=beliefs.profile(now), about=about,
         unsure=tuple(perhaps_same(entities, named)), entities=entities,
         summaries=summaries,
     )  # fmt: skip

@@ -9,7 +9,6 @@ from oldfriend.domain.memories import Known
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import text_of
-from oldfriend.memory.profile import profile_of
 from oldfriend.turn.budget import fitting
 from oldfriend.turn.recall import (
     Cue,
@@ -50,7 +49,7 @@ async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -
     async with looking.db.reading() as tx:
         notes = await list_known_notes(tx, person)
         beliefs = await looking.shelf.beliefs_of(tx, person.id)
-        profile = profile_of(beliefs.always, now=cue.at)
+        profile = beliefs.profile(cue.at)
         written = await text_of(tx, person.id, "user")
     cue = replace(cue, most_beliefs=MOST_BELIEFS)
     recollection = await recall(looking, person, cue, limit=MOST_CONSIDERED)

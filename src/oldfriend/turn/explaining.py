@@ -13,6 +13,7 @@ PHRASES: dict[Cause, str] = {
     "session": "that whole conversation is about it",
     "answers": "it answers the message before it",
     "asked_for": "it is what you ask for",
+    "reached": "it is reached through {name}",
 }
 
 

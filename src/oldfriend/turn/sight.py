@@ -71,7 +71,7 @@ class Sight:
 
     @property
     def always_known(self) -> list[str]:
-        """The ids of what is in view without a search: the profile, what is open, notes, thoughts."""
+        """The ids of what is in view without a search."""
         known = self.acquaintance
         profile = (*known.profile.facts, *known.profile.preferences, *known.profile.promises)
         about = (each for one in known.about for each in one.known)

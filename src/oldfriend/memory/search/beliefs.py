@@ -14,6 +14,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.memories import Entity, Known, MemoryKind, Standing
+from oldfriend.memory.profile import Profile, as_of, lasting_profile_of
 from oldfriend.memory.search.asked_for import ASKED_FOR, SURE, Values, values_of
 from oldfriend.memory.search.finding import search
 from oldfriend.memory.search.groups import Group, group_of
@@ -21,6 +22,7 @@ from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_first
 from oldfriend.memory.search.matters import as_meant, words_to_find
+from oldfriend.memory.search.mentioning import Mentions
 from oldfriend.memory.search.names import named_in
 from oldfriend.memory.search.past import Times
 from oldfriend.memory.search.questions import Matter, matter_of
@@ -28,9 +30,8 @@ from oldfriend.memory.search.scorers import Scorer, typed_decay
 from oldfriend.memory.search.values import Floats, Found, IndexRow, Question, Reason
 from oldfriend.memory.search.weighing import Scale
 from oldfriend.memory.search.whenever import HOLDING, search_whenever
-from oldfriend.memory.search.whose import Whose
+from oldfriend.memory.search.whose import Whose, is_of_another
 
-_OF_A_PROFILE: Final = frozenset({"fact", "preference", "commitment", "expectation"})
 _LOOKED_AT: Final = 2  # so many times as many as are wanted are weighed by kind
 _ANCHOR: Final = 0.5  # how likely at least what is about somebody answers a question about them
 _OUTDONE: Final = 0.5  # what is so now, where one asks what was so before it
@@ -87,7 +88,10 @@ NO_BELIEFS: Final = FoundBeliefs()
 class BeliefIndex:
     """One person's beliefs, ready to be searched: what is live, and what was so once."""
 
-    __slots__ = ("_always", "_by_seq", "_ended", "_index", "_live", "_seq_of", "entities")
+    __slots__ = (
+        "_by_seq", "_ended", "_index", "_live", "_mentions", "_of_others", "_own", "_profile",
+        "_seq_of", "entities",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -95,8 +99,11 @@ class BeliefIndex:
         self._by_seq: dict[int, Known] = {}
         self._seq_of: dict[ObjectId, int] = {}
         self._ended: set[int] = set()
+        self._own: set[int] = set()  # what is about the person themself, …
+        self._of_others: set[int] = set()  # … and about others
+        self._mentions = Mentions()
         self._live: tuple[Known, ...] | None = None
-        self._always: tuple[Known, ...] | None = None
+        self._profile: Profile | None = None
         self.entities: tuple[Entity, ...] = ()
 
     def __len__(self) -> int:
@@ -115,12 +122,11 @@ class BeliefIndex:
             self._live = tuple(each for each in all_known if each.memory.is_live)
         return self._live
 
-    @property
-    def always(self) -> tuple[Known, ...]:
-        """What of it a profile is made of: not what happened, nor what keeps being so."""
-        if self._always is None:
-            self._always = tuple(each for each in self.live if each.memory.kind in _OF_A_PROFILE)
-        return self._always
+    def profile(self, now: Micros) -> Profile:
+        """What of it belongs to the picture of the person at a moment."""
+        if self._profile is None:
+            self._profile = lasting_profile_of(self.live)
+        return as_of(self._profile, now)
 
     @property
     def known(self) -> Iterable[Known]:
@@ -156,8 +162,13 @@ class BeliefIndex:
             self._seq_of[each.memory.id] = each.base
             if each.memory.ended_at is not None:
                 self._ended.add(each.base)
+            if is_of_another(each.memory):
+                self._of_others.add(each.base)
+            elif each.memory.subject == "person":
+                self._own.add(each.base)
+            self._mentions.put(each.base, each.memory)
         self.set_vectors(vectors)
-        self._live = self._always = None
+        self._live = self._profile = None
 
     def remove(self, objects: Iterable[ObjectId]) -> None:
         """Take beliefs out, where they are here."""
@@ -166,8 +177,10 @@ class BeliefIndex:
             self._index.remove(seqs)
             for seq in seqs:
                 del self._by_seq[seq]
-            self._ended.difference_update(seqs)
-            self._live = self._always = None
+            for some in (self._ended, self._own, self._of_others):
+                some.difference_update(seqs)
+            self._mentions.remove(seqs)
+            self._live = self._profile = None
 
     def stand(self, standings: Mapping[ObjectId, Standing]) -> None:
         """Let beliefs stand as their evidence now makes them."""
@@ -175,7 +188,7 @@ class BeliefIndex:
             seq = self._seq_of.get(each)
             if seq is not None and self._by_seq[seq].standing != standing:
                 self._by_seq[seq] = replace(self._by_seq[seq], standing=standing)
-                self._live = self._always = None
+                self._live = self._profile = None
 
     def set_vectors(self, vectors: Mapping[MemoryId, Floats]) -> None:
         """Let beliefs be found by what they mean, too."""
@@ -194,7 +207,7 @@ class BeliefIndex:
         named = named_in(question.text, self.entities)
         whose = Whose(question.text, question.language, self.entities, names_a_time=times.names_one)
         values = values_of(matter, self._wanted(kinds), times, whose)
-        unfit = self._unfit(times, kinds) | self._of_others(whose)
+        unfit = self._unfit(times, kinds) | self._not_about(whose)
         text = as_meant(question.text)
         asked = replace(question, text=text, exclude=unfit, former={}, exact={})
         if times.names_one:
@@ -233,9 +246,19 @@ class BeliefIndex:
             if not times.fits(known) or (kinds and known.memory.kind not in kinds)
         )
 
-    def _of_others(self, whose: Whose) -> frozenset[int]:
+    def _not_about(self, whose: Whose) -> set[int]:
         """What is not about whom the question asks about."""
-        return frozenset(seq for seq, known in self._by_seq.items() if not whose.fits(known.memory))
+        doubtful: set[int] = set()
+        unfit: set[int] = set()
+        if whose.is_own:
+            doubtful |= self._of_others
+        if whose.asks_for_a_name:
+            doubtful |= self._own
+        elif whose.asks_of_somebody:
+            near = self._mentions.of(whose.words, whose.asked)
+            unfit |= self._own - near
+            doubtful |= self._own & near
+        return unfit | {seq for seq in doubtful if not whose.fits(self._by_seq[seq].memory)}
 
     def _weighed(self, found: Found, scale: Scale, named: Sequence[Entity]) -> list[BeliefHit]:
         asked_about = {each.id for each in named}

@@ -4,13 +4,16 @@ Nothing is merged: it is only about what is told once. What differs in a word ma
 so meaning is not asked.
 """
 
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Memory
 from oldfriend.memory.search.words import term_of, words_in
 
 Group: TypeAlias = tuple[object, ...]
+
+KEPT: Final = 65_536
 
 
 def group_of(memory: Memory) -> Group:
@@ -21,6 +24,7 @@ def group_of(memory: Memory) -> Group:
     return (*about, memory.kind, *canonical(memory.text, memory.language))
 
 
+@lru_cache(maxsize=KEPT)
 def canonical(text: str, language: str) -> tuple[int, ...]:
     """A text as the terms of its words, in their order."""
     return tuple(term_of(word, language) for word in words_in(text))

@@ -76,6 +76,7 @@ Cause = Literal[
     "session",  # its conversation matches as a whole
     "answers",  # follows a message that asks the same
     "asked_for",  # of a belief: it is a value of what is asked for, in whatever language
+    "reached",  # of a tie: it is one of somebody named, or of somebody tied to them
 ]
 
 
@@ -85,7 +86,7 @@ class Reason:
 
     cause: Cause
     words: tuple[str, ...] = ()  # as in the question; a misspelt one as it was read
-    name: str | None = None  # who is meant, for said_by and mentions
+    name: str | None = None  # who is meant, for said_by and mentions; at whom it was reached
     strength: float = 0.0  # 0…1
 
 

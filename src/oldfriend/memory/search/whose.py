@@ -9,6 +9,7 @@ from typing import Final
 
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Entity, Memory
+from oldfriend.memory.search.mentioning import sayings_of
 from oldfriend.memory.search.names import named_in
 
 _OWN: Final = {
@@ -42,7 +43,8 @@ class Whose:
     """Whom a question is about, and which beliefs cannot answer it for that reason."""
 
     __slots__ = (
-        "_addressed", "_belonging", "_entities", "_is_for_a_name", "_is_own", "_named", "_names",
+        "_addressed", "_belonging", "_descriptions", "_is_for_a_name", "_named", "_names",
+        "asked", "asks_of_somebody", "is_own",
     )  # fmt: skip
 
     def __init__(
@@ -51,27 +53,42 @@ class Whose:
         """Read it off the question; a word for a time is nobody's name."""
         said = text.lower()  # "ß" stays as it is
         known = language if language in _OWN else "en"
-        self._entities = entities
+        self._descriptions = {each.id: each.description for each in entities}
         self._named = named_in(text, entities)
-        self._is_own = re.search(_OWN[known], said) is not None
+        self.asked = frozenset(each.id for each in self._named)
+        self.is_own = re.search(_OWN[known], said) is not None
         self._is_for_a_name = _NAME.search(said) is not None and not _CALLS_ME.search(said)
         nouns = re.findall(_BELONGING[known], said)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
-        is_of_somebody = not (self._is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
+        is_of_somebody = not (self.is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
         found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
         self._names = [each.casefold() for each in found]
+        somebody = any(each.kind in {"person", "pet"} for each in self._named)
+        self.asks_of_somebody = somebody or bool(self._names)
         self._addressed = [each.casefold() for each in _CAPITALIZED.findall(text) if each != "I"]
 
     def fits(self, memory: Memory) -> bool:
         """Whether a belief is about whom, or what, is asked about."""
-        owner, _, bare = memory.key.rpartition(":")
-        if memory.subject == "other" or owner:
-            return not self._is_own or self._names_who(memory) or self._has_what_belongs(memory)
+        bare = memory.key.rpartition(":")[2]
+        if is_of_another(memory):
+            return not self.is_own or self._names_who(memory) or self._has_what_belongs(memory)
         if memory.subject != "person":
             return True
-        if self._belonging and self._is_for_a_name and bare in _OWN_NAMES:
+        if self.asks_for_a_name and bare in _OWN_NAMES:
             return self._has_what_belongs(memory)
-        return self._is_of_the_named(memory)
+        return not self.asks_of_somebody or self._mentions(sayings_of(memory), memory.entities)
+
+    @property
+    def asks_for_a_name(self) -> bool:
+        """Whether it asks what somebody is called who belongs to the asker."""
+        return bool(self._belonging) and self._is_for_a_name
+
+    @property
+    def words(self) -> list[str]:
+        """What must stand in a belief about whom it asks about, unless that is known of it."""
+        names = (name for each in self._named for name in (each.name, *each.aliases))
+        folded = [name.strip().casefold() for name in names if name.strip()]
+        return [*self._names, *folded, *(name.split()[0] for name in folded)]
 
     def is_about(self, memory: Memory) -> bool:
         """Whether a belief is about somebody whom the question names, or who is the asker's."""
@@ -89,20 +106,18 @@ class Whose:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
         return self._mentions(text, memory.entities)
 
-    def _is_of_the_named(self, memory: Memory) -> bool:
-        somebody = any(each.kind in {"person", "pet"} for each in self._named)
-        if not (somebody or self._names):
-            return True
-        return self._mentions(f"{memory.text} {memory.value}", memory.entities)
-
     def _mentions(self, text: str, entities: Collection[EntityId]) -> bool:
-        asked = {each.id for each in self._named}
-        if not asked.isdisjoint(entities):
+        if not self.asked.isdisjoint(entities):
             return True
-        in_text = {each.id for each in named_in(text, self._named)}
-        return bool(in_text) or any(name in text.casefold() for name in self._names)
+        folded = text.casefold()
+        return any(name in folded for name in self._names) or bool(named_in(text, self._named))
 
     def _has_what_belongs(self, memory: Memory) -> bool:
-        about = [each.description for each in self._entities if each.id in memory.entities]
+        about = [self._descriptions.get(each, "") for each in memory.entities]
         text = " ".join([memory.text, memory.key.replace("_", " "), *about]).casefold()
         return any(noun in text for noun in self._belonging)
+
+
+def is_of_another(memory: Memory) -> bool:
+    """Whether a belief is about somebody or something else than the person."""
+    return memory.subject == "other" or ":" in memory.key

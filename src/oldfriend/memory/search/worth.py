@@ -46,6 +46,8 @@ def worth_of(
     elif memory.kind in {"event", "thought"}:
         lately = presence(known, DECAY_OF_EVENT, now, scorer)
         worth = _of_event(known, lately, is_named=is_named)
+    elif memory.kind == "triple":
+        worth = known.standing.confidence
     elif memory.kind in {"fact", "preference"}:
         lately = min(1.0, presence(known, DECAY_OF_ATTRIBUTE, now, scorer))
         worth = _SIMILAR + _LATELY * lately + _IMPORTANT * memory.importance

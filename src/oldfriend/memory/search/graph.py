@@ -1,0 +1,101 @@
+"""Who and what is tied to those whom a question names? A walk of two steps, and the way between two.
+
+Reads ties that are believed now, under the names that they mean by now. Nobody is reached through
+the person themself: to them everything is tied. Knows no database.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.domain.ids import EntityId
+from oldfriend.domain.memories import Known
+from oldfriend.domain.ties import Edge, Node, edge_of
+
+MOST_REACHED: Final = 10
+STEPS: Final = 2
+LIKE_ONE_NAMED: Final = 0.3
+"""How close what is reached is to a question, at best (ACCEPTANCE H9)."""
+FARTHER: Final = 0.8
+"""So much of that is left at the second step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A tie that the walk has come upon."""
+
+    known: Known
+    through: EntityId  # at whom it was
+    step: int  # 1: of somebody named; 2: of somebody tied to them
+
+    @property
+    def closeness(self) -> float:
+        """How close it is to the question: nearer ones are closer."""
+        return LIKE_ONE_NAMED if self.step == 1 else LIKE_ONE_NAMED * FARTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """Who or what is at the other end of a tie."""
+
+    known: Known
+    other: Node
+
+
+class Graph:
+    """All ties of one person's life that hold now; of those that say the same, the surest."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, triples: Iterable[Known], same_as: Mapping[EntityId, EntityId]) -> None:
+        """Tie all ends together; ``same_as`` tells whom a name means that was merged."""
+        surest: dict[Edge, Known] = {}
+        for known in sorted(triples, key=_doubt):
+            edge = edge_of(known.memory, same_as)
+            if edge is not None:
+                surest.setdefault(edge, known)
+        self._of: defaultdict[Node, list[Tied]] = defaultdict(list)
+        for edge, known in surest.items():
+            self._of[edge.first].append(Tied(known, edge.second))
+            self._of[edge.second].append(Tied(known, edge.first))
+
+    def of(self, one: Node) -> Sequence[Tied]:
+        """The ties of somebody, the surest first; of None, those of the person themself."""
+        return self._of.get(one, ())
+
+    def walk(self, start: Sequence[EntityId], *, most: int = MOST_REACHED) -> tuple[Reached, ...]:
+        """The ties that are reached from some, the nearest first, of those the surest."""
+        reached: dict[str, Reached] = {}
+        seen, front = set(start), list(dict.fromkeys(start))
+        for step in range(1, STEPS + 1):
+            ahead: list[EntityId] = []
+            for each, tied in self._around(front):
+                if len(reached) == most:
+                    return tuple(reached.values())
+                reached.setdefault(tied.known.memory.id, Reached(tied.known, each, step))
+                if tied.other is not None and tied.other not in seen:
+                    seen.add(tied.other)
+                    ahead.append(tied.other)
+            front = ahead
+        return tuple(reached.values())
+
+    def between(self, one: EntityId, other: EntityId) -> tuple[Known, ...]:
+        """The shortest way from one to another, over at most one between them; none: empty."""
+        direct = next((tied for tied in self.of(one) if tied.other == other), None)
+        if direct is not None:
+            return (direct.known,)
+        ends = {tied.other: tied.known for tied in reversed(self.of(other))}
+        via = sorted(
+            (tied for tied in self.of(one) if tied.other in ends),
+            key=lambda tied: tied.other is None,
+        )
+        return (via[0].known, ends[via[0].other]) if via else ()
+
+    def _around(self, front: Sequence[EntityId]) -> Iterator[tuple[EntityId, Tied]]:
+        return ((each, tied) for each in front for tied in self.of(each))
+
+
+def _doubt(known: Known) -> tuple[float, int, int]:
+    """What makes one tie come after another: less sure, said longer ago."""
+    return -known.standing.confidence, -known.standing.last_seen, known.base
