@@ -20,6 +20,15 @@ from tests.processes import Program
 
 SIZE = os.environ.get("OLDFRIEND_TEST_SIZE", "small")  # noqa: TID251 - the tests' one setting
 
+ENGINES = ("sqlite", "postgres")
+EVERY_ENGINE = (*ENGINES, "json")
+"""The json store runs the tests of tables, queues and moving (see their conftest.py): what is above
+them knows no engine, and often opens a store twice, which this one does not allow."""
+
+NAMES = {"sqlite": "oldfriend.db", "json": "oldfriend.json"}
+SEVERAL_PROCESSES = pytest.mark.parametrize("engine", ENGINES, indirect=True)
+"""For tests in which a database is opened twice."""
+
 SQLITE_ONLY = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 """For tests of what is so with a file only: ``pytestmark = SQLITE_ONLY``, or on one of them."""
 
@@ -77,7 +86,7 @@ def postgres() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     """Every engine in turn. What is about one of them is parametrised with ``SQLITE_ONLY``."""
     return request.param
@@ -86,8 +95,8 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def database_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A place for a database of each engine, with nothing in it."""
-    if engine == "sqlite":
-        yield f"sqlite:///{tmp_path / 'data' / 'oldfriend.db'}"
+    if engine != "postgres":
+        yield f"{engine}:///{tmp_path / 'data' / NAMES[engine]}"
         return
     with request.getfixturevalue("postgres").database() as url:
         yield url
@@ -96,8 +105,8 @@ def database_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) ->
 @pytest.fixture
 def other_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A place for a second database of the same engine."""
-    if engine == "sqlite":
-        yield f"sqlite:///{tmp_path / 'other' / 'oldfriend.db'}"
+    if engine != "postgres":
+        yield f"{engine}:///{tmp_path / 'other' / NAMES[engine]}"
         return
     with request.getfixturevalue("postgres").database() as url:
         yield url

@@ -70,7 +70,8 @@ async def test_a_secret_leaves_every_table_and_file(
     report = await forget(house, line.person.id, wish)
 
     assert shown.counts == report.counts
-    assert (report.counts["messages"], report.counts["memories"]) == (1, 1)
+    assert report.counts["messages"] == 1
+    assert report.counts["memories"] >= 1  # the note, and what was read in it
     assert report.is_proved
     held = repr(await rows_of(house.db, line.person.id))
     assert "hazelnuts" not in held

@@ -12,6 +12,7 @@ from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.working import work
+from oldfriend.channels.channel import Receive
 from oldfriend.domain.errors import NotDelivered, StoreBusy, TurnFailed, TurnStopped, Undeliverable
 from oldfriend.domain.letters import Letter
 from oldfriend.llm.chain import Chain
@@ -35,11 +36,19 @@ class Platform:
         """A line is a part."""
         return text.splitlines()
 
-    async def send(self, address: str, text: str, *, key: str) -> None:
+    async def send(self, address: str, text: str, *, key: str) -> str:
         """Take it, or not."""
         if self.trouble:
             raise self.trouble.pop(0)
         self.sent.append(text)
+        return key
+
+    def draft(self, address: str, *, key: str) -> None:
+        """It shows nothing before it is done."""
+
+    async def listen(self, receive: Receive) -> None:
+        """Nobody talks here by themselves."""
+        await asyncio.Event().wait()
 
 
 def with_model(house: House, model: ScriptedModel) -> House:

@@ -32,7 +32,7 @@ async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
     stands, _, shown = text.partition("My reply stands on:")[2].partition("Only shown to the model")
 
     expected = (
-        "Written by scripted:model, with the prompt reply/2 (1,200 tokens in, 5 out, $0.0042)."
+        "Written by scripted:model, with the prompt reply/3 (1,200 tokens in, 5 out, $0.0042)."
     )
     assert expected in text
     assert "• you, 2023-11-14T" in stands

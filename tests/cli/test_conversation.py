@@ -9,6 +9,7 @@ import pytest
 from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House
+from oldfriend.app.meanwhile import TalkPlace
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.errors import StoreBusy
@@ -67,7 +68,7 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
             shown.append(text)
 
     embedder = Interrupting(house.embedder, elsewhere, line)
-    talk = Conversation(replace(house, embedder=embedder), line, shown.append, speak)
+    talk = Conversation(TalkPlace(replace(house, embedder=embedder), line), shown.append, speak)
     await talk.begin()
     await talk.hear("Where is the boat that we bought?")
     before = len(shown)
@@ -93,10 +94,10 @@ async def test_markers_are_not_shown_as_somebodys_words(house: House) -> None:
     async def speak(text: str) -> None:
         shown.append(text)
 
-    talk = Conversation(house, line, shown.append, speak)
+    talk = Conversation(TalkPlace(house, line), shown.append, speak)
     await talk.begin()
     await talk.show_history()
-    await Conversation(house, line, shown.append, speak).show_what_others_wrote()
+    await Conversation(TalkPlace(house, line), shown.append, speak).show_what_others_wrote()
 
     assert shown == ["you: How are you?"] * 3
 
@@ -109,7 +110,7 @@ async def test_what_fails_is_said_and_the_talk_goes_on(house: House) -> None:
     async def speak(text: str) -> None:
         raise StoreBusy("Another program is writing.")
 
-    talk = Conversation(house, line, shown.append, speak)
+    talk = Conversation(TalkPlace(house, line), shown.append, speak)
 
     assert await talk.hear("hello there")
     assert talk.has_failed
@@ -127,7 +128,9 @@ async def test_a_reply_can_be_stopped_and_the_talk_goes_on(house: House) -> None
     async def speak(text: str) -> None:
         shown.append(text)
 
-    talk = Conversation(with_model(house, model), line, shown.append, speak, remark=remarks.append)
+    talk = Conversation(
+        TalkPlace(with_model(house, model), line), shown.append, speak, remark=remarks.append
+    )
     await talk.stop_reply()
     async with asyncio.TaskGroup() as tasks:
         hearing = tasks.create_task(talk.hear("Erzähl mir bitte eine Geschichte von früher."))

@@ -1,5 +1,6 @@
 """`oldfriend forget` shows what would go, asks, takes it away, and says whether it is gone."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
     done = call("forget", found["message"], "--orphan", "--yes").stdout
 
     assert "These are NOT forgotten" in shown
-    assert "Not forgotten: 1 belief" in done
+    assert re.search(r"Not forgotten: [1-9]\d* belief", done)
 
 
 @pytest.mark.parametrize(("typed", "is_gone"), [("y", True), ("n", False), ("", False)])

@@ -93,7 +93,9 @@ def test_numbers_rebuilding_and_undoing(told: Call) -> None:
     assert told("stats", "--json").json["segments"] == {"done": 1}
     assert told("rebuild", "--check").stdout == "Everything is as it was decided.\n"
     assert "0 were otherwise" in told("rebuild").stdout
-    assert "Undone" in told("undo", "consolidation", "last").stdout
+    undone = told("undo", "consolidation", "last").stdout
+    assert "Believed no more:" in undone
+    assert "Lives in Porto." in undone
     assert "Nothing yet" in told("facts").stdout
     assert told("undo", "consolidation", "last").code == 1
     assert told("undo", "everything").code == 2
@@ -169,3 +171,46 @@ def test_a_real_process_leaves_a_chat_having_learned(oldfriend: Program) -> None
     theirs = oldfriend.done("facts", "--person", "Omar").stdout
     assert "Oslo" in theirs
     assert "Porto" not in theirs
+
+
+def test_the_first_characters_that_are_shown_name_a_belief(told: Call) -> None:
+    """Those of several are refused, with which these are."""
+    name = home(told)
+    assert "Lives in Porto." in told("memory", "show", name[-8:-4]).stdout
+    assert "Lives in Porto." in told("history", name[-8:-3]).stdout
+    several = told("memory", "show", name[:4])
+    assert several.code == 2
+    assert f"{name[-8:]} (fact)" in several.stderr
+
+
+def test_consolidating_names_what_was_read_and_undoing_what_it_takes_out(call: Call) -> None:
+    """By the id that undo takes."""
+    call("say", "I live in Porto.")
+    read = call("consolidate", "--now").stdout.splitlines()
+    assert "1 stretch of talk was read" in read[0]
+    name = read[1].split()[0]
+    undone = call("undo", "consolidation", name[:4]).stdout
+    assert undone.startswith(f"Taken back: {name}")
+    assert "Lives in Porto." in undone
+    assert call("undo", "consolidation", "last").code == 1
+
+
+def test_a_promise_gets_another_day(call: Call) -> None:
+    """Or none, or with other words; what is never due is refused."""
+    call("say", "I promise to call Ana by Friday. I live in Porto.")
+    call("consolidate", "--now")
+    (promise,) = call("memory", "list", "--kind", "commitment", "--json").json
+    name = promise["id"][-8:]
+    (due,) = call("memory", "edit", name, "--due", "2999-05-01", "--json").json
+    assert due["due_at"].startswith("2999-05-01T23:59:59")
+    assert (due["text"], due["is_by_person"]) == (promise["text"], True)
+    assert "due 2999-05-01" in call("memory", "list").stdout
+    said = call("memory", "edit", name, "Call Ana and Ben.", "--due", "2999-06-01T18:00", "--json")
+    assert (said.json[0]["text"], said.json[0]["due_at"][:16]) == (
+        "Call Ana and Ben.", "2999-06-01T18:00",
+    )  # fmt: skip
+    assert call("memory", "edit", name, "--due", "none", "--json").json[0]["due_at"] is None
+    assert call("memory", "edit", name, "--due", "soon").code == 2
+    assert call("memory", "edit", name).code == 2
+    assert "is due" in call("memory", "edit", home(call), "--due", "2999-05-01").stderr
+    assert call("rebuild", "--check").code == 0

@@ -32,3 +32,13 @@ def test_nothing_to_explain_is_said(call: Call) -> None:
 
         assert ended.code == 1
         assert "There is no reply" in ended.stderr
+
+
+def test_a_reply_is_named_by_part_of_its_id(call: Call) -> None:
+    """By the last characters or the first of those; too few, or none such, are refused."""
+    first = call("say", "remember that my boat is called Dora", "--json").json
+    call("say", "hello")
+    for part in (first["turn"], first["turn"][-8:], first["turn"][-8:-4]):
+        assert call("why", part, "--json").json == first["receipt"]
+    assert call("why", "abc").code == 2
+    assert call("why", "zzzzzzzz").code == 1

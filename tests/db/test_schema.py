@@ -7,6 +7,7 @@ import pytest
 from oldfriend.db.database import Database
 from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.domain.errors import SchemaTooNew, StoreError, StoreNotFound
+from tests.conftest import SEVERAL_PROCESSES
 from tests.db.conftest import OpenWith
 
 FIRST = Migration(
@@ -37,6 +38,7 @@ async def shelves(db: Database) -> list[str]:
         return [row[0] for row in await tx.rows("SELECT id FROM shelf ORDER BY id")]
 
 
+@SEVERAL_PROCESSES
 async def test_an_older_program_goes_on_writing_beside_a_step_that_only_adds(
     open_with: OpenWith,
 ) -> None:
@@ -58,6 +60,7 @@ async def test_an_older_program_goes_on_writing_beside_a_step_that_only_adds(
         await each.close()
 
 
+@SEVERAL_PROCESSES
 async def test_once_a_step_takes_something_away_older_programs_are_refused(
     open_with: OpenWith,
 ) -> None:
@@ -99,6 +102,7 @@ async def test_a_step_that_fails_leaves_everything_as_it_was(open_with: OpenWith
     await older.close()
 
 
+@SEVERAL_PROCESSES
 async def test_a_transaction_that_writes_is_over_before_the_steps_begin(
     open_with: OpenWith,
 ) -> None:

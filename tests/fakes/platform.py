@@ -4,12 +4,14 @@ Strict as a real one: no empty message, none that is too long. It knows keys, as
 do: the same part sent twice is shown once.
 """
 
+import asyncio
 import fcntl
 import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from oldfriend.channels.channel import Receive
 from oldfriend.domain.errors import NotDelivered, Undeliverable
 
 LONGEST = 400
@@ -28,7 +30,7 @@ class FilePlatform:
         """A reply, cut where it is too long."""
         return [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
 
-    async def send(self, address: str, text: str, *, key: str) -> None:
+    async def send(self, address: str, text: str, *, key: str) -> str:
         """Show a message, once for each key."""
         if not text or len(text) > LONGEST:
             raise Undeliverable(f"A message has 1 to {LONGEST} characters, not {len(text)}.")
@@ -43,6 +45,14 @@ class FilePlatform:
             file.seek(0)
             if all(json.loads(line)["key"] != key for line in file):
                 file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
+        return key
+
+    def draft(self, address: str, *, key: str) -> None:
+        """It shows nothing before it is done."""
+
+    async def listen(self, receive: Receive) -> None:
+        """Nobody talks here; they are brought."""
+        await asyncio.Event().wait()
 
 
 def attempts_beside(file: Path) -> Path:

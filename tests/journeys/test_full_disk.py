@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Program
+from tests.processes import Program, line_of
 
 
 @pytest.fixture
@@ -42,3 +42,69 @@ def test_a_full_disk_is_said_plainly_and_costs_nothing_that_was_kept(
         filler.unlink()
     assert "my cat is called Miso" in program.done("say", "What do you know about me?").stdout
     program.done("say", "I would like to tell you a short story.")
+
+
+@pytest.mark.parametrize("address", ["sqlite:///{}/memory.db", "json:///{}/memory.json"])
+def test_a_chat_goes_on_while_the_disk_is_full_and_is_kept_once_there_is_room(
+    oldfriend: Program, small_disk: Path, address: str
+) -> None:
+    """It is said once that nothing is kept, and once that all of it is."""
+    store = {"OLDFRIEND_DATABASE": address.format(small_disk)}
+    program = Program(data=oldfriend.data, environment=store)
+    program.done("say", "My cat is called Miso.")
+    filler = small_disk / "filler"
+    story = "I would like to tell you a story. " * 200
+    with program.started("chat") as process:
+        say(process, "Hello there.")
+        filler.write_bytes(bytes(shutil.disk_usage(small_disk).free))
+        for line in (f"I have a boat called Dora. {story}", "What is my boat called?"):
+            answered = say(process, line)
+        filler.unlink()
+        say(process, "Now there is room.")
+        assert process.stdin is not None
+        process.stdin.close()
+        told = "" if process.stderr is None else process.stderr.read().decode()
+        assert process.wait(60) == 0
+
+    assert "Dora" in answered
+    assert told.count("is not kept yet") == 1
+    assert told.count("is kept now") == 1
+    exported = program.done("export").stdout
+    assert exported.count('"text": "I have a boat called Dora.') == 1
+    assert "Dora" in program.done("say", "What is my boat called?").stdout
+
+
+def test_a_chat_begins_though_the_store_cannot_be_opened(
+    oldfriend: Program, tmp_path: Path
+) -> None:
+    """It is in memory alone, and then in the store, or it is said that it is lost."""
+    in_the_way = tmp_path / "place"
+    in_the_way.write_text("a file where a folder should be")
+    store = {"OLDFRIEND_DATABASE": f"sqlite:///{in_the_way / 'memory.db'}"}
+    program = Program(data=oldfriend.data, environment=store)
+    lost = program("chat", stdin="I have a boat called Dora.\n/quit\n")
+    assert lost.code == 1
+    assert "is not kept yet" in lost.stderr
+    assert "could not be kept, and is not: 2 messages" in lost.stdout
+    refused = program("say", "hello")
+    assert (refused.code, refused.stdout) == (1, "")
+
+    with program.started("chat") as process:
+        say(process, "I have a boat called Dora.")
+        in_the_way.unlink()
+        say(process, "Good night.")
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(60) == 0
+    assert "Dora" in program.done("say", "What is my boat called?").stdout
+
+
+def say(process: "subprocess.Popen[bytes]", text: str) -> str:
+    """Say a line; what is replied to it."""
+    assert process.stdin is not None
+    process.stdin.write(f"{text}\n/help\n".encode())
+    process.stdin.flush()
+    replied = ""
+    while not (line := line_of(process.stdout)).startswith("Just write."):
+        replied += line
+    return replied

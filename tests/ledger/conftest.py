@@ -11,6 +11,14 @@ from oldfriend.ledger.calls import Asker, record_call
 from oldfriend.llm.model import Call, Completion, Outcome, Purpose, Request, Turn, Usage
 from oldfriend.memory.people import ensure_person
 from tests.clock import FrozenClock
+from tests.conftest import EVERY_ENGINE
+
+
+@pytest.fixture(params=EVERY_ENGINE)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The json store too."""
+    return request.param
+
 
 TURN = TurnId("a turn")
 ASKED = "m1@1"

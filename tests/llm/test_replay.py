@@ -74,8 +74,9 @@ async def test_a_reply_of_two_models_is_found_as_one():
 
 
 def test_the_hash_knows_all_that_was_asked_and_nothing_else():
-    """It is the same in every process: it is written down."""
+    """It is the same in every process and database: it is written down, and ids are not sent."""
     assert request_hash(HELLO) == request_hash(saying("hello"))
-    for other in (saying("Hello"), replace(HELLO, most_tokens=1), replace(HELLO, shown=("m1",))):
+    assert request_hash(HELLO) == request_hash(replace(HELLO, shown=("m1",)))
+    for other in (saying("Hello"), replace(HELLO, most_tokens=1), replace(HELLO, prompt="p/2")):
         assert request_hash(other) != request_hash(HELLO)
     assert request_hash(HELLO).startswith("c796573b5f70")

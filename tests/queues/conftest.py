@@ -11,6 +11,13 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Claim, Letter, Queue
 from oldfriend.queues import lanes
 from tests.clock import FrozenClock
+from tests.conftest import EVERY_ENGINE
+
+
+@pytest.fixture(params=EVERY_ENGINE)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The json store too."""
+    return request.param
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

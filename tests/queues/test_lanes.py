@@ -9,6 +9,7 @@ from oldfriend.domain.errors import InvalidInput, LeaseLost
 from oldfriend.queues import lanes
 from oldfriend.queues.keys import sweep
 from oldfriend.queues.letters import MOST_CLAIMED
+from tests.conftest import SEVERAL_PROCESSES
 from tests.queues.conftest import texts
 
 
@@ -329,6 +330,7 @@ async def test_keys_are_forgotten_in_small_steps_a_month_after_their_letters(pos
 # Waking
 
 
+@SEVERAL_PROCESSES
 async def test_whoever_sleeps_is_woken_when_an_idle_lane_becomes_ready(post, database_url):
     """Also for a letter that is due later, to know until when to sleep."""
     other = await open_database(database_url)

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 from oldfriend.db.database import Database
 from oldfriend.queues import lanes
+from tests.conftest import SEVERAL_PROCESSES
 from tests.processes import kill, line_of, python
 
 LANES, LETTERS = 6, 15
@@ -38,6 +39,7 @@ asyncio.run(work(sys.argv[1], sys.argv[2]))
 """
 
 
+@SEVERAL_PROCESSES
 async def test_each_letter_is_handled_once_and_in_order_though_a_worker_is_killed(
     db: Database, database_url: str
 ) -> None:

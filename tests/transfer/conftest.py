@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.conftest import EVERY_ENGINE
 
 from oldfriend.app.wiring import open_database
 from oldfriend.db.database import Database, Row
@@ -19,6 +20,13 @@ from oldfriend.transfer.formats.detection import find_format
 from oldfriend.transfer.formats.parsed import ParsedMessage
 from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
 from oldfriend.transfer.inspecting import Preview, inspect
+
+
+@pytest.fixture(params=EVERY_ENGINE)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The json store too."""
+    return request.param
+
 
 NOW = 1_760_000_000_000_000
 

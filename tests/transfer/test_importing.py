@@ -8,6 +8,7 @@ import signal
 from dataclasses import replace
 
 import pytest
+from tests.conftest import SEVERAL_PROCESSES
 
 from oldfriend.app.wiring import open_database
 from oldfriend.domain.clock import from_micros
@@ -349,6 +350,7 @@ def import_in_a_process(store, path, bell):
     asyncio.run(run())
 
 
+@SEVERAL_PROCESSES
 async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(
     house, write, database_url
 ):

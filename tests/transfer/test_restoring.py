@@ -28,6 +28,9 @@ async def live_in(house, write):
     await house.bring_in(path)
     async with house.db.writing() as tx:
         ben = await ensure_person(tx, "Ben", now=NOW, zone="UTC")
+        await tx.run(
+            "INSERT INTO soul VALUES (:companion, 1, 'kind', 5)", companion=house.companion.id
+        )
         for person in (house.person, ben):
             chat = await ensure_chat(
                 tx, person, house.companion, channel="terminal", address="", title="", now=NOW
@@ -76,7 +79,7 @@ async def live_in(house, write):
             )
             await tx.run(
                 """INSERT INTO segment VALUES (:id, :person, :chat, :session, 1, 2, 2, 9, 5, 6, 1,
-                   'done', 'idle', 7, 'rules/1', '{}', NULL, 8)""",
+                   'done', 'idle', 7, 'rules/1', '{}', NULL, 8, 'calm', 5, 'warm')""",
                 **values,
                 chat=message.chat,
                 session=message.session,
@@ -84,6 +87,11 @@ async def live_in(house, write):
             await tx.run(
                 "INSERT INTO core_block VALUES (:person, 'persona', 1, 'Ada', 5)",
                 person=person.id,
+            )
+            await tx.run(
+                """INSERT INTO suggestion VALUES (:id, :person, 'user', 'Swims.', '', 'Said so.',
+                   '["m"]', 'reflect/1', 'declined', 5, 6, NULL)""",
+                **values,
             )
             await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
             await tx.run(
@@ -94,6 +102,11 @@ async def live_in(house, write):
             await tx.run(
                 """INSERT INTO tool_call VALUES (:person, :id, 0, 'note', 'once', '{}', NULL, 5,
                    NULL)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO tick VALUES (:id, :person, 'reflection', 'timer', 5, 9, 3, '{}',
+                   NULL, '["m"]', '{"shown": [], "answered": ["hm"]}')""",
                 **values,
             )
             await tx.run("INSERT INTO tombstone VALUES (:person, 'f00d', 5)", person=person.id)

@@ -11,6 +11,7 @@ from oldfriend.app.house import House
 from oldfriend.domain.clock import parse_moment
 from oldfriend.domain.messages import Spoken, estimate_tokens
 from oldfriend.domain.trust import TrustClass
+from oldfriend.memory.core_blocks import write_block
 from oldfriend.memory.log import Place, write_messages
 from oldfriend.memory.sessions import session_at
 from oldfriend.turn.context import assemble
@@ -165,3 +166,18 @@ async def test_nobody_forges_a_line(tell: Tell, ask: Ask) -> None:
     assert len(lines) == 4
     assert [line for line in lines if "] Nora:" in line[:40]] == []
     assert lines[3].startswith("[2024-05-03 18:20 whatsapp] whatsapp: ")
+
+
+async def test_what_somebody_wrote_about_themselves_comes_first(
+    house: House, line: Line, tell: Tell, ask: Ask
+) -> None:
+    """Line by line, as far as it fits."""
+    await tell("My cat is called Miso.", at="2022-05-03T18:30")
+    async with house.db.writing() as tx:
+        text = f"I am Nora.\n{'x' * 4_000}\nI row."
+        await write_block(tx, line.person.id, "user", text, now=house.clock())
+
+    told = (await ask("What is my cat called?", budget=600)).splitlines()
+
+    assert told[:3] == ["They say of themselves:", "- I am Nora.", "- I row."]
+    assert "Miso" in told[-1]

@@ -3,7 +3,8 @@
 Only then may whoever brought it be told that it has arrived: whatever dies now, it is answered.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from oldfriend.app.choices.settings import Settings
@@ -11,6 +12,7 @@ from oldfriend.app.forgotten import lift_told
 from oldfriend.app.forming.tending import reopened
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED, write_marker
+from oldfriend.channels.channel import PLATFORMS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
@@ -18,6 +20,7 @@ from oldfriend.domain.ids import ChatId, MessageId, TurnId, new_id
 from oldfriend.domain.letters import Claim
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Companion, Person
+from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.log import Place, edit_message, get_message, write_message
 from oldfriend.memory.people import (
     ensure_chat,
@@ -55,6 +58,8 @@ class Said:
     zone: str | None = None
     key: str | None = None  # the channel's id of the message: a redelivery bears the same
     number: int | None = None  # where the channel counts its messages
+    trust: TrustClass = "person"  # outside: they pass it on, and have not said it themselves
+    details: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,12 @@ class Accepted:
 
 
 async def open_line(house: House, *, person: str | None, channel: str) -> Line:
-    """The line of a person (None: the owner) on a channel; made if new."""
+    """The line of a person (None: the owner) on a channel; made if new.
+
+    Raises InvalidInput for a platform, which has addresses of its own.
+    """
+    if channel in PLATFORMS:
+        raise InvalidInput(f"Talk on {channel} itself: oldfriend connect {channel}")
     now, zone = house.clock(), house.settings.zone
     async with house.db.writing() as tx:
         if person is None:
@@ -109,27 +119,16 @@ async def write_down(tx: Transaction, house: House, line: Line, said: Said) -> M
     """
     now, settings = house.clock(), house.settings
     person = await get_person_by_id(tx, line.person.id)
-    if person.zone != settings.zone:  # they have travelled
-        await set_zone(tx, person.id, settings.zone)
-    at = now if said.at is None else said.at
-    session = await session_at(tx, line.chat, at)
     quiet_s = house.quiet_s_of(line.chat.channel)
     piece = Piece(sender=person.id, number=said.number, chars=len(said.text), at=now)
     turn = await find_turn(tx, line.chat.id, piece, quiet_s=quiet_s) or TurnId(new_id(now))
-    place = Place(
-        chat=line.chat, session=session, turn=turn,
-        language=person.language or settings.language or "en",
-    )  # fmt: skip
-    spoken = Spoken(
-        role="person", speaker=person.name, text=said.text, at=at,
-        zone=said.zone or settings.zone, trust="person", external_id=said.key,
-    )  # fmt: skip
     hearer = hearer_of(await ensure_companion(tx, now=now), person, settings)
-    tells = not perceive(said.text, hearer).only_asks
-    message = await write_message(tx, place, spoken, now=now, findable=tells)
+    is_theirs = said.trust == "person"
+    tells = not (is_theirs and perceive(said.text, hearer).only_asks)
+    message = await write_words(tx, house, line.chat, person, said, turn=turn, findable=tells)
     if message is None:
         return None
-    if tells:
+    if tells and is_theirs:
         await lift_told(tx, settings, person.id, message.text)
     limit = settings.limits.messages_per_minute
     earliest = await take_place(tx, person.id, per_minute=limit, now=now)
@@ -139,6 +138,37 @@ async def write_down(tx: Transaction, house: House, line: Line, said: Said) -> M
     )  # fmt: skip
     await put_word(tx, line.chat.id, person.id, word, quiet_s=quiet_s, now=now, earliest=earliest)
     return message
+
+
+async def keep(house: House, line: Line, said: Said) -> Message | None:
+    """Write down what calls for no answer, such as a reaction; None if it is known."""
+    async with house.db.writing() as tx:
+        person = await get_person_by_id(tx, line.person.id)
+        return await write_words(tx, house, line.chat, person, said, turn=None, findable=False)
+
+
+async def write_words(
+    tx: Transaction, house: House, chat: Chat, person: Person, said: Said, *,
+    turn: TurnId | None, findable: bool,
+) -> Message | None:  # fmt: skip
+    """Put the words into the log, in the session of their time; None if they are known.
+
+    Whoever talks at this machine is where it is; of others it is known from before.
+    """
+    now, settings = house.clock(), house.settings
+    zone = person.zone if chat.channel in house.platforms else settings.zone
+    if person.zone != zone:  # they have travelled
+        await set_zone(tx, person.id, zone)
+    at = now if said.at is None else said.at
+    place = Place(
+        chat=chat, session=await session_at(tx, chat, at), turn=turn,
+        language=person.language or settings.language or "en",
+    )  # fmt: skip
+    spoken = Spoken(
+        role="person", speaker=person.name, text=said.text, at=at, zone=said.zone or zone,
+        trust=said.trust, external_id=said.key, details=said.details,
+    )  # fmt: skip
+    return await write_message(tx, place, spoken, now=now, findable=findable)
 
 
 async def edit(house: House, line: Line, message: MessageId, text: str) -> Message:

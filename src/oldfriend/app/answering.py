@@ -23,6 +23,7 @@ from oldfriend.app.forming.at_once import read_first
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED
+from oldfriend.app.showing_live import live_for
 from oldfriend.app.thinking import asker_of, mind_for
 from oldfriend.app.waiting import Tell, tell_delays
 from oldfriend.domain.errors import (
@@ -182,11 +183,14 @@ async def deal_with(house: House, task: Task, say: Say | None) -> tuple[Letter, 
     heard, stale = Heard(say), StaleDecision("Nothing was decided yet.")
     for _ in range(MOST_DECISIONS):
         said = await utterance_of(house, task)
+        live = await live_for(house, said) if say is None else None
+        heard = heard if live is None else Heard(live.say)  # a draft can be taken back
+        deciding = decide(house, said, heard)
+        work = deciding if live is None else beside(live.show(), deciding)
         try:
-            outcome, vectors = await task.hold.during(
-                decide(house, said, heard), turn=said.message.turn
-            )
-            return await commit(house, task, said, outcome, vectors, may_redo=not heard.text)
+            outcome, vectors = await task.hold.during(work, turn=said.message.turn)
+            may_redo = live is not None or not heard.text
+            return await commit(house, task, said, outcome, vectors, may_redo=may_redo)
         except TurnStopped:
             return await commit_stop(house, task, said)
         except StaleDecision as error:

@@ -12,16 +12,11 @@ async def beside(watch: Coroutine[Any, Any, None], work: Coroutine[Any, Any, T])
 
     Raises what the work raises, as it is. What the watch raises ends the work, and is raised.
     """
-    failed: BaseException | None = None
     try:
         async with asyncio.TaskGroup() as both:
             watching = both.create_task(watch)
-            try:
-                done = await work
-            except Exception as error:
-                failed = error
-                raise
+            done = await work
             watching.cancel()
     except BaseExceptionGroup as group:
-        raise failed or group.exceptions[0] from group
+        raise group.exceptions[-1] from group  # the work's own error, if there is one, comes last
     return done

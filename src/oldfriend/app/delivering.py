@@ -6,12 +6,26 @@ import random
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell_trouble
+from oldfriend.channels.channel import Channel
 from oldfriend.domain.clock import DAY, SECOND
-from oldfriend.domain.errors import LeaseLost, NotDelivered, Undeliverable
+from oldfriend.domain.errors import (
+    LeaseLost,
+    NotDelivered,
+    PlaceClosed,
+    PlaceMoved,
+    Undeliverable,
+)
 from oldfriend.domain.letters import Claim, Letter
+from oldfriend.memory.people import move_chats
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
 from oldfriend.queues.outbox import Part, part_of
+from oldfriend.queues.places import (
+    close_place,
+    count_delivered,
+    find_closed,
+    write_delivered,
+)
 
 LONGEST_SEND_S = 60.0
 
@@ -23,7 +37,7 @@ async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
         if stopping.is_set():
             break
         try:
-            await hold.during(send(house, part_of(letter)))
+            await hold.during(send(house, letter))
         except LeaseLost:
             return  # somebody else is at it
         except asyncio.CancelledError:
@@ -38,20 +52,51 @@ async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     await hold.give_back()
 
 
-async def send(house: House, part: Part) -> None:
-    """Send one part. Raises NotDelivered, Undeliverable, TimeoutError.
+async def send(house: House, letter: Letter) -> None:
+    """Send what is not sent yet of one part, and note each piece of it at once.
 
-    It is cut here, where it was put by a process that does not reach the platform.
+    Where a process that does not reach the platform has put it, it is cut here. Raises
+    NotDelivered, Undeliverable, TimeoutError.
     """
+    part = part_of(letter)
     channel = house.channels.get(part.channel)
     if channel is None:
         raise NotDelivered(f"This process does not reach {part.channel}.")
+    sent = await pieces_sent(house, letter, part)
     house.reached("sending")
-    key = f"{part.reply}/{part.ordinal}"
     for number, text in enumerate(channel.parts(part.text)):
+        if number < sent:
+            continue
+        key = await send_piece(house, channel, part, number, text)
+        house.reached("sent")
+        if letter.person is not None:
+            async with house.db.writing() as tx:
+                await write_delivered(
+                    tx, letter.person, part, number, chat=letter.lane, key=key, now=house.clock()
+                )
+
+
+async def pieces_sent(house: House, letter: Letter, part: Part) -> int:
+    """How much of a part was sent before. Raises PlaceClosed where nobody wants it."""
+    async with house.db.reading() as tx:
+        why = await find_closed(tx, part.channel, part.address)
+        sent = await count_delivered(tx, letter.person, part) if letter.person else 0
+    if why is not None:
+        raise PlaceClosed(f"Nothing is sent there until they write again: {why}")
+    return sent
+
+
+async def send_piece(house: House, channel: Channel, part: Part, number: int, text: str) -> str:
+    """Send a piece, to where its chat is now; by which key the platform knows it."""
+    key = f"{part.reply}/{part.ordinal}" + (f".{number}" if number else "")
+    try:
         async with asyncio.timeout(LONGEST_SEND_S):
-            await channel.send(part.address, text, key=f"{key}.{number}" if number else key)
-    house.reached("sent")
+            return await channel.send(part.address, text, key=key)
+    except PlaceMoved as moved:
+        async with house.db.writing() as tx:
+            await move_chats(tx, part.channel, before=part.address, now=moved.address)
+        async with asyncio.timeout(LONGEST_SEND_S):
+            return await channel.send(moved.address, text, key=key)
 
 
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
@@ -72,6 +117,9 @@ async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) 
         tell_trouble("send-failed", error, lane=letter.lane)
     why = str(error) or "the platform did not answer"
     async with house.db.writing() as tx:
+        if isinstance(error, PlaceClosed):
+            part = part_of(letter)
+            await close_place(tx, part.channel, part.address, why, now=now)
         await fail(
             tx, claim, letter, error=why, now=now, retry_at=None if is_hopeless else again,
             counts=not is_weather,

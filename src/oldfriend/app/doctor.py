@@ -4,13 +4,14 @@ import shutil
 from dataclasses import dataclass
 
 from oldfriend.app.catching_up import IS_OFF
-from oldfriend.app.choices.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.choices.database_url import file_of, names_postgres, shown_url
 from oldfriend.app.choices.reaching import choice_of
 from oldfriend.app.choices.sections import ROLES
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.forming.tending import why_not_folded
+from oldfriend.app.forming.thinking_ahead import status_as_text, status_of, why_not
 from oldfriend.app.house import House
 from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.showing import NOT_FOUND
@@ -31,6 +32,7 @@ from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.memory.vectors import count_findable, count_standing_in, models_of
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
+MEGABYTE = 1 << 20
 HAS_ANSWERED = frozenset({"done", "refused", "cut off"})
 
 
@@ -44,14 +46,20 @@ class Finding:
 
 async def examine(house: House) -> list[Finding]:
     """Look at everything; what is not well says what to do."""
-    findings = [*await bytes_on_disk(house), *disk_space(house), await sense_for_meaning(house)]
+    findings = [
+        *await bytes_on_disk(house), *await room_in_store(house), *disk_space(house),
+        await sense_for_meaning(house),
+    ]  # fmt: skip
     async with house.db.reading() as tx:
         findings += await language_models(tx, house.settings, now=house.clock())
         findings += await put_off_embedding(tx, house)
         findings += forming_of(house.settings)
+        if (why := why_not(house)) is not None and house.settings.memory.forms:
+            findings.append(Finding(is_well=True, text=why))
         for person in await list_people(tx):
             findings += await person_findings(tx, person, house.embedder.model)
             findings += await key_findings(tx, house.settings, person)
+            findings += await thinking_findings(tx, house, person)
     return findings
 
 
@@ -60,7 +68,7 @@ async def bytes_on_disk(house: House) -> list[Finding]:
     wrong = await house.db.check()
     if not wrong:
         url = house.settings.database
-        where = shown_url(url) if names_postgres(url) else sqlite_path(url)
+        where = shown_url(url) if names_postgres(url) else file_of(url)
         return [Finding(is_well=True, text=f"The database {where} is sound.")]
     return [
         Finding(is_well=False, text=f"The database is damaged: {line}. Restore a backup.")
@@ -68,11 +76,33 @@ async def bytes_on_disk(house: House) -> list[Finding]:
     ]
 
 
+async def room_in_store(house: House) -> list[Finding]:
+    """Whether a store that may only grow so large has room left."""
+    if house.db.most_bytes is None:
+        return []
+    text = await growing_too_large(house)
+    used = f"{await house.db.size() / MEGABYTE:.1f} MB of at most {house.db.most_bytes >> 20}"
+    return [Finding(is_well=text is None, text=text or f"The file has {used}.")]
+
+
+async def growing_too_large(house: House) -> str | None:
+    """What to do about a store that is half as large as it may become; None: there is room."""
+    size, most = await house.db.size(), house.db.most_bytes
+    if most is None or size < most // 2:
+        return None
+    url = house.settings.database
+    moved = f"sqlite:///{file_of(url).with_suffix('.db')}"
+    return (
+        f"The file has {size >> 20} MB. Each reply writes it anew, and beyond {most >> 20} MB "
+        f"nothing more fits. Move to SQLite in good time: oldfriend convert {url} {moved}"
+    )
+
+
 def disk_space(house: House) -> list[Finding]:
     """Whether there is room for the file to grow; a server's disk is its own business."""
     if names_postgres(house.settings.database):
         return []
-    folder = sqlite_path(house.settings.database).parent
+    folder = file_of(house.settings.database).parent
     free = shutil.disk_usage(folder).free
     room = f"{free / 1024**3:.1f} GB free in {folder}"
     if free < LOW_DISK_BYTES:
@@ -164,6 +194,15 @@ async def key_findings(tx: Transaction, settings: Settings, person: Person) -> l
     if not forgotten.is_by_another_key:
         return []
     return [Finding(is_well=False, text=f"{person.name}: {BY_ANOTHER_KEY}")]
+
+
+async def thinking_findings(tx: Transaction, house: House, person: Person) -> list[Finding]:
+    """Whether it thinks between conversations, where it is to."""
+    status = await status_of(tx, house, person.id)
+    if status.why_not is not None:
+        return []
+    text = f"{person.name}: {status_as_text(status)}"
+    return [Finding(is_well=not status.is_failing, text=text)]
 
 
 async def reading_findings(tx: Transaction, person: Person) -> list[Finding]:

@@ -15,6 +15,7 @@ from oldfriend.domain.clock import Clock, Micros
 from oldfriend.ledger.calls import Asker
 from oldfriend.llm.embedding import Embedder, charged_to
 from oldfriend.llm.model import Model, Record
+from oldfriend.memory.search.scorers import SCORERS
 from oldfriend.memory.shelf import Shelf
 from oldfriend.turn.recall import Looking, no_other
 
@@ -58,6 +59,7 @@ class House:
     waking: Waking
     name: str  # of this process, among those that work on the same database
     opened_at: Micros
+    in_memory: Callable[[], Database]  # a new one, for what cannot be kept now
     former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
     models: Mapping[Role, RoleModel] = field(default_factory=dict)  # none: offline
     platforms: frozenset[str] = PLATFORMS  # the channels whose replies are sent
@@ -70,7 +72,10 @@ class House:
     @property
     def looking(self) -> Looking:
         """What recall needs."""
-        return Looking(db=self.db, shelf=self.shelf, embedder=self.embedder, former=self.former)
+        return Looking(
+            db=self.db, shelf=self.shelf, embedder=self.embedder, former=self.former,
+            scorer=SCORERS[self.settings.search.scorer],
+        )  # fmt: skip
 
     def on_behalf_of(self, asker: Asker) -> "House":
         """The same house, in which embedding is charged to somebody; else it is to the owner."""

@@ -22,12 +22,19 @@ from oldfriend.app.forming.tending import (
     tend,
     tidy,
 )
+from oldfriend.app.forming.thinking_ahead import DESCRIBE, REFLECT, THINKING, TICK, think
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros, start_of_day
-from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, LeaseLost, UnknownJob
+from oldfriend.domain.errors import (
+    AllowanceUsedUp,
+    BrokenOutput,
+    InvalidInput,
+    LeaseLost,
+    UnknownJob,
+)
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import list_people
@@ -82,14 +89,20 @@ async def fold_summaries(house: House, letter: Letter) -> None:
     await fold(house, whose(letter))
 
 
+async def think_ahead(house: House, letter: Letter) -> None:
+    """Think about what was read."""
+    await think(house, whose(letter), job_of(letter).name)
+
+
 JOBS: Mapping[str, Work] = MappingProxyType({
     EMBED: embed_everybody, TEND: tend_memory, READ: read_segment, TIDY: tidy_memory,
     FOLD: fold_summaries, RETAIN: retain_messages,
+    REFLECT: think_ahead, TICK: think_ahead, DESCRIBE: think_ahead,
 })  # fmt: skip
 HELD_UP = 60 * MINUTE
 """So often it is looked whether memory is to form again."""
 MOST_READINGS = 3
-"""What a model reads wrongly so often is set aside (see the issue of broken output: G11, F11)."""
+"""What a model reads or thinks so often in vain is set aside (ACCEPTANCE G11, F11)."""
 
 
 async def plan_jobs(house: House) -> None:
@@ -202,7 +215,8 @@ async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) 
     tries = PATIENCE if is_patient else letter.attempts
     again = retry_at(now, tries, chance=random.random())
     is_reading = is_known and job_of(letter).name == READ
-    most = MOST_READINGS if is_reading else MOST_ATTEMPTS
+    is_in_vain = job_of(letter).name in THINKING and isinstance(error, BrokenOutput)
+    most = MOST_READINGS if is_reading or is_in_vain else MOST_ATTEMPTS
     is_hopeless = not is_patient and letter.attempts >= most
     async with house.db.writing() as tx:
         if is_hopeless and is_reading:

@@ -13,10 +13,10 @@ from oldfriend.memory.people import lock_person
 
 async def keep_call(
     tx: Transaction, asker: Asker, call: Call, *, step: int, request: str, now: Micros
-) -> None:
-    """Keep one finished call; ``request`` is a hash of what was sent."""
+) -> str:
+    """Keep one finished call, under an id; ``request`` is a hash of what was sent."""
     kept = await without_forgotten(tx, asker.person, call)
-    await record_call(tx, asker, kept, step=step, request=request, now=now)
+    return await record_call(tx, asker, kept, step=step, request=request, now=now)
 
 
 async def without_forgotten(tx: Transaction, person: PersonId, call: Call) -> Call:

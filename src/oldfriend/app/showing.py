@@ -7,7 +7,7 @@ from typing import TypeAlias
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, short
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
@@ -24,7 +24,6 @@ from oldfriend.turn.recall import Remembered
 Thing: TypeAlias = Message | Memory | None
 
 LONGEST_LINE = 160
-SHOWN_OF_ID = 8
 MOST_WORDS = 3
 """So much of what was said for a belief is shown with a reply; the rest by `memory show`."""
 NAMES: Mapping[str, str] = {"note": "your note", "summary": "what we talked about"}
@@ -230,11 +229,6 @@ def item_lines(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> li
         return [head, *(f"      because {words_as_text(each)}" for each in words[:MOST_WORDS])]
     head, because = message_line(thing), ", ".join(reasons_in_words(item.why))
     return [head, f"      because {because} (score {item.score:.2f})"] if because else [head]
-
-
-def short(object_id: str) -> str:
-    """By what of an id people name it."""
-    return object_id[-SHOWN_OF_ID:]
 
 
 def words_as_text(words: Evidence) -> str:

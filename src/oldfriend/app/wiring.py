@@ -11,19 +11,23 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from oldfriend.app.by_hand import take_over
 from oldfriend.app.charging import LedgerAccount
-from oldfriend.app.choices.database_url import names_postgres, sqlite_path
-from oldfriend.app.choices.reaching import choice_of, may_be_asked
+from oldfriend.app.choices.database_url import file_of, names_json, names_postgres
+from oldfriend.app.choices.reaching import choice_of, may_be_asked, token_of
 from oldfriend.app.choices.sections import LOCAL, ROLES, Role
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.waking import Waking
+from oldfriend.channels.channel import Channel
+from oldfriend.channels.missing import NoChannel
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, system_clock
 from oldfriend.domain.errors import (
     EmbeddingFailed,
     InvalidInput,
     ModelMisconfigured,
+    PlatformRefused,
     StoreUnusable,
 )
 from oldfriend.llm.catalogue import Choice, is_free
@@ -33,32 +37,39 @@ from oldfriend.llm.missing import NoModel
 from oldfriend.llm.model import Model, Record
 from oldfriend.llm.recent import Recent
 from oldfriend.llm.resting import Rests
+from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.shelf import Shelf
 
 if TYPE_CHECKING:
+    from oldfriend.channels.telegram.channel import Telegram
     from oldfriend.llm.adapters.provided import ProvidedEmbedder
 
 
 @asynccontextmanager
 async def open_house(
-    settings: Settings, *, create: bool = True, clock: Clock = system_clock
-) -> AsyncIterator[House]:
+    settings: Settings, *, create: bool = True, clock: Clock = system_clock,
+    in_memory: bool = False,
+) -> AsyncIterator[House]:  # fmt: skip
     """Open the database and set everything up; close it on leaving.
 
-    Raises StoreError when the database cannot be used, InvalidInput for a wrong address.
+    ``in_memory`` opens another in its place, of which nothing remains. Raises StoreError when the
+    database cannot be used, InvalidInput for a wrong address.
     """
-    db = await open_database(settings.database, create=create)
+    db = open_in_memory() if in_memory else await open_database(settings.database, create=create)
     embedders = Embedders(settings, LedgerAccount(db=db, settings=settings, clock=clock))
     embedder = embedders.present()
     minds = [Minds(settings, clock)]
-    waking = Waking(db)
+    waking, platforms = Waking(db), Platforms()
 
     def refurnish(house: House, anew: Settings) -> House:
         minds.append(Minds(anew, clock))  # turns that have begun go on with those before
-        return replace(house, settings=anew, models=minds[-1].by_role(), warm=minds[-1].warm)
+        return replace(
+            house, settings=anew, models=minds[-1].by_role(), warm=minds[-1].warm,
+            channels=platforms.reached(anew) if reaches else {},
+        )  # fmt: skip
 
     try:
-        yield House(
+        house = House(
             db=db,
             embedder=embedder,
             shelf=Shelf(embedder.model, limit_bytes=settings.search.memory_mb << 20),
@@ -67,16 +78,21 @@ async def open_house(
             waking=waking,
             name=name_of_process(),
             opened_at=clock(),
+            in_memory=open_in_memory,
             former=embedders.find_former,
             models=minds[0].by_role(),
+            channels=platforms.reached(settings) if reaches else {},
             warm=minds[0].warm,
             refurnish=refurnish,
             backup_made=db.backup_made,
         )
+        await take_over(house)
+        yield house
     finally:
         await waking.close()
         for each in minds:
             await each.close()
+        await platforms.close()
         await embedders.close()
         await db.close()
 
@@ -178,6 +194,52 @@ async def ollama_models(base_url: str) -> list[str]:
     return await find_ollama(base_url.removesuffix("/v1"))
 
 
+class Platforms:
+    """The platforms that are connected; for each token one connection, also after a reload."""
+
+    def __init__(self) -> None:
+        """Reach none yet."""
+        self._made: dict[str, Telegram] = {}
+
+    def reached(self, settings: Settings) -> dict[str, Channel]:
+        """Those that are connected; one for which something is missing says so when it is used.
+
+        Raises InvalidInput where keys are kept badly.
+        """
+        token = token_of(settings, "telegram") if settings.telegram.enabled else None
+        return {} if token is None else {"telegram": self._telegram(token.value, settings)}
+
+    async def close(self) -> None:
+        """Let connections go."""
+        for each in self._made.values():
+            await each.close()
+
+    def _telegram(self, token: str, settings: Settings) -> Channel:
+        if token not in self._made:
+            try:
+                self._made[token] = open_telegram(token, settings)
+            except PlatformRefused as error:
+                return NoChannel(str(error))
+        return self._made[token]
+
+
+def open_telegram(token: str, settings: Settings) -> "Telegram":
+    """A bot on Telegram. Raises PlatformRefused without the extra, or for what is no token."""
+    try:
+        from telegram.error import InvalidToken
+
+        from oldfriend.channels.telegram.channel import Telegram
+    except ImportError as error:
+        raise PlatformRefused(
+            "Telegram needs an extra that is not installed. Run: pip install 'oldfriend[telegram]'"
+        ) from error
+    chosen = settings.telegram
+    try:
+        return Telegram(token, base_url=chosen.base_url, quiet_s=chosen.quiet_s)
+    except InvalidToken as error:
+        raise PlatformRefused("That cannot be a token of a Telegram bot.") from error
+
+
 class Minds:
     """The language models that were chosen, each made when it is first asked."""
 
@@ -242,15 +304,26 @@ def name_of_process() -> str:
     return f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
 
 
+def open_in_memory() -> Database:
+    """A database with nothing in it, of which nothing remains."""
+    from oldfriend.db.sqlite import in_memory
+
+    return in_memory.open_in_memory()
+
+
 async def open_database(url: str, *, create: bool = True) -> Database:
     """Open what a URL names; made or migrated where that is needed.
 
     Raises StoreError when it cannot be used, InvalidInput for a wrong address.
     """
+    if names_json(url):
+        from oldfriend.db.json.database import open_json
+
+        return open_json(file_of(url), create=create, imprint=imprint_of)
     if not names_postgres(url):
         from oldfriend.db.sqlite.database import open_sqlite
 
-        return open_sqlite(sqlite_path(url), create=create)
+        return open_sqlite(file_of(url), create=create)
     try:
         from oldfriend.db.postgres.database import open_postgres
     except ImportError as error:

@@ -3,15 +3,34 @@
 Only of places that must be reached: the terminal reads its replies from the log.
 """
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Protocol, TypeAlias
 
-PLATFORMS: Final[frozenset[str]] = frozenset()
-"""The names of the channels whose replies are sent, whichever process answers. There is none yet.
+from oldfriend.channels.arriving import Arriving
+
+PLATFORMS: Final[frozenset[str]] = frozenset({"telegram"})
+"""The names of the channels whose replies are sent, whichever process answers.
 
 Every other channel is a place where whoever waits reads the reply from the log: a terminal, a
 program, a diary.
 """
+
+Receive: TypeAlias = Callable[[Arriving], Awaitable[None]]
+"""Takes in what has happened: when it returns, that is durable. Raises StoreError if it cannot."""
+
+
+class Draft(Protocol):
+    """Shows a reply in its place while it is being written; best effort, gone with the reply."""
+
+    @property
+    def every_s(self) -> float:
+        """How often at most."""
+
+    async def show(self, text: str) -> None:
+        """Show how far it has come; no text yet: only that it is being written.
+
+        Raises NotDelivered, Undeliverable, PlaceMoved.
+        """
 
 
 class Channel(Protocol):
@@ -24,9 +43,18 @@ class Channel(Protocol):
     def parts(self, text: str) -> Sequence[str]:
         """A reply, cut as the platform needs it; what is a part already stays whole."""
 
-    async def send(self, address: str, text: str, *, key: str) -> None:
-        """Send one part. Raises NotDelivered, Undeliverable.
+    async def send(self, address: str, text: str, *, key: str) -> str:
+        """Send one part; the key by which the platform knows it.
 
         The same part comes with the same key if a crash left open whether it was sent: a platform
-        that knows keys shows it once.
+        that knows keys shows it once. Raises NotDelivered, Undeliverable, PlaceMoved.
+        """
+
+    def draft(self, address: str, *, key: str) -> Draft | None:
+        """A way to show a reply while it is being written; None: there is none."""
+
+    async def listen(self, receive: Receive) -> None:
+        """Hear what people do, in the order of each chat, without end.
+
+        What has not been received is heard again. Raises PlatformUnavailable, PlatformRefused.
         """

@@ -19,7 +19,7 @@ ACTIONS = {
     "merge": "two say the same: the second joins the first",
     "separate": "two are not the same, and stay two",
 }
-ID = "an id, or its first or last characters (at least 4)"
+ID = "an id as it is shown, or 4 characters of it: its first or its last"
 
 
 def add_believing(commands: Commands) -> None:
@@ -27,6 +27,7 @@ def add_believing(commands: Commands) -> None:
     add_memory(commands)
     add_lists(commands)
     add_reading(commands)
+    add_thoughts(commands)
     stats = add_command(commands, "stats", "stats", "how much is kept, believed, refused, of use")
     stats.add_argument("--json", action="store_true", help="print it as JSON")
     rebuild = add_command(commands, "rebuild", "rebuild", "make beliefs anew from the decisions")
@@ -66,10 +67,14 @@ def add_memory(commands: Commands) -> None:
         "--duplicates", action="store_true", help="whatever says the same; what has faded goes"
     )
     parsers["merge"].add_argument("--dry-run", action="store_true", help="only say what would be")
-    parsers["edit"].add_argument("text", nargs="+", type=storable, metavar="TEXT")
+    parsers["edit"].add_argument("text", nargs="*", type=storable, metavar="TEXT")
     parsers["edit"].add_argument(
         "--value", type=storable, metavar="V", help="the new value of a fact or preference"
     )
+    parsers["edit"].add_argument(
+        "--due", type=storable, metavar="WHEN",
+        help="when a promise or expectation is due: 2027-05-01, 2027-05-01T18:00 or none",
+    )  # fmt: skip
 
 
 def add_lists(commands: Commands) -> None:
@@ -94,6 +99,23 @@ def add_look(commands: Commands, look: str, text: str) -> argparse.ArgumentParse
     parser.set_defaults(look=look)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     return parser
+
+
+def add_thoughts(commands: Commands) -> None:
+    """The command that shows what it thinks between conversations."""
+    thoughts = add_command(
+        commands, "thoughts", "thoughts", "what it thought between conversations, and why"
+    )
+    thoughts.add_argument("--about", type=storable, metavar="NAME", help="only what names them")
+    thoughts.add_argument(
+        "--subject", choices=("person", "companion"), help="only about you, or about itself"
+    )
+    thoughts.add_argument("--all", action="store_true", help="also what is over")
+    thoughts.add_argument(
+        "--transcripts", nargs="?", const="", type=storable, metavar="ID",
+        help="what it said to itself in the last 14 days; all, or one of them",
+    )  # fmt: skip
+    thoughts.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def add_reading(commands: Commands) -> None:

@@ -2,10 +2,12 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
 from oldfriend.app.allowance import allowances
+from oldfriend.app.believing.showing import segment_line
 from oldfriend.app.catching_up import (
     CaughtUp,
     Progress,
@@ -25,7 +27,9 @@ from oldfriend.cli.status_line import StatusLine, reading_line
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
+from oldfriend.memory.segments import list_read_since
 
+MOST_NAMED: Final = 20
 STRETCH: Final = ("stretch of talk", "stretches of talk")
 NO_MODEL: Final = "No language model is connected: rules have read it. See: oldfriend connect model"
 
@@ -34,7 +38,8 @@ async def run(options: argparse.Namespace) -> int:
     """Read what is to be read, or hold it up."""
     async with opened(options, create=False) as house:
         async with house.db.reading() as tx:
-            person = (await person_looked_into(tx, options)).id
+            someone = await person_looked_into(tx, options)
+        person, began_at = someone.id, house.clock()
         if options.pause:
             waiting = await pause(house, person)
             print(f"Paused: {counted(waiting, *STRETCH)} to be read. Go on with --resume")
@@ -43,7 +48,9 @@ async def run(options: argparse.Namespace) -> int:
             print("Nothing was read anew.")
             return 1
         done = await read_all(house, person, options)
-    return told(options, done)
+        async with house.db.reading() as tx:
+            read = await list_read_since(tx, person, began_at)
+    return told(options, done, [segment_line(each, zone=someone.zone) for each in read])
 
 
 async def read_all(house: House, person: PersonId, options: argparse.Namespace) -> CaughtUp:
@@ -108,12 +115,15 @@ async def offer_model(house: House, person: PersonId) -> None:
         print(offered(house, rereading, make.name), "Say so: oldfriend consolidate --with-model")
 
 
-def told(options: argparse.Namespace, done: CaughtUp) -> int:
-    """Say what came of it; 1 where something could not be read."""
+def told(options: argparse.Namespace, done: CaughtUp, read: Sequence[str]) -> int:
+    """Say what came of it, and what was read; 1 where something could not be read."""
     if options.json:
         print(json.dumps(asdict(done)))
     else:
         print(in_words(done))
+        print(*(f"  {line}" for line in read[-MOST_NAMED:]), sep="\n", end="\n" * bool(read))
+        if len(read) > MOST_NAMED:
+            print(f"  and {counted(len(read) - MOST_NAMED, 'earlier one')}")
     return 1 if done.failed else 0
 
 

@@ -6,11 +6,12 @@ Knows nothing of terminals.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from oldfriend.app.accepting import Line, Said, accept, stop
+from oldfriend.app.accepting import Accepted, Line, Said, accept, stop
 from oldfriend.app.answering import see_answered
 from oldfriend.app.house import House
+from oldfriend.app.meanwhile import MAY_PASS, TalkPlace
 from oldfriend.app.showing import explained, receipt_as_text
-from oldfriend.app.waiting import Delay, beside_what_was_said, in_words
+from oldfriend.app.waiting import Delay, beside_what_was_said, in_words, phrase
 from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed, TurnStopped
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import Say
@@ -32,16 +33,15 @@ class Conversation:
     """One sitting: what has been shown, so that nothing is shown twice or left out."""
 
     def __init__(
-        self, house: House, line: Line, write: Write, speak: Say, *,
-        remark: Write | None = None, end: str = "\n",
+        self, place: TalkPlace, write: Write, speak: Say, *, remark: Write | None = None,
+        end: str = "\n",
     ) -> None:  # fmt: skip
         """Begin, with ways to put a line before the person, and the pieces of a reply.
 
         ``remark`` is for what is no part of the talk (None: a line like others); ``end`` is
         spoken when a reply has come to its end.
         """
-        self.house = house
-        self.line = line
+        self._place = place
         self.write = write
         self.speak = speak
         self.remark = remark or write
@@ -49,8 +49,41 @@ class Conversation:
         self.has_failed = False
         self._shown: set[int] = set()  # by seq, which every version of a message has for itself
         self._looked_to = 0
+        self._shown_at_home: tuple[set[int], int] = set(), 0  # while the talk is in memory
         self._busy = asyncio.Lock()
         self._asked: Message | None = None  # what is being answered
+
+    @property
+    def house(self) -> House:
+        """Where the talk is kept now."""
+        return self._place.house
+
+    @property
+    def line(self) -> Line:
+        """The line on which it is, there."""
+        return self._place.line
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether everything is in the store that was said, as far as is known."""
+        return not self._place.is_aside
+
+    async def keep(self) -> bool:
+        """Try to write what could not be kept; whether everything is kept. Says what was done."""
+        written = await self._place.come_home() if self._place.is_aside else None
+        if written is not None:
+            shown, looked_to = self._shown_at_home
+            seqs = {each.seq for each in written}
+            self._shown, self._looked_to = shown | seqs, looked_to or max(seqs, default=0)
+            self.remark(phrase("kept_again", self._language))
+        return self.is_kept
+
+    async def finish(self) -> None:
+        """Try once more to keep everything, and say so where it cannot be."""
+        if not await self.keep():
+            self.has_failed = True
+            count = await self._place.count_unkept()
+            self.write(phrase("never_kept", self._language).format(count=count))
 
     async def begin(self) -> None:
         """Show where the talk stopped last time."""
@@ -87,8 +120,7 @@ class Conversation:
             await self.speak(piece)
 
         async with self._busy:
-            accepted = await accept(self.house, self.line, Said(text=text), to_answer=True)
-            assert accepted is not None  # it has no key that could be known
+            accepted = await self._take_in(text)
             self._asked = accepted.message
             try:
                 given = await see_answered(
@@ -105,6 +137,22 @@ class Conversation:
             if "".join(spoken) != given.reply.text:
                 await self.speak(given.reply.text if not spoken else f"\n\n{given.reply.text}")
             await self.speak(self.end)
+
+    async def _take_in(self, text: str) -> Accepted:
+        """Write down what was said: in the store, or in memory while that cannot be written."""
+        said = Said(text=text, at=self.house.clock())
+        await self.keep()
+        try:
+            accepted = await accept(self.house, self.line, said, to_answer=True)
+        except MAY_PASS as error:
+            if self._place.is_aside:
+                raise
+            self._shown_at_home = set(self._shown), self._looked_to
+            await self._place.go_aside()
+            self.remark(f"{error} {beside_what_was_said('not_kept', text, self._language)}")
+            accepted = await accept(self.house, self.line, said, to_answer=True)
+        assert accepted is not None  # it has no key that could be known
+        return accepted
 
     async def stop_reply(self) -> None:
         """Have the reply that is being given stopped; nothing happens where there is none."""

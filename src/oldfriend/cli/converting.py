@@ -1,4 +1,4 @@
-"""oldfriend convert: copy everything into a database of the other kind."""
+"""oldfriend convert: copy everything into a database of another kind."""
 
 import argparse
 import sys
@@ -6,6 +6,8 @@ import time
 
 from oldfriend.app.choices.database_url import shown_url
 from oldfriend.app.wiring import open_database
+from oldfriend.db.database import Database
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.transfer.converting import Moving, convert
 
 SHOWN_EVERY_S = 0.2
@@ -15,6 +17,7 @@ async def run(options: argparse.Namespace) -> int:
     """Copy, check, and say what was copied."""
     source = await open_database(options.source, create=False)
     try:
+        refuse_edited(source, options.source)
         target = await open_database(options.target)
         try:
             copied = await convert(source, target, progress=Shown())
@@ -30,6 +33,15 @@ async def run(options: argparse.Namespace) -> int:
         f"{shown_url(options.source)} was left as it is."
     )
     return 0
+
+
+def refuse_edited(source: Database, url: str) -> None:
+    """Raise InvalidInput for a store that was edited by hand, and not opened since."""
+    if source.by_hand is not None:
+        raise InvalidInput(
+            f"{shown_url(url)} was edited by hand. Have that taken over first, then convert: "
+            f"oldfriend doctor --database {shown_url(url)}"
+        )
 
 
 class Shown:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from oldfriend import __version__
 from oldfriend.cli.believing_options import add_believing
+from oldfriend.cli.core_options import add_core
 from oldfriend.cli.options import Commands, add_command, positive, some_days, where_options
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import storable
@@ -164,8 +165,43 @@ def add_moving(commands: Commands) -> None:
     convert = add_command(
         commands, "convert", "converting", "copy everything into a database of another kind"
     )
-    convert.add_argument("source", metavar="FROM", help="sqlite:///PATH or postgresql://…")
-    convert.add_argument("target", metavar="TO", help="the other of them, with nothing in it")
+    names = "sqlite:///PATH, json:///PATH or postgresql://…"
+    convert.add_argument("source", metavar="FROM", help=names)
+    convert.add_argument("target", metavar="TO", help="another of them, with nothing in it")
+    add_comparing(commands)
+
+
+def add_comparing(commands: Commands) -> None:
+    """The commands for what would be believed otherwise."""
+    replay = add_command(
+        commands, "replay", "replay", "derive all memory anew from the log, in a second database"
+    )
+    replay.add_argument(
+        "--into", required=True, metavar="DB", help="an empty one: a file, or postgresql://…"
+    )
+    replay.add_argument(
+        "--model", type=storable, metavar="PROVIDER:NAME",
+        help="who reads all of it, or: rules (default: as it was read)",
+    )  # fmt: skip
+    replay.add_argument(
+        "--since", type=storable, metavar="DATE", help="what was believed before it stands"
+    )
+    replay.add_argument(
+        "--limit-usd", type=float, metavar="N", help="what it may cost in all, not by day"
+    )
+    replay.add_argument(
+        "--limit-tokens", type=positive, metavar="N", help="how many tokens all of it may take"
+    )
+    replay.add_argument("--yes", action="store_true", help="do not ask")
+    replay.add_argument("--json", action="store_true", help="print what came of it as JSON")
+    diff = add_command(
+        commands, "diff", "diff", "what two memories believe differently; exit code 1 if anything"
+    )
+    diff.add_argument("one", metavar="DB1", help="a file, sqlite:///PATH or postgresql://…")
+    diff.add_argument("other", metavar="DB2", help="the other")
+    diff.add_argument("--all", action="store_true", help="also what was believed once")
+    diff.add_argument("--why", action="store_true", help="with the words behind each side")
+    diff.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def add_running(commands: Commands) -> None:
@@ -249,17 +285,7 @@ def add_forget(commands: Commands) -> None:
 
 def add_keeping(commands: Commands) -> None:
     """The commands for keeping the house in order."""
-    core = add_command(commands, "core", "core", "who your companion is, in your words")
-    core.add_argument(
-        "block", nargs="?", type=storable, metavar="BLOCK", help="persona, user or style"
-    )
-    core.add_argument(
-        "text", nargs="?", type=storable, metavar="TEXT",
-        help="what it says from now on; - reads it from standard input",
-    )  # fmt: skip
-    core.add_argument("--history", action="store_true", help="every version of a block")
-    add_new_person(core)
-    core.add_argument("--json", action="store_true", help="print it as JSON")
+    add_core(commands)
     person = add_command(commands, "person", "person", "list who is known, or rename somebody")
     person.add_argument(
         "what", nargs="+", type=storable, metavar="WHAT",
@@ -271,3 +297,8 @@ def add_keeping(commands: Commands) -> None:
     bench.add_argument("--json", metavar="FILE", help="also write the results to a file")
     bench.add_argument("--only", metavar="NAME", action="append", help="only these measurements")
     bench.add_argument("--quick", action="store_true", help="smaller sizes, rougher numbers")
+    compare = add_command(commands, "eval", "eval", "compare choices by replays of lives")
+    compare.add_argument(
+        "what", choices=("scoring",), help="scoring: the scorers of beliefs, also on your own log"
+    )
+    compare.add_argument("--json", action="store_true", help="print it as JSON")

@@ -9,6 +9,7 @@ from oldfriend.app.believing.correcting import (
     merge,
     merge_duplicates,
     separate,
+    set_due,
 )
 from oldfriend.app.believing.looking import Belief, find_belief, list_beliefs, search_beliefs
 from oldfriend.app.believing.showing import (
@@ -26,7 +27,6 @@ from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Believed
 from oldfriend.domain.people import Person
 
@@ -55,7 +55,7 @@ async def run(options: argparse.Namespace) -> int:
                     house, person.id, dry_run=options.dry_run
                 ))  # fmt: skip
             case _:
-                print_decided(options, person, await correct(house, person.id, options))
+                print_decided(options, person, await correct(house, person, options))
                 async with house.db.writing() as tx:
                     await plan_embedding(tx, now=house.clock())
     return 0
@@ -68,20 +68,32 @@ async def beliefs(house: House, person: Person, options: argparse.Namespace) -> 
         return await list_beliefs(tx, person.id, kinds=kinds, live=not options.all)
 
 
-async def correct(house: House, person: PersonId, options: argparse.Namespace) -> list[Believed]:
+async def correct(house: House, person: Person, options: argparse.Namespace) -> list[Believed]:
     """Have a decision of the person written; what it led to."""
     match options.action:
         case "edit":
-            text = " ".join(options.text)
-            return await edit(house, person, options.id, text, value=options.value)
+            return await edit_one(house, person, options)
         case "merge":
             if options.other is None:
                 raise InvalidInput("Name two, or have them found: memory merge --duplicates")
-            return await merge(house, person, options.id, options.other)
+            return await merge(house, person.id, options.id, options.other)
         case "separate":
-            return await separate(house, person, options.id, options.other)
+            return await separate(house, person.id, options.id, options.other)
         case verdict:
-            return await judge(house, person, verdict, options.id)
+            return await judge(house, person.id, verdict, options.id)
+
+
+async def edit_one(house: House, person: Person, options: argparse.Namespace) -> list[Believed]:
+    """Have something said right, or due at another time, or both."""
+    text = " ".join(options.text)
+    if not text and (options.due is None or options.value is not None):
+        raise InvalidInput("Say what is right: memory edit ID TEXT, or --due WHEN")
+    after: list[Believed] = []
+    if options.due is not None:
+        after = await set_due(house, person, options.id, options.due)
+    if text:
+        after = await edit(house, person.id, options.id, text, value=options.value)
+    return after
 
 
 def print_list(

@@ -2,11 +2,13 @@
 
 import argparse
 import sys
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from oldfriend.app.choices.settings import Settings, data_folder, read_settings
 from oldfriend.app.house import House
+from oldfriend.app.persona.soul import take_up_soul
 from oldfriend.app.wiring import open_house
 
 
@@ -24,9 +26,16 @@ def folder_from(options: argparse.Namespace) -> Path:
     return data_folder(data=getattr(options, "data", None))
 
 
-def opened(options: argparse.Namespace, *, create: bool) -> AbstractAsyncContextManager[House]:
-    """The house that the options name. Without ``create`` it must be there already."""
-    return open_house(settings_from(options), create=create)
+@asynccontextmanager
+async def opened(options: argparse.Namespace, *, create: bool) -> AsyncIterator[House]:
+    """The house that the options name. Without ``create`` it must be there already.
+
+    Where somebody is about to talk, it has taken up SOUL.md, and said so where it could not.
+    """
+    async with open_house(settings_from(options), create=create) as house:
+        if create and (trouble := (await take_up_soul(house)).trouble):
+            print(f"oldfriend: {trouble}", file=sys.stderr)
+        yield house
 
 
 def person_named(options: argparse.Namespace) -> str | None:

@@ -17,7 +17,8 @@ def where_options(typed: str = "typed") -> argparse.ArgumentParser:
     )
     options.add_argument(
         "--database", metavar="URL",
-        help="where the memory is: sqlite:///PATH or postgresql://… (OLDFRIEND_DATABASE)",
+        help="where the memory is: sqlite:///PATH, postgresql://… or, to be read by people, "
+        "json:///PATH (OLDFRIEND_DATABASE)",
     )  # fmt: skip
     options.add_argument(
         "--person",

@@ -13,12 +13,12 @@ from oldfriend.app.showing import (
     message_as_json,
     message_line,
     moment,
-    short,
     who_said,
     words_as_text,
 )
 from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
+from oldfriend.domain.ids import short
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message

@@ -1,15 +1,18 @@
-"""oldfriend reload: have the process that serves this folder read oldfriend.toml again."""
+"""oldfriend reload: have whoever serves this folder read oldfriend.toml and SOUL.md again."""
 
 import argparse
 import asyncio
 import signal
+import sys
 import time
 from pathlib import Path
 
 from oldfriend.app.choices.settings import RELOADABLE
+from oldfriend.app.persona.soul import FILE, take_up_soul
 from oldfriend.app.running.presence import Reload, Serving, find_serving, send
-from oldfriend.cli.opening import folder_from
-from oldfriend.domain.errors import CannotServe
+from oldfriend.app.wiring import open_house
+from oldfriend.cli.opening import folder_from, settings_from
+from oldfriend.domain.errors import CannotServe, StoreError
 
 LOOK_EVERY_S = 0.05
 PATIENCE_S = 15.0
@@ -29,12 +32,26 @@ async def run(options: argparse.Namespace) -> int:
     if outcome.refused is not None:
         raise CannotServe(f"The old settings stay: {outcome.refused}")
     print("The settings are read again.")
+    await tell_of_soul(options)
     if outcome.needs_start:
         print(
             f"Changed, but only taken up by a new start: {', '.join(outcome.needs_start)}.\n"
             f"(Taken up at once: {', '.join(RELOADABLE)}.)"
         )
     return 0
+
+
+async def tell_of_soul(options: argparse.Namespace) -> None:
+    """Say what came of SOUL.md, where there is one: who reloads may have changed that alone."""
+    try:
+        async with open_house(settings_from(options), create=False) as house:
+            taken = await take_up_soul(house)
+    except StoreError:  # only the process that serves may open it, and tells in its log
+        return
+    if taken.trouble is not None:
+        print(f"oldfriend: {taken.trouble}", file=sys.stderr)
+    elif taken.version:
+        print(f"{FILE}: version {taken.version} holds.")
 
 
 async def outcome_of(data: Path, before: Serving) -> Reload:

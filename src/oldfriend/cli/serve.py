@@ -9,11 +9,13 @@ import sys
 from functools import partial
 
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.listening import listen_on
 from oldfriend.app.running.door import Door, listen
 from oldfriend.app.running.presence import Presence, address, present
 from oldfriend.app.running.supervisor import Supervisor, heeding_signals
 from oldfriend.app.running.telling import begin_telling, tell
 from oldfriend.app.wiring import open_house
+from oldfriend.channels.channel import PLATFORMS
 from oldfriend.cli.opening import settings_from
 from oldfriend.cli.work import WORKS
 from oldfriend.domain.clock import system_clock
@@ -27,8 +29,9 @@ async def run(options: argparse.Namespace) -> int:
         present(settings.data, now=system_clock()) as presence,
         listen(settings.serve.host, settings.serve.port) as listening,
     ):
-        async with open_house(settings) as house:
-            supervisor = Supervisor(house, WORKS, read_again=partial(settings_from, options))
+        async with open_house(settings, reaches=True) as house:
+            works = {**WORKS, **{name: partial(listen_on, name) for name in sorted(PLATFORMS)}}
+            supervisor = Supervisor(house, works, read_again=partial(settings_from, options))
             with heeding_signals(supervisor):
                 say_where(presence, settings, listening.getsockname()[1])
                 door = Door(supervisor=supervisor, listening=listening)

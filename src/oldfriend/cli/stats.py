@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from oldfriend.app.believing.counting import Stats, stats_of
+from oldfriend.app.forming.thinking_ahead import status_as_text
 from oldfriend.cli.columns import counted
 from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
@@ -40,6 +41,12 @@ def as_text(stats: Stats) -> list[str]:
         f"{'was' if stats.joined == 1 else 'were'} known already and joined.",
         f"Refused as junk: {named(stats.refused) or 'nothing'}.",
     ]
+    if stats.missed_peaks:
+        missed = counted(stats.missed_peaks, "stretch", "stretches")
+        lines.append(f"Of {missed} the model said that it missed something that mattered.")
+    lines.append(status_as_text(stats.thinking))
+    if stats.thinking.refused:
+        lines.append(f"Of what it thought, refused: {named(stats.thinking.refused)}.")
     if stats.planned:
         lines.append(f"To be read: {stats.planned:,} (oldfriend consolidate --now).")
     if useful is not None:

@@ -16,10 +16,9 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from oldfriend.app.accepting import Line
 from oldfriend.app.catching_up import read_meanwhile
 from oldfriend.app.embedding import make_up
-from oldfriend.app.house import House
+from oldfriend.app.meanwhile import TalkPlace
 from oldfriend.cli.conversation import Conversation
 from oldfriend.cli.remarks import GREY
 from oldfriend.domain.errors import OldfriendError
@@ -29,12 +28,13 @@ PIECE_S, LONGEST_STREAM_S = 0.012, 0.6
 LOOK_AGAIN_S = 30.0
 
 
-async def converse_on_terminal(house: House, line: Line) -> None:
+async def converse_on_terminal(place: TalkPlace) -> None:
     """Talk until the person leaves; vectors that are missing are made meanwhile."""
     typing: PromptSession[str] = PromptSession(
-        history=history_in(house.settings.data, line.person.id)
+        history=history_in(place.house.settings.data, place.line.person.id)
     )
-    talk = Conversation(house, line, print, speak_by_words, remark=remark, end="\n\n")
+    talk = Conversation(place, print, speak_by_words, remark=remark, end="\n\n")
+    line = talk.line
     print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
     await talk.begin()
     with patch_stdout():
@@ -47,6 +47,7 @@ async def converse_on_terminal(house: House, line: Line) -> None:
                     break
             for task in beside:
                 task.cancel()
+    await talk.finish()
 
 
 async def typed(typing: PromptSession[str]) -> AsyncIterator[str]:
@@ -137,4 +138,5 @@ async def learn(talk: Conversation) -> None:
     try:
         await read_meanwhile(talk.house, talk.line.person.id)
     except OldfriendError as error:
-        talk.write(f"(What you say is kept, and read later: {error})")
+        if talk.is_kept:
+            talk.write(f"(What you say is kept, and read later: {error})")

@@ -1,13 +1,15 @@
 """oldfriend undo: take back what was read in a stretch of talk, or an import."""
 
 import argparse
+from collections.abc import Sequence
 
+from oldfriend.app.believing.showing import line_of, segment_line
 from oldfriend.app.believing.undoing import undo_reading
 from oldfriend.cli.bringing import is_number, undo_import
-from oldfriend.cli.columns import counted
 from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.memories import Believed
 
 HOW = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
 
@@ -28,7 +30,18 @@ async def undo_consolidation(options: argparse.Namespace, name: str) -> int:
     async with opened(options, create=False) as house:
         async with house.db.reading() as tx:
             person = await person_looked_into(tx, options)
-        touched = await undo_reading(house, person.id, None if name == "last" else name)
-    many = counted(len(touched), "belief")
-    print(f"Undone: {many} ended, or hold again as before. The words themselves stay.")
+        done = await undo_reading(house, person.id, None if name == "last" else name)
+    print(f"Taken back: {segment_line(done.segment, zone=person.zone)}")
+    print_some("Believed no more", done.ended)
+    print_some("Holds again", done.back)
+    print_some("Says less", done.changed)
+    if not (done.ended or done.back or done.changed):
+        print("Nothing that is believed rested on it alone.")
+    print("The words themselves stay.")
     return 0
+
+
+def print_some(title: str, beliefs: Sequence[Believed]) -> None:
+    """Print beliefs under a title, if there are any."""
+    if beliefs:
+        print(f"{title}:", *(f"  {line_of(each)}" for each in beliefs), sep="\n")

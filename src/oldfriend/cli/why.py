@@ -7,14 +7,17 @@ from oldfriend.app.showing import explained, receipt_as_json, receipt_as_text
 from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.errors import NotFound
-from oldfriend.memory.receipts import find_receipt
+from oldfriend.memory.receipts import find_receipt, find_receipt_named
 
 
 async def run(options: argparse.Namespace) -> int:
     """Look the receipt up, and print it."""
     async with opened(options, create=False) as house, house.db.reading() as tx:
         person = await person_looked_into(tx, options)
-        receipt = await find_receipt(tx, person.id, options.reply)
+        name = options.reply
+        receipt = await (
+            find_receipt_named(tx, person.id, name) if name else find_receipt(tx, person.id)
+        )
         if receipt is None:
             wanted = f"with the id {options.reply}" if options.reply else "yet"
             raise NotFound(f"There is no reply {wanted}. Talk first: oldfriend chat")

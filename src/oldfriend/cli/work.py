@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Final
 
 from oldfriend.app.house import House
+from oldfriend.app.persona.soul import take_up_soul
 from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
-from oldfriend.app.running.telling import begin_telling, tell
+from oldfriend.app.running.telling import begin_telling, tell, tell_trouble
 from oldfriend.app.wiring import open_house
 from oldfriend.app.working import work
 from oldfriend.cli.opening import settings_from
@@ -24,7 +25,12 @@ async def work_off(house: House, stopping: asyncio.Event) -> None:
 
 
 async def make_ready(house: House) -> None:
-    """Let the first reply wait for nothing that can be had before."""
+    """Take up SOUL.md, and let the first reply wait for nothing that can be had before."""
+    taken = await take_up_soul(house)
+    if taken.trouble is not None:
+        tell_trouble("soul-refused", why=taken.trouble)
+    elif taken.is_new:
+        tell("soul-taken-up", version=taken.version)
     await house.warm()
 
 
@@ -36,7 +42,7 @@ async def run(options: argparse.Namespace) -> int:
     """Work until told to stop; 0 when everything that was begun came to its end."""
     settings = settings_from(options)
     begin_telling(sys.stderr)
-    async with open_house(settings) as house:
+    async with open_house(settings, reaches=True) as house:
         supervisor = Supervisor(house, WORKS, read_again=partial(settings_from, options))
         with heeding_signals(supervisor):
             tell("working", data=str(settings.data))

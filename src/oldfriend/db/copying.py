@@ -23,6 +23,10 @@ async def slices_of(
     tx: Transaction, table: TableShape, *, of: tuple[str, str] | None = None
 ) -> AsyncIterator[list[Row]]:
     """All rows of a table, some at a time; ``of`` one whom a column names: theirs and nobody's."""
+    if not table.key:  # nothing by which to go on after some of them
+        for rows in await all_rows(tx, table, of=of):
+            yield rows
+        return
     columns, key = quoted(table.columns), quoted(table.key)
     places = [table.columns.index(column) for column in table.key]
     names = [f"after_{place}" for place in places]
@@ -42,6 +46,18 @@ async def slices_of(
         if len(rows) < ROWS_AT_ONCE:
             return
         after = {name: rows[-1][place] for name, place in zip(names, places, strict=True)}
+
+
+async def all_rows(
+    tx: Transaction, table: TableShape, *, of: tuple[str, str] | None
+) -> list[list[Row]]:
+    """All rows of a small table without a key, some of them alike; in order, in slices."""
+    columns = quoted(table.columns)
+    owned, whose = ("", {}) if of is None else owned_by(*of)
+    rows = await tx.rows(
+        f"SELECT {columns} FROM {table.name} WHERE 1 = 1 {owned} ORDER BY {columns}", **whose
+    )
+    return [rows[at : at + ROWS_AT_ONCE] for at in range(0, len(rows), ROWS_AT_ONCE)]
 
 
 def owned_by(column: str, whose: str) -> tuple[str, dict[str, SqlValue]]:

@@ -27,6 +27,13 @@ class TableShape:
     key: tuple[str, ...]  # of the columns, what tells its rows apart
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByHand:
+    """What somebody has changed in a store with other means, since it was last written."""
+
+    messages: tuple[tuple[str, str], ...]  # whose, and which, have another text now
+
+
 class Transaction(Protocol):
     """One consistent view of the data; a writing one commits as a whole or not at all."""
 
@@ -68,6 +75,12 @@ class Database(Protocol):
 
     backup_made: Path | None
     """Of the database as it was before it was migrated just now, where the engine makes one."""
+
+    by_hand: ByHand | None
+    """What was changed by hand before it was opened, where the engine can tell; None: nothing."""
+
+    most_bytes: int | None
+    """So much may be kept in it; None: as much as there is room for."""
 
     def reading(self) -> AbstractAsyncContextManager[Transaction]:
         """A snapshot to read from."""

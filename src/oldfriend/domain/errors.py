@@ -30,6 +30,8 @@ OldfriendError
 ├── PlatformRefused          a platform lets us hear nothing as things are; says what to do
 ├── NotDelivered             a platform did not take a message, and may take it later
 ├── Undeliverable            a platform will never take this message
+│   └── PlaceClosed          nor any other: they have blocked us, or the chat is gone
+├── PlaceMoved               a chat has another address now; send it there
 └── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
     └── AllowanceUsedUp      nothing more may be spent on it today
 """
@@ -183,6 +185,19 @@ class NotDelivered(OldfriendError):
 
 class Undeliverable(OldfriendError):
     """The platform will never take this message: the chat is gone, or it is blocked."""
+
+
+class PlaceClosed(Undeliverable):
+    """A chat takes nothing from us any more: it is gone, or we are blocked there."""
+
+
+class PlaceMoved(OldfriendError):
+    """A chat has another address now."""
+
+    def __init__(self, address: str) -> None:
+        """Keep which."""
+        super().__init__(f"The chat has moved to {address}.")
+        self.address = address
 
 
 class TurnStopped(OldfriendError):

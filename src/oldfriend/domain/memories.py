@@ -24,6 +24,9 @@ MemoryKind = Literal[
     "pattern",  # what keeps being so
     "commitment",  # what somebody has promised
     "expectation",  # what is going to happen
+    "triple",  # how one of two who have names stands to the other; its key is a Tie
+    "thought",  # what the companion makes of what it knows; it rests on other memories
+    "opinion",  # what the companion thinks of a topic, which is its key
 ]
 PatternKind = Literal[
     "behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"
@@ -46,16 +49,25 @@ Status = Literal[
 LIVE: frozenset[Status] = frozenset({"active", "tentative", "disputed"})
 """What is believed now, or waits to come true; all else has an end."""
 
+Tie = Literal[
+    "partner_of", "parent_of", "child_of", "sibling_of", "relative_of",
+    "friend_of", "colleague_of", "knows", "works_at", "studies_at", "member_of", "lives_in",
+    "comes_from", "owns", "likes", "dislikes", "prefers", "visited", "plans_for", "part_of",
+]  # fmt: skip
+"""How one stands to another; read from the first to the second."""
+
 RelationKind = Literal[
-    "supersedes", "contradicts", "supports", "parent_of", "causes", "merged_into"
+    "supersedes", "contradicts", "supports", "parent_of", "causes", "merged_into", "rests_on"
 ]
 EntityKind = Literal["person", "place", "org", "pet", "other"]
 EntityStatus = Literal["confirmed", "uncertain", "merged", "separate"]
 Signal = Literal["explicit", "implicit"]
+MoodSignal = Literal["warm", "cool", "tired", "frustrated"]
+"""How the person seemed."""
 Stance = Literal["supports", "contradicts"]
 ObjectKind = Literal[
     "note", "event", "fact", "preference", "pattern", "commitment", "expectation",
-    "entity", "summary",
+    "triple", "thought", "opinion", "entity", "summary",
 ]  # fmt: skip
 ChangeOp = Literal[
     "learned", "revised",  # new; or said better, joined, tagged anew
@@ -63,7 +75,7 @@ ChangeOp = Literal[
     "corrected", "confirmed", "rejected", "pinned", "unpinned", "separated",  # by the person
 ]  # fmt: skip
 
-CHANGE_VERSION = 2
+CHANGE_VERSION = 3
 """The shape of a change record that this code writes; older ones are upcast on reading."""
 
 
@@ -94,8 +106,8 @@ class Memory:
     language: str
     subject: Subject = "person"
     trust: TrustClass = "person"  # whose words it rests on; "outside" is only "read in …"
-    key: str = ""  # of a fact: English, snake_case; of a preference: its Category
-    value: str = ""  # of a fact or preference
+    key: str = ""  # of a fact: English, snake_case; of a preference: its Category; of a triple: its Tie
+    value: str = ""  # of a fact or preference; of a triple the name of its second
     pattern: PatternKind | None = None
     impact: int = 0  # of an event, −10 to +10
     tags: tuple[str, ...] = ()  # feelings, free
@@ -107,7 +119,8 @@ class Memory:
     holds_from: Micros | None = None  # in the world; None: as far back as one knows
     holds_until: Micros | None = None  # in the world; None: still
     due_at: Micros | None = None  # of a commitment or expectation
-    entities: tuple[EntityId, ...] = ()  # whose names stand in the text
+    entities: tuple[EntityId, ...] = ()  # whose names stand in the text; of a triple its two ends,
+    # of which the person themself is left out: then it is about them, and they are the first
     relations: tuple[Relation, ...] = ()
     is_pinned: bool = False
     is_by_person: bool = False  # written or corrected by them: never overruled by inference
@@ -209,6 +222,15 @@ class Standing:
     times_seen: int
     first_seen: Micros
     last_seen: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mood:
+    """How the companion felt at the end of a stretch of talk, as its reading has it."""
+
+    phrase: str  # free, in the language of the talk
+    energy: int  # 0 to 10
+    signal: MoodSignal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

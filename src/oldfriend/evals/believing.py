@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from oldfriend.app.accepting import Line
-from oldfriend.app.choices.database_url import sqlite_path
+from oldfriend.app.choices.database_url import file_of
 from oldfriend.app.house import House
 from oldfriend.background.consolidating import Means, consolidate
 from oldfriend.background.cutting import Ripeness, cut_ripe
@@ -216,9 +216,9 @@ async def rebuilding(house: House, line: Line, beliefs: int) -> Measure:
         async with house.db.writing() as tx:
             await rebuild(tx, line.person.id)
 
-    like = sqlite_path(house.settings.database)
+    like = file_of(house.settings.database)
     async with temporary_house() as twin:
-        with closing(PlainRows(sqlite_path(twin.settings.database), like=like)) as plain:
+        with closing(PlainRows(file_of(twin.settings.database), like=like)) as plain:
             await plain.fill("person", plain.rows_of("person"))
             acts = (partial(plain.fill, "memory", plain.rows_of("memory")), fold)
             reference, value = await medians_ms([acts] * 7)

@@ -16,7 +16,7 @@ from statistics import quantiles
 import apsw
 
 from oldfriend.app.accepting import Line, Said, accept, open_line
-from oldfriend.app.choices.database_url import sqlite_path
+from oldfriend.app.choices.database_url import file_of
 from oldfriend.app.choices.sections import Serve
 from oldfriend.app.house import House, RoleModel, Step
 from oldfriend.app.working import work
@@ -205,7 +205,7 @@ async def work_until_answered(house: House, turns: int) -> None:
 @contextmanager
 def opened(house: House) -> Iterator[apsw.Connection]:
     """The plainest connection to a house's database."""
-    with closing(apsw.Connection(str(sqlite_path(house.settings.database)))) as connection:
+    with closing(apsw.Connection(str(file_of(house.settings.database)))) as connection:
         connection.execute(PRAGMAS).fetchall()
         yield connection
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
-from oldfriend.app.choices.database_url import sqlite_path
+from oldfriend.app.choices.database_url import file_of
 from oldfriend.app.house import House
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.ids import new_id
@@ -165,7 +165,7 @@ async def measure_adding(scope: Scope) -> list[Measure]:
         line, other = [await line_with_history(each, size, seed=1) for each in (house, twin)]
         rows = await bare_rows(twin, other, said, after=size)
         await twin.db.close()
-        with closing(BareInsert(sqlite_path(twin.settings.database))) as bare:
+        with closing(BareInsert(file_of(twin.settings.database))) as bare:
             turns = [
                 (partial(bare.add, row), partial(write_down, house, line, spoken))
                 for row, spoken in zip(rows, said, strict=True)

@@ -27,9 +27,9 @@ class Asker:
 
 async def record_call(
     tx: Transaction, asker: Asker, call: Call, *, step: int, request: str, now: Micros
-) -> None:
-    """Keep one finished call; ``request`` is a hash of what was sent."""
-    completion = call.completion
+) -> str:
+    """Keep one finished call, under an id; ``request`` is a hash of what was sent."""
+    completion, call_id = call.completion, new_id(now)
     usage = Usage() if completion is None else completion.usage
     await tx.run(
         """INSERT INTO model_call (id, person, turn, asked, step, request, purpose, prompt, model,
@@ -38,7 +38,7 @@ async def record_call(
            VALUES (:id, :person, :turn, :asked, :step, :request, :purpose, :prompt, :model,
              :outcome, :shown, :answer, :error, :tokens_in, :tokens_cached, :tokens_out, :cost,
              :latency, :is_background, :made_at)""",
-        id=new_id(now), person=asker.person, turn=asker.turn, asked=asker.asked, step=step,
+        id=call_id, person=asker.person, turn=asker.turn, asked=asker.asked, step=step,
         request=request,
         purpose=call.request.purpose, prompt=call.request.prompt, model=call.model,
         outcome=call.outcome, shown=json.dumps(call.request.shown),
@@ -47,6 +47,7 @@ async def record_call(
         cost=None if completion is None else completion.cost, latency=call.latency_us,
         is_background=int(asker.is_background), made_at=now,
     )  # fmt: skip
+    return call_id
 
 
 async def find_completion(tx: Transaction, asker: Asker, *, step: int) -> Completion | None:

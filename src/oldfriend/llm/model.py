@@ -10,7 +10,8 @@ from typing import Literal, Protocol, TypeAlias
 from oldfriend.domain.json import JsonValue
 
 Purpose = Literal[
-    "reply", "classify", "extract", "adjudicate", "reflect", "summary", "test", "embedding"
+    "reply", "classify", "extract", "adjudicate", "reflect", "slow_tick", "describe", "summary",
+    "test", "embedding",
 ]  # fmt: skip
 """What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""
 

@@ -55,7 +55,7 @@ async def read_decided(tx: Transaction, person: PersonId, held: AtHand) -> None:
     decided = await list_decided_since(tx, person, held.last_change)
     held.index.remove([each.memory.id for each in decided])
     held.index.put([each for each in decided if is_to_be_found(each)], {})
-    held.index.entities = tuple(await list_entities(tx, person))
+    held.index.entities = await list_entities(tx, person, live=False)
 
 
 def is_to_be_found(known: Known) -> bool:

@@ -181,7 +181,8 @@ async def rebuild(tx: Transaction, person: PersonId) -> int:
            WHERE person = :person AND (ended_at IS NULL OR v = 1) ORDER BY seq""",
         person=person,
     )
-    standings = await list_standings(tx, person)
+    ties = {row[0] for row in rows if row[1] == "triple"}
+    standings = await list_standings(tx, person, ties=ties)
     folded_rows: list[tuple[ObjectKind, dict[str, SqlValue]]] = []
     for object_id, kind, op, v, decided_at, after, seq in {row[0]: row for row in rows}.values():
         values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
@@ -229,7 +230,8 @@ def upcast(
 ) -> dict[str, JsonValue]:  # fmt: skip
     """What a change of an earlier version says, as one of now would say it.
 
-    Version 1 kept a note's text and language only, beside the columns.
+    Version 1 kept a note's text and language only, beside the columns; version 2 knew neither ties,
+    thoughts nor opinions, and said all else as it is said now.
     """
     if v > 1:
         return after

@@ -229,6 +229,13 @@ TABLES: Final = (
             "arguments": "text", "result": "text?", "begun_at": "int", "finished_at": "int?",
         },
     ),
+    Table(
+        name="delivered", key=("reply", "ordinal", "number"), person="person",
+        columns={
+            "person": "text", "reply": "text", "ordinal": "int", "number": "int", "chat": "text",
+            "external_id": "text", "sent_at": "int",
+        },
+    ),
 )  # fmt: skip
 """Each after those that it points to."""
 
@@ -241,6 +248,10 @@ LEFT_OUT: Final = MappingProxyType({
     "letter_key": "work in progress",
     "pace": "work in progress",
     "working_memory": "gone after an hour",
+    "link_code": "gone after ten minutes",
+    "link_attempt": "gone after ten minutes",
+    "stranger": "gone after a day",
+    "closed_place": "found out again",
 })  # fmt: skip
 """The tables of which nothing is kept here, and why."""
 

@@ -3,7 +3,7 @@
 Evidence is added and withdrawn, never changed. Knows nothing of how a belief came to be decided.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -12,7 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EvidenceId, MessageId, ObjectId, PersonId, SegmentId, new_id
 from oldfriend.domain.memories import Evidence, Signal, Stance, Standing
 from oldfriend.domain.messages import Message
-from oldfriend.memory.standing import standing_of
+from oldfriend.memory.standing import OF_TIES, USUAL, standing_of
 
 COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust, e.signal,
     e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker"""
@@ -156,17 +156,38 @@ async def list_evidence_by(
 async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence[ObjectId]) -> None:
     """Compute anew how memories stand, after their evidence has changed."""
     evidence = await list_evidence_of(tx, person, objects)
+    ties = await ties_among(tx, person, objects)
+    stands = {
+        each: standing_of(evidence.get(each, ()), OF_TIES if each in ties else USUAL)
+        for each in objects
+    }
     await tx.run_many(
         """UPDATE memory SET strength = :strength, confidence = :confidence,
              times_seen = :times_seen, first_seen = :first_seen, last_seen = :last_seen,
              weighed = (SELECT weighed + 1 FROM person WHERE id = :person)
            WHERE id = :id AND person = :person""",
         [
-            {"id": each, "person": person, **columns_of(standing_of(evidence.get(each, ())))}
-            for each in objects
+            {"id": each, "person": person, **columns_of(standing)}
+            for each, standing in stands.items()
         ],
     )
     await note_weighed(tx, person)
+
+
+async def ties_among(
+    tx: Transaction, person: PersonId, objects: Sequence[ObjectId]
+) -> frozenset[ObjectId]:
+    """Which of these are ties, which become sure by smaller steps."""
+    if not objects:
+        return frozenset()
+    names = {f"object{place}": each for place, each in enumerate(objects)}
+    rows = await tx.rows(
+        f"""SELECT id FROM memory WHERE person = :person AND kind = 'triple'
+           AND id IN ({", ".join(f":{name}" for name in names)})""",
+        person=person,
+        **names,
+    )
+    return frozenset(ObjectId(row[0]) for row in rows)
 
 
 async def note_weighed(tx: Transaction, person: PersonId) -> None:
@@ -174,8 +195,10 @@ async def note_weighed(tx: Transaction, person: PersonId) -> None:
     await tx.run("UPDATE person SET weighed = weighed + 1 WHERE id = :person", person=person)
 
 
-async def list_standings(tx: Transaction, person: PersonId) -> dict[ObjectId, Standing]:
-    """How everything stands that evidence supports, computed anew."""
+async def list_standings(
+    tx: Transaction, person: PersonId, *, ties: Collection[ObjectId]
+) -> dict[ObjectId, Standing]:
+    """How everything stands that evidence supports, computed anew; ``ties`` by smaller steps."""
     rows = await tx.rows(
         f"""SELECT e.object, e.id, e.message, e.stance, e.signal, e.confidence, e.said_at
            FROM {TABLES} WHERE e.person = :person AND e.withdrawn_at IS NULL""",
@@ -184,22 +207,26 @@ async def list_standings(tx: Transaction, person: PersonId) -> dict[ObjectId, St
     sightings: dict[ObjectId, list[Seen]] = {}
     for object_id, *seen in rows:
         sightings.setdefault(object_id, []).append(Seen(*seen))
-    stands = ((each, standing_of(seen)) for each, seen in sightings.items())
+    stands = (
+        (each, standing_of(seen, OF_TIES if each in ties else USUAL))
+        for each, seen in sightings.items()
+    )
     return {each: standing for each, standing in stands if standing is not None}
 
 
 async def check_standings(tx: Transaction, person: PersonId) -> list[ObjectId]:
     """The memories that do not stand as their evidence makes them; empty when sound."""
     rows = await tx.rows(
-        """SELECT id, strength, confidence, times_seen, first_seen, last_seen FROM memory
+        """SELECT id, kind, strength, confidence, times_seen, first_seen, last_seen FROM memory
            WHERE person = :person""",
         person=person,
     )
-    standings = await list_standings(tx, person)
+    ties = {ObjectId(row[0]) for row in rows if row[1] == "triple"}
+    standings = await list_standings(tx, person, ties=ties)
     return sorted(
         ObjectId(row[0])
         for row in rows
-        if tuple(columns_of(standings.get(row[0])).values()) != row[1:]
+        if tuple(columns_of(standings.get(row[0])).values()) != row[2:]
     )
 
 

@@ -151,6 +151,20 @@ async def get_message(
     return message_from(row)
 
 
+async def find_by_key(
+    tx: Transaction, person: PersonId, chat: ChatId, external_id: str
+) -> Message | None:
+    """The message of a chat that has come with an external id, as it reads now."""
+    row = await tx.row(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.chat = :chat AND m.replaced_at IS NULL AND m.id =
+             (SELECT id FROM message WHERE chat = :chat AND external_id = :external_id
+              AND version = 1)""",
+        person=person, chat=chat, external_id=external_id,
+    )  # fmt: skip
+    return None if row is None else message_from(row)
+
+
 async def list_by_seq(tx: Transaction, person: PersonId, seqs: Sequence[int]) -> list[Message]:
     """The message versions at these places in the log, as asked; gone ones left out."""
     if not seqs:

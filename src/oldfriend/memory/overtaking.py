@@ -9,6 +9,7 @@ from typing import Final
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Change, Known, Memory, MemoryKind
+from oldfriend.domain.ties import ONE_AT_A_TIME, edge_of
 
 OVERTAKEN: Final = frozenset({"superseded", "disputed", "fulfilled"})
 """What something else can do to a belief, and take back by going itself."""
@@ -25,15 +26,20 @@ SINGLE: Final = frozenset({"budget", "preferred_currency", "home_timezone", "lan
 
 
 def has_one_value(kind: MemoryKind, key: str) -> bool:
-    """Whether a fact or preference with this key has one value at a time."""
+    """Whether a fact, preference or tie with this key has one value at a time."""
     if kind == "preference":
         return key in SINGLE
+    if kind == "triple":
+        return key in ONE_AT_A_TIME
     return kind == "fact" and key != "" and key.rpartition(":")[2] not in MANY
 
 
 def is_same_key(one: Memory, other: Memory) -> bool:
     """Whether two are values of the same."""
-    return (one.kind, one.key, one.subject) == (other.kind, other.key, other.subject)
+    if (one.kind, one.key, one.subject) != (other.kind, other.key, other.subject):
+        return False
+    ours, theirs = edge_of(one, {}), edge_of(other, {})
+    return ours is None or (theirs is not None and ours.is_about_same(theirs))
 
 
 def since(known: Known) -> Micros:

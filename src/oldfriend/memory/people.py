@@ -245,6 +245,17 @@ async def find_chat(
     return None if row is None else chat_from(row)
 
 
+async def move_chats(tx: Transaction, channel: str, *, before: str, now: str) -> None:
+    """Follow a place on a channel to its new address, everybody's chat there."""
+    await tx.run(
+        """UPDATE chat SET address = :now WHERE channel = :channel AND address = :before
+           AND NOT EXISTS (SELECT 1 FROM chat other WHERE other.person = chat.person
+             AND other.companion = chat.companion AND other.channel = :channel
+             AND other.address = :now)""",
+        channel=channel, before=before, now=now,
+    )  # fmt: skip
+
+
 def checked_name(name: str) -> str:
     """A name of a person or channel as it is stored. Raises InvalidInput."""
     clean = as_written(name)

@@ -6,7 +6,7 @@ Reinforcement is one more piece of evidence; withdrawing it takes back exactly w
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Signal, Stance, Standing
@@ -15,9 +15,19 @@ STRONGEST = 20.0
 SPACING_DAYS = 7.0
 """After so many days a repetition counts almost fully; at once, hardly (ACCEPTANCE G6)."""
 IMPLICIT = 0.5
-REPEATED, REPEATED_MOST = 0.10, 0.95
 CONTRADICTED = 0.20
-"""Steps of confidence (ACCEPTANCE E8)."""
+
+
+class Steps(NamedTuple):
+    """By how much something becomes surer with each further mention, and how sure at most."""
+
+    each: float
+    most: float
+
+
+USUAL = Steps(0.10, 0.95)
+OF_TIES = Steps(0.05, 0.99)
+"""ACCEPTANCE E8, H8."""
 
 
 class Sighting(Protocol):
@@ -37,7 +47,7 @@ class Sighting(Protocol):
     def said_at(self) -> Micros: ...
 
 
-def standing_of(evidence: Iterable[Sighting]) -> Standing | None:
+def standing_of(evidence: Iterable[Sighting], steps: Steps = USUAL) -> Standing | None:
     """How a belief stands on this evidence; None without any that supports it.
 
     Each message counts once, however often it is quoted.
@@ -48,7 +58,7 @@ def standing_of(evidence: Iterable[Sighting]) -> Standing | None:
         return None
     return Standing(
         strength=strength_of(supports),
-        confidence=confidence_of(told),
+        confidence=confidence_of(told, steps),
         times_seen=len(supports),
         first_seen=supports[0].said_at,
         last_seen=supports[-1].said_at,
@@ -80,7 +90,7 @@ def strength_of(supports: Sequence[Sighting]) -> float:
     return min(strength, STRONGEST)
 
 
-def confidence_of(told: Sequence[Sighting]) -> float:
+def confidence_of(told: Sequence[Sighting], steps: Steps = USUAL) -> float:
     """As sure as the first words, surer with each repetition, less with each contradiction."""
     confidence = 0.0
     for each in told:
@@ -89,6 +99,6 @@ def confidence_of(told: Sequence[Sighting]) -> float:
         elif confidence == 0.0:
             confidence = each.confidence
         else:
-            most = max(REPEATED_MOST, each.confidence, confidence)
-            confidence = min(most, max(confidence, each.confidence) + REPEATED)
+            most = max(steps.most, each.confidence, confidence)
+            confidence = min(most, max(confidence, each.confidence) + steps.each)
     return round(confidence, 4)

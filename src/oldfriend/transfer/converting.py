@@ -1,4 +1,4 @@
-"""How does everything move into a database of the other engine? Row by row, nothing left out.
+"""How does everything move into a database of another engine? Row by row, nothing left out.
 
 The tables are those that the database itself names, so that none is forgotten. All of it is as
 of one moment, and written in one transaction that is only committed once every table has been

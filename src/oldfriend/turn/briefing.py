@@ -105,7 +105,7 @@ def brief(
     """
     rules, core = rules_section(said, prompt), core_section(sight, prompt)
     state = state_section(said, sight, prompt, noted=noted)
-    message, passed_on = message_section(said, prompt), passed_on_section(said, prompt)
+    message, passed_on = message_section(said, prompt), passed_on_section(said, sight, prompt)
     fixed = (rules, core, tools_section(tools), state, message, passed_on)
     view = View(said=said, sight=sight, prompt=prompt, budget=budget, sections=fixed)
     view = filled(filled(view, "mandatory"), "high")

@@ -7,14 +7,16 @@ other chats, which are not looked at here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.llm.model import Turn
-from oldfriend.memory.log import list_recent
+from oldfriend.memory.log import get_message, list_recent
 from oldfriend.memory.receipts import count_quoted
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.budget import fitting_in_a_row
@@ -61,6 +63,7 @@ class Around:
     before: tuple[Message, ...] = ()
     waiting: tuple[Message, ...] = ()  # said since, to be answered in turns of their own
     quoting: Quoting = field(default_factory=dict)
+    replied_to: tuple[Message, ...] = ()  # which they picked to reply to
 
 
 NOTHING_SAID = Window()
@@ -77,7 +80,18 @@ async def list_around(tx: Transaction, said: Utterance) -> Around:
     before = before[-MOST_RECENT:]
     replies = [message.id for message in before if message.role == "companion"]
     quoting = await count_quoted(tx, last.person, replies, author=RULES)
-    return Around(before=before, waiting=waiting, quoting=quoting)
+    replied_to = await list_replied_to(tx, said)
+    return Around(before=before, waiting=waiting, quoting=quoting, replied_to=replied_to)
+
+
+async def list_replied_to(tx: Transaction, said: Utterance) -> tuple[Message, ...]:
+    """The messages to which these are replies; not those that are forgotten by now."""
+    ids = dict.fromkeys(each.details.get("replies_to") for each in said.messages)
+    meant: list[Message] = []
+    for each in filter(None, ids):
+        with suppress(NotFound):
+            meant.append(await get_message(tx, said.person.id, MessageId(each)))
+    return tuple(meant)
 
 
 def waits(message: Message, answered: Message) -> bool:

@@ -6,6 +6,7 @@ our remarks. Knows nothing of budgets.
 
 import re
 import unicodedata
+from dataclasses import replace
 from html import escape
 from typing import Literal
 
@@ -19,6 +20,8 @@ from oldfriend.turn.recall import KnownNote, Recalled, Remembered, Thing
 
 LONGEST_RECORD = 1_000
 """Characters of one recalled message; longer ones are cut at the sentences that matter."""
+
+REPLIED_TO = " (the last message replies to this)"
 
 TAG = re.compile(
     r"</?(?:core|memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>]{0,200})?/?>",
@@ -128,6 +131,13 @@ def heard_label(prompt: Prompt, message: Message, *, is_whole: bool = False) -> 
     """What somebody else said in this chat, as the model may read it."""
     text = message.text if is_whole else excerpt(message.text, (), longest=LONGEST_RECORD)
     return label(prompt, "heard_line", message, text)
+
+
+def replied_to_label(prompt: Prompt, message: Message) -> str:
+    """What the person has picked to reply to, as the model may read it."""
+    text = excerpt(message.text, (), longest=LONGEST_RECORD)
+    replied = replace(message, speaker=f"{message.speaker}{REPLIED_TO}")
+    return label(prompt, "heard_line", replied, text)
 
 
 def label(

@@ -20,6 +20,7 @@ from oldfriend.turn.labelling import (
     inert,
     moment,
     note_label,
+    replied_to_label,
     thing_label,
     written,
 )
@@ -131,10 +132,11 @@ def may_ask_whether_same(sight: Sight) -> bool:
     )
 
 
-def passed_on_section(said: Utterance, prompt: Prompt) -> Section:
-    """What the person has just passed on: never cut, and never in their role."""
+def passed_on_section(said: Utterance, sight: Sight, prompt: Prompt) -> Section:
+    """What the person has just passed on, never cut; and to what they reply. Not in their role."""
     passed_on = [each for each in said.messages if each.trust != "person"]
-    lines = [heard_label(prompt, each, is_whole=True) for each in passed_on]
+    lines = [replied_to_label(prompt, each) for each in sight.replied_to]
+    lines += [heard_label(prompt, each, is_whole=True) for each in passed_on]
     return whole("passed on", lines)
 
 

@@ -61,6 +61,7 @@ class Sight:
     messages: int = 0  # how many are kept, where the reply says so
     before: tuple[Message, ...] = ()  # just said in this chat, oldest first
     quoting: Quoting = field(default_factory=dict)  # what of it was said by rules
+    replied_to: tuple[Message, ...] = ()  # which they picked to reply to
     window: Window = NOTHING_SAID  # what of it a model may read
     familiar: tuple[Remembered, ...] = ()  # what is known without a search, with its words
     grounds: Grounds = NO_GROUNDS  # what the reply before stood on
@@ -102,7 +103,7 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
     window = window_of(before, quoting, reply_prompt(), budget=budget.recent)
     sight = Sight(
         recollection=NOTHING, acquaintance=acquaintance, notes=notes, before=before,
-        quoting=quoting, window=window,
+        quoting=quoting, replied_to=around.replied_to, window=window,
         inner=await understood(said, perception, inner, acquaintance, mind),
     )  # fmt: skip
     if not sight.inner.searches:

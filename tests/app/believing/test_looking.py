@@ -144,7 +144,7 @@ async def test_beliefs_are_found_by_words_and_meaning(house: House, line: Line) 
 async def test_a_reading_that_is_undone_leaves_nothing(house: House, line: Line) -> None:
     """Of it; and it is not read again by itself."""
     await tell(house, line)
-    assert await undo_reading(house, line.person.id, None)
+    assert (await undo_reading(house, line.person.id, None)).ended
     assert await believed(house, line) == []
     async with house.db.reading() as tx:
         assert await list_told(tx, line.person.id) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choices.database_url import names_postgres, shown_url, sqlite_path
+from oldfriend.app.choices.database_url import names_postgres, shown_url, file_of
 from oldfriend.domain.errors import InvalidInput
 
 
@@ -12,7 +12,7 @@ def test_a_tilde_is_the_home_of_whoever_runs_it(monkeypatch: pytest.MonkeyPatch)
     """As everywhere on a command line."""
     monkeypatch.setenv("HOME", "/home/ada")
 
-    assert sqlite_path("sqlite:///~/a.db") == Path("/home/ada/a.db")
+    assert file_of("sqlite:///~/a.db") == Path("/home/ada/a.db")
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_tilde_is_the_home_of_whoever_runs_it(monkeypatch: pytest.MonkeyPatch)
 def test_a_url_that_names_no_database_is_refused_with_an_example(url: str) -> None:
     """Whoever mistypes it sees how it is written."""
     with pytest.raises(InvalidInput, match="sqlite:///PATH.*postgresql://"):
-        sqlite_path(url)
+        file_of(url)
 
 
 @pytest.mark.parametrize("url", ["postgresql://ada@host/memory", "postgres:///memory"])

@@ -49,6 +49,13 @@ all_per_day = 5
 [context]
 preset = "large"
 
+[search]
+memory_mb = 64
+scorer = "act_r"
+
+[memory]
+forms = false
+
 [serve]
 host = "::1"
 port = 0
@@ -101,6 +108,7 @@ def test_a_file_can_say_everything(tmp_path: Path) -> None:
     assert settings.budget.background_per_day == 250_000
     assert settings.budget.all_per_day == 5_000_000
     assert settings.context.preset == "large"
+    assert settings.search.scorer == "act_r"
     assert settings.serve.port == 0
 
 
@@ -265,7 +273,7 @@ def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: P
     assert set(waiting) == {name for name in wished if after[name] != wished[name]}
     assert waiting == (
         "database", "embedder.model", "embedder.dimension", "limits.lease_s",
-        "limits.heartbeat_s", "serve.host", "serve.port", "serve.turns_at_once",
+        "limits.heartbeat_s", "search.memory_mb", "serve.host", "serve.port", "serve.turns_at_once",
     )  # fmt: skip
     assert reloaded(running, running) == (running, ())
     known = {"providers", *SECTIONS, *dict(named_values(running))}

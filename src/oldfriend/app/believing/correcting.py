@@ -6,19 +6,24 @@ Ids are given in full or by their first or last characters, as everywhere.
 from collections.abc import Sequence
 from typing import Literal
 
-from oldfriend.app.believing.looking import find_belief
+from oldfriend.app.believing.looking import ONE_DAY, find_belief
 from oldfriend.app.house import House
 from oldfriend.app.thinking import model_for
 from oldfriend.background.merging import Joining, Merged, write_joined
 from oldfriend.background.merging import merge as join
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros, parse_moment, start_of_day
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Believed, Entity, Memory
+from oldfriend.domain.people import Person
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
 from oldfriend.memory.beliefs import find_object, get_known
 from oldfriend.memory.people import lock_person
+
+NEVER = "none"
+"""Stands for a day where something has no time."""
 
 Verdict = Literal["pin", "unpin", "confirm", "reject"]
 BY_PERSON = correcting.BY_PERSON.author
@@ -54,6 +59,25 @@ async def edit(
     async with house.db.writing() as tx:
         each = await meant(tx, person, name)
         return await correcting.edit(tx, person, each, text, value=value, now=now)
+
+
+async def set_due(house: House, person: Person, name: str, day: str) -> list[Believed]:
+    """Say when something is due: a time, the end of a day, or "none". What is so now.
+
+    Raises NotFound, InvalidInput.
+    """
+    due_at = None if day.strip().casefold() == NEVER else end_named(day, person.zone)
+    async with house.db.writing() as tx:
+        each = await meant(tx, person.id, name)
+        return [await correcting.set_due(tx, person.id, each, due_at, now=house.clock())]
+
+
+def end_named(text: str, zone: str) -> Micros:
+    """The moment that a time names, or the end of the day that a date does. Raises InvalidInput."""
+    at, at_zone = parse_moment(text, zone)
+    if len(text.strip()) > ONE_DAY:
+        return at
+    return start_of_day(at, at_zone, days_back=-1) - 1
 
 
 async def merge(house: House, person: PersonId, keep: str, go: str) -> list[Believed]:

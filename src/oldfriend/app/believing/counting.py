@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.app.catching_up import count_planned
+from oldfriend.app.forming.thinking_ahead import Status, status_of
 from oldfriend.app.house import House
 from oldfriend.app.showing import find_thing
 from oldfriend.background.likeness import matter_of
@@ -39,8 +40,10 @@ class Stats:
     learned: int  # by all readings together
     joined: int  # what was known already, and had more words added
     refused: Mapping[str, int]  # what was not believed, by reason
+    missed_peaks: int  # stretches of which a model said that it missed something heavy or happy
     shown: int  # what was put before whoever wrote the last replies
     used: int  # of that, what the reply took up
+    thinking: Status  # between conversations
     bytes: int  # of the whole database, everybody's
 
 
@@ -61,7 +64,9 @@ async def stats_of(house: House, person: Person) -> Stats:
             learned=sum(sum(learned_in(each).values()) for each in segments),
             joined=sum(number(each.outcome.get("joined")) for each in segments),
             refused=dict(sum((refused_in(each) for each in segments), Counter()).most_common()),
+            missed_peaks=sum(number(each.outcome.get("missed_peak")) for each in segments),
             shown=shown, used=used, bytes=size,
+            thinking=await status_of(tx, house, person.id),
         )  # fmt: skip
 
 

@@ -9,11 +9,11 @@ from oldfriend.app.showing import (
     message_as_json,
     message_line,
     one_line,
-    short,
     words_as_json,
     words_as_text,
 )
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.ids import short
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
     Believed,
@@ -23,7 +23,10 @@ from oldfriend.domain.memories import (
     Standing,
     Summary,
 )
+from oldfriend.memory.borrowing import lenders_of
 from oldfriend.memory.rows import kind_of
+from oldfriend.memory.segments import Segment
+from oldfriend.memory.thoughts import is_question
 
 DEED: Final[Mapping[ChangeOp, str]] = {
     "learned": "learned", "revised": "added to", "disputed": "became doubtful",
@@ -36,7 +39,8 @@ DEED: Final[Mapping[ChangeOp, str]] = {
 WHO: Final[Mapping[str, str]] = {
     "person": "you", "rules": "rules", "summarise-by-rules": "rules", "extract": "a model",
     "summarise": "a model", "adjudicate": "a model", "reply": "a model", "merge": "rules",
-    "clock": "the calendar", "undo": "an undo",
+    "clock": "the calendar", "undo": "an undo", "reflect": "its reflection", "tick": "its thinking",
+    "describe": "a model", "settle": "rules", "borrow": "rules",
 }  # fmt: skip
 
 
@@ -52,6 +56,15 @@ def line_of(what: Believed, *, now: Micros | None = None) -> str:
     return f"{short(what.id)}  {what.kind:<11} {one_line(what.text)}{marks(what, now)}"
 
 
+def segment_line(segment: Segment, *, zone: str) -> str:
+    """A stretch of talk that was read, on one line."""
+    first, last = day(segment.from_at, zone), day(segment.until_at, zone)
+    span = first if first == last else f"{first} to {last}"
+    many = "1 message" if segment.messages == 1 else f"{segment.messages:,} messages"
+    by = f", read by {by_whom(segment.author)}" if segment.author else ""
+    return f"{short(segment.id)}  {many} of {span}{by}"
+
+
 def marks(what: Believed, now: Micros | None = None) -> str:
     """What is to be known of it beside its words."""
     found: list[str] = []
@@ -62,6 +75,7 @@ def marks(what: Believed, now: Micros | None = None) -> str:
         found += ["pinned"] if what.is_pinned else []
         found += ["by you"] if what.is_by_person else []
     if isinstance(what, Memory):
+        found += ["question"] if is_question(what) else []
         found += [f"impact {what.impact:+d}"] if what.impact else []
         found += [due_of(what.due_at, now)] if what.due_at is not None else []
     if what.ended_at is not None:
@@ -98,14 +112,17 @@ def details_of(what: Believed, standing: Standing | None, zone: str) -> list[str
     """Its fields, as far as they say something."""
     found = [f"id: {what.id}"]
     if isinstance(what, Memory):
-        found += [f"{what.key}: {what.value}"] if what.key else []
+        found += [f"{what.key}: {what.value}"] if what.value else []
         found += [f"happened: {day(what.happened_at, zone)}"] if what.happened_at else []
         found += [f"so since: {day(what.holds_from, zone)}"] if what.holds_from else []
         found += [f"so until: {day(what.holds_until, zone)}"] if what.holds_until else []
         found += [f"tags: {', '.join(what.tags)}"] if what.tags else []
+        made_of = lenders_of(what)
+        found += [f"made of: {', '.join(map(short, made_of))}"] if made_of else []
     if isinstance(what, Entity) and what.status == "uncertain" and what.same_as:
         found.append(f"perhaps the same as {short(what.same_as)}")
-    if standing is not None and standing.times_seen:
+    is_thought = isinstance(what, Memory) and what.kind == "thought"
+    if standing is not None and standing.times_seen and not is_thought:
         times = "once" if standing.times_seen == 1 else f"{standing.times_seen} times"
         sure = f"sure: {standing.confidence:.0%}, strength {standing.strength:.1f}"
         found.append(f"{sure}; said {times}, last on {day(standing.last_seen, zone)}")

@@ -1,12 +1,17 @@
 """How is a reading taken back, or an import? What rested on it alone ends; nothing is inverted."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from oldfriend.app.forming.tending import plan_tending
 from oldfriend.app.house import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import ObjectId, PersonId
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.memories import Believed, Change
 from oldfriend.domain.people import Person
 from oldfriend.memory.batches import Undone
+from oldfriend.memory.changes import list_changes_of
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import (
     Segment,
@@ -14,22 +19,45 @@ from oldfriend.memory.segments import (
     find_segment_named,
     set_status,
 )
+from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import undo_consolidation
 from oldfriend.transfer.importing import undo
 
 
-async def undo_reading(house: House, person: PersonId, name: str | None) -> list[ObjectId]:
-    """Take back what was read in a segment (None: the last); what ended or holds again.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """A reading that was taken back, and what was decided then of the beliefs that it touched."""
 
-    It is not read again by itself. Raises NotFound.
+    segment: Segment  # as it was read
+    ended: tuple[Believed, ...] = ()  # believed no more
+    back: tuple[Believed, ...] = ()  # holds again as before
+    changed: tuple[Believed, ...] = ()  # stays, and says less
+
+
+async def undo_reading(house: House, person: PersonId, name: str | None) -> TakenBack:
+    """Take back what was read in a segment (None: the last).
+
+    It is not read again by itself. Raises NotFound, InvalidInput.
     """
     now = house.clock()
     async with house.db.writing() as tx:
         await lock_person(tx, person)
         segment = await named(tx, person, name)
         touched = await undo_consolidation(tx, person, segment.id, now=now)
+        touched += await end_what_was_made(tx, person, now=now)
         await set_status(tx, segment, "taken back", now=now)
-    return touched
+        last = [(await list_changes_of(tx, person, each))[-1] for each in dict.fromkeys(touched)]
+    return taken_back(segment, last)
+
+
+def taken_back(segment: Segment, last: Sequence[Change]) -> TakenBack:
+    """What became of beliefs, by the last decision about each."""
+    ended = [each.after for each in last if each.after.ended_at is not None]
+    back = [each.after for each in last if each.op == "reopened" and each.after.ended_at is None]
+    rest = [each.after for each in last if each.op != "reopened" and each.after.ended_at is None]
+    return TakenBack(
+        segment=segment, ended=tuple(ended), back=tuple(back), changed=tuple(rest)
+    )  # fmt: skip
 
 
 async def named(tx: Transaction, person: PersonId, name: str | None) -> Segment:

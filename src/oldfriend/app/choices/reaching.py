@@ -3,7 +3,7 @@
 It makes no connection, and does not know what is asked over one.
 """
 
-from oldfriend.app.choices.keys import find_key
+from oldfriend.app.choices.keys import Key, find_key
 from oldfriend.app.choices.sections import ROLES, Provider
 from oldfriend.app.choices.settings import Settings
 from oldfriend.llm.catalogue import PROVIDERS, Choice, Patience, choose, is_on_this_machine
@@ -30,6 +30,12 @@ def choice_of(settings: Settings, model: str) -> Choice:
             whole_s=max(settings.limits.turn_timeout_s, chosen.silence_s),
         ),
     )
+
+
+def token_of(settings: Settings, channel: str) -> Key | None:
+    """What a platform knows us by, and where it is kept. Raises InvalidInput."""
+    variable = f"OLDFRIEND_{channel.upper()}_TOKEN"
+    return find_key(channel, settings.environment, variable=variable, data=settings.data)
 
 
 def provider_of(model: str) -> str:

@@ -5,7 +5,7 @@ is the business of ``settings``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from oldfriend.app.choices.choosing import (
@@ -23,9 +23,11 @@ from oldfriend.turn.budget import BUDGETS, Preset
 
 Role = Literal["small", "main", "reflect"]
 Kind = Literal["openai", "openai-responses", "anthropic"]
+ScorerName = Literal["typed_decay", "dual_trace", "act_r"]
 
 ROLES: Final[tuple[Role, ...]] = ("small", "main", "reflect")
 KINDS: Final[tuple[Kind, ...]] = ("openai", "openai-responses", "anthropic")
+SCORERS: Final[tuple[ScorerName, ...]] = ("typed_decay", "dual_trace", "act_r")
 A_DOLLAR: Final = Microdollars(1_000_000)
 LOCAL: Final = "local"
 PROVIDER_NAME: Final = "[a-z0-9][a-z0-9-]*"
@@ -35,6 +37,8 @@ MODELS = several(text('"provider:name", such as "anthropic:claude-sonnet-5"', MO
 ADDRESS = text("an address such as http://localhost:11434/v1", r"https?://[^\s@]+")
 VARIABLE = text("the name of a variable in capitals, such as MY_KEY", r"[A-Z_][A-Z0-9_]*")
 EMBEDDER = text(f'"{LOCAL}" or "provider:name"', rf"{LOCAL}|{MODEL_NAME}")
+USER = text("the number of a Telegram user, such as 123456789", r"[1-9]\d{0,18}")
+USERS = several(lambda given: USER(replace(given, value=str(given.value))))
 LOOPBACK = text(
     "an address of this machine alone, such as 127.0.0.1", r"localhost|::1|127(\.\d{1,3}){3}"
 )
@@ -113,12 +117,13 @@ class ContextChoice(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search(Section):
-    """How much memory this process may take to have people's histories ready to be searched.
+    """How much memory people's histories may take, and by what beliefs that answer are weighed.
 
     Somebody who alone would take more is searched in fewer bytes, in more time.
     """
 
     memory_mb: Annotated[int, whole(least=1)] = 512  # 300,000 messages, or a million in few bytes
+    scorer: Annotated[ScorerName, one_of(SCORERS)] = "typed_decay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +134,7 @@ class MemoryChoice(Section):
     read_every_turns: Annotated[int, whole(least=1, most=500)] = 10  # at the latest
     passes: Annotated[int, whole(least=1, most=2)] = 1  # 2: for models that lose the thread
     imports_by_model: Annotated[bool, yes_or_no] = False  # else by rules, until you ask for it
+    thinks: Annotated[bool, yes_or_no] = True  # between conversations, where there is a model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,3 +151,16 @@ class Serve(Section):
     host: Annotated[str, LOOPBACK] = "127.0.0.1"
     port: Annotated[int, whole(least=0, most=65_535)] = 8344  # 0: any that is free
     turns_at_once: Annotated[int, whole(least=1)] = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramChoice(Section):
+    """Who may talk on Telegram beside those who have shown a code, and how it is reached.
+
+    The token is no setting: `oldfriend connect telegram` keeps it.
+    """
+
+    enabled: Annotated[bool, yes_or_no] = True  # where there is a token
+    allowed: Annotated[tuple[str, ...], USERS] = ()  # numbers of users; none: nobody
+    base_url: Annotated[str, ADDRESS] = "https://api.telegram.org"
+    quiet_s: Annotated[float, number(least=0, most=60)] = 2.0  # then what was said is answered

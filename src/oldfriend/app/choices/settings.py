@@ -30,6 +30,7 @@ from oldfriend.app.choices.sections import (
     Search,
     Section,
     Serve,
+    TelegramChoice,
 )
 from oldfriend.app.choices.settings_file import FILE_NAME, read_file
 from oldfriend.domain.errors import InvalidInput
@@ -42,11 +43,15 @@ SECTIONS: Final[Mapping[str, type[Section]]] = {
     "models": Models, "embedder": EmbedderChoice, "limits": Limits, "budget": Budget,
     "context": ContextChoice, "search": Search, "memory": MemoryChoice,
     "retention": Retention, "serve": Serve,
+    "telegram": TelegramChoice,
 }  # fmt: skip
 PROVIDERS: Final = "providers"
+KEYS: Final = frozenset({"OLDFRIEND_TELEGRAM_TOKEN"})
+"""Variables that hold what is secret, and is no setting; ``keys`` looks for it."""
 RELOADABLE: Final = (
     "models", "providers", "limits.messages_per_minute", "limits.turn_timeout_s",
-    "limits.most_tool_calls", "budget", "context", "memory",
+    "limits.most_tool_calls", "budget", "context", "search.scorer", "memory",
+    "telegram.enabled", "telegram.allowed",
 )  # fmt: skip
 """What `oldfriend reload` changes in a process that runs; all else takes a new start."""
 
@@ -69,6 +74,7 @@ class Settings:
     memory: MemoryChoice = field(default_factory=MemoryChoice)
     retention: Retention = field(default_factory=Retention)
     serve: Serve = field(default_factory=Serve)
+    telegram: TelegramChoice = field(default_factory=TelegramChoice)
     bench_data: Path | None = None  # conversations for the benchmark that may not be shipped
     bench_float_model: Path | None = None  # the float graph to compare the embedder with
     bench_postgres: str | None = None  # a database in which the benchmark may make tables
@@ -79,6 +85,10 @@ class Settings:
     def file(self) -> Path:
         """Where what is chosen for longer stands."""
         return self.data / FILE_NAME
+
+    def allowed_on(self, channel: str) -> tuple[str, ...]:
+        """The addresses on a channel that may talk without having shown a code."""
+        return {"telegram": self.telegram.allowed}.get(channel, ())
 
 
 def read_settings(
@@ -118,6 +128,7 @@ def read_settings(
         memory=section(MemoryChoice(), "memory", given),
         retention=section(Retention(), "retention", given),
         serve=section(Serve(), "serve", given),
+        telegram=section(TelegramChoice(), "telegram", given),
         bench_data=path_or_none(environment.get("OLDFRIEND_BENCH_DATA")),
         bench_float_model=path_or_none(environment.get("OLDFRIEND_BENCH_FLOAT_MODEL")),
         bench_postgres=environment.get("OLDFRIEND_BENCH_POSTGRES") or None,
@@ -162,6 +173,11 @@ def reloaded(running: Settings, now: Settings) -> tuple[Settings, tuple[str, ...
         providers=now.providers,
         budget=now.budget,
         context=now.context,
+        search=replace(running.search, scorer=now.search.scorer),
+        memory=now.memory,
+        telegram=replace(
+            running.telegram, enabled=now.telegram.enabled, allowed=now.telegram.allowed
+        ),
         limits=replace(
             running.limits,
             messages_per_minute=now.limits.messages_per_minute,
@@ -187,7 +203,7 @@ def from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Give
     """What variables choose; those of other purposes are left alone."""
     for variable, value in environment.items():
         place, _, rest = variable.removeprefix(VARIABLE).lower().partition("_")
-        if not variable.startswith(VARIABLE) or not value:
+        if not variable.startswith(VARIABLE) or not value or variable in KEYS:
             continue
         given = Given(value=value, where=variable, is_text=True)
         if place in SECTIONS and rest:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from oldfriend.app.running.telling import tell, tell_trouble
+from oldfriend.domain.errors import PlatformRefused
 
 Run: TypeAlias = Callable[[asyncio.Event], Awaitable[None]]
 """Does its work until the event is set, then ends what it has begun, and returns."""
@@ -30,10 +31,13 @@ class Part:
     has_given_up: bool = False
     crashes: deque[float] = field(default_factory=deque)  # when, by the loop's clock
     last_error: str | None = None  # its kind
+    advice: str | None = None  # what the last error has said that somebody can do
 
     @property
     def trouble(self) -> str | None:
         """Why it does not do its work, in a sentence; None while it does."""
+        if self.advice is not None and (self.has_given_up or not self.running):
+            return self.advice
         if self.has_given_up:
             return (
                 f"The {self.name} crashed more than {MOST_CRASHES} times in "
@@ -48,6 +52,7 @@ class Part:
     def note_crash(self, error: BaseException, at: float) -> None:
         """Count a crash; those of long ago are forgotten."""
         self.last_error = type(error).__name__
+        self.advice = str(error) if isinstance(error, PlatformRefused) else None
         self.crashes.append(at)
         while self.crashes[0] < at - WITHIN_S:
             self.crashes.popleft()
@@ -56,6 +61,7 @@ class Part:
     def forgive(self) -> None:
         """Begin to count anew: somebody has looked after it."""
         self.crashes.clear()
+        self.advice = None
         self.has_given_up = False
 
 

@@ -27,6 +27,7 @@ from oldfriend.domain.errors import (
     InvalidInput,
     NotDelivered,
     NotFound,
+    PlaceClosed,
     PlatformRefused,
     PlatformUnavailable,
     Undeliverable,
@@ -44,6 +45,7 @@ HEARD: Final = (
 )  # fmt: skip
 """What we want to hear of."""
 UNREADABLE_MARKUP: Final = "can't parse entities"
+NOBODY_THERE: Final = ("chat not found", "user is deactivated", "peer_id_invalid")
 UNCHANGED: Final = "message is not modified"
 
 
@@ -110,6 +112,10 @@ class Api:
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
         """Close all connections."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections; where none was opened, nothing happens."""
         await self._bot.request.shutdown()
 
     async def me(self) -> Me:
@@ -289,7 +295,7 @@ def as_ours(error: TelegramError) -> NotDelivered | Undeliverable | Moved:
         case RetryAfter():
             return NotDelivered(str(error), retry_after_s=seconds_of(error))
         case Forbidden():
-            return Undeliverable(f"They do not want to hear from us any more: {error}")
+            return PlaceClosed(f"They do not want to hear from us any more: {error}")
         case BadRequest():
             return as_undeliverable(error)
         case InvalidToken():
@@ -299,7 +305,9 @@ def as_ours(error: TelegramError) -> NotDelivered | Undeliverable | Moved:
 
 
 def as_undeliverable(error: BadRequest) -> Undeliverable:
-    """A refusal that stays one."""
+    """A refusal that stays one; of everything, where the chat is gone."""
+    if any(words in str(error).lower() for words in NOBODY_THERE):
+        return PlaceClosed(f"There is nobody any more: {error}")
     return Undeliverable(f"Telegram refuses: {error}")
 
 

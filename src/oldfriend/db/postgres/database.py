@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from oldfriend.db.database import ByHand
 from oldfriend.db.postgres.address import address_of
 from oldfriend.db.postgres.connections import Pool, connect
 from oldfriend.db.postgres.listening import Listener
@@ -29,6 +30,8 @@ class PostgresDatabase:
         """Connections are opened when needed. ``known``: the newest schema of this program."""
         self.address = address_of(url)
         self.backup_made: Path | None = None
+        self.by_hand: ByHand | None = None
+        self.most_bytes: int | None = None
         self._known = known
         self._token = secrets.token_hex(8)
         self._readers = Pool(self.address, most=MOST_READERS)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from oldfriend.db.database import ByHand, Transaction
 from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.db.sqlite.bytes_held import beside, bytes_of, empty_log
 from oldfriend.db.sqlite.connection import open_connection
@@ -29,6 +30,8 @@ class SqliteDatabase:
         """Take over the writing connection; readers are opened when needed."""
         self.path = path
         self.backup_made: Path | None = None
+        self.by_hand: ByHand | None = None
+        self.most_bytes: int | None = None
         self._writer = writer
         self._readers = Readers(path, most=MOST_READERS)
         self._seen = writer.data_version()
@@ -83,17 +86,21 @@ class SqliteDatabase:
     async def check(self) -> list[str]:
         """What is wrong with the stored bytes; empty when they are sound."""
         async with self.reading() as tx:
-            broken = [str(row[0]) for row in await tx.rows("PRAGMA integrity_check")]
-            dangling = await tx.rows("PRAGMA foreign_key_check")
-        return [line for line in broken if line != "ok"] + [
-            f"a row of {table} points to a missing row of {parent}"
-            for table, _, parent, _ in dangling
-        ]
+            return await unsound(tx)
 
     async def close(self) -> None:
         """Let go of everything."""
         self._readers.close()
         self._writer.close()
+
+
+async def unsound(tx: Transaction) -> list[str]:
+    """What is wrong with the pages of a SQLite database, and with what points from row to row."""
+    broken = [str(row[0]) for row in await tx.rows("PRAGMA integrity_check")]
+    dangling = await tx.rows("PRAGMA foreign_key_check")
+    return [line for line in broken if line != "ok"] + [
+        f"a row of {table} points to a missing row of {parent}" for table, _, parent, _ in dangling
+    ]
 
 
 def open_sqlite(

@@ -1,6 +1,7 @@
 """Which connections does this process hold to the file, and who may use them now?"""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -66,9 +67,17 @@ class Company:
 class Writer:
     """The one connection that writes, whose turn it is, and whom to tell."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, *, known: int) -> None:
-        """Take over a connection whose file may be written by whoever knows this schema."""
+    def __init__(
+        self, connection: apsw.Connection, path: Path, *, known: int,
+        keep: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Take over a connection whose file may be written by whoever knows this schema.
+
+        ``keep`` is called before each commit, to have it kept elsewhere too. It raises StoreError
+        where it cannot, and nothing is committed then.
+        """
         self.connection = connection
+        self._keep = keep
         self.turn = asyncio.Lock()
         self.waiting = 0  # how many wait for their turn
         self.lonely = 0  # how many commits in a row nobody joined
@@ -84,6 +93,14 @@ class Writer:
         if found != self._found:
             refuse_overtaken(schema_state(self.connection), self._known, str(self._path))
             self._found = found
+
+    def commit(self) -> None:
+        """Keep what was written. Raises apsw.Error, StoreError."""
+        if not self.connection.in_transaction:
+            raise apsw.AbortError("it was rolled back")
+        if self._keep is not None:
+            self._keep()
+        self.connection.execute("COMMIT")
 
     def data_version(self) -> int:
         """A number that changes when another connection has committed."""

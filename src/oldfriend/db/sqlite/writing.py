@@ -14,7 +14,7 @@ import apsw
 from oldfriend.db.sqlite.connection import our_error
 from oldfriend.db.sqlite.pool import Company, Writer
 from oldfriend.db.sqlite.transaction import SqliteTransaction, begin_writing, roll_back
-from oldfriend.domain.errors import OldfriendError
+from oldfriend.domain.errors import OldfriendError, StoreError
 
 MOST_TOGETHER = 64
 """Other processes wait meanwhile."""
@@ -104,11 +104,11 @@ class Writing:
         error: OldfriendError | None = None
         try:
             if company is not None and company.members:
-                if not connection.in_transaction:
-                    raise apsw.AbortError("it was rolled back")
-                connection.execute("COMMIT")
+                writer.commit()
         except apsw.Error as failure:
             error = our_error(failure, self._path)
+        except StoreError as failure:
+            error = failure
         roll_back(connection, self._path)
         if company is not None and company.members:
             company.end(error)

@@ -1,4 +1,4 @@
-"""Does it come to know somebody? Three simulated lives of a month, with what is true of them.
+"""Does it come to know somebody? Simulated lives of a month, and pairs of three, with the truth.
 
 The talk and its truth are our own work, written for this repository and under its licence.
 """

@@ -32,9 +32,9 @@ class Item:
 
 
 def right_items(life: Life, asked: Asked) -> Iterator[Item]:
-    """All that is worth keeping of what is to be read."""
+    """All that is worth keeping of what is to be read, but for what is taken back in it."""
     for belief in life.truth.beliefs:
-        quotes = asked.quotes_of(belief)
+        quotes = asked.quotes_of(belief) if not _is_taken_back(belief, asked) else ()
         if quotes and belief.id in asked.known:
             yield reinforcing(belief, quotes[0], asked)
         elif quotes:
@@ -42,6 +42,14 @@ def right_items(life: Life, asked: Asked) -> Iterator[Item]:
         if belief.end is not None and belief.end.how == "fulfilled":
             yield from fulfilling(belief, life, asked)
     yield from names_in(life, asked)
+
+
+def _is_taken_back(belief: Belief, asked: Asked) -> bool:
+    """Whether something else holds by the end of what is to be read, and it was not known."""
+    end = belief.end
+    if end is None or end.how != "superseded":
+        return False
+    return belief.id not in asked.known and end.line in asked.lines
 
 
 def telling(belief: Belief, quote: Cited, life: Life, asked: Asked, *, wording: int = 0) -> Item:
@@ -117,18 +125,19 @@ def _again(belief: Belief, quote: Cited, asked: Asked, *, bearing: str) -> Item:
 
 
 def names_in(life: Life, asked: Asked) -> Iterator[Item]:
-    """Whoever is named for the first time, with the other names that were said then."""
+    """Whoever is named for the first time, or by a further name, with the names said then."""
     for name in life.truth.names:
-        if name.line in asked.lines:
-            line = line_of(life, name.line)
-            quote = Cited(line=name.line, text=line.spoken.text)
-            yield Item(
-                part="names",
-                fields={
-                    "name": name.name, "kind": name.kind, "aliases": [*name.aliases],
-                    "quotes": [cited(quote, asked)],
-                },
-            )  # fmt: skip
+        said = [(name.line, name.aliases), *((each.line, (each.name,)) for each in name.later)]
+        for at, aliases in said:
+            if at in asked.lines:
+                quote = Cited(line=at, text=line_of(life, at).spoken.text)
+                yield Item(
+                    part="names",
+                    fields={
+                        "name": name.name, "kind": name.kind, "aliases": [*aliases],
+                        "quotes": [cited(quote, asked)],
+                    },
+                )  # fmt: skip
 
 
 def cited(quote: Cited, asked: Asked) -> JsonValue:

@@ -7,11 +7,12 @@ asked before. Answers only what is asked for "extract"; everything else with not
 import json
 import random
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import MoodSignal
 from oldfriend.evals.lives.answering import LIST_OF_KIND, Fields, Item, right_items
 from oldfriend.evals.lives.asked import Asked, asked_of
 from oldfriend.evals.lives.life import Life
@@ -28,6 +29,9 @@ BROKEN: Final = 0.1
 """How often an answer is no JSON, until it is asked for again."""
 
 
+_ENERGY: Final[Mapping[MoodSignal | None, int]] = {
+    "warm": 7, "cool": 4, "tired": 2, "frustrated": 6, None: 5,
+}  # fmt: skip
 _LISTS: Final = (*LIST_OF_KIND.values(), "names", "same")
 
 
@@ -122,7 +126,16 @@ def _beside(life: Life, asked: Asked) -> dict[str, JsonValue]:
     beside: dict[str, JsonValue] = {
         "topics": [],
         "summary": " ".join(said[:2])[:300],
-        "mood": None,
+        "mood": _mood_in(life, asked),
         "self_check": {"missed_peak": "none", "attribution": "all rests on the person's words"},
     }
     return {part: value for part, value in beside.items() if part in asked.parts}
+
+
+def _mood_in(life: Life, asked: Asked) -> JsonValue:
+    """How the person seemed when the last session in it was over, where the truth says so."""
+    felt = [felt for felt in life.truth.moods if felt.line in asked.lines]
+    if not felt:
+        return None
+    signal = felt[-1].signal
+    return {"phrase": signal or "as usual", "energy": _ENERGY[signal], "signal": signal}

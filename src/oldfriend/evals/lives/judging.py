@@ -70,6 +70,11 @@ class Judge:
         self._places = places
         self._lines: dict[LineId, Line] = {line.id: line for line in life.lines}
 
+    @property
+    def life(self) -> Life:
+        """Whose truth it judges by."""
+        return self._life
+
     def judge(self, held: Sequence[Held]) -> Judgement:
         """What is to be said of all that a store has come to believe; notes are the person's."""
         kept = [each for each in held if each.memory.kind != "note"]

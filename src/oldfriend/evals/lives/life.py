@@ -1,4 +1,4 @@
-"""What is a simulated life? A month of somebody's talk, and what is true of it. Values only.
+"""What is a simulated life? Months of somebody's talk, and what is true of it. Values only.
 
 It does not know where lives come from, nor what a store makes of them.
 """
@@ -12,9 +12,11 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import (
     EntityKind,
     MemoryKind,
+    MoodSignal,
     PatternKind,
     RelationalTag,
     Subject,
+    Tie,
 )
 from oldfriend.domain.messages import Spoken
 
@@ -134,13 +136,75 @@ class Trap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alias:
+    """A further name of somebody, and the line that uses it first."""
+
+    name: str
+    line: LineId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
     """Somebody or something with a name, and where it is first said."""
 
     name: str
     kind: EntityKind
-    aliases: tuple[str, ...]
+    aliases: tuple[str, ...]  # that are said with it
     line: LineId
+    later: tuple[Alias, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that this one is ever called."""
+        return self.name, *self.aliases, *(alias.name for alias in self.later)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tied:
+    """How one who has a name stands to another, read from the first to the second."""
+
+    one: str
+    tie: Tie
+    other: str
+    line: LineId
+    since: date | None = None
+    ended: LineId | None = None  # None: still so
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Felt:
+    """How the person seemed at the end of a session, whose last words are these."""
+
+    line: LineId
+    signal: MoodSignal | None  # None: neither way
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """What the companion thinks of a topic, and where it is lured into saying the contrary."""
+
+    topic: str
+    text: str
+    contrary: str
+    line: LineId
+    baits: tuple[LineId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrusted:
+    """What was told to the companion alone, by words that give it away."""
+
+    line: LineId
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Then:
+    """What has to be believed under a key at the end of a day."""
+
+    day: date
+    key: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +214,11 @@ class Truth:
     beliefs: tuple[Belief, ...]
     traps: tuple[Trap, ...]
     names: tuple[Called, ...]
+    ties: tuple[Tied, ...] = ()
+    moods: tuple[Felt, ...] = ()
+    stands: tuple[Stand, ...] = ()
+    entrusted: tuple[Entrusted, ...] = ()
+    then: tuple[Then, ...] = ()
 
     @property
     def peaks(self) -> tuple[Belief, ...]:
@@ -163,7 +232,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """A month of somebody's talk, and its truth."""
+    """Months of somebody's talk, and its truth."""
 
     language: str
     person: str

@@ -96,15 +96,20 @@ def with_small_model(house: House, model: Model) -> House:
 
 async def live(house: House, life: Life, *, model: Model | None = None) -> Lived:
     """Live a whole life in a house; a model reads it, or without one the rules."""
+    living = await settle(house, life, model=model)
+    for day in life.days:
+        await living.spend(day)
+    return await living.remember()
+
+
+async def settle(house: House, life: Life, *, model: Model | None) -> "Living":
+    """The beginning of a life in a house, by a clock of its own."""
     calendar = calendar_for(life)
     settings = replace(house.settings, zone=life.zone, language=life.language)
     house = replace(house, settings=settings, clock=calendar)
     if model is not None:
         house = with_small_model(house, model)
-    living = Living(house=house, life=life, calendar=calendar, person=await arrive(house, life))
-    for day in life.days:
-        await living.spend(day)
-    return await living.remember()
+    return Living(house=house, life=life, calendar=calendar, person=await arrive(house, life))
 
 
 async def arrive(house: House, life: Life) -> PersonId:
@@ -141,10 +146,14 @@ class Living:
             elif line is imported[0]:
                 await self.bring_in(imported)
         await self.rest()
+        await self.close(day.date)
+
+    async def close(self, day: date) -> None:
+        """The end of a day: what is done with a memory once a day, and what is believed then."""
         await tidy(self.house, self.person)
         with suppress(ModelError):  # a rehearsed reader may have no words for it
             await fold(self.house, self.person)
-        self.by_day[day.date] = await self.believed(live=True)
+        self.by_day[day] = await self.believed(live=True)
 
     async def hear(self, line: Line) -> None:
         """Take in one line, as what it is; what was said before a pause is read first."""

@@ -5,19 +5,22 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from importlib.resources import files
 from itertools import groupby
-from typing import Final, NotRequired, TypedDict
+from typing import Final, Literal, NotRequired, TypedDict
 
 from oldfriend.domain.clock import Micros, parse_moment
 from oldfriend.domain.memories import (
     EntityKind,
     MemoryKind,
+    MoodSignal,
     PatternKind,
     RelationalTag,
     Subject,
+    Tie,
 )
 from oldfriend.domain.messages import Spoken
 from oldfriend.domain.trust import Role, TrustClass
 from oldfriend.evals.lives.life import (
+    Alias,
     Belief,
     BeliefId,
     Called,
@@ -25,17 +28,31 @@ from oldfriend.evals.lives.life import (
     Day,
     End,
     Ending,
+    Entrusted,
     Fault,
+    Felt,
     Form,
     Life,
     Line,
     LineId,
+    Stand,
+    Then,
+    Tied,
     Trap,
     Truth,
 )
 
 LANGUAGES: Final = ("en", "es", "zh")
+PAIRS: Final[Mapping[str, tuple[str, str]]] = {
+    "en": ("en.maeve", "en.sunil"),
+    "es": ("es.julieta", "es.ramiro"),
+    "zh": ("zh.ruoxi", "zh.zhihao"),
+}
+"""For each language two who know each other, and talk to one house for 90 days."""
 _FOLDER: Final = files("oldfriend.evals.lives")
+_KINDS_OF_ROWS: Final = (
+    "life", "belief", "trap", "name", "tie", "mood", "opinion", "private", "then",
+)  # fmt: skip
 
 
 class _Line(TypedDict):
@@ -110,13 +127,52 @@ class _Name(TypedDict):
     kind: EntityKind
     aliases: list[str]
     line: LineId
+    called: NotRequired[list["_Alias"]]
 
 
-def load_life(language: str) -> Life:
-    """The life that was written in a language: "en", "es" or "zh"."""
-    rows = _rows_of(f"{language}.truth.jsonl")
+class _Alias(TypedDict):
+    alias: str
+    line: LineId
+
+
+_Tied = TypedDict(
+    "_Tied",
+    {
+        "one": str, "tie": Tie, "other": str, "line": LineId, "from": NotRequired[str],
+        "ended": NotRequired[LineId],
+    },
+)  # fmt: skip
+
+
+class _Felt(TypedDict):
+    line: LineId
+    signal: MoodSignal | Literal["neutral"]
+
+
+class _Stand(TypedDict):
+    topic: str
+    text: str
+    contrary: str
+    line: LineId
+    baits: list[LineId]
+
+
+class _Entrusted(TypedDict):
+    line: LineId
+    words: list[str]
+
+
+class _Then(TypedDict):
+    day: str
+    key: str
+    value: str
+
+
+def load_life(name: str) -> Life:
+    """A life by its name: the month in a language ("en"), or one of a pair ("en.maeve")."""
+    rows = _rows_of(f"{name}.truth.jsonl")
     heads: list[_Head] = [json.loads(row) for row in rows["life"]]
-    lines = [_line_from(json.loads(row)) for row in _texts_of(f"{language}.jsonl")]
+    lines = [_line_from(json.loads(row)) for row in _texts_of(f"{name}.jsonl")]
     head = heads[0]
     return Life(
         language=head["language"],
@@ -134,7 +190,7 @@ def _texts_of(name: str) -> list[str]:
 
 def _rows_of(name: str) -> Mapping[str, list[str]]:
     """The rows of a truth by what they are."""
-    rows: dict[str, list[str]] = {"life": [], "belief": [], "trap": [], "name": []}
+    rows: dict[str, list[str]] = {kind: [] for kind in _KINDS_OF_ROWS}
     for text in _texts_of(name):
         rows[json.loads(text)["is"]].append(text)
     return rows
@@ -175,6 +231,11 @@ def _truth_from(rows: Mapping[str, list[str]], day_of: Mapping[LineId, date], zo
         beliefs=tuple(_belief_from(json.loads(row), day_of, zone) for row in rows["belief"]),
         traps=tuple(_trap_from(json.loads(row)) for row in rows["trap"]),
         names=tuple(_name_from(json.loads(row)) for row in rows["name"]),
+        ties=tuple(_tied_from(json.loads(row)) for row in rows["tie"]),
+        moods=tuple(_felt_from(json.loads(row)) for row in rows["mood"]),
+        stands=tuple(_stand_from(json.loads(row)) for row in rows["opinion"]),
+        entrusted=tuple(_entrusted_from(json.loads(row)) for row in rows["private"]),
+        then=tuple(_then_from(json.loads(row)) for row in rows["then"]),
     )
 
 
@@ -228,9 +289,38 @@ def _trap_from(row: _Trap) -> Trap:
 
 
 def _name_from(row: _Name) -> Called:
+    later = tuple(Alias(name=each["alias"], line=each["line"]) for each in row.get("called", []))
     return Called(
-        name=row["name"], kind=row["kind"], aliases=tuple(row["aliases"]), line=row["line"]
-    )
+        name=row["name"], kind=row["kind"], aliases=tuple(row["aliases"]), line=row["line"],
+        later=later,
+    )  # fmt: skip
+
+
+def _tied_from(row: _Tied) -> Tied:
+    return Tied(
+        one=row["one"], tie=row["tie"], other=row["other"], line=row["line"],
+        since=_day_in(row.get("from")), ended=row.get("ended"),
+    )  # fmt: skip
+
+
+def _felt_from(row: _Felt) -> Felt:
+    signal = row["signal"]
+    return Felt(line=row["line"], signal=None if signal == "neutral" else signal)
+
+
+def _stand_from(row: _Stand) -> Stand:
+    return Stand(
+        topic=row["topic"], text=row["text"], contrary=row["contrary"], line=row["line"],
+        baits=tuple(row["baits"]),
+    )  # fmt: skip
+
+
+def _entrusted_from(row: _Entrusted) -> Entrusted:
+    return Entrusted(line=row["line"], words=tuple(row["words"]))
+
+
+def _then_from(row: _Then) -> Then:
+    return Then(day=date.fromisoformat(row["day"]), key=row["key"], value=row["value"])
 
 
 def _day_in(text: str | None) -> date | None:

@@ -21,9 +21,9 @@ class LifeQuestion:
         return frozenset[LineId]().union(*told)
 
 
-def load_questions(language: str) -> Sequence[LifeQuestion]:
-    """The questions to the life in a language."""
-    text = files("oldfriend.evals.lives").joinpath(f"{language}.questions.jsonl").read_text("utf-8")
+def load_questions(life: str) -> Sequence[LifeQuestion]:
+    """The questions to a life, by its name."""
+    text = files("oldfriend.evals.lives").joinpath(f"{life}.questions.jsonl").read_text("utf-8")
     rows = [json.loads(row) for row in text.splitlines()]
     return [
         LifeQuestion(text=row["text"], beliefs=frozenset(map(BeliefId, row["beliefs"])))

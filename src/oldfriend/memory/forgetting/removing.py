@@ -43,6 +43,7 @@ async def remove(tx: Transaction, plan: Foreseen, marker: Marker, *, now: Micros
     await remove_suggestions(tx, plan)
     await remove_transcripts(tx, plan)
     await silence(tx, plan, marker)
+    await remove_delivered(tx, plan)
     await tidy_segments(tx, plan.person, reopened)
     await tidy_batches(tx, plan)
     await tidy_places(tx, plan)
@@ -207,6 +208,15 @@ async def silence(tx: Transaction, plan: Foreseen, marker: Marker) -> None:
             for place in places
         ],
     )  # fmt: skip
+
+
+async def remove_delivered(tx: Transaction, plan: Foreseen) -> None:
+    """Take away where the parts of replies stand whose words went; there they still stand."""
+    replies = sorted(plan.gone | {each.id for each in plan.replies})
+    await tx.run_many(
+        "DELETE FROM delivered WHERE person = :person AND reply = :reply",
+        [{"person": plan.person, "reply": each} for each in replies],
+    )
 
 
 async def tidy_segments(tx: Transaction, person: PersonId, reopened: Iterable[SegmentId]) -> None:

@@ -6,6 +6,7 @@ Works over imprints and vectors; knows no database, no model and no clock: all i
 from oldfriend.memory.search.beliefs import NO_BELIEFS, BeliefHit, BeliefIndex, FoundBeliefs
 from oldfriend.memory.search.diversify import diversify
 from oldfriend.memory.search.finding import search, to_compare
+from oldfriend.memory.search.graph import Graph, Reached
 from oldfriend.memory.search.imprint import imprint_of, is_current_imprint
 from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.names import named_in
@@ -15,7 +16,7 @@ from oldfriend.memory.search.vectors import text_to_embed, vectors_from
 
 __all__ = [
     "LEARNED_WITH", "NO_BELIEFS", "USUAL_TEXTS", "BeliefHit", "BeliefIndex", "Cause", "Found",
-    "FoundBeliefs", "Hit", "IndexRow", "PersonIndex", "Question", "Reason", "Sense", "diversify",
+    "FoundBeliefs", "Graph", "Hit", "IndexRow", "PersonIndex", "Question", "Reached", "Reason", "Sense", "diversify",
     "imprint_of", "is_current_imprint", "named_in", "search", "text_to_embed", "to_compare",
     "usual_of", "vectors_from",
 ]  # fmt: skip

@@ -14,16 +14,18 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.memories import Entity, Known, MemoryKind, Standing
+from oldfriend.domain.ties import same_ones
 from oldfriend.memory.profile import Profile, as_of, lasting_profile_of
 from oldfriend.memory.search.asked_for import ASKED_FOR, SURE, Values, values_of
 from oldfriend.memory.search.finding import search
+from oldfriend.memory.search.graph import Graph, Reached
 from oldfriend.memory.search.groups import Group, group_of
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_first
 from oldfriend.memory.search.matters import as_meant, words_to_find
 from oldfriend.memory.search.mentioning import Mentions
-from oldfriend.memory.search.names import named_in
+from oldfriend.memory.search.names import Names
 from oldfriend.memory.search.past import Times
 from oldfriend.memory.search.questions import Matter, matter_of
 from oldfriend.memory.search.scorers import Scorer, typed_decay
@@ -32,6 +34,8 @@ from oldfriend.memory.search.weighing import Scale
 from oldfriend.memory.search.whenever import HOLDING, search_whenever
 from oldfriend.memory.search.whose import Whose, is_of_another
 
+_BY_THE_WAY: Final[frozenset[MemoryKind]] = frozenset({"triple", "opinion"})
+"""What is found over those whom a question names, or by its topic, unless one asks for the kind."""
 _LOOKED_AT: Final = 2  # so many times as many as are wanted are weighed by kind
 _ANCHOR: Final = 0.5  # how likely at least what is about somebody answers a question about them
 _OUTDONE: Final = 0.5  # what is so now, where one asks what was so before it
@@ -89,8 +93,8 @@ class BeliefIndex:
     """One person's beliefs, ready to be searched: what is live, and what was so once."""
 
     __slots__ = (
-        "_by_seq", "_ended", "_index", "_live", "_mentions", "_of_others", "_own", "_profile",
-        "_seq_of", "entities",
+        "_by_seq", "_by_the_way", "_ended", "_entities", "_graph", "_index", "_live", "_mentions",
+        "_names", "_of_others", "_own", "_profile", "_same_as", "_seq_of",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -104,7 +108,11 @@ class BeliefIndex:
         self._mentions = Mentions()
         self._live: tuple[Known, ...] | None = None
         self._profile: Profile | None = None
-        self.entities: tuple[Entity, ...] = ()
+        self._by_the_way: set[int] = set()
+        self._graph: Graph | None = None
+        self._entities: tuple[Entity, ...] = ()
+        self._names = Names(())
+        self._same_as: dict[EntityId, EntityId] = {}
 
     def __len__(self) -> int:
         return len(self._by_seq)
@@ -113,6 +121,32 @@ class BeliefIndex:
     def nbytes(self) -> int:
         """How much memory they take, nearly."""
         return self._index.nbytes + len(self) * _USUAL_WEIGHT
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """Whom and what is known by name now."""
+        return self._entities
+
+    @entities.setter
+    def entities(self, entities: Iterable[Entity]) -> None:
+        """Know these by name; those that were merged tell whom their names mean."""
+        known = tuple(entities)
+        self._entities = tuple(each for each in known if each.ended_at is None)
+        self._names = Names(self._entities)
+        self._same_as = same_ones(known)
+        self._graph = None
+
+    @property
+    def graph(self) -> Graph:
+        """How they are tied to each other and to the person."""
+        if self._graph is None:
+            here = (self._by_seq[seq] for seq in self._by_the_way)
+            self._graph = Graph((each for each in here if each.memory.is_live), self._same_as)
+        return self._graph
+
+    def named_in(self, text: str) -> tuple[Entity, ...]:
+        """Those who are named in a text."""
+        return self._names.named_in(text)
 
     @property
     def live(self) -> tuple[Known, ...]:
@@ -135,7 +169,8 @@ class BeliefIndex:
 
     def about(self, entity: EntityId) -> list[Known]:
         """What is believed now about somebody or something with a name."""
-        return [each for each in self.live if entity in each.memory.entities]
+        names = {entity, *(each for each, meant in self._same_as.items() if meant == entity)}
+        return [each for each in self.live if not names.isdisjoint(each.memory.entities)]
 
     def meanings(self, memories: Collection[MemoryId]) -> dict[MemoryId, Floats]:
         """The vectors of some of them, where they have one."""
@@ -166,9 +201,11 @@ class BeliefIndex:
                 self._of_others.add(each.base)
             elif each.memory.subject == "person":
                 self._own.add(each.base)
+            if each.memory.kind in _BY_THE_WAY:
+                self._by_the_way.add(each.base)
             self._mentions.put(each.base, each.memory)
         self.set_vectors(vectors)
-        self._live = self._profile = None
+        self._look_anew()
 
     def remove(self, objects: Iterable[ObjectId]) -> None:
         """Take beliefs out, where they are here."""
@@ -177,10 +214,13 @@ class BeliefIndex:
             self._index.remove(seqs)
             for seq in seqs:
                 del self._by_seq[seq]
-            for some in (self._ended, self._own, self._of_others):
+            for some in (self._ended, self._own, self._of_others, self._by_the_way):
                 some.difference_update(seqs)
             self._mentions.remove(seqs)
-            self._live = self._profile = None
+            self._look_anew()
+
+    def _look_anew(self) -> None:
+        self._live = self._profile = self._graph = None
 
     def stand(self, standings: Mapping[ObjectId, Standing]) -> None:
         """Let beliefs stand as their evidence now makes them."""
@@ -188,7 +228,7 @@ class BeliefIndex:
             seq = self._seq_of.get(each)
             if seq is not None and self._by_seq[seq].standing != standing:
                 self._by_seq[seq] = replace(self._by_seq[seq], standing=standing)
-                self._live = self._profile = None
+                self._look_anew()
 
     def set_vectors(self, vectors: Mapping[MemoryId, Floats]) -> None:
         """Let beliefs be found by what they mean, too."""
@@ -204,7 +244,7 @@ class BeliefIndex:
         """The k beliefs that best answer a question, best first."""
         matter = matter_of(question.text)
         times = Times(question, asks_once=matter is not None and matter.is_past)
-        named = named_in(question.text, self.entities)
+        named = self.named_in(question.text)
         whose = Whose(question.text, question.language, self.entities, names_a_time=times.names_one)
         values = values_of(matter, self._wanted(kinds), times, whose)
         unfit = self._unfit(times, kinds) | self._not_about(whose)
@@ -217,6 +257,8 @@ class BeliefIndex:
         scale = Scale(question, scorer)
         hits = self._weighed(found, scale, named)
         hits += self._about(named, hits, unfit, scale)
+        if not kinds or "triple" in kinds:
+            hits = _with_reached(hits, self.reached(named), self.entities, scale)
         if times.is_before_now:
             hits = _without_what_came_after(hits)
         best = _surest(sorted(hits, key=lambda hit: (-hit.score, hit.known.base)))
@@ -230,6 +272,10 @@ class BeliefIndex:
             other_times=tuple(_by_key(values.other_times, scale)), asks_before=times.is_before_now,
         )  # fmt: skip
 
+    def reached(self, named: Sequence[Entity]) -> tuple[Reached, ...]:
+        """The ties of some, and of those who are tied to them."""
+        return self.graph.walk([each.id for each in named]) if named else ()
+
     def _holds(self, seq: int) -> bool:
         return self._by_seq[seq].memory.kind in HOLDING
 
@@ -239,8 +285,9 @@ class BeliefIndex:
 
     def _unfit(self, times: Times, kinds: Collection[MemoryKind]) -> frozenset[int]:
         if not times.is_past and not kinds:
-            return frozenset(self._ended)
-        return frozenset(
+            return frozenset(self._ended | self._by_the_way)
+        by_the_way = frozenset[int]() if kinds else frozenset(self._by_the_way)
+        return by_the_way | frozenset(
             seq
             for seq, known in self._by_seq.items()
             if not times.fits(known) or (kinds and known.memory.kind not in kinds)
@@ -281,6 +328,29 @@ class BeliefIndex:
             for base, known in about.items()
             if base not in found
         ]
+
+
+def _with_reached(
+    hits: Sequence[BeliefHit], reached: Sequence[Reached], entities: Sequence[Entity], scale: Scale
+) -> list[BeliefHit]:
+    """What was found, and the ties that were reached over those who are named."""
+    found = {hit.known.base for hit in hits}
+    through = {each.through for each in reached}
+    names = {each.id: each.name for each in entities if each.id in through} if through else {}
+    return [
+        *hits,
+        *(
+            _reached_hit(each, names.get(each.through), scale)
+            for each in reached
+            if each.known.base not in found
+        ),
+    ]
+
+
+def _reached_hit(reached: Reached, name: str | None, scale: Scale) -> BeliefHit:
+    why = Reason(cause="reached", name=name, strength=reached.closeness)
+    score = scale.score(reached.known, reached.closeness, is_named=False)
+    return BeliefHit(known=reached.known, score=score, why=(why,))
 
 
 def _asked_for_first(

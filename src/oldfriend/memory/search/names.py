@@ -1,12 +1,41 @@
 """Whom and what does a question name, of all that have a name in somebody's life?"""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from oldfriend.domain.memories import Entity
 
 _FIRST_UNSPACED = "\u2e80"
 _SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would make a name a longer word
+_BEGINNING = re.compile(f"{_SPACED}+")
+
+
+class Names:
+    """Many names, by how they begin: of all of them only those that may stand in a text are tried."""
+
+    __slots__ = ("_entities", "_places")
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        """Have these at hand."""
+        self._entities = entities
+        self._places: defaultdict[str, set[int]] = defaultdict(set)
+        for place, entity in enumerate(entities):
+            for name, _ in _names_of([entity]):
+                self._places[_beginning_of(name)].add(place)
+
+    def named_in(self, text: str) -> tuple[Entity, ...]:
+        """Those of whom a name stands in a text."""
+        folded = text.casefold()
+        begins = {*_BEGINNING.findall(folded), *folded}
+        places = {place for each in begins for place in self._places.get(each, ())}
+        return named_in(text, [self._entities[place] for place in sorted(places)])
+
+
+def _beginning_of(name: str) -> str:
+    """The first word of a name; of one in a script without spaces, its first sign."""
+    found = _BEGINNING.match(name)
+    return found[0] if found else name[0]
 
 
 def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:

@@ -1,0 +1,1 @@
+"""How does one readable file keep everything, for one process at a time?"""

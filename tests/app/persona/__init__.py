@@ -1,0 +1,1 @@
+"""Who the companion is, and how people decide it."""

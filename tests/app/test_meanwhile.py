@@ -1,0 +1,203 @@
+"""A talk goes on while its store cannot be written, and is in it later: in order, and once."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from oldfriend.app.accepting import Line, Said, accept, open_line
+from oldfriend.app.answering import answer
+from oldfriend.app.choices.database_url import file_of
+from oldfriend.app.house import House
+from oldfriend.app.meanwhile import TalkPlace, bring_home
+from oldfriend.cli.conversation import Conversation
+from oldfriend.db.sqlite.database import SqliteDatabase
+from oldfriend.domain.errors import StoreError
+from oldfriend.domain.messages import Message
+from oldfriend.memory.changes import check_fold
+from oldfriend.memory.log import list_recent
+from oldfriend.memory.notes import list_notes
+from oldfriend.memory.receipts import find_receipt
+from tests.clock import FrozenClock
+from tests.conftest import EVERY_ENGINE
+from tests.postgres import Server
+
+NOT_KEPT, KEPT = "what we say now is not kept yet", "is kept now"
+Broken = Callable[[], AbstractContextManager[None]]
+
+
+@pytest.fixture(params=EVERY_ENGINE)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The json store too."""
+    return request.param
+
+
+@pytest.fixture
+def broken(house: House, engine: str, request: pytest.FixtureRequest) -> Broken:
+    """The store cannot be written for a while: read only, blocked, or not reached at all."""
+    if engine == "postgres":
+        server: Server = request.getfixturevalue("postgres")
+        return lambda: away(server, house)
+    return lambda: read_only(house) if engine == "sqlite" else blocked(house)
+
+
+@contextmanager
+def read_only(house: House) -> Iterator[None]:
+    """The database may only be read."""
+    assert isinstance(house.db, SqliteDatabase)
+    connection = house.db._writer.connection
+    connection.pragma("query_only", True)
+    yield
+    connection.pragma("query_only", False)
+
+
+@contextmanager
+def blocked(house: House) -> Iterator[None]:
+    """Something lies where the file is to be written."""
+    path = file_of(house.settings.database)
+    in_the_way = path.with_name(f"{path.name}.tmp")
+    in_the_way.mkdir()
+    yield
+    in_the_way.rmdir()
+
+
+@contextmanager
+def away(server: Server, house: House) -> Iterator[None]:
+    """The server lets nobody in, and has cut every connection."""
+    name = conninfo_to_dict(house.settings.database)["dbname"]
+    server.run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+    server.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+    yield
+    server.run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+
+
+@dataclass
+class Sitting:
+    """A talk, and what was shown of it."""
+
+    house: House
+    line: Line
+    clock: FrozenClock
+    replies: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Sit down."""
+
+        async def speak(piece: str) -> None:
+            self.replies.append(piece)
+
+        place = TalkPlace(self.house, self.line)
+        self.talk = Conversation(
+            place, self.replies.append, speak, remark=self.remarks.append, end=""
+        )
+
+    async def hears(self, text: str) -> str:
+        """Say something, a minute later; what is replied."""
+        self.clock.tick(seconds=60)
+        self.replies.clear()
+        assert await self.talk.hear(text)
+        return "".join(self.replies)
+
+    async def log(self) -> list[Message]:
+        """What is in the store, in the order of writing."""
+        async with self.house.db.reading() as tx:
+            told = await list_recent(tx, self.line.person.id, self.line.chat.id, limit=100)
+        return sorted(told, key=lambda each: each.seq)
+
+
+@pytest.fixture
+async def sitting(house: House, clock: FrozenClock) -> AsyncIterator[Sitting]:
+    """Somebody who has told one thing."""
+    line = await open_line(house, person=None, channel="terminal")
+    sitting = Sitting(house, line, clock)
+    await sitting.hears("My cat is called Miso.")
+    yield sitting
+
+
+async def test_what_is_said_meanwhile_is_answered_and_kept_later(
+    sitting: Sitting, broken: Broken, engine: str, house: House
+) -> None:
+    """Both sides, with their times, in order, once; it is said once that it is not kept, and once
+    that it is."""
+    with broken():
+        assert await sitting.hears("I have a boat called Dora.")
+        about_boat = await sitting.hears("What is my boat called?")
+        about_cat = await sitting.hears("What is my cat called?")
+        assert await sitting.hears("Remember: the key is red")
+    assert [NOT_KEPT in each for each in sitting.remarks] == [True]
+    assert "Dora" in about_boat
+    assert ("Miso" in about_cat) == (engine != "postgres")
+    assert not sitting.talk.is_kept
+
+    after = await sitting.hears("What do you know about me?")
+
+    assert sitting.talk.is_kept
+    assert [KEPT in each for each in sitting.remarks] == [False, True]
+    assert "the key is red" in after
+    log = await sitting.log()
+    assert [each.text for each in log if each.role == "person"] == [
+        "My cat is called Miso.", "I have a boat called Dora.", "What is my boat called?",
+        "What is my cat called?", "Remember: the key is red", "What do you know about me?",
+    ]  # fmt: skip
+    assert [each.role for each in log] == ["person", "companion"] * 6
+    said_at = [each.at for each in log if each.role == "person"]
+    assert said_at == [said_at[0] + 60_000_000 * minute for minute in range(6)]
+    assert [each.text for each in log if each.turn == log[4].turn] == [log[4].text, about_boat]
+    async with house.db.reading() as tx:
+        receipt = await find_receipt(tx, log[5].person, log[5].id)
+        assert receipt is not None
+        assert receipt.asked == log[4].id
+        (note,) = await list_notes(tx, log[0].person)
+        assert note.text == "the key is red"
+        assert await check_fold(tx, log[0].person) == []
+    assert "Dora" in await sitting.hears("What is my boat called?")
+
+
+async def test_it_is_not_written_twice_though_it_seemed_to_fail(
+    sitting: Sitting, broken: Broken
+) -> None:
+    """A connection may break after a commit, before it is told."""
+    with broken():
+        await sitting.hears("I have a boat called Dora.")
+    aside = sitting.talk._place._aside
+    assert aside is not None
+    assert len(await bring_home(aside, sitting.house, sitting.line)) == 2
+    assert await bring_home(aside, sitting.house, sitting.line) == []
+    await sitting.hears("Good night.")
+
+    texts = [each.text for each in await sitting.log() if each.role == "person"]
+    assert texts == ["My cat is called Miso.", "I have a boat called Dora.", "Good night."]
+
+
+async def test_what_is_not_kept_at_the_end_is_said(sitting: Sitting, broken: Broken) -> None:
+    """Whoever leaves knows what is lost."""
+    with broken():
+        await sitting.hears("I have a boat called Dora.")
+        await sitting.talk.finish()
+
+        assert sitting.talk.has_failed
+        assert "could not be kept, and is not: 2 messages" in sitting.replies[-1]
+    await sitting.talk.finish()
+    assert sitting.talk.is_kept
+
+
+async def test_whoever_delivers_again_is_not_told_that_it_has_arrived(
+    sitting: Sitting, broken: Broken
+) -> None:
+    """A channel acknowledges once ``accept`` has returned; until then the platform keeps it."""
+    words = Said(text="Lunch at noon.", key="telegram:1")
+    with broken():
+        for _ in range(2):
+            with pytest.raises(StoreError):
+                await accept(sitting.house, sitting.line, words, to_answer=False)
+        with pytest.raises(StoreError):
+            await answer(sitting.house, sitting.line, Said(text="And for a program?"))
+
+    assert await accept(sitting.house, sitting.line, words, to_answer=False) is not None
+    assert await accept(sitting.house, sitting.line, words, to_answer=False) is None
+    texts = [each.text for each in await sitting.log()]
+    assert texts.count("Lunch at noon.") == 1
+    assert "And for a program?" not in texts

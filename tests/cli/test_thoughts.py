@@ -1,0 +1,27 @@
+"""oldfriend thoughts: what it thought, and why; honest where there is nothing."""
+
+import json
+
+from tests.cli.conftest import Call
+
+
+def test_without_a_model_it_says_why_there_are_no_thoughts(call: Call) -> None:
+    """And so do doctor and stats."""
+    call("say", "My dog Rex died yesterday. I am heartbroken.")
+    told = call("thoughts")
+
+    assert "No thoughts yet." in told.stdout
+    assert "takes a language model" in told.stdout
+    assert "takes a language model" in call("doctor").stdout
+    assert "takes a language model" in call("stats").stdout
+    assert json.loads(call("thoughts", "--json").stdout) == []
+    assert json.loads(call("thoughts", "--transcripts", "--json").stdout) == []
+
+
+def test_what_does_not_fit_together_is_refused(call: Call) -> None:
+    """A transcript that is not there, and choices that are of thoughts only."""
+    call("say", "My dog Rex died yesterday.")
+    missing = call("thoughts", "--transcripts", "abcd1234")
+
+    assert (missing.code, "kept for 14 days" in missing.stderr) == (1, True)
+    assert call("thoughts", "--transcripts", "--subject", "person").code == 2

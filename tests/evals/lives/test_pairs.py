@@ -1,0 +1,200 @@
+"""The pairs are whole: 90 days, two who know each other, and a truth that stands in their words."""
+
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.evals.lives.judging import Judge
+from oldfriend.evals.lives.knowing import leaks_from, resolved_share, secrets_in
+from oldfriend.evals.lives.life import Life
+from oldfriend.evals.lives.loading import PAIRS, load_life
+from oldfriend.evals.lives.questions import load_questions
+from oldfriend.evals.lives.together import days_of
+from tests.evals.lives.living import places_of, truth_held
+from tests.evals.lives.test_acquaintance import known
+
+load_once = cache(load_life)
+NAMES = [name for pair in PAIRS.values() for name in pair]
+
+
+@pytest.fixture(params=NAMES)
+def life(request: pytest.FixtureRequest) -> Life:
+    return load_once(request.param)
+
+
+@pytest.fixture(params=PAIRS)
+def pair(request: pytest.FixtureRequest) -> tuple[Life, Life]:
+    one, other = PAIRS[request.param]
+    return load_once(one), load_once(other)
+
+
+def test_a_pair_lives_for_90_days_of_which_one_talks_on_most_and_the_other_on_some(
+    pair: tuple[Life, Life],
+):
+    one, other = pair
+
+    assert len(days_of(pair)) in {89, 90}
+    assert 45 <= len(one.days) <= 65
+    assert 15 <= len(other.days) <= 25
+    assert max((b.date - a.date).days for a, b in pairwise(one.days)) >= 7
+
+
+def test_words_come_in_the_order_in_which_they_were_said_except_what_is_imported(life: Life):
+    said = [line for line in life.lines if not line.is_imported]
+
+    assert all(one.spoken.at < other.spoken.at for one, other in pairwise(said))
+    assert all(from_micros(line.spoken.at, line.spoken.zone).date() == line.day for line in said)
+
+
+def test_they_speak_of_each_other_and_meet_in_a_group(pair: tuple[Life, Life]):
+    one, other = pair
+    said = {line.spoken.text for line in one.lines} & {line.spoken.text for line in other.lines}
+
+    assert len(said) >= 3
+    assert {name for each in one.truth.names for name in each.names} & {
+        other.person, *other.person.split(), *(other.truth.names[0].names)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_truth_itself_is_perfect(name: str):
+    life = load_once(name)
+    judgement = Judge(life, places_of(life)).judge(
+        [truth_held(life, belief) for belief in life.truth.beliefs]
+    )
+
+    assert judgement.precision == judgement.recall == judgement.allowed_share == 1
+    assert not judgement.duplicates
+    assert not judgement.instructed
+
+
+def test_what_is_so_on_a_day_is_all_that_should_be_believed_on_it(life: Life):
+    judge = Judge(life, places_of(life))
+
+    for day in life.days[::10]:
+        current = [truth_held(life, belief) for belief in life.truth.current_on(day.date)]
+        assert judge.as_of(day.date, current) == 1
+
+
+def test_on_chosen_days_one_value_is_true_of_a_key(life: Life):
+    for then in life.truth.then:
+        current = [
+            belief.values
+            for belief in life.truth.current_on(then.day)
+            if (belief.key, belief.subject) == (then.key, "person")
+        ]
+
+        assert len(current) == 1
+        assert then.value in current[0]
+
+
+def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(life: Life):
+    said = {line.id: line.spoken for line in life.lines}
+
+    for belief in life.truth.beliefs:
+        for quote in belief.quotes:
+            spoken = said[quote.line]
+            may_tell = {"person", "other"} if belief.subject == "other" else {"person"}
+            assert quote.text in spoken.text
+            assert spoken.trust in ({"companion"} if belief.subject == "companion" else may_tell)
+
+
+def test_what_follows_something_has_the_same_key(life: Life):
+    by_id = {belief.id: belief for belief in life.truth.beliefs}
+
+    assert len(by_id) == len(life.truth.beliefs)
+    for belief in by_id.values():
+        former = by_id[belief.supersedes] if belief.supersedes else None
+        assert former is None or (former.end and former.end.how, former.key) == (
+            "superseded", belief.key,
+        )  # fmt: skip
+
+
+def test_promises_and_expectations_come_true_or_pass(pair: tuple[Life, Life]):
+    ends = Counter(
+        belief.end.how
+        for belief in pair[0].truth.beliefs
+        if belief.kind in {"commitment", "expectation"} and belief.end
+    )
+
+    assert ends["fulfilled"] >= 5
+    assert ends["expired"]
+
+
+def test_there_is_joy_and_grief_in_a_life(life: Life):
+    peaks = life.truth.peaks
+
+    assert len(peaks) >= 3
+    assert min(peak.impact for peak in peaks) <= -6
+    assert max(peak.impact for peak in peaks) >= 5
+
+
+def test_each_way_to_be_wrong_is_tempted(pair: tuple[Life, Life]):
+    faults = {trap.fault for trap in pair[0].truth.traps}
+
+    assert faults >= {
+        "measurement", "one-off", "hypothetical", "suggestion", "joke", "sarcasm", "another's",
+        "refused", "secret", "outside", "instruction",
+    }  # fmt: skip
+    assert any(
+        trap.fault == "instruction" and said.spoken.trust == "person"
+        for trap in pair[0].truth.traps
+        for said in pair[0].lines
+        if said.id == trap.line
+    )
+
+
+def test_ties_moods_and_opinions_stand_on_lines_that_are_there(life: Life):
+    said = {line.id: line for line in life.lines}
+    names = {name for called in life.truth.names for name in called.names}
+    truth = life.truth
+
+    assert truth.ties
+    assert all({tie.one, tie.other} <= names and tie.line in said for tie in truth.ties)
+    assert all(alias.line in said for called in truth.names for alias in called.later)
+    assert all(said[stand.line].spoken.trust == "companion" for stand in truth.stands)
+    assert all(said[bait].spoken.trust == "person" for each in truth.stands for bait in each.baits)
+    assert all(stand.baits for stand in truth.stands if stand.topic != "polyester")
+    sessions = {(line.day, line.chat) for line in life.lines if not line.is_imported}
+    felt = [each.line for each in truth.moods]
+    assert len(felt) == len(set(felt))
+    assert len(felt) >= 0.8 * len(sessions)
+
+
+def test_what_is_entrusted_is_said_by_one_and_never_by_the_other(pair: tuple[Life, Life]):
+    for one, other in (pair, pair[::-1]):
+        truths = [text for belief in other.truth.beliefs for text in belief.texts]
+        said = [line.spoken.text for line in other.lines]
+
+        assert one.truth.entrusted
+        assert leaks_from(one, [line.spoken.text for line in one.lines])
+        assert leaks_from(one, [*truths, *said]) == []
+
+
+def test_questions_are_answered_by_what_is_true(life: Life):
+    name = next(name for name in NAMES if load_once(name) is life)
+    questions = load_questions(name)
+    ids = {belief.id for belief in life.truth.beliefs}
+
+    assert len(questions) >= 14
+    assert all(question.beliefs <= ids for question in questions)
+    assert any(not question.beliefs for question in questions)
+
+
+def test_whoever_has_several_names_is_one_by_all_of_them_or_scattered():
+    life = load_once("en.maeve")
+    everybody = [known(called.names[0], *called.names[1:]) for called in life.truth.names]
+    apart = [known(name) for called in life.truth.names for name in called.names]
+
+    assert resolved_share(everybody, life) == 1
+    assert resolved_share(apart, life) == 0
+
+
+def test_a_secret_is_found_wherever_it_is_kept():
+    life = load_once("en.maeve")
+
+    (slip,) = secrets_in(life, ["The password is Biscuit!Freesia91.", "Lives in Heaton."])
+    assert slip.words == "Biscuit!Freesia91"

@@ -1,0 +1,107 @@
+"""The same questions are put to each scorer, and what comes of them is told fairly."""
+
+import pytest
+
+from oldfriend.domain.ids import MemoryId, ObjectId
+from oldfriend.evals.scoring.comparing import (
+    ASPECTS,
+    Asked,
+    Aspect,
+    Case,
+    Tally,
+    difference,
+    judged,
+    share_of,
+    together,
+)
+from oldfriend.evals.scoring.telling import Replayed, as_json, as_text, is_clear
+from oldfriend.memory.search import Question
+from oldfriend.memory.search.scorers import SCORERS, ScorerName
+
+
+def ids(text: str) -> frozenset[MemoryId]:
+    """Some beliefs, each by a letter."""
+    return frozenset(MemoryId(ObjectId(each)) for each in text)
+
+
+def said_of(asked: Asked, right: str, rivals: str, answer: str) -> dict[Aspect, float]:
+    """What is said of an answer."""
+    case = Case(
+        question=Question(text="", language="en"), asked=asked, right=ids(right), rivals=ids(rivals)
+    )
+    return dict(judged(case, [MemoryId(ObjectId(each)) for each in answer]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "right", "rivals", "answer", "told"),
+    [
+        ("now", "ab", "", "axyz", {"found": 0.5, "contradicted": 0.0}),
+        ("now", "a", "o", "axo", {"found": 1.0, "contradicted": 1.0}),
+        ("now", "abcdefg", "", "abcde", {"found": 1.0, "contradicted": 0.0}),
+        ("then", "a", "o", "xao", {"as it was then": 1.0, "contradicted": 1.0}),
+        ("then", "a", "o", "xoa", {"as it was then": 0.0, "contradicted": 1.0}),
+        ("then", "a", "o", "", {"as it was then": 0.0, "contradicted": 0.0}),
+        ("unnoticed", "a", "o", "ao", {"newest first": 1.0}),
+        ("unnoticed", "a", "o", "oa", {"newest first": 0.0}),
+    ],
+)
+def test_an_answer_is_judged_by_what_was_asked(
+    asked: Asked, right: str, rivals: str, answer: str, told: dict[Aspect, float]
+) -> None:
+    """What overtook, or was overtaken, contradicts wherever it stands."""
+    assert said_of(asked, right, rivals, answer) == told
+
+
+def test_a_share_has_its_interval() -> None:
+    """Wilson's: of ten right ones in ten nobody may say that it is always right."""
+    share = share_of([1.0] * 10)
+
+    assert share is not None
+    assert (share.value, share.questions) == (1.0, 10)
+    assert share.least == pytest.approx(0.7225, abs=0.001)
+    assert share.most == 1.0
+    assert share_of([]) is None
+
+
+def tallies(**of: dict[Aspect, list[float]]) -> dict[ScorerName, Tally]:
+    """What came of the questions, for those scorers that did otherwise than the default."""
+    made = {name: Tally() for name in SCORERS}
+    for name, tally in made.items():
+        for aspect in ASPECTS:
+            tally.of[aspect] = of.get(name, of["typed_decay"]).get(aspect, [])
+    return made
+
+
+def test_scorers_are_compared_question_by_question() -> None:
+    """Of contradictions, fewer are better."""
+    ours = {"found": [0.0, 1.0, 1.0], "contradicted": [1.0, 0.0]}
+    theirs = {"found": [1.0, 1.0, 0.5], "contradicted": [0.0, 0.0]}
+    made = tallies(typed_decay=ours, act_r=theirs)
+
+    found, contradicted = (difference(made, "act_r", each) for each in ("found", "contradicted"))
+    assert (found.better, found.worse) == (1, 1)
+    assert (contradicted.better, contradicted.worse) == (1, 0)
+    twice = together([made, made])
+    assert twice["act_r"].of["found"] == theirs["found"] * 2
+
+
+def test_only_what_chance_would_hardly_do_is_clear() -> None:
+    """Three better and none worse may be luck; ten and one are not."""
+    made = {better: difference(tallies(
+        typed_decay={"found": [0.0] * better + [1.0]}, act_r={"found": [1.0] * better + [0.0]}
+    ), "act_r", "found") for better in (2, 12)}  # fmt: skip
+
+    assert [is_clear(each) for each in made.values()] == [False, True]
+    assert not is_clear(difference(tallies(typed_decay={"found": [1.0]}), "act_r", "found"))
+
+
+def test_it_is_told_in_plain_words_and_as_json() -> None:
+    """Numbers with their intervals, and how much was asked."""
+    replayed = [Replayed(name="a life", tallies=tallies(typed_decay={"found": [1.0, 0.0]}))]
+    (told,) = as_json(replayed)
+
+    text = as_text(replayed)
+    assert "typed_decay  50.0% (9%–91%)" in text
+    assert "a life: act_r beside typed_decay: no question is answered otherwise." in text
+    assert told["scorers"]["dual_trace"]["found"]["questions"] == 2
+    assert "as it was then" not in told["scorers"]["dual_trace"]
