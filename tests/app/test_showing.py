@@ -35,6 +35,8 @@ async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
         "Written by scripted:model, with the prompt reply/3 (1,200 tokens in, 5 out, $0.0042)."
     )
     assert expected in text
+    manner = "Taken as neutral, answered to inform (judged by rules/1), in the "
+    assert manner in text
     assert "• you, 2023-11-14T" in stands
     assert "My cat is called Miso" in stands
     assert "It is a grey day here." in shown

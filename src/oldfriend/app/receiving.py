@@ -4,7 +4,6 @@ Then it is as anything that is said: into the log and the inbox, durably. Of who
 nothing is kept but that they have written. It does not know which platform it is.
 """
 
-import asyncio
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -29,8 +28,13 @@ from oldfriend.domain.ids import ChatId, PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity, note_attempt
 from oldfriend.memory.log import find_by_key, list_recent
-from oldfriend.memory.people import ensure_chat, ensure_companion, find_chat, find_companion
-from oldfriend.memory.people import move_chats
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    find_chat,
+    find_companion,
+    move_chats,
+)
 from oldfriend.prompts.phrasebook import phrasebook, spoken_language
 from oldfriend.queues.places import close_place, find_closed, find_delivered, open_place, turn_away
 
@@ -181,7 +185,9 @@ async def line_to(house: House, person: Person, spot: Spot) -> Line:
     place = {"channel": spot.channel, "address": spot.address}
     async with house.db.reading() as tx:
         companion = await find_companion(tx)
-        chat = companion and await find_chat(tx, person.id, companion.id, **place)
+        chat = None
+        if companion is not None:
+            chat = await find_chat(tx, person.id, companion.id, **place)
     if chat is None:
         now = house.clock()
         async with house.db.writing() as tx:

@@ -264,10 +264,22 @@ def by_model(receipt: Receipt) -> list[str]:
         cost = model["cost"]
         paid = f"${cost / DOLLAR:.4f}" if isinstance(cost, int) else "at an unknown cost"
         lines.append(f"Written by {model['name']}, with the prompt {prompt} ({took}, {paid}).")
+    lines += in_which_manner(receipt)
     if isinstance(trouble, dict):
         error = f": {trouble['error']}" if trouble["error"] else "."
         lines.append(f"The model did not answer ({trouble['kind']}){error}")
     return ["", *lines] if lines else []
+
+
+def in_which_manner(receipt: Receipt) -> list[str]:
+    """What the message was taken to need, and how it was answered for that reason."""
+    match receipt.details.get("understood"):
+        case {"emotion": emotion, "goal": goal, "by": by, "style": style, **more}:
+            line = f"Taken as {emotion}, answered to {goal} (judged by {by}), in the {style} style"
+            kept_from = more.get("kept_from")
+            return [f"{line}; {kept_from} would have jarred." if kept_from else f"{line}."]
+        case _:
+            return []
 
 
 def who_said(message: Message) -> str:

@@ -48,11 +48,12 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_house(
     settings: Settings, *, create: bool = True, clock: Clock = system_clock,
-    in_memory: bool = False,
+    in_memory: bool = False, reaches: bool = False,
 ) -> AsyncIterator[House]:  # fmt: skip
     """Open the database and set everything up; close it on leaving.
 
-    ``in_memory`` opens another in its place, of which nothing remains. Raises StoreError when the
+    ``in_memory`` opens another in its place, of which nothing remains. ``reaches``: also the
+    platforms on which people talk, as far as they are connected. Raises StoreError when the
     database cannot be used, InvalidInput for a wrong address.
     """
     db = open_in_memory() if in_memory else await open_database(settings.database, create=create)

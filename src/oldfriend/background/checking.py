@@ -39,6 +39,7 @@ from oldfriend.background.gates.shape import (
     value_fault,
 )
 from oldfriend.background.gates.talk import Case, Talk, talk_in
+from oldfriend.background.gates.ties import checked_tie
 from oldfriend.background.gates.wording import (
     length_fault,
     measurement_fault,
@@ -110,6 +111,7 @@ def check(extraction: Extraction, material: Material) -> Checked:
     passed = replace(
         extraction,
         claims=tuple(few),
+        ties=tuple(passing(extraction.ties, checked_tie, talk, rejected)),
         names=tuple(passing(extraction.names, checked_name, talk, rejected)),
         samenesses=tuple(passing(extraction.samenesses, checked_sameness, talk, rejected)),
         topics=topics_of(extraction),
@@ -152,7 +154,7 @@ def passing(
     talk: Talk,
     rejected: Counter[Reason],
 ) -> Iterator[Q]:
-    """What of names or samenesses passes; the rest is counted."""
+    """What of names, samenesses or ties passes; the rest is counted."""
     for each in found:
         places = places_of(each.quotes, talk)
         outcome = places if isinstance(places, str) else checked(each, places, talk)

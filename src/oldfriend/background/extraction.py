@@ -20,6 +20,7 @@ from oldfriend.domain.memories import (
     RelationalTag,
     Signal,
     Subject,
+    Tie,
 )
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
@@ -65,6 +66,21 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tied:
+    """How somebody or something stands to another, as a claim about the two."""
+
+    tie: Tie
+    first: str  # by name or id; "" is the person themself
+    second: str
+    claim: Claim  # what says so: a triple
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        """The words that it rests on."""
+        return self.claim.quotes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
     """Somebody or something with a name."""
 
@@ -88,8 +104,9 @@ class Sameness:
 class Extraction:
     """Everything that was read in one segment."""
 
-    author: str  # "extract/1", "rules/3": prompt or rules with their version
+    author: str  # "extract/2", "rules/3": prompt or rules with their version
     claims: tuple[Claim, ...] = ()
+    ties: tuple[Tied, ...] = ()
     names: tuple[Named, ...] = ()
     samenesses: tuple[Sameness, ...] = ()
     topics: tuple[str, ...] = ()

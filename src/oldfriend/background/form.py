@@ -17,6 +17,7 @@ from oldfriend.domain.memories import (
     RelationalTag,
     Signal,
     Subject,
+    Tie,
 )
 
 Schema = dict[str, JsonValue]
@@ -28,12 +29,14 @@ KIND_OF_LIST: Final[Mapping[str, MemoryKind]] = {
     "patterns": "pattern",
     "commitments": "commitment",
     "expectations": "expectation",
+    "opinions": "opinion",
 }
 """The lists of claims in an answer, and what each holds."""
 
-FIRST_PASS: Final = ("names", "same", "facts", "preferences", "self_check")
+FIRST_PASS: Final = ("names", "same", "ties", "facts", "preferences", "self_check")
 SECOND_PASS: Final = (
-    "events", "patterns", "commitments", "expectations", "topics", "summary", "mood", "self_check",
+    "events", "patterns", "commitments", "expectations", "opinions", "topics", "summary", "mood",
+    "self_check",
 )  # fmt: skip
 
 
@@ -91,6 +94,7 @@ OF_KIND: Final[Mapping[str, Mapping[str, Schema]]] = {
     "patterns": {"pattern": one_of(PatternKind)},
     "commitments": {"due_at": WHEN},
     "expectations": {"due_at": WHEN},
+    "opinions": {"key": TEXT},
 }
 BESIDE: Final[Mapping[str, Schema]] = {
     "names": list_of(
@@ -103,6 +107,16 @@ BESIDE: Final[Mapping[str, Schema]] = {
         record(
             {"one": TEXT, "other": TEXT, "same": {"type": "boolean"}, "quotes": QUOTES},
             required=["one", "other", "same", "quotes"],
+        )
+    ),
+    "ties": list_of(
+        record(
+            {
+                "first": TEXT, "tie": one_of(Tie), "second": TEXT, "text": TEXT, "quotes": QUOTES,
+                "confidence": SHARE, "signal": one_of(Signal), "holds_from": WHEN,
+                "holds_until": WHEN,
+            },
+            required=["first", "tie", "second", "text", "quotes"],
         )
     ),
     "topics": list_of(TEXT),

@@ -16,6 +16,7 @@ from oldfriend.background.extraction import (
     Named,
     Quote,
     Sameness,
+    Tied,
 )
 from oldfriend.background.fields import (
     Fields,
@@ -46,6 +47,7 @@ from oldfriend.domain.memories import (
     Signal,
     Subject,
 )
+from oldfriend.domain.ties import TIES
 
 T = TypeVar("T")
 
@@ -56,6 +58,8 @@ SIGNALS: Final[tuple[Signal, ...]] = get_args(Signal)
 PATTERN_KINDS: Final[tuple[PatternKind, ...]] = get_args(PatternKind)
 RELATIONAL_TAGS: Final[tuple[RelationalTag, ...]] = get_args(RelationalTag)
 ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
+OF_THE_PERSON: Final = frozenset({"", "person", "the person"})
+"""So the person is named at the end of a tie."""
 MOOD_SIGNALS: Final[tuple[MoodSignal, ...]] = get_args(MoodSignal)
 
 
@@ -92,12 +96,14 @@ def extraction_from(
     tally = Tally()
     claims = claims_from(fields, legend, tally)
     names = tally.readable(fields, "names", lambda item: named_from(item, legend))
+    ties = tally.readable(fields, "ties", lambda item: tied_from(item, legend))
     samenesses = tally.readable(fields, "same", lambda item: sameness_from(item, legend))
-    if tally.faults and not (claims or names or samenesses):
+    if tally.faults and not (claims or ties or names or samenesses):
         raise ValueError(f"nothing in it could be read. The first fault: {tally.faults[0]}")
     return Extraction(
         author=author,
         claims=tuple(claims),
+        ties=tuple(ties),
         names=tuple(names),
         samenesses=tuple(samenesses),
         topics=words_in(fields, "topics"),
@@ -171,6 +177,35 @@ def pattern_from(item: Fields, again: Memory | None) -> PatternKind | None:
     if not text_in(item, "pattern"):
         return again.pattern if again else None
     return choice_in(item, "pattern", PATTERN_KINDS, PATTERN_KINDS[0])
+
+
+def tied_from(item: Fields, legend: Legend) -> Tied:
+    """How one stands to another. Raises ValueError. Who is known stands there by id."""
+    first, second, text = (text_in(item, name) for name in ("first", "second", "text"))
+    tie = next((each for each in TIES if each == text_in(item, "tie")), None)
+    if tie is None:
+        raise ValueError(f'"tie" must be one of {", ".join(TIES)}.')
+    if not second or not text:
+        raise ValueError('a tie needs "first", "second" and "text".')
+    is_of_person = first.casefold() in OF_THE_PERSON
+    claim = Claim(
+        kind="triple", text=text, quotes=quotes_from(item, legend), key=tie,
+        subject="person" if is_of_person else "other",
+        confidence=share_in(item, "confidence", 0.7),
+        signal=choice_in(item, "signal", SIGNALS, "explicit"),
+        holds_from=begin_in(item, "holds_from", legend.zone),
+        holds_until=end_in(item, "holds_until", legend.zone),
+    )  # fmt: skip
+    return Tied(
+        tie=tie, first="" if is_of_person else end_from(first, legend),
+        second="" if second.casefold() in OF_THE_PERSON else end_from(second, legend), claim=claim,
+    )  # fmt: skip
+
+
+def end_from(text: str, legend: Legend) -> str:
+    """Who is at the end of a tie; who is known, by id, for names may be shared."""
+    known = legend.aliases.entities.get(text)
+    return known.id if known else text
 
 
 def named_from(item: Fields, legend: Legend) -> Named:

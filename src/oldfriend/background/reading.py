@@ -17,7 +17,7 @@ from oldfriend.llm.model import Model, Request, Turn
 from oldfriend.llm.structured import ask_for
 from oldfriend.prompts.prompt import Prompt, get_prompt
 
-PROMPT: Final = "extract/1"
+PROMPT: Final = "extract/2"
 """Which words the model is asked with; named as the author of all that it reads."""
 
 MOST_TOKENS: Final = 6_000
@@ -84,6 +84,7 @@ def joined(found: Sequence[Extraction]) -> Extraction:
         first = replace(
             first,
             claims=first.claims + more.claims,
+            ties=first.ties + more.ties,
             names=first.names + more.names,
             samenesses=first.samenesses + more.samenesses,
             topics=first.topics or more.topics,

@@ -1,4 +1,4 @@
-"""What stands where a platform is that cannot be reached from here? It says why, to whoever asks."""
+"""What stands in for a platform that cannot be reached from here? It says why when it is asked."""
 
 from collections.abc import Sequence
 
@@ -20,12 +20,15 @@ class NoChannel:
         return [text]
 
     async def send(self, address: str, text: str, *, key: str) -> str:
-        """Send nothing. Raises NotDelivered."""
+        """Raise NotDelivered."""
+        del address, text, key
         raise NotDelivered(self.why)
 
     def draft(self, address: str, *, key: str) -> None:
         """There is none."""
+        del address, key
 
     async def listen(self, receive: Receive) -> None:
-        """Hear nothing. Raises PlatformRefused."""
+        """Raise PlatformRefused."""
+        del receive
         raise PlatformRefused(self.why)

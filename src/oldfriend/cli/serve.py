@@ -6,19 +6,27 @@ and says on a port of this machine how it does. What happens is told on standard
 
 import argparse
 import sys
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
+from typing import Final
 
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.listening import listen_on
 from oldfriend.app.running.door import Door, listen
 from oldfriend.app.running.presence import Presence, address, present
-from oldfriend.app.running.supervisor import Supervisor, heeding_signals
+from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
 from oldfriend.app.running.telling import begin_telling, tell
 from oldfriend.app.wiring import open_house
 from oldfriend.channels.channel import PLATFORMS
 from oldfriend.cli.opening import settings_from
 from oldfriend.cli.work import WORKS
 from oldfriend.domain.clock import system_clock
+
+SERVES: Final[Mapping[str, Work]] = MappingProxyType(
+    {**WORKS, **{name: partial(listen_on, name) for name in sorted(PLATFORMS)}}
+)
+"""What is kept running in the one that serves."""
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -30,8 +38,7 @@ async def run(options: argparse.Namespace) -> int:
         listen(settings.serve.host, settings.serve.port) as listening,
     ):
         async with open_house(settings, reaches=True) as house:
-            works = {**WORKS, **{name: partial(listen_on, name) for name in sorted(PLATFORMS)}}
-            supervisor = Supervisor(house, works, read_again=partial(settings_from, options))
+            supervisor = Supervisor(house, SERVES, read_again=partial(settings_from, options))
             with heeding_signals(supervisor):
                 say_where(presence, settings, listening.getsockname()[1])
                 door = Door(supervisor=supervisor, listening=listening)

@@ -19,6 +19,8 @@ OldfriendError
 │   ├── ModelUnavailable     the provider failed in a way that may pass; try again later
 │   ├── ModelRefused         the provider will not answer this, also not later
 │   │   └── RequestRejected  this model cannot take it as it is; another may
+│   │       └── AudioTooLarge  a recording has more bytes than anybody takes
+│   ├── NothingHeard         nobody says anything in a recording
 │   ├── BrokenOutput         what it gave cannot be read as what was asked
 │   └── ModelMisconfigured   key, address or name of the model cannot be right
 │       ├── KeyRefused       the provider does not accept the key
@@ -143,6 +145,14 @@ class ModelRefused(ModelError):
 
 class RequestRejected(ModelRefused):
     """This model cannot take the request as it is (too long, a part it does not know)."""
+
+
+class AudioTooLarge(RequestRejected):
+    """A recording has more bytes than anybody would listen to; nobody was asked."""
+
+
+class NothingHeard(ModelError):
+    """A recording was listened to, and there are no words in it."""
 
 
 class BrokenOutput(ModelError):

@@ -11,7 +11,7 @@ from oldfriend.domain.json import JsonValue
 
 Purpose = Literal[
     "reply", "classify", "extract", "adjudicate", "reflect", "slow_tick", "describe", "summary",
-    "test", "embedding",
+    "test", "embedding", "transcription", "speech",
 ]  # fmt: skip
 """What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""
 
@@ -107,6 +107,7 @@ class Completion:
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     cost: int | None = None  # millionths of a dollar; None: unknown
+    sound_s: float | None = None  # seconds of sound, heard or spoken; None: none, or unknown
     is_cut: bool = False  # it ended because it reached its limit
     echo: JsonValue = None
 

@@ -74,7 +74,7 @@ async def count_turned_away(tx: Transaction, channel: str) -> tuple[int, int]:
     return (0, 0) if row is None else (int(row[0]), int(row[1]))
 
 
-async def write_delivered(  # noqa: PLR0913 - a piece of a part has so many sides
+async def write_delivered(
     tx: Transaction, person: PersonId, part: Part, number: int, *, chat: str, key: str,
     now: Micros,
 ) -> None:  # fmt: skip

@@ -1,13 +1,14 @@
 """May these words support this claim? By whose they are (DESIGN §9), then by how they were said.
 
 What others say tells of themselves; what stands somewhere else is only "read in …". The
-companion's own words prove one thing: what it has promised.
+companion's own words prove two things: what it has promised, and what it thinks.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
 from oldfriend.background.extraction import Claim
+from oldfriend.background.gates.opinions import opinion_fault
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.promises import promise_fault
 from oldfriend.background.gates.reasons import Reason
@@ -17,7 +18,7 @@ from oldfriend.background.gates.telltales import folded, telltales_of
 from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import may_be_evidence
 
-TOLD_BY_OTHERS: Final = frozenset({"event", "fact", "expectation"})
+TOLD_BY_OTHERS: Final = frozenset({"event", "fact", "expectation", "triple"})
 """What somebody else may tell of themselves."""
 
 
@@ -25,6 +26,8 @@ def supporting(claim: Claim, places: tuple[Place, ...], talk: Talk) -> tuple[Pla
     """The places that may support a claim, or why none does."""
     if claim.subject == "companion" and claim.kind == "commitment":
         return promise_fault(claim, places, talk) or places
+    if claim.kind == "opinion":
+        return opinion_fault(claim, places, talk) or places
     if any(place.message.trust == "outside" for place in places):
         return read_in_fault(claim, places, talk) or places
     allowed = tuple(place for place in places if is_allowed(claim, place))

@@ -19,6 +19,7 @@ class Talk:
     material: Material
     language: str
     names: frozenset[str]  # of whoever is known, or named in it; folded
+    named: tuple[Named, ...]  # whoever was found to be named in it
     messages: Mapping[MessageId, Message]
     known: Mapping[MemoryId, Memory]
     heard: tuple[Message, ...]  # all of it with what was said just before, oldest first
@@ -51,10 +52,12 @@ class Case:
 
 def talk_in(material: Material, named: Iterable[Named] = ()) -> Talk:
     """The talk of a material, with whoever was found to be named in it."""
+    named = tuple(named)
     everybody: list[Entity | Named] = [*material.entities, *named]
     names = {name for each in everybody for name in (each.name, *each.aliases)}
     return Talk(
         names=frozenset(name.casefold() for name in names),
+        named=named,
         material=material,
         language=language_of(material),
         messages={message.id: message for message in material.messages},

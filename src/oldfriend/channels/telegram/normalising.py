@@ -1,4 +1,4 @@
-"""What does something on Telegram mean on any platform? Its updates as values that know no platform."""
+"""What has happened on Telegram, as any platform would tell it? Its updates as such values."""
 
 from typing import Final
 

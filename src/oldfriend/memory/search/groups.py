@@ -19,6 +19,8 @@ KEPT: Final = 65_536
 def group_of(memory: Memory) -> Group:
     """What a belief has in common with each other one that says the same."""
     about = (memory.subject, memory.key.casefold(), _times_of(memory))
+    if memory.kind == "triple":
+        return (*about, *memory.entities)
     if memory.key and memory.value:
         return (*about, "value", *canonical(memory.value, memory.language))
     return (*about, memory.kind, *canonical(memory.text, memory.language))
