@@ -7,6 +7,9 @@ export UV_SYSTEM_CERTS ?= 1
 # Without bytecode every start would compile numpy anew where Python may not write it itself.
 export UV_COMPILE_BYTECODE ?= 1
 
+# All but voice, which is large and for few: pip install "oldfriend[voice]" adds it.
+EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))
+
 .PHONY: setup run test test-full check bench lock model clean
 
 # Whoever develops has all that running needs; syncing it alone would take the rest away.
@@ -34,9 +37,9 @@ bench: .venv/.dev
 # Write the locked requirements anew from the ranges in pyproject.toml.
 lock: .uv/ready
 	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
-		pyproject.toml --all-extras -o requirements/run.txt
+		pyproject.toml $(EXTRAS) -o requirements/run.txt
 	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
-		pyproject.toml --all-extras --group dev -o requirements/dev.txt
+		pyproject.toml $(EXTRAS) --group dev -o requirements/dev.txt
 
 # Build the embedding model anew from the original weights (it is in the repository already).
 model: .venv/.dev

@@ -48,6 +48,7 @@ class Sizes:
     crash_messages: int  # answered while workers are killed
     crash_chats: int  # in which they are said
     decisions: int = 1_000  # that are folded
+    fuzzed: int = 300  # updates that no platform would send
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +62,7 @@ def sizes() -> Sizes:
             crash_messages=1_000,
             crash_chats=50,
             decisions=10_000,
+            fuzzed=10_000,
         )
     return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
 

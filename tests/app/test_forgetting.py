@@ -38,6 +38,8 @@ from oldfriend.memory.log import get_message, list_messages
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.segments import list_segments, reopen_segment
 from oldfriend.queues.lanes import claim
+from oldfriend.queues.outbox import Part
+from oldfriend.queues.places import count_delivered, write_delivered
 from tests.app.conftest import Say, log_of
 from tests.clock import FrozenClock
 from tests.conftest import SQLITE_ONLY
@@ -239,6 +241,20 @@ async def test_everything_goes_but_the_person(house: House, line: Line, say: Say
         assert await get_message(tx, toms.reply.person, toms.reply.id) == toms.reply
 
 
+async def test_where_a_reply_was_sent_goes_with_it(house: House, line: Line, say: Say) -> None:
+    """A platform's name of a message that is forgotten here is a trace of it."""
+    given = await say(SECRET)
+    part = Part(channel="x", address="1", reply=given.reply.id, ordinal=0, text="")
+    async with house.db.writing() as tx:
+        key, now = "message:1:1", house.clock()
+        await write_delivered(tx, line.person.id, part, 0, chat=line.chat.id, key=key, now=now)
+        assert await count_delivered(tx, line.person.id, part) == 1
+    await forget(house, line.person.id, Wish(everything=True))
+
+    async with house.db.reading() as tx:
+        assert await tx.rows("SELECT * FROM delivered") == []
+
+
 async def test_who_is_not_there_cannot_be_forgotten(house: House, line: Line, say: Say) -> None:
     """Which is said, and nothing happens."""
     await say("hello you")
@@ -343,7 +359,7 @@ async def test_what_was_forgotten_is_not_read_again_in_other_words(
         (said,) = [each for each in material.messages if each.role == "person"]
         quotes = (Quote(message=said.id, text=QUARREL),)
         claim = Claim(kind="event", text="Fell out with Otto.", quotes=quotes, impact=-6)
-        return Extraction(author="extract/1", claims=(claim,))
+        return Extraction(author="extract/2", claims=(claim,))
 
     await consolidate(replace(means, read=read_anew, read_small_talk=read_anew), segment)
     assert [each.text for each in await known(house, line) if each.kind == "event"] == []

@@ -43,7 +43,7 @@ class Platform:
         self.sent.append(text)
         return key
 
-    def draft(self, address: str, *, key: str) -> None:
+    def glimpse(self, address: str, *, key: str) -> None:
         """It shows nothing before it is done."""
 
     async def listen(self, receive: Receive) -> None:
@@ -491,3 +491,18 @@ async def test_a_place_that_is_no_platform_gets_no_letter(house: House) -> None:
     await answer(house, diary, Said(text="hello there"))
 
     assert await letters_in(house) == []
+
+
+async def test_a_model_is_told_to_what_somebody_replies(house: House, line: Line) -> None:
+    """In nobody's role; what is forgotten by now is not told of."""
+    model = ScriptedModel(echo)
+    house = with_model(house, model)
+    first = await answer(house, line, Said(text="The lighthouse is red."))
+    picked = Said(text="Why that one?", details={"replies_to": first.said.id})
+    await answer(house, line, picked)
+    await answer(house, line, replace(picked, details={"replies_to": "gone"}))
+    told = [asked.changing for asked in model.asked]
+
+    assert 'who="owner (the last message replies to this)"' in told[-2]
+    assert "The lighthouse is red." in told[-2]
+    assert "replies to this" not in told[-1]

@@ -70,5 +70,5 @@ async def test_a_model_reads_once_what_rules_have_read(house: House, line: Line)
     assert len(await home_of(house, line)) == 1
     async with house.db.reading() as tx:
         (segment,) = await list_segments(tx, line.person.id)
-    assert (segment.author, segment.generation) == ("extract/1", 2)
+    assert (segment.author, segment.generation) == ("extract/2", 2)
     assert (await what_rules_read(house, line.person.id)).segments == ()

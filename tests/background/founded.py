@@ -94,6 +94,8 @@ PAIRS = [
          fact("养了7只母鸡。", "母鸡", key="hens", value="7只母鸡")),
     both("unfounded", "en", "The roof of our barn fell apart.", "The plan fell apart.",
          claim("event", "Found the roof of the barn broken.", "fell apart")),
+    both("denied", "en", "I'm leaving for the money.", "I'm not leaving for the money.",
+         claim("pattern", "Is leaving for the money.", "leaving for the money", pattern="belief")),
     both("promise refused", "en", "I'll water the ferns tomorrow.", "No, I won't water the ferns.",
          claim("commitment", "Will water the ferns.", "water the ferns", due_at=None)),
 ]  # fmt: skip

@@ -94,4 +94,4 @@ def claim(kind: MemoryKind, text: str, *quotes: Quote | str, **fields: object) -
 
 def read(*claims: Claim, **fields: object) -> Extraction:
     """What somebody has read."""
-    return Extraction(author="extract/1", claims=claims, **fields)
+    return Extraction(author="extract/2", claims=claims, **fields)

@@ -38,7 +38,7 @@ def test_what_may_not_be_believed_is_counted_out(
 
 def test_every_reason_is_given_in_some_case() -> None:
     """Those of claims above; the others in tests of their own."""
-    elsewhere = {"malformed", "unfit name", "too many"}
+    elsewhere = {"malformed", "unfit name", "too many", "not its own words"}
 
     assert {reason for reason, _, _ in [*BAD, *NOT_TOLD]} | elsewhere == set(get_args(Reason))
 

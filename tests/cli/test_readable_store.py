@@ -80,7 +80,8 @@ def test_forgotten_words_are_in_no_file(told: Call, file: Path) -> None:
 
 def test_an_edited_belief_is_the_persons_correction(told: Call, file: Path) -> None:
     """With its history; the journal bears it out."""
-    edited(file, '"text": "Lives in Porto', '"text": "Lives in Faro')
+    fact = '"kind": "fact",\n        "text": "Lives in '
+    edited(file, f"{fact}Porto", f"{fact}Faro")
 
     refused = told("convert", f"json:///{file}", f"sqlite:///{file.parent / 'other.db'}")
     assert refused.code == 2

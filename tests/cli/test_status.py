@@ -36,7 +36,7 @@ def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
     assert status["serving"] is None
     assert set(status) == {
         "serving", "waiting", "to_read", "models", "today", "embedding_waits_until",
-        "not_folded",
+        "not_folded", "telegram",
     }  # fmt: skip
     assert status["to_read"] == 0
     assert status["embedding_waits_until"] is None

@@ -47,7 +47,7 @@ class FilePlatform:
                 file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
         return key
 
-    def draft(self, address: str, *, key: str) -> None:
+    def glimpse(self, address: str, *, key: str) -> None:
         """It shows nothing before it is done."""
 
     async def listen(self, receive: Receive) -> None:

@@ -106,5 +106,6 @@ def say(process: "subprocess.Popen[bytes]", text: str) -> str:
     process.stdin.flush()
     replied = ""
     while not (line := line_of(process.stdout)).startswith("Just write."):
+        assert process.poll() is None, "it has ended"
         replied += line
     return replied

@@ -7,6 +7,7 @@ from oldfriend.memory.segments import Segment, cut_segment, list_uncut, reopen_s
 from tests.memory.conftest import Friend
 
 GLAD = Mood(phrase="glad, a little tired", energy=6, signal="warm")
+NEUTRAL = Mood(phrase="", energy=5)
 CURT = Mood(phrase="kept at a distance", energy=4, signal="cool")
 
 
@@ -48,6 +49,16 @@ async def test_talk_that_tells_no_mood_leaves_the_one_before(nora: Friend) -> No
     last = await read_as(nora, None)
 
     assert await mood_at(nora, last.until_at) == GLAD
+
+
+async def test_neutral_talk_ends_the_mood_before(nora: Friend) -> None:
+    """Who made it up again hours ago is not met with the mood of the quarrel."""
+    await nora.says("Leave me alone.")
+    await read_as(nora, CURT)
+    await nora.says("Sorry about that. Shall we plan the week?")
+    last = await read_as(nora, NEUTRAL)
+
+    assert await mood_at(nora, last.until_at) is None
 
 
 async def test_what_is_read_anew_tells_its_mood_anew(nora: Friend) -> None:

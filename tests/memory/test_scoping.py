@@ -21,12 +21,14 @@ from hypothesis import strategies as st
 
 import oldfriend.memory
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
+from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.ids import SegmentId, new_id
+from oldfriend.domain.ids import PersonId, SegmentId, new_id
 from oldfriend.domain.memories import Believed, Cause, Entity, Memory, Mood, Relation, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.domain.working import NOTHING_IN_MIND
 from oldfriend.memory import (
+    attachments,
     batches,
     beliefs,
     borrowing,
@@ -37,6 +39,7 @@ from oldfriend.memory import (
     descriptions,
     dump,
     evidence,
+    identities,
     known,
     log,
     meanings,
@@ -47,12 +50,14 @@ from oldfriend.memory import (
     segments,
     sessions,
     settling,
+    sign_in,
     soul,
     suggestions,
     thoughts,
     ticks,
     vectors,
     views,
+    watching,
     withdrawing,
     working,
 )
@@ -64,15 +69,23 @@ WITHOUT_A_PERSON = {
     "find_person": "finds out who bears a name",
     "list_people": "lists who is here, for the owner of the machine; nothing that they said",
     "add_person": "makes the person",
+    "use_link": "finds out whose link it is, by its print",
+    "open_web_session": "lets go of sessions that are over, whosever they were",
+    "find_web_session": "finds out whose session it is, by its print",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
     "count_waiting": "counts for the owner of the machine; nothing of what they say",
     "rename_person": "by the id of a person who was just read by name",
+    "find_identity": "finds out who is at an address",
+    "count_identities": "counts for the owner of the machine; nothing of what they say",
+    "list_codes": "reads prints of codes, to find out whose one is",
+    "move_chats": "follows a place to its new address, whoever talks there",
     "undo_batch": "by the id of a batch that was just read for the person",
 }
 """The functions whose statements may touch a person's table without ``:person``, and why."""
 
 OF_EVERYBODY = {
     "dump_rows": "of the person through the table's own column, shown below; or a whole export",
+    "has_told_anything": "of the person through the table's own column",
     "is_empty": "says of a whole store only whether it is empty",
     "clear_the_way": "works on an empty store",
     "restore_rows": "works on an empty store",
@@ -151,6 +164,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
         ),
     )  # fmt: skip
     await believe(tx, friend, said, secret)
+    await say_aloud(tx, friend, said)
     await write_about_themselves(tx, friend, secret)
     await think(tx, friend, secret)
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
@@ -158,6 +172,23 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     await people.set_language(tx, friend.person.id, "en")
     await people.set_zone(tx, friend.person.id, "UTC")
     await people.ensure_identity(tx, friend.person.id, channel="web", address=secret, now=0)
+
+
+async def say_aloud(tx: Recorder, friend: Friend, said: Message) -> None:
+    """What belongs to a message as it was said or spoken."""
+    person, now = friend.person.id, friend.clock()
+    heard = Attachment(
+        id=new_id(now), person=person, message=said.id, kind="heard", voice="", mime="audio/ogg",
+        size=3, made_at=now,
+    )  # fmt: skip
+    spoken = [replace(heard, id=new_id(now), kind="spoken", voice=voice) for voice in "ab"]
+    for sound in (heard, *spoken):
+        await attachments.add_attachment(tx, sound, b"Ogg")
+    assert await attachments.find_attachment(tx, person, said.id, "heard") is not None
+    await attachments.remove_attachments(tx, person, spoken[:1])
+    await attachments.remove_spoken(tx, person, before=now + 1)
+    assert {each.kind for each in await attachments.list_attachments(tx, person)} == {"heard"}
+    await log.list_asked(tx, said)
 
 
 async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
@@ -291,6 +322,7 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
 async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> None:
     """Everything that reads, also with the ids of somebody else."""
     person, chats = friend.person.id, (friend.chat.id, others.chat.id)
+    await watch(tx, person)
     async with others.db.reading() as reader:
         of_others = [m.id for m in await log.list_messages(reader, others.person.id)]
         his_notes = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
@@ -333,13 +365,67 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     await vectors.vectors_of(tx, person, "m", [1, 2, 3])
     await batches.list_batches(tx, person)
     await known.list_chats(tx, person, channel="terminal")
+    async with others.db.reading() as reader:
+        for sound in await attachments.list_attachments(reader, others.person.id):
+            assert await attachments.find_attachment(tx, person, sound.message, "heard") is None
     await people.get_person_by_id(tx, person)
     await people.get_chat(tx, person, friend.chat.id)
     with pytest.raises(OldfriendError):
         await people.get_chat(tx, person, others.chat.id)
+    assert await log.find_by_key(tx, person, friend.chat.id, "no such key") is None
     for table in dump.TABLES:
         _ = [row async for row in dump.dump_rows(tx, table, person)]
     await shelf.index_of(tx, person)
+
+
+async def link(tx: Recorder, friend: Friend) -> None:
+    """What joins an address on a platform to a person, and lets it go again."""
+    person, channel, place = friend.person.id, "platform", f"at {friend.person.id}"
+    await identities.write_code(tx, person, "123456", now=0)
+    (code,) = [
+        each for each in await identities.list_codes(tx, channel, place, now=0)
+        if each.person == person
+    ]  # fmt: skip
+    assert await identities.use_code(tx, code, now=0)
+    await identities.note_attempt(tx, channel, place, now=0)
+    await identities.join_identity(tx, person, channel=channel, address=place, now=0)
+    found = await identities.find_identity(tx, channel, place)
+    assert found is not None
+    assert found.id == person
+    await identities.count_identities(tx, channel)
+    assert await identities.has_told_anything(tx, person)
+    await people.move_chats(tx, channel, before=place, now=f"now {place}")
+    await identities.take_identities(tx, person, channel)
+
+
+async def go_again(tx: Recorder) -> None:
+    """Somebody who has said nothing is let go."""
+    empty = await people.ensure_person(tx, f"Empty {new_id(0)}", now=0, zone="UTC")
+    assert not await identities.has_told_anything(tx, empty.id)
+    await identities.remove_person(tx, empty.id)
+
+
+async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
+    """Everything by which a browser becomes somebody's."""
+    person, secret, later = friend.person.id, new_id(0), sign_in.LINK_GOOD_FOR
+    await sign_in.write_link(tx, person, secret, now=later)
+    assert await sign_in.use_link(tx, secret, now=later) == person
+    assert await sign_in.use_link(tx, secret, now=0) is None
+    await sign_in.open_web_session(tx, person, secret, now=0)
+    found = await sign_in.find_web_session(tx, sign_in.print_of(secret), now=0)
+    assert found is not None
+    assert found.person.id == person
+    await sign_in.prolong_web_session(tx, person, found.print, now=0)
+    await sign_in.end_web_session(tx, person, found.print)
+
+
+async def watch(tx: Recorder, person: PersonId) -> None:
+    """Everything that a page hears."""
+    await watching.position_of(tx, person)
+    await watching.list_appended(tx, person, after=0, limit=50)
+    await watching.list_decided(tx, person, after=0, limit=50)
+    await watching.list_standing(tx, person, kinds=["note"], before=None, limit=50)
+    await watching.list_said_before(tx, person, at=1 << 60, seq=0, limit=50)
 
 
 async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
@@ -394,6 +480,7 @@ async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None
 
 async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
     """What only happens now and then: the first start, a late vector, an outdated imprint."""
+    await sign_in_and_out(tx, friend)
     companion = await people.ensure_companion(tx, now=0)
     await soul.keep_soul(tx, companion.id, "You are kind.", now=0)
     await soul.soul_text(tx)
@@ -552,6 +639,8 @@ async def test_the_tour_leaves_no_statement_out(nora: Friend, omar: Friend) -> N
         run |= {plain(sql) for sql, _, _ in tx.seen}
         async with recorded(friend) as tx:
             await look(tx, friend, other, shelf)
+            await link(tx, friend)
+            await go_again(tx)
             await rarely(tx, friend, shelf)
             await derive_anew(tx, friend)
         run |= {plain(sql) for sql, _, _ in tx.seen}

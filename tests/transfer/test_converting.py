@@ -56,6 +56,12 @@ async def live_fully_in(house: House, write) -> None:
             await put(
                 tx, "inbox", "a chat", {"n": number}, person=house.person.id, now=NOW, key=key
             )
+        for number in range(9):
+            await tx.run(
+                """INSERT INTO attachment VALUES (:id, :person, :id, 'spoken', 'a', 'audio/ogg', 3,
+                   :bytes, 5)""",
+                id=f"s{number}", person=house.person.id, bytes=b"Ogg" if number else None,
+            )  # fmt: skip
         await tx.run("INSERT INTO embedder VALUES ('m', 5)")
         await tx.run(
             "INSERT INTO memory_vector VALUES (:person, 'm', 'x', 1, :bytes)",

@@ -96,12 +96,16 @@ async def live_in(house, write):
             await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
             await tx.run(
                 """INSERT INTO model_call VALUES (:id, :person, NULL, NULL, 0, 'x', 'reply',
-                   'reply/1', 'a:b', 'done', '[]', '{}', NULL, 1, 0, 1, NULL, 5, 0, 5)""",
+                   'reply/1', 'a:b', 'done', '[]', '{}', NULL, 1, 0, 1, NULL, 5, 0, 5, NULL)""",
                 **values,
             )
             await tx.run(
                 """INSERT INTO tool_call VALUES (:person, :id, 0, 'note', 'once', '{}', NULL, 5,
                    NULL)""",
+                **values,
+            )
+            await tx.run(
+                "INSERT INTO delivered VALUES (:person, :id, 0, 0, 'c', 'message:7:1', 5)",
                 **values,
             )
             await tx.run(

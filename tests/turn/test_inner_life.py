@@ -135,6 +135,19 @@ async def test_who_is_in_distress_is_not_joked_with_right_after(talk: Talk) -> N
     assert "Drily" not in told.changing
 
 
+async def test_who_wrote_under_stress_is_not_joked_with_right_after(talk: Talk) -> None:
+    """Also where no feeling was named: for two turns, and no longer."""
+    weights = "Style modes: sarcastic 100"
+    async with talk.house.db.writing() as tx:
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    plain = {**JUDGED, "emotion": "neutral"}
+    judged = [{**plain, "signal": "stressed"}, plain, plain, plain]
+    outcomes = [await turn(talk, "The bus was late.", judged=each) for each in judged]
+
+    styles = [each.reply.details["understood"]["style"] for each, _ in outcomes]
+    assert styles == ["genuine", "genuine", "genuine", "sarcastic"]
+
+
 async def test_a_mood_colours_the_next_talk_and_then_passes(talk: Talk) -> None:
     """Neutral is silent."""
     await talk.tell("What an evening!")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from oldfriend.app.attaching import Laid, attach
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.forgotten import lift_told
 from oldfriend.app.forming.tending import reopened
@@ -60,6 +61,7 @@ class Said:
     number: int | None = None  # where the channel counts its messages
     trust: TrustClass = "person"  # outside: they pass it on, and have not said it themselves
     details: Mapping[str, str] = field(default_factory=dict)
+    sound: Laid | None = None  # as it was said aloud, where that is kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +170,10 @@ async def write_words(
         role="person", speaker=person.name, text=said.text, at=at, zone=said.zone or zone,
         trust=said.trust, external_id=said.key, details=said.details,
     )  # fmt: skip
-    return await write_message(tx, place, spoken, now=now, findable=findable)
+    message = await write_message(tx, place, spoken, now=now, findable=findable)
+    if message is not None and said.sound is not None:
+        await attach(tx, said.sound, message.id, kind="heard", now=now)
+    return message
 
 
 async def edit(house: House, line: Line, message: MessageId, text: str) -> Message:

@@ -1,6 +1,7 @@
-"""At whose expense are texts embedded? Each call is kept; when too much was spent, none is made.
+"""At whose expense are texts embedded, recordings heard, replies spoken? Each call is kept.
 
-The model in this process costs nothing, and never gets here. It does not know what the texts are.
+When too much was spent, none is made. The embedder in this process costs nothing, and never gets
+here. It does not know what the texts are.
 """
 
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ class LedgerAccount:
     settings: Settings
     clock: Clock
     asker: Asker | None = None  # None: nobody in particular, so the owner
+    request: str = ""  # a hash of what is sent, by which an answer is found again
 
     async def check(self) -> None:
         """Raise AllowanceUsedUp where nothing more may be spent today."""
@@ -49,7 +51,7 @@ class LedgerAccount:
             if asker is None and (owner := await find_owner(tx)) is not None:
                 asker = Asker(person=owner.id)
             if asker is not None:
-                await record_call(tx, asker, call, step=0, request="", now=now)
+                await record_call(tx, asker, call, step=0, request=self.request, now=now)
 
 
 @dataclass(frozen=True, slots=True)

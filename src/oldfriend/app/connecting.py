@@ -10,7 +10,7 @@ from typing import Final
 from oldfriend.app.charging import LedgerAccount, Tab
 from oldfriend.app.choices.keys import find_key, forget_key, keep_key, variables_of
 from oldfriend.app.choices.reaching import address_of
-from oldfriend.app.choices.sections import ROLES, Models, Provider, Role
+from oldfriend.app.choices.sections import LOCAL, ROLES, Models, Provider, Role
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.choices.settings_writing import Written, write_choices
 from oldfriend.app.wiring import Minds, dimension_of, ollama_models, open_database
@@ -197,9 +197,12 @@ def keep(settings: Settings, wish: Wish, choices: Mapping[str, Written]) -> str 
 
 
 def go_offline(settings: Settings) -> None:
-    """Take every model away; what is known of providers stays."""
+    """Take every model away that is elsewhere; what is known of providers stays."""
     gone: dict[str, Written] = {f"models.{role}": None for role in ROLES}
-    write_choices(settings.file, {**gone, "embedder.model": None, "embedder.dimension": None})
+    gone |= {"embedder.model": None, "embedder.dimension": None, "speech.speaker": None}
+    if not (settings.speech.transcriber or "").startswith(f"{LOCAL}:"):
+        gone["speech.transcriber"] = None
+    write_choices(settings.file, gone)
 
 
 def forget_provider(settings: Settings, provider: str) -> bool:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from oldfriend.app.catching_up import IS_OFF
 from oldfriend.app.choices.database_url import file_of, names_postgres, shown_url
 from oldfriend.app.choices.reaching import choice_of
-from oldfriend.app.choices.sections import ROLES
+from oldfriend.app.choices.sections import LOCAL, ROLES
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
+from oldfriend.app.connecting_speech import what_is_missing
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.forming.thinking_ahead import status_as_text, status_of, why_not
@@ -33,6 +34,10 @@ from oldfriend.memory.vectors import count_findable, count_standing_in, models_o
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
 MEGABYTE = 1 << 20
+NOBODY_SPEAKS = (
+    "Replies are to be spoken ([speech] speaks), and nobody speaks. "
+    "Choose somebody: oldfriend connect speaker"
+)
 HAS_ANSWERED = frozenset({"done", "refused", "cut off"})
 
 
@@ -52,6 +57,7 @@ async def examine(house: House) -> list[Finding]:
     ]  # fmt: skip
     async with house.db.reading() as tx:
         findings += await language_models(tx, house.settings, now=house.clock())
+        findings += await hearing_and_speaking(tx, house.settings, now=house.clock())
         findings += await put_off_embedding(tx, house)
         findings += forming_of(house.settings)
         if (why := why_not(house)) is not None and house.settings.memory.forms:
@@ -154,6 +160,26 @@ async def language_model(tx: Transaction, settings: Settings, name: str, *, now:
     minutes = max(now - last.made_at, 0) // MINUTE
     text = f"{name} did not answer when it was asked last, {minutes:,} min ago: {last.error}"
     return Finding(is_well=False, text=text)
+
+
+async def hearing_and_speaking(
+    tx: Transaction, settings: Settings, *, now: Micros
+) -> list[Finding]:
+    """Whether all is there of what is needed to hear and to speak, where that was chosen."""
+    speech = settings.speech
+    findings: list[Finding] = []
+    for name in (speech.transcriber, speech.speaker):
+        if name is None:
+            continue
+        if (why := what_is_missing(settings, name)) is not None:
+            findings.append(Finding(is_well=False, text=f"{name} cannot be asked: {why}"))
+        elif name.startswith(f"{LOCAL}:"):
+            findings.append(Finding(is_well=True, text=f"{name} can listen, on this machine."))
+        else:
+            findings.append(await language_model(tx, settings, name, now=now))
+    if speech.speaks == "always" and speech.speaker is None:
+        findings.append(Finding(is_well=False, text=NOBODY_SPEAKS))
+    return findings
 
 
 async def person_findings(tx: Transaction, person: Person, model: str) -> list[Finding]:

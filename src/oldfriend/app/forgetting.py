@@ -8,21 +8,24 @@ by keyed prints from then on, so that the same words are not brought in or learn
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from oldfriend.app.attaching import erase
 from oldfriend.app.choices.forgetting_key import ensure_forgetting_key
 from oldfriend.app.forming.tending import plan_tending
 from oldfriend.app.house import House
 from oldfriend.app.remains import forget_typed, remove_backups, search_files, sought
 from oldfriend.db.database import Transaction
+from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.people import Person
 from oldfriend.ledger.forgetting import find_exposed, redact_calls
+from oldfriend.memory.attachments import list_attachments, remove_attachments
 from oldfriend.memory.forgetting.auditing import Audited, Deed, write_audit
 from oldfriend.memory.forgetting.choosing import Wish, choose
 from oldfriend.memory.forgetting.foreseeing import Foreseen, foresee
@@ -103,6 +106,7 @@ async def forget(
     async with house.db.writing() as tx:
         await lock_person(tx, person)
         plan = await foresee(tx, person, await choose(tx, person, wish), orphan=orphan)
+        sounds = await take_sounds(tx, plan)
         await take_away(tx, house, plan, now=house.clock())
         if deed == "forget":
             await lay_tombstones(tx, house, plan)
@@ -112,7 +116,7 @@ async def forget(
             await plan_tending(tx, person, now=house.clock(), due_at=house.clock())
         await tx.wake()
     house.waking.ring()
-    return await proved(house, plan, await clean_files(house, plan, wish, report))
+    return await proved(house, plan, await clean_files(house, plan, wish, report, sounds))
 
 
 async def take_away(tx: Transaction, house: House, plan: Foreseen, *, now: Micros) -> None:
@@ -124,6 +128,14 @@ async def take_away(tx: Transaction, house: House, plan: Foreseen, *, now: Micro
     await remove(tx, plan, marker_for(person, house), now=now)
     silenced = frozenset(each.id for each in plan.replies)
     await withdraw_letters(tx, plan.person, plan.gone | silenced, plan.holds_words)
+
+
+async def take_sounds(tx: Transaction, plan: Foreseen) -> list[Attachment]:
+    """Take away the rows of sounds that say what goes; their files go once that is committed."""
+    going = {*plan.gone, *(each.id for each in (*plan.messages, *plan.replies))}
+    sounds = [each for each in await list_attachments(tx, plan.person) if each.message in going]
+    await remove_attachments(tx, plan.person, sounds)
+    return sounds
 
 
 def marker_for(person: Person, house: House) -> Marker:
@@ -146,11 +158,14 @@ async def lay_tombstones(tx: Transaction, house: House, plan: Foreseen) -> None:
     await lay_key(tx, plan.person, key)
 
 
-async def clean_files(house: House, plan: Foreseen, wish: Wish, report: Report) -> Report:
-    """Take it out of files: what was typed, the log of writes, copies of the database."""
+async def clean_files(
+    house: House, plan: Foreseen, wish: Wish, report: Report, sounds: Collection[Attachment]
+) -> Report:  # fmt: skip
+    """Take it out of files: sounds, what was typed, the log of writes, copies of the database."""
     says_it = None if wish.everything else typed_of(plan)
     await asyncio.to_thread(forget_typed, house.settings.data, plan.person, says_it)
-    stuck = await asyncio.to_thread(remove_backups, house.db)
+    stuck = await erase(house.settings, sounds)
+    stuck += await asyncio.to_thread(remove_backups, house.db)
     is_empty = await house.db.wipe_log()
     return replace(report, log_is_empty=is_empty, stuck=tuple(each.name for each in stuck))
 

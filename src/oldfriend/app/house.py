@@ -15,6 +15,7 @@ from oldfriend.domain.clock import Clock, Micros
 from oldfriend.ledger.calls import Asker
 from oldfriend.llm.embedding import Embedder, charged_to
 from oldfriend.llm.model import Model, Record
+from oldfriend.llm.speech import Speaker, Transcriber
 from oldfriend.memory.search.scorers import SCORERS
 from oldfriend.memory.shelf import Shelf
 from oldfriend.turn.recall import Looking, no_other
@@ -62,6 +63,8 @@ class House:
     in_memory: Callable[[], Database]  # a new one, for what cannot be kept now
     former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
     models: Mapping[Role, RoleModel] = field(default_factory=dict)  # none: offline
+    transcriber: Transcriber | None = None  # None: nobody listens to what is said aloud
+    speaker: Speaker | None = None  # None: nobody speaks
     platforms: frozenset[str] = PLATFORMS  # the channels whose replies are sent
     channels: Mapping[str, Channel] = field(default_factory=dict)  # those that this process reaches
     warm: Callable[[], Awaitable[None]] = cold

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
+from oldfriend.app.attaching import SWEEP, may_hold, sweep
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.forgetting import RETAIN, retain_for_everybody
 from oldfriend.app.forming.tending import (
@@ -79,6 +80,15 @@ async def retain_messages(house: House, _: Letter) -> None:
             await put_job(tx, RETAIN, again, person=None, now=now, due_at=now + DAY)
 
 
+async def sweep_sounds(house: House, _: Letter) -> None:
+    """Delete the files of sounds that no row names, and do so again tomorrow."""
+    await sweep(house)
+    now = house.clock()
+    if may_hold(house.settings):
+        async with house.db.writing() as tx:
+            await put_job(tx, SWEEP, Job(name=SWEEP), person=None, now=now, due_at=now + DAY)
+
+
 async def tidy_memory(house: House, letter: Letter) -> None:
     """Join what says the same, end what is overdue."""
     await tidy(house, whose(letter), since=since_in(job_of(letter)))
@@ -97,7 +107,7 @@ async def think_ahead(house: House, letter: Letter) -> None:
 JOBS: Mapping[str, Work] = MappingProxyType({
     EMBED: embed_everybody, TEND: tend_memory, READ: read_segment, TIDY: tidy_memory,
     FOLD: fold_summaries, RETAIN: retain_messages,
-    REFLECT: think_ahead, TICK: think_ahead, DESCRIBE: think_ahead,
+    REFLECT: think_ahead, TICK: think_ahead, DESCRIBE: think_ahead, SWEEP: sweep_sounds,
 })  # fmt: skip
 HELD_UP = 60 * MINUTE
 """So often it is looked whether memory is to form again."""
@@ -110,6 +120,7 @@ async def plan_jobs(house: House) -> None:
     async with house.db.writing() as tx:
         await plan_embedding(tx, now=house.clock())
         await plan_retaining(tx, house, due_at=house.clock())
+        await plan_sweeping(tx, house, due_at=house.clock())
 
 
 async def plan_retaining(tx: Transaction, house: House, *, due_at: Micros) -> None:
@@ -119,6 +130,12 @@ async def plan_retaining(tx: Transaction, house: House, *, due_at: Micros) -> No
         await put_job(
             tx, RETAIN, Job(name=RETAIN), person=None, now=house.clock(), due_at=due_at
         )  # fmt: skip
+
+
+async def plan_sweeping(tx: Transaction, house: House, *, due_at: Micros) -> None:
+    """Have files of sounds swept where there may be any; once a day."""
+    if may_hold(house.settings) and await first_due(tx, "agenda", SWEEP) is None:
+        await put_job(tx, SWEEP, Job(name=SWEEP), person=None, now=house.clock(), due_at=due_at)
 
 
 async def plan_embedding(tx: Transaction, *, now: Micros) -> None:

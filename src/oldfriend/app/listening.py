@@ -10,7 +10,7 @@ from typing import Final
 
 from oldfriend.app.beside import beside
 from oldfriend.app.house import House
-from oldfriend.app.receiving import Aside, receive
+from oldfriend.app.receiving import Courtesy, receive
 from oldfriend.app.running.telling import tell, tell_trouble
 from oldfriend.channels.arriving import Arriving
 from oldfriend.channels.channel import Channel
@@ -23,8 +23,8 @@ from oldfriend.domain.errors import (
 )
 
 LONGEST_PAUSE_S: Final = 30.0
-LONGEST_ASIDE_S: Final = 10.0
-MOST_ASIDES: Final = 16
+LONGEST_COURTESY_S: Final = 10.0
+MOST_COURTESIES: Final = 16
 """That wait; more of them are left unsaid."""
 
 
@@ -44,7 +44,7 @@ async def listen_on(name: str, house: House, stopping: asyncio.Event) -> None:
     tell("listening", channel=name)
     ear = Ear(house, channel)
     with suppress(ToldToStop):
-        await beside(until_told(stopping), beside(ear.say_asides(), ear.listen(name)))
+        await beside(until_told(stopping), beside(ear.say_courtesies(), ear.listen(name)))
 
 
 async def until_told(stopping: asyncio.Event) -> None:
@@ -60,7 +60,7 @@ class Ear:
         """Nothing was heard yet."""
         self._house = house
         self._channel = channel
-        self._asides: asyncio.Queue[Aside] = asyncio.Queue(MOST_ASIDES)
+        self._courtesies: asyncio.Queue[Courtesy] = asyncio.Queue(MOST_COURTESIES)
         self._failures = 0
 
     async def listen(self, name: str) -> None:
@@ -76,23 +76,23 @@ class Ear:
     async def _hear(self, what: Arriving) -> None:
         """Take one thing in; what goes wrong about it goes no further. Raises StoreError."""
         try:
-            aside = await receive(self._house, what)
+            courtesy = await receive(self._house, what)
         except StoreError:
             raise
         except Exception as error:
             tell_trouble("passed-over", error, what=type(what).__name__)
             return
         self._failures = 0
-        if aside is not None and not self._asides.full():
-            self._asides.put_nowait(aside)
+        if courtesy is not None and not self._courtesies.full():
+            self._courtesies.put_nowait(courtesy)
 
-    async def say_asides(self) -> None:
+    async def say_courtesies(self) -> None:
         """Say what is no part of any talk; what cannot be said at once is left unsaid."""
         while True:
-            aside = await self._asides.get()
+            courtesy = await self._courtesies.get()
             with suppress(NotDelivered, Undeliverable, PlaceMoved, TimeoutError):
-                async with asyncio.timeout(LONGEST_ASIDE_S):
-                    await self._channel.send(aside.address, aside.text, key="aside")
+                async with asyncio.timeout(LONGEST_COURTESY_S):
+                    await self._channel.send(courtesy.address, courtesy.text, key="courtesy")
 
 
 def pause_s(error: PlatformUnavailable | StoreError, failures: int) -> float:

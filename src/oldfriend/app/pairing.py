@@ -19,6 +19,7 @@ from oldfriend.memory.identities import (
     list_codes,
     new_code,
     remove_person,
+    take_identities,
     use_code,
     write_code,
 )
@@ -81,6 +82,12 @@ async def join(
         if before is not None and is_other:
             await remove_person(tx, before.id)
     return "now_known"
+
+
+async def let_go(house: House, person: Person, channel: str) -> int:
+    """Know somebody on a channel no more; how many addresses they had there."""
+    async with house.db.writing() as tx:
+        return await take_identities(tx, person.id, channel)
 
 
 async def make_person(house: House, channel: str, sender: Sender) -> Person:

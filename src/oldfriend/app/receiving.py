@@ -45,14 +45,14 @@ BLOCKED: Final = "they let us in no more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aside:
+class Courtesy:
     """Something to be said at once, which is no part of any talk; best effort, and not kept."""
 
     address: str
     text: str
 
 
-async def receive(house: House, what: Arriving) -> Aside | None:
+async def receive(house: House, what: Arriving) -> Courtesy | None:
     """Take in what has happened, so that it is durable; what is to be said to it at once.
 
     Raises StoreError.
@@ -72,7 +72,7 @@ async def receive(house: House, what: Arriving) -> Aside | None:
     return None
 
 
-async def hear(house: House, said: Message) -> Aside | None:
+async def hear(house: House, said: Message) -> Courtesy | None:
     """Take in what somebody has said: of whom we know, or who shows a code."""
     if not said.spot.is_private:
         return await stay_out(house, said)
@@ -92,7 +92,7 @@ async def hear(house: House, said: Message) -> Aside | None:
     return await take_in(house, line, said)
 
 
-async def take_in(house: House, line: Line, said: Message) -> Aside | None:
+async def take_in(house: House, line: Line, said: Message) -> Courtesy | None:
     """Have it answered; what nobody can read is kept, and it is said that nobody can."""
     async with house.db.reading() as tx:
         before = await find_by_key(tx, line.person.id, line.chat.id, said.key)
@@ -196,7 +196,7 @@ async def line_to(house: House, person: Person, spot: Spot) -> Line:
     return Line(person=person, chat=chat)
 
 
-async def stop_talking(house: House, line: Line, said: Message) -> Aside:
+async def stop_talking(house: House, line: Line, said: Message) -> Courtesy:
     """Have the reply stopped that is being thought of."""
     async with house.db.reading() as tx:
         recent = await list_recent(tx, line.person.id, line.chat.id, limit=LOOKED_BACK)
@@ -206,7 +206,9 @@ async def stop_talking(house: House, line: Line, said: Message) -> Aside:
     return in_their_language(said, line.person, "stopped")
 
 
-async def take_code(house: House, said: Message, known: Person | None, digits: str) -> Aside | None:
+async def take_code(
+    house: House, said: Message, known: Person | None, digits: str
+) -> Courtesy | None:
     """Make the address theirs who was shown this code; None: somebody known just says a number."""
     code, are_any = await find_code(house, said.spot.channel, said.sender.address, digits)
     if code is not None:
@@ -220,7 +222,7 @@ async def take_code(house: House, said: Message, known: Person | None, digits: s
     return in_their_language(said, None, "code_wrong") if is_told else None
 
 
-async def turned_away(house: House, said: Message, phrase: str) -> Aside | None:
+async def turned_away(house: House, said: Message, phrase: str) -> Courtesy | None:
     """Count it, keep nothing, and say one polite line, once a day."""
     async with house.db.writing() as tx:
         is_first = await turn_away(
@@ -229,15 +231,15 @@ async def turned_away(house: House, said: Message, phrase: str) -> Aside | None:
     return in_their_language(said, None, phrase) if is_first else None
 
 
-async def stay_out(house: House, said: Message) -> Aside | None:
+async def stay_out(house: House, said: Message) -> Courtesy | None:
     """Say, to whoever talks to us in a group, that we do not talk there."""
     return await turned_away(house, said, "in_private") if said.is_to_us else None
 
 
-def in_their_language(said: Message, person: Person | None, phrase: str) -> Aside:
+def in_their_language(said: Message, person: Person | None, phrase: str) -> Courtesy:
     """A phrase of the house, as somebody on a platform reads it best."""
     spoken = spoken_language(person.language if person else None, language_of(said.sender))
-    return Aside(address=said.spot.address, text=phrasebook(spoken).say[phrase])
+    return Courtesy(address=said.spot.address, text=phrasebook(spoken).say[phrase])
 
 
 def language_of(sender: Sender) -> str | None:

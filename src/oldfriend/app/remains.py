@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from oldfriend.app.attaching import ATTACHMENTS
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import StoreUnusable
 from oldfriend.domain.ids import PersonId
@@ -139,15 +140,18 @@ def other_files(db: Database, folder: Path, person: PersonId) -> list[Path]:
     """The plain files of the data folder, and the copies of the database.
 
     Not databases that may be open: they are read otherwise, or are no part of this memory. Not
-    what another person typed: it is theirs.
+    what another person typed: it is theirs. Not sounds: nobody's words can be read in them, and
+    those that go are deleted by name.
     """
     backups = set(db.backups())
     is_open = set(db.files()) - backups
     around = {each for each in folder.rglob("*") if each.is_file()} if folder.is_dir() else set()
     own = f"{TYPED}{person}"
+    sounds = set(folder.glob(f"*{ATTACHMENTS}"))
     return sorted(
         each for each in (around | backups) - is_open
-        if (each in backups or not each.name.endswith(DATABASES))
+        if each.parent.parent not in sounds
+        and (each in backups or not each.name.endswith(DATABASES))
         and (not each.name.startswith(TYPED) or each.name == own)
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import asyncio
 from typing import Final
 
 from oldfriend.app.house import House
-from oldfriend.channels.channel import Draft
+from oldfriend.channels.channel import Glimpse
 from oldfriend.domain.errors import (
     InvalidInput,
     NotDelivered,
@@ -27,9 +27,9 @@ LONGEST_SHOW_S: Final = 5.0
 class Live:
     """A reply that is being written, shown piece by piece in its place."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, glimpse: Glimpse) -> None:
         """Nothing is written yet."""
-        self._draft = draft
+        self._glimpse = glimpse
         self._text = ""
 
     async def say(self, piece: str) -> None:
@@ -42,8 +42,8 @@ class Live:
         try:
             while True:
                 async with asyncio.timeout(LONGEST_SHOW_S):
-                    await self._draft.show(self._text)
-                await asyncio.sleep(self._draft.every_s)
+                    await self._glimpse.show(self._text)
+                await asyncio.sleep(self._glimpse.every_s)
         except (NotDelivered, Undeliverable, PlaceMoved, TimeoutError):
             return  # the reply itself is delivered all the same
 
@@ -56,7 +56,7 @@ async def live_for(house: House, said: Utterance) -> Live | None:
     try:
         async with house.db.reading() as tx:
             chat = await get_chat(tx, said.person.id, said.message.chat)
-        draft = channel.draft(chat.address, key=str(said.message.turn))
+        glimpse = channel.glimpse(chat.address, key=str(said.message.turn))
     except (StoreError, InvalidInput):
         return None
-    return None if draft is None else Live(draft)
+    return None if glimpse is None else Live(glimpse)

@@ -53,11 +53,6 @@ def beside_what_was_said(name: str, said: str, language: str | None) -> str:
     return phrasebook(spoken_language(detected, language)).say[name]
 
 
-def phrase(name: str, language: str | None) -> str:
-    """A phrase of the house, in the language of a talk."""
-    return phrasebook(spoken_language(language, None)).say[name]
-
-
 async def tell_delays(
     house: House, said: Message, tell: Tell, *, has_begun: Callable[[], bool]
 ) -> None:

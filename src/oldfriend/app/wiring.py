@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from oldfriend.app.by_hand import take_over
 from oldfriend.app.charging import LedgerAccount
@@ -43,6 +43,7 @@ from oldfriend.memory.shelf import Shelf
 if TYPE_CHECKING:
     from oldfriend.channels.telegram.channel import Telegram
     from oldfriend.llm.adapters.provided import ProvidedEmbedder
+    from oldfriend.llm.adapters.voices import Voices
 
 
 @asynccontextmanager
@@ -59,43 +60,49 @@ async def open_house(
     db = open_in_memory() if in_memory else await open_database(settings.database, create=create)
     embedders = Embedders(settings, LedgerAccount(db=db, settings=settings, clock=clock))
     embedder = embedders.present()
-    minds = [Minds(settings, clock)]
+    minds, voices = [Minds(settings, clock)], [voices_for(settings, embedders.account)]
     waking, platforms = Waking(db), Platforms()
 
     def refurnish(house: House, anew: Settings) -> House:
         minds.append(Minds(anew, clock))  # turns that have begun go on with those before
+        voices.append(voices_for(anew, embedders.account))
         return replace(
             house, settings=anew, models=minds[-1].by_role(), warm=minds[-1].warm,
             channels=platforms.reached(anew) if reaches else {},
+            transcriber=voices[-1].transcriber(anew.speech.transcriber),
+            speaker=voices[-1].speaker(anew.speech.speaker, anew.speech.voice),
         )  # fmt: skip
 
     try:
         house = House(
-            db=db,
-            embedder=embedder,
+            db=db, embedder=embedder, clock=clock, settings=settings, waking=waking,
             shelf=Shelf(embedder.model, limit_bytes=settings.search.memory_mb << 20),
-            clock=clock,
-            settings=settings,
-            waking=waking,
-            name=name_of_process(),
-            opened_at=clock(),
+            name=name_of_process(), opened_at=clock(),
             in_memory=open_in_memory,
             former=embedders.find_former,
-            models=minds[0].by_role(),
+            models=minds[0].by_role(), warm=minds[0].warm,
+            transcriber=voices[0].transcriber(settings.speech.transcriber),
+            speaker=voices[0].speaker(settings.speech.speaker, settings.speech.voice),
             channels=platforms.reached(settings) if reaches else {},
-            warm=minds[0].warm,
-            refurnish=refurnish,
-            backup_made=db.backup_made,
-        )
+            refurnish=refurnish, backup_made=db.backup_made,
+        )  # fmt: skip
         await take_over(house)
         yield house
     finally:
-        await waking.close()
-        for each in minds:
-            await each.close()
-        await platforms.close()
-        await embedders.close()
-        await db.close()
+        await close_all(waking, *minds, *voices, platforms, embedders, db)
+
+
+class Closing(Protocol):
+    """Something that lets go of what it holds."""
+
+    async def close(self) -> None:
+        """Let it go."""
+
+
+async def close_all(*those: Closing) -> None:
+    """Close one after the other."""
+    for each in those:
+        await each.close()
 
 
 class Embedders:
@@ -104,7 +111,7 @@ class Embedders:
     def __init__(self, settings: Settings, account: Account) -> None:
         """Make none yet; what they cost is charged to an account, where nobody names another."""
         self._settings = settings
-        self._account = account
+        self.account = account
         self._made: dict[str, Embedder] = {}
         self._to_close: list[Callable[[], Awaitable[None]]] = []
 
@@ -146,7 +153,7 @@ class Embedders:
         name, _, dimension = model.rpartition("/")
         if not (name and dimension.isdecimal()):
             raise EmbeddingFailed(f"This version does not have the model {model}.")
-        provided = provided_embedder(choice_of(self._settings, name), int(dimension), self._account)
+        provided = provided_embedder(choice_of(self._settings, name), int(dimension), self.account)
         self._to_close.append(provided.close)
         return provided
 
@@ -239,6 +246,22 @@ def open_telegram(token: str, settings: Settings) -> "Telegram":
         return Telegram(token, base_url=chosen.base_url, quiet_s=chosen.quiet_s)
     except InvalidToken as error:
         raise PlatformRefused("That cannot be a token of a Telegram bot.") from error
+
+
+async def name_of_bot(settings: Settings, token: str) -> str:
+    """What the bot with a token is called on Telegram. Raises PlatformRefused, …Unavailable."""
+    telegram = open_telegram(token, settings)
+    try:
+        return await telegram.name()
+    finally:
+        await telegram.close()
+
+
+def voices_for(settings: Settings, account: Account) -> "Voices":
+    """Those who hear and speak, reached as was chosen."""
+    from oldfriend.llm.adapters.voices import Voices
+
+    return Voices(partial(choice_of, settings), account, folder=settings.data)
 
 
 class Minds:

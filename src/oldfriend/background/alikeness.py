@@ -63,7 +63,8 @@ def weigh(
     alike = Alikeness(meanings=meanings)
     known = Vectors(model=embedder, of=meanings) if meanings else None
     gone = (*gathered.scene.rejected, *gathered.scene.merged)
-    others: list[Told] = [*(each.memory for each in gathered.known), *gone, *claims]
+    told = (each.memory for each in gathered.known if each.memory.kind != "triple")  # by its ends
+    others: list[Told] = [*told, *gone, *claims]
     language = gathered.scene.language
     names = [name for each in gathered.entities for name in (each.name, *each.aliases)]
     for pair in alike_pairs(claims, others, known, language=language):

@@ -24,6 +24,7 @@ from oldfriend.background.gates.meant import (
     habit_fault,
     irony_fault,
     liking_fault,
+    openness_fault,
     refusal_fault,
 )
 from oldfriend.background.gates.mending import mended, mendings, tidy
@@ -55,10 +56,10 @@ Gate = Callable[[Case], Reason | None]
 
 
 GATES: Final[Sequence[Gate]] = (
-    kind_fault, range_fault, key_fault, value_fault, time_fault, target_fault,
+    secret_fault, kind_fault, range_fault, key_fault, value_fault, time_fault, target_fault,
     length_fault, pronoun_fault, weakness_fault, measurement_fault, once_fault,
-    secret_fault, order_fault, irony_fault, refusal_fault, liking_fault, change_fault,
-    overruling_fault, matter_fault, number_fault, habit_fault,
+    order_fault, irony_fault, refusal_fault, liking_fault, change_fault,
+    overruling_fault, matter_fault, number_fault, habit_fault, openness_fault,
 )  # fmt: skip
 """Each gives a reason against a claim, or none."""
 

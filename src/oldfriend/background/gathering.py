@@ -34,14 +34,14 @@ from oldfriend.memory.segments import Segment, list_messages_before, list_messag
 from oldfriend.memory.shelf import Shelf
 
 LASTING: Final = frozenset[MemoryKind](
-    {"note", "fact", "preference", "pattern", "commitment", "expectation"}
+    {"note", "fact", "preference", "pattern", "commitment", "expectation", "triple", "opinion"}
 )
-ATTRIBUTES: Final = frozenset[MemoryKind]({"fact", "preference"})
+ATTRIBUTES: Final = frozenset[MemoryKind]({"fact", "preference", "triple"})
 BEFORE: Final = 6
 """So many messages before a segment help to understand it."""
 SHOWN: Final[Mapping[MemoryKind, int]] = {
     "fact": 40, "preference": 20, "pattern": 20, "commitment": 10, "expectation": 10, "event": 10,
-    "note": 10,
+    "note": 10, "opinion": 10,
 }  # fmt: skip
 """How much of what is known a model is shown, the strongest first."""
 
@@ -74,7 +74,8 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     notes = await list_memories(tx, person.id, kinds=["note"])  # search finds them by their words
     believed = [each for each in beliefs.known if each.memory.kind != "note"]
     known = [each for each in (*notes, *believed) if may_bear_on(each.memory, segment)]
-    entities = await list_entities(tx, person.id)
+    named = await list_entities(tx, person.id, live=False)
+    entities = [each for each in named if each.ended_at is None]
     return Gathered(
         segment=segment,
         revision=await revision_of(tx, person.id),
@@ -94,6 +95,7 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
             rejected=tuple(await list_rejected(tx, person.id)),
             merged=tuple(await list_merged(tx, person.id)),
             fading=await list_fading(tx, segment),
+            merged_names=tuple(each for each in named if each.status == "merged"),
         ),
         known=tuple(known),
         meanings=beliefs.meanings([each.memory.id for each in known]),
@@ -118,7 +120,7 @@ def strongest(known: Sequence[Known]) -> list[Known]:
     """What of the known is shown to a model: of each kind the strongest."""
     live: dict[MemoryKind, list[Known]] = {kind: [] for kind in SHOWN}
     for each in known:
-        if each.memory.ended_at is None:
+        if each.memory.ended_at is None and each.memory.kind in live:
             live[each.memory.kind].append(each)
     return [
         each

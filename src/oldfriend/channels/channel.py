@@ -19,7 +19,7 @@ Receive: TypeAlias = Callable[[Arriving], Awaitable[None]]
 """Takes in what has happened: when it returns, that is durable. Raises StoreError if it cannot."""
 
 
-class Draft(Protocol):
+class Glimpse(Protocol):
     """Shows a reply in its place while it is being written; best effort, gone with the reply."""
 
     @property
@@ -50,7 +50,7 @@ class Channel(Protocol):
         that knows keys shows it once. Raises NotDelivered, Undeliverable, PlaceMoved.
         """
 
-    def draft(self, address: str, *, key: str) -> Draft | None:
+    def glimpse(self, address: str, *, key: str) -> Glimpse | None:
         """A way to show a reply while it is being written; None: there is none."""
 
     async def listen(self, receive: Receive) -> None:

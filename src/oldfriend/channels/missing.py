@@ -24,7 +24,7 @@ class NoChannel:
         del address, text, key
         raise NotDelivered(self.why)
 
-    def draft(self, address: str, *, key: str) -> None:
+    def glimpse(self, address: str, *, key: str) -> None:
         """There is none."""
         del address, key
 

@@ -9,6 +9,7 @@ from oldfriend.app.believing.looking import (
     Belief,
     about,
     beliefs_at,
+    list_about,
     list_beliefs,
     list_names,
     list_told,
@@ -68,6 +69,8 @@ async def looked_up(
             return await list_beliefs(
                 tx, person.id, kinds=["fact", "preference"], live=not options.all
             )
+        case "entities" if options.name is not None:
+            return await list_about(tx, person.id, options.name)
         case "entities":
             return await list_names(tx, person.id, live=not options.all)
         case "summaries":

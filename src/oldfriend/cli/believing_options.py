@@ -86,6 +86,11 @@ def add_lists(commands: Commands) -> None:
     }.items():
         listing = add_look(commands, look, text)
         listing.add_argument("--all", action="store_true", help="also what is over")
+        if look == "entities":
+            listing.add_argument(
+                "name", nargs="?", type=storable, metavar="NAME",
+                help="only this one: to whom and what they are tied, and what else is known",
+            )  # fmt: skip
     beliefs = add_look(commands, "beliefs", "everything believed, now or on a day")
     beliefs.add_argument("--as-of", type=storable, metavar="DATE", help="as it was at its end")
     beliefs.add_argument("--about", type=storable, metavar="NAME", help="only what is about them")

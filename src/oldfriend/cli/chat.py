@@ -16,7 +16,7 @@ from oldfriend.app.doctor import growing_too_large
 from oldfriend.app.embedding import LEFT_OVER, make_up
 from oldfriend.app.house import House
 from oldfriend.app.meanwhile import TalkPlace
-from oldfriend.app.waiting import phrase
+from oldfriend.app.waiting import beside_what_was_said
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.conversation import Conversation
 from oldfriend.cli.opening import opened, person_named, settings_from
@@ -35,7 +35,7 @@ async def run(options: argparse.Namespace) -> int:
                 remark(warning)
         except (StoreFull, StoreUnusable) as error:
             settings = settings_from(options)
-            remark(f"{error} {phrase('not_kept', settings.language)}")
+            remark(f"{error} {beside_what_was_said('not_kept', '', settings.language)}")
             house = await stack.enter_async_context(open_house(settings, in_memory=True))
             line = await open_line(house, person=person_named(options), channel=options.channel)
             talk = TalkPlace(house, line, reach=reach)
@@ -71,7 +71,7 @@ async def converse_by_lines(place: TalkPlace) -> int:
 
     1 when something could not be done: nobody may be there to read that it was said.
     """
-    talk = Conversation(place, print, speak, remark=remark)
+    talk = Conversation(place, partial(print, flush=True), speak, remark=remark)
     trouble = await read_ripe(talk.house, talk.line.person.id)
     while text := await asyncio.to_thread(sys.stdin.readline):
         if not await talk.hear(text.rstrip("\n")):

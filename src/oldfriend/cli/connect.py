@@ -1,4 +1,4 @@
-"""oldfriend connect: choose a model, try it, and keep the choice.
+"""oldfriend connect: choose a model, try it, and keep the choice; or have people reach it.
 
 Whatever is not given as an option is asked. Before anything is used it is said what will leave
 this machine, and asked whether it may.
@@ -9,7 +9,6 @@ import asyncio
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from getpass import getpass
 
 from oldfriend.app.choices.choosing import Given
 from oldfriend.app.choices.database_url import shown_url
@@ -32,15 +31,28 @@ from oldfriend.app.connecting import (
     try_model,
     wants_key,
 )
+from oldfriend.app.connecting_speech import (
+    SPEAKERS,
+    TRANSCRIBERS,
+    keep_local_transcriber,
+    keep_speaker,
+    keep_transcriber,
+    local_model,
+    try_speaker,
+    try_transcriber,
+)
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.bringing import embed_all
-from oldfriend.cli.opening import settings_from
+from oldfriend.cli.opening import ask_secretly, settings_from
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.llm.catalogue import PROVIDERS
 from oldfriend.memory.people import list_people
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}
 SAID = "what you say, and whatever of your memories bears on it"
+HEARD = "each recording that somebody sends you"
+SPOKEN = "each reply that is spoken, its words"
+NOT_OPUS = ", no Opus: it goes out as a file of sound, not as a voice message"
 EMBEDDED = "all that was ever said, once, to be embedded, and from then on each message"
 
 
@@ -52,6 +64,14 @@ async def run(options: argparse.Namespace) -> int:
             return await connect_model(options, settings)
         case "embedder":
             return await connect_embedder(options, settings)
+        case "transcriber":
+            return await connect_transcriber(options, settings)
+        case "speaker":
+            return await connect_speaker(options, settings)
+        case "telegram":
+            from oldfriend.cli.connect_telegram import connect_telegram
+
+            return await connect_telegram(options, settings)
         case "none":
             go_offline(settings)
             print("Offline again: answers come from the memory alone, and nothing is sent.")
@@ -94,6 +114,39 @@ async def connect_embedder(options: argparse.Namespace, settings: Settings) -> i
     return 0
 
 
+async def connect_transcriber(options: argparse.Namespace, settings: Settings) -> int:
+    """Choose who writes down what is said aloud."""
+    if options.provider == LOCAL:
+        model = local_model(options.name or answer("In which folder is the model"))
+        if not options.no_test:
+            await try_transcriber(settings, model, None)
+        keep_local_transcriber(settings, model)
+        tell(settings, None, [f"transcriber: {model}; nothing leaves this machine"])
+        return 0
+    wish = await wished(options, settings, TRANSCRIBERS)
+    if not may(options, settings, wish, HEARD):
+        return 1
+    if not options.no_test:
+        await try_transcriber(settings, wish.model, wish)
+        print(f"{wish.model} listens.")
+    tell(settings, keep_transcriber(settings, wish), [f"transcriber: {wish.model}"])
+    return 0
+
+
+async def connect_speaker(options: argparse.Namespace, settings: Settings) -> int:
+    """Choose who speaks, and in which voice."""
+    wish = await wished(options, settings, SPEAKERS)
+    voice = options.voice or settings.speech.voice
+    if not may(options, settings, wish, SPOKEN):
+        return 1
+    if not options.no_test:
+        speech = await try_speaker(settings, wish, voice)
+        print(f"{wish.model} speaks: {speech.mime}{'' if speech.is_opus else NOT_OPUS}")
+    kept = keep_speaker(settings, wish, voice)
+    tell(settings, kept, [f"speaker: {wish.model}, with the voice {voice}"])
+    return 0
+
+
 def forget_key_of(options: argparse.Namespace, settings: Settings) -> int:
     """Remove a key that was kept."""
     provider = options.provider or answer("Of which provider")
@@ -124,7 +177,7 @@ async def wished(options: argparse.Namespace, settings: Settings, usual: Mapping
     if variable := missing_variable(settings, wish):
         raise InvalidInput(f"There is no key in {variable}.")
     if wants_key(settings, wish):
-        key = await asyncio.to_thread(ask_for_key, provider)
+        key = await asyncio.to_thread(ask_secretly, f"Key of {provider}")
         if not key:
             raise InvalidInput(f"{provider} needs a key, and none was given. Nothing was changed.")
         return wish.with_key(key)
@@ -151,15 +204,6 @@ def name_for(options: argparse.Namespace, there: Sequence[str], usual: str | Non
     if there:
         print(f"There are: {', '.join(there)}")
     return answer("Which model", likely)
-
-
-def ask_for_key(provider: str) -> str:
-    """A key, as far as possible without showing it."""
-    words = f"Key of {provider} (it is not shown): "
-    if sys.stdin.isatty():
-        return getpass(words)
-    print(words)
-    return sys.stdin.readline().strip()
 
 
 def answer(question: str, likely: str | None = None) -> str:

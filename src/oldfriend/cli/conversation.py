@@ -11,7 +11,7 @@ from oldfriend.app.answering import see_answered
 from oldfriend.app.house import House
 from oldfriend.app.meanwhile import MAY_PASS, TalkPlace
 from oldfriend.app.showing import explained, receipt_as_text
-from oldfriend.app.waiting import Delay, beside_what_was_said, in_words, phrase
+from oldfriend.app.waiting import Delay, beside_what_was_said, in_words
 from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed, TurnStopped
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import Say
@@ -52,6 +52,7 @@ class Conversation:
         self._shown_at_home: tuple[set[int], int] = set(), 0  # while the talk is in memory
         self._busy = asyncio.Lock()
         self._asked: Message | None = None  # what is being answered
+        self._said = ""  # the last words: remarks are in their language
 
     @property
     def house(self) -> House:
@@ -75,7 +76,7 @@ class Conversation:
             shown, looked_to = self._shown_at_home
             seqs = {each.seq for each in written}
             self._shown, self._looked_to = shown | seqs, looked_to or max(seqs, default=0)
-            self.remark(phrase("kept_again", self._language))
+            self.remark(beside_what_was_said("kept_again", self._said, self._language))
         return self.is_kept
 
     async def finish(self) -> None:
@@ -83,7 +84,8 @@ class Conversation:
         if not await self.keep():
             self.has_failed = True
             count = await self._place.count_unkept()
-            self.write(phrase("never_kept", self._language).format(count=count))
+            lost = beside_what_was_said("never_kept", self._said, self._language)
+            self.write(lost.format(count=count))
 
     async def begin(self) -> None:
         """Show where the talk stopped last time."""
@@ -141,6 +143,7 @@ class Conversation:
     async def _take_in(self, text: str) -> Accepted:
         """Write down what was said: in the store, or in memory while that cannot be written."""
         said = Said(text=text, at=self.house.clock())
+        self._said = text
         await self.keep()
         try:
             accepted = await accept(self.house, self.line, said, to_answer=True)

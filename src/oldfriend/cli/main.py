@@ -133,6 +133,8 @@ def add_looking(commands: Commands) -> None:
         "--around", action="store_true", help="with what was said before and after a message"
     )
     recall.add_argument("--json", action="store_true", help="print a list of hits as JSON")
+    hear = add_command(commands, "hear", "hear", "write down what is said in a recording")
+    hear.add_argument("file", metavar="FILE", help="such as a voice message: at most 20 MB")
     why = add_command(commands, "why", "why", "explain what a reply stood on")
     why.add_argument(
         "reply", nargs="?", type=storable, metavar="REPLY",
@@ -207,6 +209,7 @@ def add_comparing(commands: Commands) -> None:
 def add_running(commands: Commands) -> None:
     """The commands for a process that stays, and for looking after it."""
     add_command(commands, "serve", "serve", "be there for everybody, until told to stop")
+    add_command(commands, "link", "link", "a one-time link that opens it in your browser")
     add_command(commands, "work", "work", "work for the same memory beside a running serve")
     add_command(commands, "stop", "stop", "have serve end what it has begun, and end")
     add_command(commands, "reload", "reload", "have serve read oldfriend.toml again")
@@ -232,12 +235,19 @@ def add_running(commands: Commands) -> None:
 
 
 def add_connect(commands: Commands) -> None:
-    """The command for choosing models."""
-    connect = add_command(commands, "connect", "connect", "choose the models, or go offline")
+    """The command for choosing models, and where people talk."""
+    connect = add_command(commands, "connect", "connect", "choose the models; talk on Telegram")
     connect.add_argument(
-        "what", choices=("model", "embedder", "none", "forget"),
-        help="a language model; a model for embedding; none: go offline; forget a kept key",
+        "what", choices=(
+            "model", "embedder", "transcriber", "speaker", "telegram", "none", "forget",
+        ),
+        help="a language model; a model for embedding; who listens; who speaks; a bot on "
+        "Telegram, and a code for the --person; none: go offline; forget a kept key",
     )  # fmt: skip
+    add_new_person(connect)
+    connect.add_argument(
+        "--remove", action="store_true", help="with telegram: let the bot go, or the --person there"
+    )
     connect.add_argument("--provider", type=storable, metavar="NAME", help="such as ollama")
     connect.add_argument("--name", type=storable, metavar="NAME", help="of the model there")
     connect.add_argument("--base-url", type=storable, metavar="URL", help="where the provider is")
@@ -250,6 +260,7 @@ def add_connect(commands: Commands) -> None:
     connect.add_argument(
         "--dimension", type=positive, metavar="N", help="of an embedder that is not tested"
     )
+    connect.add_argument("--voice", type=storable, metavar="NAME", help="of a speaker")
     connect.add_argument("--no-test", action="store_true", help="do not try it")
     connect.add_argument("--later", action="store_true", help="embed anew later, bit by bit")
     connect.add_argument("--yes", action="store_true", help="do not ask")

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from getpass import getpass
 from pathlib import Path
 
 from oldfriend.app.choices.settings import Settings, data_folder, read_settings
@@ -47,3 +48,12 @@ def person_named(options: argparse.Namespace) -> str | None:
 def is_at_terminal() -> bool:
     """Whether there is somebody to ask."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask_secretly(what: str) -> str:
+    """What somebody types in, as far as possible without showing it."""
+    words = f"{what} (it is not shown): "
+    if sys.stdin.isatty():
+        return getpass(words)
+    print(words)
+    return sys.stdin.readline().strip()

@@ -1,7 +1,8 @@
 """oldfriend serve: be there for everybody, until told to stop.
 
 One for each data folder. It takes what waits and answers it, does what is to be done in between,
-and says on a port of this machine how it does. What happens is told on standard error.
+shows the page in a browser, and says on the same port how it does. What happens is told on
+standard error.
 """
 
 import argparse
@@ -19,9 +20,12 @@ from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
 from oldfriend.app.running.telling import begin_telling, tell
 from oldfriend.app.wiring import open_house
 from oldfriend.channels.channel import PLATFORMS
+from oldfriend.cli.link import new_link, opens_at
 from oldfriend.cli.opening import settings_from
 from oldfriend.cli.work import WORKS
 from oldfriend.domain.clock import system_clock
+from oldfriend.web.room import Room
+from oldfriend.web.site import site_of
 
 SERVES: Final[Mapping[str, Work]] = MappingProxyType(
     {**WORKS, **{name: partial(listen_on, name) for name in sorted(PLATFORMS)}}
@@ -38,10 +42,17 @@ async def run(options: argparse.Namespace) -> int:
         listen(settings.serve.host, settings.serve.port) as listening,
     ):
         async with open_house(settings, reaches=True) as house:
-            supervisor = Supervisor(house, SERVES, read_again=partial(settings_from, options))
+            port = listening.getsockname()[1]
+            room = Room(house, port=port)
+            supervisor = Supervisor(
+                house, {**SERVES, "pages": room.answer_here},
+                read_again=partial(settings_from, options),
+            )  # fmt: skip
             with heeding_signals(supervisor):
-                say_where(presence, settings, listening.getsockname()[1])
-                door = Door(supervisor=supervisor, listening=listening)
+                say_where(presence, settings, port)
+                print(opens_at(await new_link(house, None, port=port)), flush=True)
+                site = site_of(room, lambda: supervisor.troubles)
+                door = Door(supervisor=supervisor, listening=listening, site=site)
                 has_ended = await supervisor.run(
                     door=door.stay_open, has_reloaded=presence.has_reloaded
                 )

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.app.allowance import Allowance, allowances
+from oldfriend.app.choices.reaching import token_of
 from oldfriend.app.choices.sections import ROLES
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.jobs import embedding_waits_until
+from oldfriend.app.running.metrics import OnPlatform, count_platform
 from oldfriend.app.running.presence import Serving, find_serving
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.columns import counted, duration
@@ -43,6 +45,7 @@ class State:
     to_read: int  # stretches of talk of which nothing was learned yet
     embedding_until: Micros | None  # when embedding goes on that waits for tomorrow's allowance
     unfolded: list[str]  # why summaries could not be folded
+    on_telegram: OnPlatform
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -69,6 +72,7 @@ async def state_from(settings: Settings) -> State:
             settings=settings, now=now, waiting=await count_waiting(tx, now=now),
             today=await allowances(tx, settings, now=now), to_read=await count_unread(tx),
             embedding_until=await embedding_waits_until(tx, now=now),
+            on_telegram=await count_platform(tx, "telegram"),
             unfolded=[
                 why
                 for person in await list_people(tx)
@@ -117,6 +121,7 @@ def state_as_text(state: State) -> list[str]:
             * bool(state.to_read)
         ),
         f"Models: {models_as_text(state.settings)}.",
+        *telegram_as_text(state),
         f"Today: {counted(spent.calls, 'call')}, {spent.tokens:,} tokens, {price(spent)}.",
         *map(allowance_as_text, state.today),
         *embedding_as_text(state),
@@ -158,6 +163,19 @@ def models_as_text(settings: Settings) -> str:
     return "; ".join(f"{role} {', then '.join(models)}" for role, models in chosen)
 
 
+def telegram_as_text(state: State) -> list[str]:
+    """Who talks on Telegram, where a bot is connected, or was."""
+    on = state.on_telegram
+    if token_of(state.settings, on.name) is None and not on.known:
+        return []
+    closed = f"; {counted(on.closed, 'chat')} closed" if on.closed else ""
+    away = f"; {counted(on.turned_away, 'message')} of strangers today" if on.turned_away else ""
+    missing = "" if token_of(state.settings, on.name) else ", but no bot is connected"
+    off = "" if state.settings.telegram.enabled else ", but it is off"
+    known = counted(on.known, "address", "addresses")
+    return [f"Telegram: {known} known{missing or off}{closed}{away}."]
+
+
 def running_as_json(serving: Serving | None, troubles: list[str]) -> JsonValue:
     """Whether anything runs, for a program; null when nothing does."""
     if serving is None:
@@ -182,5 +200,9 @@ def state_as_json(state: State) -> dict[str, JsonValue]:
         "models": {role: [*models.for_role(role)] for role in ROLES},
         "today": {each.purpose: allowance_as_json(each) for each in state.today},
         "not_folded": [*state.unfolded],
+        "telegram": {
+            "known": state.on_telegram.known, "closed": state.on_telegram.closed,
+            "turned_away": state.on_telegram.turned_away,
+        },
         "embedding_waits_until": None if until is None else from_micros(until).isoformat(),
     }  # fmt: skip

@@ -5,11 +5,15 @@ of what is in them.
 """
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from oldfriend.db.database import Row, SqlValue, TableShape, Transaction
 
 ROWS_AT_ONCE: Final = 500
+FILES_AT_ONCE: Final = 4
+FILES: Final = frozenset({"recording"})
+"""The columns in which whole files may stand, of 20 MB each."""
 
 
 async def count_rows(tx: Transaction, table: TableShape) -> int:
@@ -32,20 +36,26 @@ async def slices_of(
     names = [f"after_{place}" for place in places]
     after: dict[str, SqlValue] = {}
     owned, whose = ("", {}) if of is None else owned_by(*of)
+    most = ROWS_AT_ONCE if FILES.isdisjoint(table.columns) else FILES_AT_ONCE
     while True:
         past = f"AND ({key}) > ({', '.join(f':{name}' for name in names)})" if after else ""
         rows = await tx.rows(
             f"""SELECT {columns} FROM {table.name} WHERE 1 = 1 {owned} {past}
                ORDER BY {key} LIMIT :most""",
-            most=ROWS_AT_ONCE,
+            most=most,
             **whose,
             **after,
         )
         if rows:
             yield rows
-        if len(rows) < ROWS_AT_ONCE:
+        if len(rows) < most:
             return
         after = {name: rows[-1][place] for name, place in zip(names, places, strict=True)}
+
+
+def without_files(table: TableShape) -> TableShape:
+    """The same table, of whose rows no whole file is read."""
+    return replace(table, columns=tuple(each for each in table.columns if each not in FILES))
 
 
 async def all_rows(

@@ -106,7 +106,7 @@ class Memory:
     language: str
     subject: Subject = "person"
     trust: TrustClass = "person"  # whose words it rests on; "outside" is only "read in …"
-    key: str = ""  # of a fact: English, snake_case; of a preference: its Category; of a triple: its Tie
+    key: str = ""  # of a fact: English, snake_case; of a preference: its Category; of a triple: Tie
     value: str = ""  # of a fact or preference; of a triple the name of its second
     pattern: PatternKind | None = None
     impact: int = 0  # of an event, −10 to +10

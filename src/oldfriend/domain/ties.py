@@ -31,10 +31,36 @@ DATED: Final[frozenset[Tie]] = frozenset({"visited", "plans_for"})
 OF_PEOPLE: Final[frozenset[Tie]] = BOTH_WAYS | {"parent_of", "child_of"}
 USUAL_KIND: Final[Mapping[Tie, EntityKind]] = {
     **dict.fromkeys(OF_PEOPLE, "person"),
-    **dict.fromkeys(("lives_in", "comes_from", "visited", "plans_for"), "place"),
+    **dict.fromkeys(("lives_in", "comes_from", "plans_for"), "place"),
     **dict.fromkeys(("works_at", "studies_at", "member_of"), "org"),
 }  # fmt: skip
 """What the second of a tie usually is; "other" where it may be anything."""
+TIE_OF_PART: Final[Mapping[str, Tie]] = {
+    **dict.fromkeys(("sister", "brother", "sibling"), "sibling_of"),
+    **dict.fromkeys(("mother", "father"), "parent_of"),
+    **dict.fromkeys(("son", "daughter", "child"), "child_of"),
+    **dict.fromkeys(
+        ("wife", "husband", "partner", "spouse", "girlfriend", "boyfriend", "fiancé", "fiancée"),
+        "partner_of",
+    ),
+    **dict.fromkeys(
+        ("grandmother", "grandfather", "aunt", "uncle", "cousin", "niece", "nephew"),
+        "relative_of",
+    ),
+    **dict.fromkeys(("friend", "best friend", "best_friend"), "friend_of"),
+    **dict.fromkeys(("colleague", "boss"), "colleague_of"),
+    **dict.fromkeys(("flatmate", "roommate", "neighbour", "teacher", "therapist"), "knows"),
+}  # fmt: skip
+"""How one stands to another whose … they are; …"""
+PETS: Final = frozenset(
+    {"dog", "cat", "rabbit", "parrot", "hamster", "horse", "pet", "pets"}
+)  # fmt: skip
+"""… and these are owned."""
+TIE_OF_KEY: Final[Mapping[str, Tie]] = {
+    "location": "lives_in", "birthplace": "comes_from", "hometown": "comes_from",
+    "workplace": "works_at", "employer": "works_at", "interests": "likes", "dislikes": "dislikes",
+}  # fmt: skip
+"""What a fact or preference ties, where its value has a name. What a fact says, no tie repeats."""
 ANIMATE: Final[frozenset[EntityKind]] = frozenset({"person", "pet"})
 
 
@@ -87,14 +113,67 @@ def edge_between(tie: Tie, first: Node, second: Node) -> Edge | None:
     return None if second is None else Edge(tie, first, second)
 
 
-def edge_of(memory: Memory, same_as: Mapping[EntityId, EntityId]) -> Edge | None:
-    """The tie that a memory tells of, between those whom its names mean by now."""
-    tie = next((each for each in TIES if each == memory.key), None)
-    ends = [same_as.get(each, each) for each in memory.entities]
-    if memory.kind != "triple" or tie is None or not ends:
-        return None
-    first = None if memory.subject == "person" else ends[0]
-    return edge_between(tie, first, ends[-1])
+def edge_of_part(part: str, first: Node, second: Node) -> Edge | None:
+    """That the first is the sister, the husband, the dog … of the second."""
+    if part in PETS:
+        return edge_between("owns", second, first)
+    return edge_between(TIE_OF_PART[part], first, second) if part in TIE_OF_PART else None
+
+
+class Names:
+    """Whom each name means by now, of all who are known in somebody's life."""
+
+    __slots__ = ("_called", "_name_of", "_same_as")
+
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        """Know these; of those that were merged, whom they are in the end."""
+        known = list(entities)
+        self._name_of = {each.id: each.name for each in known}
+        self._called = {each.id: _folded_names(each) for each in known}
+        self._same_as = same_ones(known)
+
+    def meant_by(self, entity: EntityId) -> EntityId:
+        """Whom a name means by now."""
+        return self._same_as.get(entity, entity)
+
+    def name_of(self, entity: EntityId) -> str | None:
+        """What somebody is called in the first place."""
+        return self._name_of.get(entity)
+
+    def names_of(self, entity: EntityId) -> frozenset[EntityId]:
+        """Everything that means this one."""
+        others = (each for each, meant in self._same_as.items() if meant == entity)
+        return frozenset((entity, *others))
+
+    def called(self, name: str, among: Iterable[EntityId]) -> EntityId | None:
+        """Who of some is called so."""
+        wanted = name.strip().casefold()
+        found = (each for each in among if wanted in self._called.get(each, ()))
+        return next(map(self.meant_by, found), None)
+
+    def edge_of(self, memory: Memory) -> Edge | None:
+        """The tie that a memory tells of: a triple, or a fact or preference that ties two."""
+        if memory.kind == "triple":
+            return self._edge_of_triple(memory)
+        who, _, key = memory.key.rpartition(":")
+        if memory.kind not in {"fact", "preference"} or memory.subject not in {"person", "other"}:
+            return None
+        first = self.called(who, memory.entities) if who else None
+        if who and first is None:
+            return None
+        if key == "relation":
+            return edge_of_part(memory.value, first, None)
+        second = self.called(memory.value, memory.entities)
+        if second is not None and key in TIE_OF_KEY:
+            return edge_between(TIE_OF_KEY[key], first, second)
+        return edge_of_part(key, second, first)
+
+    def _edge_of_triple(self, memory: Memory) -> Edge | None:
+        tie = next((each for each in TIES if each == memory.key), None)
+        ends = [self.meant_by(each) for each in memory.entities]
+        if tie is None or not ends:
+            return None
+        return edge_between(tie, None if memory.subject == "person" else ends[0], ends[-1])
 
 
 def same_ones(entities: Iterable[Entity]) -> dict[EntityId, EntityId]:
@@ -119,5 +198,8 @@ def is_possible(tie: Tie, first: EntityKind, second: EntityKind) -> bool:
     """Whether such two can be tied so: nobody is the sister of a town, or lives in a dog."""
     if tie in OF_PEOPLE:
         return not {"place", "org"} & {first, second}
-    usual = USUAL_KIND.get(tie)
-    return usual not in {"place", "org"} or second not in ANIMATE or tie == "visited"
+    return USUAL_KIND.get(tie) not in {"place", "org"} or second not in ANIMATE
+
+
+def _folded_names(entity: Entity) -> frozenset[str]:
+    return frozenset(name.strip().casefold() for name in (entity.name, *entity.aliases))

@@ -8,11 +8,13 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.domain.errors import InvalidInput, OldfriendError
+from oldfriend.evals.acquainted import measure_ties
 from oldfriend.evals.answers import measure_answers
 from oldfriend.evals.believing import measure_believing
 from oldfriend.evals.bulk import measure_import
 from oldfriend.evals.claiming import measure_claiming
 from oldfriend.evals.lives.appraising import measure_lives
+from oldfriend.evals.lives.within import measure_inner_life
 from oldfriend.evals.load import measure_load
 from oldfriend.evals.meaning import measure_embedding
 from oldfriend.evals.measuring import Measure, Scope, not_measured
@@ -28,6 +30,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "finding": measure_finding,
     "recall": measure_recall,
     "remembering": measure_remembering,
+    "ties": measure_ties,
     "answers": measure_answers,
     "crowd": measure_crowd,
     "narrow": measure_narrow,
@@ -37,6 +40,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "claiming": measure_claiming,
     "load": measure_load,
     "lives": measure_lives,
+    "inner life": measure_inner_life,
     "embedding": measure_embedding,
     "import": measure_import,
     "start": measure_start,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import PersonId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import Call, Completion, ToolCall, Usage
@@ -33,18 +33,19 @@ async def record_call(
     usage = Usage() if completion is None else completion.usage
     await tx.run(
         """INSERT INTO model_call (id, person, turn, asked, step, request, purpose, prompt, model,
-             outcome, shown, answer, error, tokens_in, tokens_cached, tokens_out, cost, latency,
-             is_background, made_at)
+             outcome, shown, answer, error, tokens_in, tokens_cached, tokens_out, cost, sound,
+             latency, is_background, made_at)
            VALUES (:id, :person, :turn, :asked, :step, :request, :purpose, :prompt, :model,
              :outcome, :shown, :answer, :error, :tokens_in, :tokens_cached, :tokens_out, :cost,
-             :latency, :is_background, :made_at)""",
+             :sound, :latency, :is_background, :made_at)""",
         id=call_id, person=asker.person, turn=asker.turn, asked=asker.asked, step=step,
         request=request,
         purpose=call.request.purpose, prompt=call.request.prompt, model=call.model,
         outcome=call.outcome, shown=json.dumps(call.request.shown),
         answer=answer_of(call), error=call.error,
         tokens_in=usage.input, tokens_cached=usage.cached, tokens_out=usage.output,
-        cost=None if completion is None else completion.cost, latency=call.latency_us,
+        cost=None if completion is None else completion.cost, sound=sound_of(completion),
+        latency=call.latency_us,
         is_background=int(asker.is_background), made_at=now,
     )  # fmt: skip
     return call_id
@@ -68,9 +69,28 @@ async def find_completion(tx: Transaction, asker: Asker, *, step: int) -> Comple
     return None if row is None else completion_from(row)
 
 
+async def find_heard(tx: Transaction, person: PersonId, request: str) -> Completion | None:
+    """What was written down of a recording that a person has sent before; None: nothing yet."""
+    row = await tx.row(
+        """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
+           WHERE person = :person AND purpose = 'transcription' AND request = :request
+           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at DESC, id DESC LIMIT 1""",
+        person=person,
+        request=request,
+    )
+    return None if row is None else completion_from(row)
+
+
+def sound_of(completion: Completion | None) -> Micros | None:
+    """How long what was heard or spoken is."""
+    if completion is None or completion.sound_s is None:
+        return None
+    return round(completion.sound_s * SECOND)
+
+
 def answer_of(call: Call) -> str | None:
-    """What a call gave, as it is stored; vectors are kept with the messages, not here."""
-    if call.completion is None or call.request.purpose == "embedding":
+    """What a call gave, as it is stored; vectors and sounds are kept with messages, not here."""
+    if call.completion is None or call.request.purpose in {"embedding", "speech"}:
         return None
     return answer_to_json(call.completion)
 

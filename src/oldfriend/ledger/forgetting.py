@@ -51,8 +51,14 @@ async def redact_calls(
 ) -> None:  # fmt: skip
     """Take out of the records what these calls gave, and what their tools were told.
 
-    ``turns`` are others whose tools may have been told of it.
+    ``turns`` are others whose tools may have been told of it. What was written down of recordings
+    stands in the log: here all of it goes, for it names no message.
     """
+    await tx.run(
+        """UPDATE model_call SET answer = NULL, request = ''
+           WHERE person = :person AND purpose = 'transcription'""",
+        person=person,
+    )
     calls = [*exposed.shown, *exposed.telling]
     rows = await tx.rows(
         "SELECT id, asked, shown FROM model_call WHERE person = :person", person=person

@@ -44,7 +44,8 @@ class Cap:
 
 SUMS = """count(*), count(CASE WHEN outcome <> 'done' THEN 1 END), sum(tokens_in),
     sum(tokens_cached), sum(tokens_out), sum(cost),
-    count(CASE WHEN cost IS NULL AND tokens_in + tokens_out > 0 THEN 1 END)"""
+    count(CASE WHEN cost IS NULL AND (tokens_in + tokens_out > 0 OR
+      (outcome = 'done' AND purpose IN ('transcription', 'speech'))) THEN 1 END)"""
 
 
 async def spent_since(

@@ -136,7 +136,7 @@ async def edit(
     value = value_in(each, text) if value is None else value.strip()
     if value == each.value:
         status = "active" if each.status in {"tentative", "disputed"} else each.status
-        names = await named_in(tx, person, text)
+        names = each.entities if each.kind == "triple" else await named_in(tx, person, text)
         said = replace(
             each, text=text, status=status, entities=names, is_by_person=True, vouched_at=now
         )  # fmt: skip
@@ -168,7 +168,7 @@ async def supersede(
         raise InvalidInput("A value cannot be empty. If it is not so at all: memory reject ID")
     new = replace(
         old, id=MemoryId(ObjectId(new_id(now))), text=text, value=value, status="active",
-        entities=await named_in(tx, old.person, text),
+        entities=await named_with(tx, old, text, value),
         is_by_person=True, vouched_at=now, trust="person",
         relations=(Relation(kind="supersedes", other=old.id),),
         holds_from=now, holds_until=None, learned_at=now, ended_at=None,
@@ -177,6 +177,22 @@ async def supersede(
     until = old.holds_until or now
     gone = replace(old, status="superseded", holds_until=until, ended_at=now)
     return [new, await decided(tx, gone, "superseded", now=now)]
+
+
+async def named_with(
+    tx: Transaction, old: Memory, text: str, value: str
+) -> tuple[EntityId, ...]:
+    """Who is named where something has another value; of a tie the first stays.
+
+    Raises InvalidInput where a tie would lead to nobody known.
+    """
+    if old.kind != "triple":
+        return await named_in(tx, old.person, text)
+    wanted = value.casefold()
+    for each in await list_entities(tx, old.person):
+        if wanted in {name.casefold() for name in (each.name, *each.aliases)}:
+            return (*old.entities[:-1], each.id)
+    raise InvalidInput(f"Nobody and nothing is known as {value!r}. See: oldfriend entities")
 
 
 async def named_in(tx: Transaction, person: PersonId, text: str) -> tuple[EntityId, ...]:

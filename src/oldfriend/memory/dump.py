@@ -200,8 +200,9 @@ TABLES: Final = (
             "request": "text", "purpose": "text", "prompt": "text", "model": "text",
             "outcome": "text", "shown": "text", "answer": "text?", "error": "text?",
             "tokens_in": "int", "tokens_cached": "int", "tokens_out": "int", "cost": "int?",
-            "latency": "int", "is_background": "int", "made_at": "int",
+            "sound": "int?", "latency": "int", "is_background": "int", "made_at": "int",
         },
+        defaults={"sound": None},
     ),
     Table(
         name="tick", key=("id",), person="person",
@@ -240,6 +241,7 @@ TABLES: Final = (
 """Each after those that it points to."""
 
 LEFT_OUT: Final = MappingProxyType({
+    "attachment": "sounds, of which the words are in the messages",
     "message_vector": "made anew",
     "memory_vector": "made anew",
     "embedder": "what made them",
@@ -251,6 +253,9 @@ LEFT_OUT: Final = MappingProxyType({
     "link_code": "gone after ten minutes",
     "link_attempt": "gone after ten minutes",
     "stranger": "gone after a day",
+    "web_link": "gone after ten minutes",
+    "web_attempt": "gone after ten minutes",
+    "web_session": "a browser signs in again",
     "closed_place": "found out again",
 })  # fmt: skip
 """The tables of which nothing is kept here, and why."""

@@ -40,6 +40,9 @@ INSERT = """INSERT INTO message (id, version, person, seq, chat, session, role, 
       :imprint, :now)
     ON CONFLICT (chat, external_id) WHERE external_id IS NOT NULL AND version = 1 DO NOTHING"""
 
+SHORTLY = 500
+"""Places in the log between a reply and what it answers, at most."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -267,6 +270,20 @@ async def find_reply(tx: Transaction, said: Message) -> Message | None:
         turn=said.turn,
     )
     return None if row is None else message_from(row)
+
+
+async def list_asked(tx: Transaction, reply: Message) -> list[Message]:
+    """What a reply answers, in order: what the person has said in its turn, shortly before."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM {TABLES}
+           WHERE m.person = :person AND m.seq >= :after AND m.seq < :before AND m.turn = :turn
+           AND m.role = 'person' AND m.replaced_at IS NULL ORDER BY m.seq""",
+        person=reply.person,
+        after=reply.seq - SHORTLY,
+        before=reply.seq,
+        turn=reply.turn,
+    )
+    return [message_from(row) for row in rows]
 
 
 async def count_messages(tx: Transaction, person: PersonId) -> int:

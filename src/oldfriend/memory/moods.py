@@ -16,7 +16,7 @@ LASTS: Final = 12 * HOUR
 
 
 async def set_mood(tx: Transaction, segment: Segment, mood: Mood | None) -> None:
-    """Keep the mood that a segment has left behind; None: none that could be told."""
+    """Keep the mood that a segment has left behind; neutral has no phrase, None was not told."""
     await tx.run(
         """UPDATE segment SET mood_phrase = :phrase, mood_energy = :energy, mood_signal = :signal
            WHERE id = :id AND person = :person""",
@@ -29,13 +29,13 @@ async def set_mood(tx: Transaction, segment: Segment, mood: Mood | None) -> None
 
 
 async def find_mood(tx: Transaction, person: PersonId, *, at: Micros) -> Mood | None:
-    """The mood at a moment, towards one person; None: neutral, for nothing recent says more."""
+    """The mood at a moment, towards one person; None: neutral, or nothing recent tells of one."""
     row = await tx.row(
         """SELECT mood_phrase, mood_energy, mood_signal FROM segment
-           WHERE person = :person AND status IN ('done', 'trivial') AND mood_phrase <> ''
+           WHERE person = :person AND status IN ('done', 'trivial') AND mood_energy IS NOT NULL
            AND until_at <= :at AND until_at > :since ORDER BY until_at DESC, id DESC LIMIT 1""",
         person=person,
         at=at,
         since=at - LASTS,
     )
-    return None if row is None else Mood(phrase=row[0], energy=row[1], signal=row[2])
+    return None if row is None or not row[0] else Mood(phrase=row[0], energy=row[1], signal=row[2])

@@ -9,7 +9,7 @@ from typing import Final
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Change, Known, Memory, MemoryKind
-from oldfriend.domain.ties import ONE_AT_A_TIME, edge_of
+from oldfriend.domain.ties import ONE_AT_A_TIME, Names
 
 OVERTAKEN: Final = frozenset({"superseded", "disputed", "fulfilled"})
 """What something else can do to a belief, and take back by going itself."""
@@ -23,6 +23,8 @@ MANY: Final = frozenset({
 
 SINGLE: Final = frozenset({"budget", "preferred_currency", "home_timezone", "language"})
 """Categories of preferences that have one value at a time."""
+AS_NAMED: Final = Names(())
+"""Whom ties are between, as they were named when they were decided."""
 
 
 def has_one_value(kind: MemoryKind, key: str) -> bool:
@@ -38,8 +40,10 @@ def is_same_key(one: Memory, other: Memory) -> bool:
     """Whether two are values of the same."""
     if (one.kind, one.key, one.subject) != (other.kind, other.key, other.subject):
         return False
-    ours, theirs = edge_of(one, {}), edge_of(other, {})
-    return ours is None or (theirs is not None and ours.is_about_same(theirs))
+    if one.kind != "triple":
+        return True
+    ours, theirs = AS_NAMED.edge_of(one), AS_NAMED.edge_of(other)
+    return ours is not None and theirs is not None and ours.is_about_same(theirs)
 
 
 def since(known: Known) -> Micros:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Known, MemoryKind
+from oldfriend.domain.memories import Known
 
 IDENTITY: Final = ("preferred_name", "name", "pronouns", "age", "birthday")
 CONTEXT: Final = ("timezone", "home_timezone", "location", "occupation", "workplace")
@@ -17,7 +17,6 @@ HIDDEN: Final = frozenset({
     "welcomed", "preferred_language", "active_project", "personality", "onboarding_stage",
 })  # fmt: skip
 """Keys of the house's own (ACCEPTANCE E5), beside those that begin with "pending_"."""
-FIRST_ABOUT: Final[dict[MemoryKind, int]] = {"triple": 0, "fact": 1}
 LONG_OVERDUE: Final = 14 * DAY
 """What was due so long ago is not held against anybody any more; it ends by itself."""
 
@@ -103,11 +102,10 @@ def is_long_overdue(known: Known, now: Micros) -> bool:
 
 
 def in_order_of_worth(about: Sequence[Known]) -> list[Known]:
-    """What is believed about somebody: who they are to whom, how they live, then what weighs most."""
+    """What is believed about somebody: who they are, then what weighs most and was said last."""
     return sorted(
         about,
         key=lambda each: (
-            FIRST_ABOUT.get(each.memory.kind, len(FIRST_ABOUT)),
-            -abs(each.memory.impact), -each.standing.last_seen,
+            each.memory.kind != "fact", -abs(each.memory.impact), -each.standing.last_seen
         ),
     )  # fmt: skip

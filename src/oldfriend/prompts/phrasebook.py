@@ -33,10 +33,12 @@ class Understanding:
     why_so: re.Pattern[str]
     believed_then: re.Pattern[str]
     who_is: re.Pattern[str]
+    how_tied: re.Pattern[str]
     how_are_you: re.Pattern[str]
     asking: re.Pattern[str]
     stressed: re.Pattern[str]
     roasting: re.Pattern[str]
+    aloud: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +89,12 @@ def phrasebook(language: str) -> Phrasebook:
             why_so=any_of(understand["why_so"]),
             believed_then=any_of(understand["believed_then"]),
             who_is=any_of(understand["who_is"]),
+            how_tied=any_of(understand["how_tied"]),
             how_are_you=any_of(understand["how_are_you"]),
             asking=any_of(understand["asking"]),
             stressed=any_of(understand["stressed"]),
             roasting=any_of(understand["roasting"]),
+            aloud=any_of(understand["aloud"]),
         ),
         say=book["say"],
         time=Dates(

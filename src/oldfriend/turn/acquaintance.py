@@ -4,7 +4,6 @@ What people have written about who is who, the profile, what is open, who is nam
 short. Reads, and writes nothing.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from oldfriend.db.database import Transaction
@@ -14,13 +13,14 @@ from oldfriend.domain.people import Person
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.profile import NO_PROFILE, Profile, in_order_of_worth
-from oldfriend.memory.search import named_in
+from oldfriend.memory.search import BeliefIndex, Reached
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.soul import soul_text
 
 MOST_NAMED = 3
 """Of so many who are named at once everything important is at hand."""
 MOST_ABOUT_ONE = 12
+MOST_TIES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,14 @@ class About:
 
     entity: Entity
     known: tuple[Known, ...]
+    ties: tuple[Reached, ...] = ()  # to whom and what they are tied, and those again, nearer first
+
+    @property
+    def told(self) -> tuple[Known, ...]:
+        """All of it, ties first; what a tie says already is not said again."""
+        ties = [each.known for each in self.ties]
+        said = {each.memory.text for each in ties}
+        return (*ties, *(each for each in self.known if each.memory.text not in said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +47,7 @@ class Acquaintance:
     blocks: tuple[CoreBlock, ...] = ()  # and to this person, and who they are to it
     profile: Profile = NO_PROFILE
     about: tuple[About, ...] = ()  # whom the words name
+    between: tuple[Known, ...] = ()  # how the first two of them are tied to each other
     unsure: tuple[tuple[Entity, Entity], ...] = ()  # named, and perhaps the same as another
     entities: tuple[Entity, ...] = ()
     summaries: tuple[Summary, ...] = ()  # the highest level first, then as they were
@@ -53,31 +62,26 @@ async def acquaint(
     """What is known of a person who says this."""
     summaries = tuple(await list_summaries(tx, person.id))
     beliefs = await shelf.beliefs_of(tx, person.id)
-    entities = beliefs.entities
-    named = named_in(text, entities)[:MOST_NAMED]
-    about = tuple(
-        About(
-            entity=each,
-            known=tuple(in_order_of_worth(beliefs.about(each.id))[:MOST_ABOUT_ONE]),
-        )
-        for each in named
-        if each.status != "uncertain"
-    )
+    named = beliefs.named_in(text)[:MOST_NAMED]
+    sure = [each for each in named if each.status != "uncertain"]
     return Acquaintance(
         soul=await soul_text(tx),
         blocks=tuple(await list_blocks(tx, person.id)),
-        profile=beliefs.profile(now), about=about,
-        unsure=tuple(perhaps_same(entities, named)), entities=entities,
+        profile=beliefs.profile(now), about=tuple(about_one(beliefs, each) for each in sure),
+        between=beliefs.graph.between(sure[0].id, sure[1].id) if len(sure) > 1 else (),
+        entities=beliefs.entities,
+        unsure=tuple(
+            (one, other) for one, other in beliefs.unsure if one in named or other in named
+        ),
         summaries=summaries,
     )  # fmt: skip
 
 
-def perhaps_same(
-    entities: Sequence[Entity], named: Sequence[Entity]
-) -> Iterator[tuple[Entity, Entity]]:
-    """Those of whom it is not known whether they are the same, where one of them is named."""
-    by_id = {each.id: each for each in entities}
-    for each in entities:
-        other = None if each.same_as is None else by_id.get(each.same_as)
-        if each.status == "uncertain" and other is not None and (each in named or other in named):
-            yield each, other
+def about_one(beliefs: BeliefIndex, entity: Entity) -> About:
+    """What is believed about one, and to whom and what they are tied."""
+    known = [each for each in beliefs.about(entity.id) if each.memory.kind != "triple"]
+    return About(
+        entity=entity,
+        known=tuple(in_order_of_worth(known)[:MOST_ABOUT_ONE]),
+        ties=beliefs.graph.walk([entity.id], most=MOST_TIES),
+    )

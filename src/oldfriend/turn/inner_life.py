@@ -15,6 +15,7 @@ from oldfriend.domain.memories import Known, Mood
 from oldfriend.domain.working import (
     NOTHING_IN_MIND,
     Brief,
+    Emotion,
     Slot,
     StyleMode,
     WorkingMemory,
@@ -25,7 +26,15 @@ from oldfriend.memory.moods import find_mood
 from oldfriend.memory.search.topics import terms_of_matter
 from oldfriend.memory.thoughts import list_thoughts_at_hand
 from oldfriend.memory.working import load_working
-from oldfriend.turn.manner import OLD_FRIEND, Manner, Moment, Weights, manner_of, weights_in
+from oldfriend.turn.manner import (
+    HEAVY,
+    OLD_FRIEND,
+    Manner,
+    Moment,
+    Weights,
+    manner_of,
+    weights_in,
+)
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.understanding import Understanding
 
@@ -111,12 +120,18 @@ def in_mind_after(
         return None
     return inner.working.after(
         Brief(said=in_brief(said.own_words), replied=in_brief(reply), at=now),
-        emotion=understanding.emotion,
+        emotion=seemed(understanding),
         style=style_of(inner),
         plan=understanding.plan,
         slots=slots_of(inner.working, understanding.asks_for, now=now),
         result=in_brief(result),
     )
+
+
+def seemed(understanding: Understanding) -> Emotion:
+    """How the person is kept in mind: who wrote under stress is not taken lightly later either."""
+    is_heavy = understanding.emotion in HEAVY or understanding.signal != "stressed"
+    return understanding.emotion if is_heavy else "overwhelmed"
 
 
 def style_of(inner: InnerLife) -> StyleMode | None:

@@ -24,6 +24,7 @@ from oldfriend.turn.recounting import (
     believed,
     believed_at_that_time,
     forgetting,
+    how_tied,
     listed,
     of_another_time,
     only_named,
@@ -135,17 +136,27 @@ def answered(
     said: Utterance, perception: Perception, sight: Sight, book: Phrasebook
 ) -> tuple[str, Sequence[Thing]]:
     """The answer to a question, after the confirmation of a note that came with it."""
-    asks_who = book.understand.who_is.search(
-        (perception.question or said.text).lower().strip(EDGES)
-    )
-    zone = said.message.zone
-    if asks_who and sight.acquaintance.about and sight.recollection.matter is None:
+    asked = (perception.question or said.text).lower().strip(EDGES)
+    asks_who = book.understand.who_is.search(asked)
+    zone, are_two = said.message.zone, len(sight.acquaintance.about) > 1
+    if are_two and book.understand.how_tied.search(asked):
+        text, used = how_they_are_tied(sight, book, zone)
+    elif asks_who and sight.acquaintance.about and sight.recollection.matter is None:
         text, used = who_it_is(sight, book, zone)
     else:
         text, used = answer(sight.recollection, book, zone)
     if perception.note is not None:
         text = f"{noted(perception.note, sight, book)}\n\n{text}"
     return text, used
+
+
+def how_they_are_tied(
+    sight: Sight, book: Phrasebook, zone: str
+) -> tuple[str, Sequence[Thing]]:
+    """How two are tied whom the words name."""
+    between = {each.memory.id for each in sight.acquaintance.between}
+    used = [each for each in sight.familiar if each.known.memory.id in between]
+    return how_tied(sight, book, zone), used
 
 
 def who_it_is(sight: Sight, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
@@ -161,7 +172,7 @@ def who_it_is(sight: Sight, book: Phrasebook, zone: str) -> tuple[str, Sequence[
 
 def about_whom(sight: Sight) -> Sequence[Thing]:
     """The beliefs that were told of who is named."""
-    told = {each.memory.id for about in sight.acquaintance.about for each in about.known}
+    told = {each.memory.id for about in sight.acquaintance.about for each in about.told}
     return [each for each in sight.familiar if each.known.memory.id in told]
 
 

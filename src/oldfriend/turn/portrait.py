@@ -54,7 +54,7 @@ def about_section(
     entity = about.entity
     called = ", ".join(inert(name) for name in (entity.name, *entity.aliases))
     title = prompt.render("about", name=f"{called} ({entity.kind})")
-    known = [each for each in about.known if each.memory.id not in told]
+    known = [each for each in about.told if each.memory.id not in told]
     lines = [belief_label(prompt, each, zone=zone) for each in known]
     return listed(f"about {entity.name}", title, known, lines, budget)
 

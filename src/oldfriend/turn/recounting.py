@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Known, Memory
 from oldfriend.memory.search.past import held
 from oldfriend.prompts.phrasebook import Phrasebook
@@ -112,10 +113,30 @@ def about_named(sight: Sight, book: Phrasebook, zone: str) -> str:
     parts: list[str] = []
     for about in sight.acquaintance.about:
         lines = [f"• {about.entity.description}"] if about.entity.description else []
-        known = about.known[:MOST_ABOUT]
-        lines += [with_words(familiar[each.memory.id], book, zone) for each in known]
+        through = {each.known.memory.id: each for each in about.ties if each.step > 1}
+        for each in about.told[:MOST_ABOUT]:
+            line = with_words(familiar[each.memory.id], book, zone)
+            reached = through.get(each.memory.id)
+            name = "" if reached is None else name_of(reached.through, sight)
+            lines.append(book.say["reached"].format(line=line, name=name) if name else line)
         parts.append(listed(book.say["about_them"].format(name=about.entity.name), lines))
     return "\n\n".join(filter(None, parts))
+
+
+def name_of(entity: EntityId, sight: Sight) -> str:
+    """What somebody is called."""
+    known = sight.acquaintance.entities
+    return next((each.name for each in known if each.id == entity), "")
+
+
+def how_tied(sight: Sight, book: Phrasebook, zone: str) -> str:
+    """How the two are tied whom the words name, or that it is not known."""
+    familiar = {each.known.memory.id: each for each in sight.familiar}
+    known = sight.acquaintance
+    lines = [with_words(familiar[each.memory.id], book, zone) for each in known.between]
+    one, other = (about.entity.name for about in known.about[:2])
+    title = book.say["tied"].format(one=one, other=other)
+    return listed(title, lines) or book.say["not_tied"].format(one=one, other=other)
 
 
 def only_named(sight: Sight, book: Phrasebook) -> str:

@@ -75,7 +75,7 @@ class Sight:
         """The ids of what is in view without a search."""
         known = self.acquaintance
         profile = (*known.profile.facts, *known.profile.preferences, *known.profile.promises)
-        about = (each for one in known.about for each in one.known)
+        about = (each for one in known.about for each in one.told)
         return [
             *(each.memory.id for each in (*profile, *about)),
             *(note.memory.id for note in self.notes),
@@ -172,10 +172,10 @@ async def looked_up(
         return replace(sight, would_go=await would_go(tx, said, known.entities))
     profile = known.profile
     told = (*profile.facts, *profile.preferences, *profile.promises)
-    about = (each for one in known.about for each in one.known)
+    about = (each for one in known.about for each in one.told)
     return replace(
         sight,
-        familiar=await with_their_words(tx, person.id, [*told, *about]),
+        familiar=await with_their_words(tx, person.id, [*told, *about, *known.between]),
         notes=await list_known_notes(tx, person),
         messages=await count_messages(tx, person.id),
     )

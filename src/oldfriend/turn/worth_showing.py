@@ -24,6 +24,7 @@ from oldfriend.turn.recall import (
 )
 
 MOST_UNSURE = 5
+MOST_REACHED = 5
 """When nothing recalled seems to answer, so much of it may still help to understand."""
 
 
@@ -70,6 +71,7 @@ def promising(recollection: Recollection, *, most_unsure: int = MOST_UNSURE) -> 
     Beliefs that do not seem to answer only where they are pinned, or about somebody named.
     """
     beliefs = [each for each in recollection.ranking if isinstance(each, Remembered)]
+    beliefs = without_most_reached(beliefs)
     messages = [each for each in recollection.ranking if not isinstance(each, Remembered)]
     if not recollection.is_known:
         beliefs = [each for each in beliefs if each.known.memory.is_pinned or is_named(each)]
@@ -80,8 +82,15 @@ def promising(recollection: Recollection, *, most_unsure: int = MOST_UNSURE) -> 
 
 
 def is_named(remembered: Remembered) -> bool:
-    """Whether the words name somebody or something that a belief is about."""
-    return any(reason.cause == "mentions" for reason in remembered.why)
+    """Whether the words name somebody or something that a belief is about, or is tied to."""
+    return any(reason.cause in {"mentions", "reached"} for reason in remembered.why)
+
+
+def without_most_reached(best_first: Sequence[Remembered]) -> list[Remembered]:
+    """The same, but of the ties that were only reached no more than the best few."""
+    reached = [id_of(each) for each in best_first if each.why and each.why[0].cause == "reached"]
+    left_out = set(reached[MOST_REACHED:])
+    return [each for each in best_first if id_of(each) not in left_out]
 
 
 def without_both(best_first: Sequence[Thing], known: Collection[str]) -> list[Thing]:

@@ -146,7 +146,7 @@ async def read_as(house: House, line: Line, text: str, **fields: object) -> Segm
         told = claim(material, str(fields.pop("told")), str(fields.pop("words")), **fields)
         named = Named(name="Robert", kind="person", quotes=told.quotes, aliases=aliases)
         is_named = "Robert" in text
-        return Extraction(author="extract/1", claims=(told,), names=(named,) if is_named else ())
+        return Extraction(author="extract/2", claims=(told,), names=(named,) if is_named else ())
 
     means = await means_for(house, segment)
     await consolidate(replace(means, read=by_model, read_small_talk=by_model), segment)

@@ -136,7 +136,7 @@ async def tell_event(house: House, line: Line, said: str, text: str) -> None:
     async def read_event(material: Material) -> Extraction:
         quote = Quote(message=material.messages[0].id, text=said)
         return Extraction(
-            author="extract/1", claims=(Claim(kind="event", text=text, quotes=(quote,)),)
+            author="extract/2", claims=(Claim(kind="event", text=text, quotes=(quote,)),)
         )
 
     means = await means_for(house, segment)
@@ -160,7 +160,7 @@ async def test_a_model_may_put_a_note_right_too(
             value="in the drawer", quotes=(Quote(message=material.messages[0].id, text=said),),
             bearing="supersedes", target=note,
         )  # fmt: skip
-        return Extraction(author="extract/1", claims=(claim,))
+        return Extraction(author="extract/2", claims=(claim,))
 
     means = await means_for(house, segment)
     await consolidate(replace(means, read=read_it, read_small_talk=read_it), segment)
@@ -227,7 +227,7 @@ async def test_a_peak_that_was_missed_is_counted(house: House, line: Line) -> No
         (segment,) = await tend(house, line.person.id, because="asked")
 
         async def checked(_: Material, note: str = note) -> Extraction:
-            return Extraction(author="extract/1", self_check={"missed_peak": note})
+            return Extraction(author="extract/2", self_check={"missed_peak": note})
 
         means = await means_for(house, segment)
         await consolidate(replace(means, read=checked, read_small_talk=checked), segment)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 
 from oldfriend.app.accepting import open_line
 from oldfriend.app.house import House
@@ -71,7 +72,7 @@ async def opened_door(house: House, work: Work = idle) -> AsyncIterator[Open]:
         house, {"worker": work}, read_again=lambda: house.settings, pause=lambda _: 0.0
     )
     with listen("127.0.0.1", 0) as listening:
-        door = Door(supervisor=supervisor, listening=listening)
+        door = Door(supervisor=supervisor, listening=listening, site=Starlette())
         async with asyncio.TaskGroup() as group:
             group.create_task(supervisor.run(door=door.stay_open))
             yield Open(supervisor=supervisor, port=listening.getsockname()[1])

@@ -8,11 +8,18 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.db.json import database as json_database
+from oldfriend.db.json.database import open_json
 from oldfriend.db.json.file import WholeFile
+from oldfriend.db.schema import load_migrations
 from oldfriend.domain.errors import StoreBusy, StoreFull, StoreNotFound, StoreUnusable
+from oldfriend.memory.log import edit_message
+from oldfriend.memory.search.imprint import imprint_of
 from tests.db.breaking import names, write
 from tests.db.json.conftest import Open, content_of
+from tests.memory.conftest import Meet, meet
 from tests.processes import kill, line_of, python
+
+__all__ = ["meet"]
 
 WRITER = """
 import asyncio, sys
@@ -230,3 +237,61 @@ def test_the_file_behind_a_link_is_the_one_that_is_written(
     assert file.is_symlink()
     assert target.is_file()
     assert file.readlink() == target
+
+
+async def test_an_older_file_is_copied_before_it_is_brought_up_to_date(
+    opened: Open, file: Path
+) -> None:
+    """As any database is; the copy is private, too, and is the older file."""
+    known = load_migrations()
+    older = open_json(file, imprint=imprint_of, migrations=known[:-1])
+    await write(older, "Ada")
+    await older.close()
+    before = file.read_bytes()
+
+    db = opened()
+
+    assert db.backup_made == file.with_name(f"{file.name}.before-{known[-1].version}")
+    assert db.backups() == (db.backup_made,)
+    assert db.backup_made.read_bytes() == before
+    assert stat.S_IMODE(db.backup_made.stat().st_mode) == 0o600
+    assert content_of(file)["oldfriend"]["schema"]["version"] == known[-1].version
+    assert await names(db) == ["Ada"]
+    await db.close()
+
+
+async def test_the_file_is_the_same_however_it_came_to_be(
+    meet: Meet, db: Database, file: Path, opened: Open
+) -> None:
+    """What a commit made anew piece by piece is what would be written from the start."""
+    nora = await meet("Nora")
+    said = [await nora.says(f"Number {number}.") for number in range(6)]
+    async with db.writing() as tx:
+        first, last = said[0], said[3]
+        assert first is not None
+        assert last is not None
+        await tx.run(
+            """INSERT INTO segment (id, person, chat, session, first_seq, last_seq, messages,
+                 tokens, from_at, until_at, status, cut_by, cut_at)
+               VALUES ('s', :person, :chat, :session, :first, :last, 4, 9, 0, 1, 'done', 'idle', 2)
+            """,
+            person=first.person, chat=first.chat, session=first.session, first=first.seq,
+            last=last.seq,
+        )  # fmt: skip
+    (messages,) = content_of(file)["messages"].values()
+    assert [each["chunk_id"] for each in messages] == ["s"] * 4 + [None] * 2
+    async with db.writing() as tx:
+        await edit_message(tx, first.person, first.id, "Number zero.", now=5)
+    async with db.writing() as tx:
+        await tx.run("DELETE FROM message WHERE seq IN (1, 3)")
+    async with db.writing() as tx:
+        await tx.run("DELETE FROM segment")
+    kept = file.read_bytes()
+    await db.close()
+
+    again = opened()
+    assert again.by_hand is None
+    again.keep()
+    assert file.read_bytes() == kept
+    assert b'"chunk_id": "s"' not in kept
+    await again.close()

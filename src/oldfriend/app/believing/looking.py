@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.app.house import House
 from oldfriend.background.likeness import matter_of
@@ -21,6 +22,7 @@ from oldfriend.domain.memories import (
     Summary,
 )
 from oldfriend.domain.people import Person
+from oldfriend.domain.ties import Names
 from oldfriend.memory.beliefs import (
     find_object,
     get_known,
@@ -31,10 +33,12 @@ from oldfriend.memory.beliefs import (
 from oldfriend.memory.changes import believed_at, list_changes_of
 from oldfriend.memory.evidence import list_evidence, list_evidence_of
 from oldfriend.memory.meanings import load_meanings
+from oldfriend.memory.search import Graph
 from oldfriend.turn.recall import vector_of
 
 CLOSE = 0.35
 """From such a cosine on a belief may mean what was asked for, also in other words."""
+TYING: Final[tuple[MemoryKind, ...]] = ("triple", "fact", "preference")
 ONE_DAY = len("2026-03-14")
 
 
@@ -45,6 +49,7 @@ class Belief:
     what: Believed
     standing: Standing | None = None  # of memories
     words: tuple[Evidence, ...] = ()
+    ties: tuple[Known, ...] = ()  # of somebody with a name: to whom and what, nearer first
 
 
 async def list_beliefs(
@@ -74,7 +79,10 @@ async def find_belief(tx: Transaction, person: PersonId, name: str) -> Belief:
     if kind in {"entity", "summary"}:
         history = await list_changes_of(tx, person, ObjectId(object_id))
         words = await list_evidence_of(tx, person, [ObjectId(object_id)])
-        return Belief(what=history[-1].after, words=tuple(words.get(ObjectId(object_id), ())))
+        return Belief(
+            what=history[-1].after, words=tuple(words.get(ObjectId(object_id), ())),
+            ties=await ties_of(tx, person, {EntityId(ObjectId(object_id))}),
+        )  # fmt: skip
     memory = MemoryId(ObjectId(object_id))
     evidence = await list_evidence_of(tx, person, [memory])
     return with_words(await get_known(tx, person, memory), evidence.get(memory, ()))
@@ -114,6 +122,35 @@ async def about(tx: Transaction, person: PersonId, name: str, told: list[Belief]
     if not found and not meant:
         raise NotFound(f"Nothing is known of {name!r}. See: oldfriend entities")
     return found
+
+
+async def list_about(tx: Transaction, person: PersonId, name: str) -> list[Belief]:
+    """Who is called so, to whom and what they are tied, and what else is believed about them.
+
+    Raises NotFound.
+    """
+    meant = await ids_named(tx, person, name)
+    names = [each for each in await list_names(tx, person) if each.what.id in meant]
+    evidence = await list_evidence(tx, person)
+    ties = [
+        with_words(each, evidence.get(each.memory.id, ()))
+        for each in await ties_of(tx, person, meant)
+    ]
+    told = {each.what.id for each in (*names, *ties)}
+    others = await about(tx, person, name, await list_beliefs(tx, person))
+    return [*names, *ties, *(each for each in others if each.what.id not in told)]
+
+
+async def ties_of(
+    tx: Transaction, person: PersonId, entities: Collection[EntityId]
+) -> tuple[Known, ...]:
+    """The ties that are reached from some within two steps, nearer first."""
+    if not entities:
+        return ()
+    names = Names(await list_entities(tx, person, live=False))
+    graph = Graph(await list_memories(tx, person, kinds=TYING), names)
+    start = dict.fromkeys(names.meant_by(each) for each in entities)
+    return tuple(each.known for each in graph.walk([*start]))
 
 
 async def ids_named(tx: Transaction, person: PersonId, name: str) -> set[EntityId]:

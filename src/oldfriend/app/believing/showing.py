@@ -93,6 +93,8 @@ def belief_as_text(belief: Belief, *, zone: str, now: Micros) -> str:
     what = belief.what
     lines = [line_of(what, now=now if what.ended_at is None else None)]
     lines += [f"    {line}" for line in details_of(what, belief.standing, zone)]
+    ties = [f"  • {one_line(each.memory.text)}" for each in belief.ties]
+    lines += ["", "Tied:", *ties] if ties else []
     for stance, title in (("supports", "Because of:"), ("contradicts", "Against it:")):
         words = [each for each in belief.words if each.stance == stance]
         told = [f"  • {words_as_text(each)}" for each in words]

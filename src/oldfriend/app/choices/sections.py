@@ -24,10 +24,12 @@ from oldfriend.turn.budget import BUDGETS, Preset
 Role = Literal["small", "main", "reflect"]
 Kind = Literal["openai", "openai-responses", "anthropic"]
 ScorerName = Literal["typed_decay", "dual_trace", "act_r"]
+Speaks = Literal["never", "asked", "always"]
 
 ROLES: Final[tuple[Role, ...]] = ("small", "main", "reflect")
 KINDS: Final[tuple[Kind, ...]] = ("openai", "openai-responses", "anthropic")
 SCORERS: Final[tuple[ScorerName, ...]] = ("typed_decay", "dual_trace", "act_r")
+SPEAKS: Final[tuple[Speaks, ...]] = ("never", "asked", "always")
 A_DOLLAR: Final = Microdollars(1_000_000)
 LOCAL: Final = "local"
 PROVIDER_NAME: Final = "[a-z0-9][a-z0-9-]*"
@@ -39,6 +41,9 @@ VARIABLE = text("the name of a variable in capitals, such as MY_KEY", r"[A-Z_][A
 EMBEDDER = text(f'"{LOCAL}" or "provider:name"', rf"{LOCAL}|{MODEL_NAME}")
 USER = text("the number of a Telegram user, such as 123456789", r"[1-9]\d{0,18}")
 USERS = several(lambda given: USER(replace(given, value=str(given.value))))
+TRANSCRIBER = text(f'"provider:name" or "{LOCAL}:FOLDER"', rf"{LOCAL}:\S.*|{MODEL_NAME}")
+SPEAKER = text('"provider:name"', MODEL_NAME)
+VOICE = text("the name of a voice", r"\S(.*\S)?")
 LOOPBACK = text(
     "an address of this machine alone, such as 127.0.0.1", r"localhost|::1|127(\.\d{1,3}){3}"
 )
@@ -85,6 +90,17 @@ class EmbedderChoice(Section):
 
     model: Annotated[str, EMBEDDER] = LOCAL
     dimension: Annotated[int | None, or_none(whole(least=4, most=16_384))] = None  # of a provider's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechChoice(Section):
+    """Who writes down what is said aloud, who speaks, and when; None: nobody."""
+
+    transcriber: Annotated[str | None, or_none(TRANSCRIBER)] = None
+    speaker: Annotated[str | None, or_none(SPEAKER)] = None
+    voice: Annotated[str, VOICE] = "alloy"  # one that the speaker has
+    speaks: Annotated[Speaks, one_of(SPEAKS)] = "asked"  # replies, where there is a speaker
+    keep_audio: Annotated[bool, yes_or_no] = False  # what people have said, not only its words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

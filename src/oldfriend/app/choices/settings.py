@@ -30,6 +30,7 @@ from oldfriend.app.choices.sections import (
     Search,
     Section,
     Serve,
+    SpeechChoice,
     TelegramChoice,
 )
 from oldfriend.app.choices.settings_file import FILE_NAME, read_file
@@ -40,7 +41,8 @@ S = TypeVar("S", bound=Section)
 DATABASE_FILE = "oldfriend.db"
 VARIABLE: Final = "OLDFRIEND_"
 SECTIONS: Final[Mapping[str, type[Section]]] = {
-    "models": Models, "embedder": EmbedderChoice, "limits": Limits, "budget": Budget,
+    "models": Models, "embedder": EmbedderChoice, "speech": SpeechChoice, "limits": Limits,
+    "budget": Budget,
     "context": ContextChoice, "search": Search, "memory": MemoryChoice,
     "retention": Retention, "serve": Serve,
     "telegram": TelegramChoice,
@@ -49,7 +51,7 @@ PROVIDERS: Final = "providers"
 KEYS: Final = frozenset({"OLDFRIEND_TELEGRAM_TOKEN"})
 """Variables that hold what is secret, and is no setting; ``keys`` looks for it."""
 RELOADABLE: Final = (
-    "models", "providers", "limits.messages_per_minute", "limits.turn_timeout_s",
+    "models", "providers", "speech", "limits.messages_per_minute", "limits.turn_timeout_s",
     "limits.most_tool_calls", "budget", "context", "search.scorer", "memory",
     "telegram.enabled", "telegram.allowed",
 )  # fmt: skip
@@ -67,6 +69,7 @@ class Settings:
     models: Models = field(default_factory=Models)
     providers: Mapping[str, Provider] = field(default_factory=dict)
     embedder: EmbedderChoice = field(default_factory=EmbedderChoice)
+    speech: SpeechChoice = field(default_factory=SpeechChoice)
     limits: Limits = field(default_factory=Limits)
     budget: Budget = field(default_factory=Budget)
     context: ContextChoice = field(default_factory=ContextChoice)
@@ -121,6 +124,7 @@ def read_settings(
         models=section(Models(), "models", given),
         providers=providers_from(given),
         embedder=section(EmbedderChoice(), "embedder", given),
+        speech=section(SpeechChoice(), "speech", given),
         limits=section(Limits(), "limits", given),
         budget=section(Budget(), "budget", given),
         context=section(ContextChoice(), "context", given),
@@ -171,6 +175,7 @@ def reloaded(running: Settings, now: Settings) -> tuple[Settings, tuple[str, ...
         running,
         models=now.models,
         providers=now.providers,
+        speech=now.speech,
         budget=now.budget,
         context=now.context,
         search=replace(running.search, scorer=now.search.scorer),

@@ -16,7 +16,7 @@ from oldfriend.domain.ids import PersonId
 CARRIED: Final = (
     "companion", "person", "identity", "chat", "session", "message", "message_vector", "embedder",
     "soul", "core_block", "import_batch", "segment", "tombstone", "audit",
-    "delivered", "closed_place",
+    "delivered", "closed_place", "attachment",
 )  # fmt: skip
 """Who, where, what was said, what was forgotten; and the segments, which wait to be read again."""
 
@@ -34,6 +34,8 @@ LEFT_BEHIND: Final = MappingProxyType({
     "tick": "thought anew",
     "link_code": "work in progress", "link_attempt": "work in progress",
     "stranger": "work in progress",
+    "web_link": "work in progress", "web_attempt": "work in progress",
+    "web_session": "a browser signs in again",
 })  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Where does whoever looks after the house ask how it does? Over HTTP, from this machine alone.
 
 /health: is it alive? /ready: does it do its work, and if not, why? /metrics: in numbers. Nothing
-here is anybody's, and nothing can be changed; still no page in a browser reads it under another
-name: the Host header must name this machine.
+of that is anybody's, and nothing can be changed by it; still no page in a browser reads it under
+another name: the Host header must name this machine. What else is at the address it is given, and
+does not know.
 """
 
 import asyncio
@@ -17,7 +18,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
 from oldfriend.app.running.metrics import as_prometheus, count_all
 from oldfriend.app.running.supervisor import Supervisor
@@ -27,7 +29,8 @@ from oldfriend.queues.lanes import next_due
 
 DATABASE_ANSWERS_S: Final = 5.0
 TO_HANG_UP_S: Final = 3
-MOST_AT_ONCE: Final = 64
+MOST_AT_ONCE: Final = 1000
+"""Connections; open pages have one each, and keep it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,7 @@ class Door:
 
     supervisor: Supervisor
     listening: socket.socket
+    site: ASGIApp  # what is at all other addresses
 
     async def health(self, _: Request) -> Response:
         """Whether it is alive: whoever answers is."""
@@ -74,8 +78,8 @@ class Door:
     async def stay_open(self, stopping: asyncio.Event) -> None:
         """Answer until told to stop."""
         config = uvicorn.Config(
-            self.site(), http="h11", ws="none", lifespan="off", log_config=None, access_log=False,
-            proxy_headers=False, server_header=False, date_header=False,
+            self.everything(), http="h11", ws="none", lifespan="off", log_config=None,
+            access_log=False, proxy_headers=False, server_header=False, date_header=False,
             limit_concurrency=MOST_AT_ONCE, timeout_graceful_shutdown=TO_HANG_UP_S,
         )  # fmt: skip
         config.load()
@@ -88,8 +92,8 @@ class Door:
         finally:
             await server.shutdown(sockets=sockets)
 
-    def site(self) -> Starlette:
-        """The pages."""
+    def everything(self) -> Starlette:
+        """What is at each address."""
         host, *_ = self.listening.getsockname()
         names = ["localhost", "127.0.0.1", "[::1]", host]
         return Starlette(
@@ -97,6 +101,7 @@ class Door:
                 Route("/health", self.health),
                 Route("/ready", self.ready),
                 Route("/metrics", self.metrics),
+                Mount("/", self.site),
             ],
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)],
         )

@@ -11,10 +11,13 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from oldfriend.app.house import House
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, start_of_day
 from oldfriend.ledger.spending import DOLLAR, Spent, spent_by
+from oldfriend.memory.identities import count_identities
 from oldfriend.memory.receipts import count_receipts
 from oldfriend.queues.counting import Waiting, count_waiting
+from oldfriend.queues.places import count_closed, count_sent, count_turned_away
 
 TODAY = "since midnight"
 
@@ -27,6 +30,18 @@ class Numbers:
     waiting: tuple[Waiting, ...]
     turns: int  # of today, that came to their reply
     calls: tuple[tuple[str, Spent], ...]  # of today, by how they ended
+    sent: int  # pieces of replies, of today
+    platforms: tuple["OnPlatform", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnPlatform:
+    """Who is on a platform on which people talk."""
+
+    name: str
+    known: int  # addresses that are somebody's
+    closed: int  # places that take nothing from us any more
+    turned_away: int  # messages of people whom nobody knows, within a day
 
 
 async def count_all(house: House) -> Numbers:
@@ -39,7 +54,18 @@ async def count_all(house: House) -> Numbers:
             waiting=tuple(await count_waiting(tx, now=now)),
             turns=await count_receipts(tx, since=midnight),
             calls=tuple(await spent_by(tx, "outcome", since=midnight)),
+            sent=await count_sent(tx, since=midnight),
+            platforms=tuple([await count_platform(tx, name) for name in sorted(house.platforms)]),
         )
+
+
+async def count_platform(tx: Transaction, name: str) -> OnPlatform:
+    """Who is on a platform now."""
+    _, turned_away = await count_turned_away(tx, name)
+    return OnPlatform(
+        name=name, known=await count_identities(tx, name), closed=await count_closed(tx, name),
+        turned_away=turned_away,
+    )  # fmt: skip
 
 
 def as_prometheus(numbers: Numbers, *, up_s: float) -> bytes:
@@ -48,6 +74,7 @@ def as_prometheus(numbers: Numbers, *, up_s: float) -> bytes:
     registry.register(Counted([
         *of_letters(numbers),
         *of_calls(numbers),
+        *of_platforms(numbers),
         counter("turns", f"Turns that came to their reply {TODAY}", {(): numbers.turns}),
         gauge("uptime_seconds", "How long this process has been running", {(): up_s}),
     ]))  # fmt: skip
@@ -100,6 +127,18 @@ def of_calls(numbers: Numbers) -> Iterable[Metric]:
     unknown = sum(each.unknown for each in spent)
     yield counter("model_calls_unpriced", f"Calls that cost nobody knows what, {TODAY}",
                   {(): unknown})  # fmt: skip
+
+
+def of_platforms(numbers: Numbers) -> Iterable[Metric]:
+    """Who is on each platform, and what was sent."""
+    each = numbers.platforms
+    yield gauge("people_known", "Addresses that are somebody's",
+                {(one.name,): one.known for one in each}, "channel")  # fmt: skip
+    yield gauge("places_closed", "Chats that take nothing from us any more",
+                {(one.name,): one.closed for one in each}, "channel")  # fmt: skip
+    yield gauge("turned_away", "Messages of people whom nobody knows, within a day",
+                {(one.name,): one.turned_away for one in each}, "channel")  # fmt: skip
+    yield counter("sent", f"Pieces of replies that were sent {TODAY}", {(): numbers.sent})
 
 
 def age(waiting: Waiting, now: Micros) -> float:

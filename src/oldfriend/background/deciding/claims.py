@@ -15,7 +15,9 @@ from oldfriend.background.deciding.happenings import (
 )
 from oldfriend.background.deciding.joining import known_under
 from oldfriend.background.deciding.names import decide_name, decide_sameness
+from oldfriend.background.deciding.opinions import decide_opinion
 from oldfriend.background.deciding.outdating import outdate
+from oldfriend.background.deciding.ties import decide_tie, outdate_ties
 from oldfriend.background.extraction import Claim, Extraction
 
 
@@ -30,10 +32,15 @@ def decide_all(thinking: Deliberation, extraction: Extraction) -> None:
             thinking.refused["rejected by the person"] += 1
         else:
             decide_claim(thinking, claim)
+    for tied in extraction.ties:
+        decide_tie(thinking, tied)
 
 
 def decide_claim(thinking: Deliberation, claim: Claim) -> None:
     """Decide about one claim."""
+    if claim.kind == "opinion":
+        decide_opinion(thinking, claim)
+        return
     target = None if claim.target is None else thinking.known.get(claim.target)
     if target is not None and target.memory.ended_at is None and claim.bearing != "new":
         decide_about_target(thinking, claim, target)
@@ -50,9 +57,11 @@ def decide_by_kind(thinking: Deliberation, claim: Claim) -> None:
         case "fact":
             decide_fact(thinking, claim)
             outdate(thinking, claim)
+            outdate_ties(thinking, claim)
         case "preference":
             decide_preference(thinking, claim)
             outdate(thinking, claim)
+            outdate_ties(thinking, claim)
         case "event":
             decide_event(thinking, claim)
         case "pattern":

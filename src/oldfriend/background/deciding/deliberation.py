@@ -26,6 +26,7 @@ from oldfriend.domain.memories import (
     Status,
 )
 from oldfriend.domain.messages import Message
+from oldfriend.domain.ties import Names
 from oldfriend.memory.evidence import Words
 
 SURE_ENOUGH = 0.6
@@ -39,7 +40,9 @@ Stated: TypeAlias = Callable[[Memory], tuple[str, str] | None]
 Began: TypeAlias = Callable[[Memory], str]
 """What a memory says that somebody has become; "" for anything else."""
 
-Refusal = Literal["rejected by the person", "overruled by the person", "not known"]
+Refusal = Literal[
+    "rejected by the person", "overruled by the person", "not known", "contradicts its opinion"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,7 @@ class Scene:
     rejected: tuple[Memory, ...] = ()  # what the person has said is not so
     merged: tuple[Memory, ...] = ()  # what is believed under something else
     fading: frozenset[ObjectId] = frozenset()  # rests on nothing but what is being read anew
+    merged_names: tuple[Entity, ...] = ()  # that mean somebody else by now
 
 
 @dataclass(slots=True)
@@ -87,6 +91,14 @@ class Deliberation:
     began: Began = lambda _memory: ""
     decided: dict[ObjectId, Decision] = field(default_factory=dict)
     refused: Counter[Refusal] = field(default_factory=Counter)
+    _names: Names | None = None
+
+    @property
+    def names(self) -> Names:
+        """Whom all names mean by now, also those that were merged in this very talk."""
+        if self._names is None:
+            self._names = Names((*self.scene.merged_names, *self.entities.values()))
+        return self._names
 
     def live(self, kind: MemoryKind) -> list[Known]:
         """What is believed of a kind by now, oldest first."""
@@ -104,8 +116,9 @@ class Deliberation:
     def learn(
         self, claim: Claim, *, status: Status | None = None, holds_until: Micros | None = None,
         is_over: bool = False, supersedes: Memory | None = None,
+        entities: tuple[EntityId, ...] | None = None,
     ) -> Memory:  # fmt: skip
-        """Believe something new."""
+        """Believe something new; ``entities`` where it is not told by the names in its text."""
         now = self.scene.now
         relations = (
             () if supersedes is None else (Relation(kind="supersedes", other=supersedes.id),)
@@ -119,7 +132,8 @@ class Deliberation:
             happened_at=claim.happened_at, happened_until=claim.happened_until,
             holds_from=claim.holds_from or (None if supersedes is None else self.heard_at(claim)),
             holds_until=holds_until or claim.holds_until, due_at=claim.due_at,
-            entities=self.named_in(claim), relations=relations, learned_at=now,
+            entities=self.named_in(claim) if entities is None else entities,
+            relations=relations, learned_at=now,
             ended_at=now if is_over else None,
         )  # fmt: skip
         self._note(memory, "learned", 0, self.words_of(claim))
@@ -157,6 +171,7 @@ class Deliberation:
         """Decide about an entity, or only add words to what speaks of it."""
         self._note(entity, op, self.bases.get(entity.id, 0), tuple(words))
         self.entities[entity.id] = entity
+        self._names = None
 
     def words_of(self, claim: Claim, *, stance: Stance = "supports") -> tuple[Words, ...]:
         """The words of a claim, as evidence."""
@@ -185,6 +200,8 @@ class Deliberation:
     def trust_of(self, claim: Claim) -> Literal["person", "companion", "other", "tool", "outside"]:
         """The best class among the words behind a claim."""
         classes = {self.scene.messages[quote.message].trust for quote in claim.quotes}
+        if claim.kind == "opinion":
+            return "companion"
         order = ("person", "tool", "other", "companion", "outside")
         return next(each for each in order if each in classes)
 

@@ -5,12 +5,20 @@ right sign. Irony is not understood.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from oldfriend.background.extraction import Claim
-from oldfriend.background.gates.saying import asks, terms_in
+from oldfriend.background.gates.clauses import clauses_of, closest_clauses, terms_in
+from oldfriend.background.gates.places import Place
+from oldfriend.background.gates.saying import asks, closest_sentences
 from oldfriend.background.gates.talk import Case, spoken_in
-from oldfriend.background.gates.telltales import Telltales, every_telltale, folded, telltales_of
+from oldfriend.background.gates.telltales import (
+    Telltales,
+    every_telltale,
+    folded,
+    telltales_of,
+)
 from oldfriend.domain.messages import Message
 from oldfriend.turn.perceive import sentences_of
 
@@ -34,24 +42,59 @@ def is_trivial(messages: Sequence[Message]) -> bool:
 
 def tells_something(message: Message) -> bool:
     """Whether somebody may have told something in one short message, and not only asked."""
-    told = (
-        sentence
-        for sentence in sentences_of(message.text)
-        if not asks(sentence, telltales_of(message.language), message.language)
-    )
-    return len(terms_in(" ".join(told), message.language)) >= TELLING
+    said = " ".join(map(partial(told_in, message.language), sentences_of(message.text)))
+    return len(terms_in(said, message.language)) >= TELLING
+
+
+def told_in(language: str, sentence: str) -> str:
+    """What of a sentence does not ask: all of it, its clauses that tell, or nothing."""
+    told = telltales_of(language)
+    if not asks(sentence, told, language):
+        return sentence
+    clauses = [] if "?" in folded(sentence) else clauses_of(sentence)
+    return " ".join(each.text for each in clauses if not asks(each.text, told, language))
 
 
 def rightly_signed(case: Case) -> int:
     """The impact of an event with the sign that its words have, where all of them have the same."""
-    impact = case.claim.impact
-    own = " ".join([case.claim.text, *case.claim.tags])
-    pairs = [(case.told, own), *((spoken_in(place), place.said) for place in case.places)]
+    impact, claim = case.claim.impact, case.claim
+    own = " ".join([claim.text, *claim.tags])
+    pairs = [
+        (case.told, own),
+        *((spoken_in(place), telling_of(case, place)) for place in case.places),
+    ]
     hurts = any(is_painful(told, text) for told, text in pairs)
     pleases = any(is_joyful(told, text) for told, text in pairs)
     if hurts == pleases:
         return impact
+    is_grave = hurts and any(told.mourned.search(folded(text)) for told, text in pairs)
+    if is_of_others_only(case) and not is_grave:
+        return impact
     return -abs(impact) if hurts else abs(impact)
+
+
+def telling_of(case: Case, place: Place) -> str:
+    """The sentences around a quote that tell of what is claimed most, to the last word."""
+    return " ".join(closest_sentences(case.claim, place))
+
+
+def is_of_others_only(case: Case) -> bool:
+    """Whether the words tell of other people: what it was to the person, they do not say."""
+    for place in case.places:
+        told, clauses = spoken_in(place), closest_clauses(case.claim, place)
+        texts = [each.until.strip() for each in clauses] or [folded(telling_of(case, place))]
+        if not all(is_theirs(text, told, case) for text in texts):
+            return False
+    return True
+
+
+def is_theirs(text: str, told: Telltales, case: Case) -> bool:
+    """Whether a clause begins with somebody else, and does not speak of the speaker."""
+    if told.speaker.search(text) or told.of_mine.search(text):
+        return False
+    plain = text.casefold()
+    begins = any(name and plain.startswith(name) for name in case.talk.names)
+    return begins or told.of_others.search(text) is not None
 
 
 def contradicts_sign(one: Claim, other: Claim, language: str) -> bool:
@@ -64,10 +107,11 @@ def contradicts_sign(one: Claim, other: Claim, language: str) -> bool:
 
 def is_painful(told: Telltales, text: str) -> bool:
     """Whether strong words of grief are in a text."""
-    plain = told.not_felt.sub(" ", folded(text))
+    plain = told.background.sub(" ", told.not_felt.sub(" ", folded(text)))
     return bool(told.grief.search(plain) or told.hurt.search(plain))
 
 
 def is_joyful(told: Telltales, text: str) -> bool:
     """Whether strong words of joy are in a text."""
-    return told.joy.search(told.not_felt.sub(" ", folded(text))) is not None
+    plain = told.background.sub(" ", told.not_felt.sub(" ", folded(text)))
+    return told.joy.search(plain) is not None

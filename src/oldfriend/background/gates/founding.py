@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from oldfriend.background.extraction import Claim
+from oldfriend.background.gates.clauses import terms_in
 from oldfriend.background.gates.feeling import is_joyful, is_painful
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
-from oldfriend.background.gates.saying import terms_in
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import folded
 from oldfriend.background.likeness import without_near
 from oldfriend.background.marks import marks_of
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.domain.messages import WIDE, Message
@@ -30,6 +31,7 @@ ENOUGH: Final = 1 / 3
 """Of what something says, so much at least is spoken of in words that put an end to it."""
 LAST_DAY: Final = 31
 YEARS: Final = range(1900, 2101)
+NOTHING: Final = MemoryId(ObjectId(""))
 UNDERSTOOD: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
 """What may be told in so few words that only what is known to be coming says what it is."""
 COMING: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
@@ -53,8 +55,10 @@ def matter_fault(case: Case) -> Reason | None:
     if claim.kind == "event" and is_felt_alike(case):
         return None
     texts = [message.text for place in case.places for message in around(place, case)]
-    if claim.kind in UNDERSTOOD:
+    if claim.kind in UNDERSTOOD or claim.key in FOUNDED:
         texts += [each.text for each in case.talk.known.values() if each.kind in COMING]
+    if claim.kind == "fact" and (target := case.talk.known.get(claim.target or NOTHING)):
+        texts.append(target.text)
     return None if touches(matter, terms_of(texts, language)) else "unfounded"
 
 
@@ -71,8 +75,13 @@ def change_fault(case: Case) -> Reason | None:
         return None
     written = marks_of(f"{target.text} {claim.text}", language).names
     names = terms_of([*case.talk.names, *claim.names, *written], language)
-    old = terms_in(f"{target.text} {target.value}", language) - names
-    new = terms_in(case.told.changed.sub(" ", f"{claim.text} {claim.value}"), language) - names
+    was = f"{target.text} {target.value}"
+    old = terms_in(case.told.light.sub(" ", was), language) or terms_in(was, language)
+    old -= names
+    becomes = case.told.changed.sub(" ", f"{claim.text} {claim.value}")
+    new = (
+        terms_in(case.told.light.sub(" ", becomes), language) or terms_in(becomes, language)
+    ) - names
     said = terms_of((each for place in case.places for each in place.sentences()), language)
     if shared(old, said) >= ENOUGH or (touches(old, new) and touches(without_near(new, old), said)):
         return None

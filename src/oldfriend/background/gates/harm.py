@@ -20,7 +20,14 @@ KEYS: Final = re.compile(
 DIGITS: Final = re.compile(r"\b\d(?:[ -]?\d){12,18}\b")
 SPAN_OF_CARD: Final = (13, 19)
 
-ACTING: Final = frozenset({"preference", "pattern", "commitment", "expectation"})
+CLOSE: Final = 40
+"""So near to its name a password stands."""
+SENTENCE_END: Final = re.compile(r"[。\n]|[.!?](?=\s|$)")
+SEPARATE: Final = re.compile(r"[\s,，、:：;；（）()\u3400-\u9fff]+")
+SHORTEST_PASSWORD: Final = 5
+LENGTHS_OF_PIN: Final = frozenset({4, 5, 6, 8})
+
+ACTING: Final = frozenset({"preference", "pattern", "commitment", "expectation", "opinion"})
 """What would change how the companion acts."""
 
 
@@ -36,7 +43,25 @@ def holds_secret(text: str) -> bool:
     plain = folded(text)
     if KEYS.search(plain) or any(is_card(number) for number in DIGITS.findall(plain)):
         return True
-    return any(told.secret.search(plain) for told in every_telltale())
+    return any(
+        told.secret.search(plain) or any(map(gives_away, told.secret_noun.finditer(plain)))
+        for told in every_telltale()
+    )
+
+
+def gives_away(noun: re.Match[str]) -> bool:
+    """Whether something like a password stands close behind a word for one."""
+    behind = noun.string[noun.end() : noun.end() + CLOSE]
+    return any(map(is_like_password, SEPARATE.split(SENTENCE_END.split(behind)[0])))
+
+
+def is_like_password(word: str) -> bool:
+    """Whether a word is what people take for a password or a PIN: mixed, or a few digits."""
+    plain = word.strip(".,;!?\"'“”„«»()")
+    if plain.isdigit():
+        return len(plain) in LENGTHS_OF_PIN
+    is_mixed = any(c.isdigit() for c in plain) and any(c.isalpha() for c in plain)
+    return is_mixed and len(plain) >= SHORTEST_PASSWORD and plain.isascii()
 
 
 def is_card(number: str) -> bool:
@@ -51,6 +76,8 @@ def order_fault(case: Case) -> Reason | None:
     """Gives orders to a machine; what the person says of themselves may sound a little so."""
     claim = case.claim
     texts = [claim.text, claim.value, *(place.said for place in case.places)]
+    if any(is_addressed(text) for text in texts):
+        return "order"
     is_theirs = all(place.message.trust == "person" for place in case.places)
     if is_theirs and claim.kind not in ACTING:
         return "order" if any(suspicion_of(text).risk == "high" for text in texts) else None
@@ -62,7 +89,13 @@ def gives_orders(text: str) -> bool:
     if suspicion_of(text).risk != "none":
         return True
     plain = folded(text)
-    return any(told.order.search(plain) for told in every_telltale())
+    return is_addressed(text) or any(told.order.search(plain) for told in every_telltale())
+
+
+def is_addressed(text: str) -> bool:
+    """Whether a text tells a machine what to keep of its user: nobody speaks so of themselves."""
+    plain = folded(text)
+    return any(told.addressed.search(plain) for told in every_telltale())
 
 
 def harmless(sentences: Iterable[str]) -> list[str]:
@@ -74,4 +107,5 @@ def harmless_text(text: str) -> str:
     """A text without the sentences that do harm."""
     if not gives_orders(text) and not holds_secret(text):
         return text
-    return " ".join(harmless(sentences_of(text)))
+    rest = " ".join(harmless(sentences_of(text)))
+    return "" if gives_orders(rest) or holds_secret(rest) else rest

@@ -6,6 +6,7 @@ where a language is not spoken here.
 
 from typing import Final
 
+from oldfriend.background.gates.clauses import closest_clauses, found_in_each
 from oldfriend.background.gates.founding import is_in, language_of
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
@@ -13,11 +14,15 @@ from oldfriend.background.gates.saying import answered, closest_sentences
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import folded
 from oldfriend.background.gates.wording import SEEN_ONCE
+from oldfriend.domain.memories import MemoryKind, PatternKind
 from oldfriend.prompts.phrasebook import SPOKEN
 from oldfriend.turn.perceive import sentences_of
 
 FEW_SENTENCES: Final = 3
 """In so few, "I'm joking" is about all of them."""
+
+COMING: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
+DONE: Final[frozenset[PatternKind]] = frozenset({"behavior", "temporal", "causal"})
 
 LIKED: Final = frozenset({"interests", "dislikes", "dietary", "travel_style", "accommodation"})
 """Categories of what somebody likes or avoids; the others are more like facts."""
@@ -28,7 +33,10 @@ def irony_fault(case: Case) -> Reason | None:
 
     What has happened has happened, also when somebody jests about it.
     """
-    claim, said = case.claim, [(spoken_in(place), folded(place.said)) for place in case.places]
+    claim, said = (
+        case.claim,
+        [(spoken_in(place), folded(place.said)) for place in case.places],
+    )
     whole = [(spoken_in(place), folded(in_short(place))) for place in case.places]
     if claim.kind != "event" and all(told.ironic.search(text) for told, text in whole):
         return "in jest"
@@ -46,11 +54,30 @@ def in_short(place: Place) -> str:
 def refusal_fault(case: Case) -> Reason | None:
     """A promise of the person in words that refuse it."""
     claim = case.claim
-    if claim.kind != "commitment" or claim.subject == "companion":
+    if claim.kind not in COMING or claim.subject == "companion" or claim.bearing != "new":
         return None
     said = [(spoken_in(place), closest_sentences(claim, place)) for place in case.places]
     is_refused = all(told.refused.search(folded(each[0])) for told, each in said)
-    return "promise refused" if is_refused else None
+    is_declined = any(
+        spoken_in(place).declined.search(folded(in_short(place))) for place in case.places
+    )
+    return "promise refused" if is_declined or (is_refused and claim.kind == "commitment") else None
+
+
+def openness_fault(case: Case) -> Reason | None:
+    """What is to come has a time, by the words or by the claim; a promise may have its word."""
+    claim = case.claim
+    if claim.kind not in COMING or claim.subject == "companion" or claim.bearing != "new":
+        return None
+    if claim.due_at is not None:
+        return None
+    said = [(spoken_in(place), folded(place.said)) for place in case.places]
+    if any(told.named_time.search(text) for told, text in said):
+        return None
+    is_promise = claim.kind == "commitment"
+    if is_promise and any(told.promise.search(text) for told, text in said):
+        return None
+    return "promise without word" if is_promise else "promise without time"
 
 
 def habit_fault(case: Case) -> Reason | None:
@@ -58,12 +85,31 @@ def habit_fault(case: Case) -> Reason | None:
     claim = case.claim
     if claim.kind != "pattern" or claim.pattern not in SEEN_ONCE or claim.bearing == "reinforces":
         return None
+    if claim.pattern in DONE and claim.bearing == "new" and is_told_of_once(case):
+        return "happened once"
     if not is_in(case, language_of(case)) or not case.told.usual.search(folded(claim.text)):
         return None
     asked = (answered(place, case.talk) for place in case.places)
-    said = [*(place.message.text for place in case.places), *(each.text for each in asked if each)]
+    said = [
+        *(place.message.text for place in case.places),
+        *(each.text for each in asked if each),
+    ]
     is_told = any(case.told.usual.search(folded(text)) for text in said)
     return None if is_told else "happened once"
+
+
+def is_told_of_once(case: Case) -> bool:
+    """Whether the words tell of what was done, or is being done, and not of what one does."""
+    if any(place.message.language not in SPOKEN for place in case.places):
+        return False
+    for place in case.places:
+        told, clauses = spoken_in(place), closest_clauses(case.claim, place)
+        sentences = folded(" ".join(closest_sentences(case.claim, place)))
+        if not clauses or told.usual.search(sentences) or told.changed.search(sentences):
+            return False
+        if not found_in_each(told.bygone, clauses):
+            return False
+    return True
 
 
 def liking_fault(case: Case) -> Reason | None:
@@ -74,9 +120,12 @@ def liking_fault(case: Case) -> Reason | None:
     for place in case.places:
         told = spoken_in(place)
         before = answered(place, case.talk)
-        said = [place.said, *([] if before is None else [before.text])]
+        near = closest_sentences(claim, place)
+        said = [*map(folded, near), *([] if before is None else [folded(before.text)])]
         if place.message.language not in SPOKEN or any(
-            told.preferring.search(folded(each)) or told.usual.search(folded(each)) for each in said
+            told.preferring.search(each)
+            or (told.usual.search(each) and not told.bygone.search(each))
+            for each in said
         ):
             return None
     return "no liking"

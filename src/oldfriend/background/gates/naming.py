@@ -11,9 +11,11 @@ from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
 from oldfriend.background.gates.talk import Talk, spoken_in
 from oldfriend.domain.trust import TrustClass
-from oldfriend.memory.search.words import is_stop_word, words_in
+from oldfriend.memory.search.words import is_stop_word, is_unspaced, words_in
 
 LONGEST_NAME: Final = 80
+BEGINNING: Final = 2
+"""Letters that the forms of one name begin with."""
 NAMING: Final[frozenset[TrustClass]] = frozenset({"person", "other", "tool"})
 """Whose words bring somebody into the person's life."""
 
@@ -23,7 +25,8 @@ def checked_name(named: Named, places: tuple[Place, ...], talk: Talk) -> Named |
     naming = [place for place in places if place.message.trust in NAMING]
     if not naming:
         return "not evidence"
-    if not is_name(named.name, talk) or not stands_in(named.name, naming):
+    named = as_called(named, naming, talk)
+    if not is_name(named.name, talk) or not has_name(named, naming, talk):
         return "unfit name"
     said = [message.text for message in talk.heard if message.trust in NAMING]
     aliases = dict.fromkeys(
@@ -32,6 +35,55 @@ def checked_name(named: Named, places: tuple[Place, ...], talk: Talk) -> Named |
         if alias != named.name and is_name(alias, talk) and is_within(alias, said)
     )
     return replace(named, quotes=tuple(place.quote for place in naming), aliases=tuple(aliases))
+
+
+def as_called(named: Named, places: Iterable[Place], talk: Talk) -> Named:
+    """Somebody under the first of their names that was said, where they are not known by one."""
+    if stands_in(named.name, places) or is_heard_of(named.name, talk):
+        return named
+    said = [alias for alias in named.aliases if stands_in(alias, places)]
+    if not said:
+        return named
+    return replace(named, name=said[0], aliases=tuple(said[1:]))
+
+
+def has_name(named: Named, places: Iterable[Place], talk: Talk) -> bool:
+    """Whether somebody was called so; of who is known, a form of their name is enough."""
+    if stands_in(named.name, places):
+        return True
+    if not is_heard_of(named.name, talk):
+        return False
+    forms = {named.name, *called_besides(named.name, talk)}
+    return any(
+        stands_in(alias, places) and any(is_form_of(alias, form) for form in forms)
+        for alias in named.aliases
+    )
+
+
+def called_besides(name: str, talk: Talk) -> set[str]:
+    """The other names of whoever is known by a name."""
+    return {
+        each
+        for entity in talk.material.entities
+        if name.casefold() in map(str.casefold, (entity.name, *entity.aliases))
+        for each in (entity.name, *entity.aliases)
+    }
+
+
+def is_heard_of(name: str, talk: Talk) -> bool:
+    """Whether a name is known, by who is known or by what is known of them."""
+    known = [name for each in talk.material.entities for name in (each.name, *each.aliases)]
+    return is_within(name, (*known, *(each.text for each in talk.known.values())))
+
+
+def is_form_of(alias: str, name: str) -> bool:
+    """Whether one name is short for another, or made of it: Jo, Josie; Tom B; 小雨, 桂香奶奶."""
+    ours, theirs = alias.casefold(), name.casefold()
+    if any(map(is_unspaced, theirs)):
+        return any(ours[at : at + BEGINNING] in theirs for at in range(len(ours) - 1))
+    first, *rest = words_in(ours) or [ours]
+    begins = theirs.startswith(first[:BEGINNING])
+    return begins and all(any(word.startswith(each) for word in words_in(theirs)) for each in rest)
 
 
 def checked_sameness(

@@ -13,7 +13,11 @@ from oldfriend.background.gates.telltales import folded, telltales_of
 def promise_fault(claim: Claim, places: tuple[Place, ...], talk: Talk) -> Reason | None:
     """Why a promise of the companion does not hold; none where it does."""
     own = [place for place in places if place.message.trust == "companion"]
-    if not own or any(place.message.trust == "outside" for place in places):
+    if any(place.message.trust == "outside" for place in places):
+        return "promise without word"
+    if claim.bearing == "fulfils":
+        return None  # who has kept it needs no further word for it
+    if not own:
         return "promise without word"
     promised = [place for place in own if spoken_in(place).promise.search(folded(place.said))]
     if not promised:

@@ -5,8 +5,9 @@ from typing import Literal
 Reason = Literal[
     # what it rests on
     "malformed", "no quote", "unknown message", "invented quote", "not evidence",
-    "companion's words", "outside words", "words of another", "question", "imagined",
-    "companion's suggestion", "about another", "in jest", "order", "secret",
+    "companion's words", "not its own words", "outside words", "words of another", "question",
+    "imagined", "companion's suggestion", "about another", "denied", "in jest", "order",
+    "secret",
     # what it says
     "too short", "too long", "repeats itself", "pronoun", "measurement", "happened once",
     "weak sign", "unfounded", "another matter", "no liking",

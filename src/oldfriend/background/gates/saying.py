@@ -8,12 +8,15 @@ import re
 from typing import Final
 
 from oldfriend.background.extraction import Claim
+from oldfriend.background.gates.borrowed import borrowed_fault
+from oldfriend.background.gates.clauses import clauses_of, closest_clauses, terms_in
+from oldfriend.background.gates.modality import DOUBTED, modal_fault
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.talk import Talk, spoken_in
 from oldfriend.background.gates.telltales import Telltales, folded, telltales_of
 from oldfriend.domain.messages import Message
-from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
+from oldfriend.memory.search.words import is_stop_word, words_in
 from oldfriend.prompts.phrasebook import phrasebook, spoken_language
 from oldfriend.turn.perceive import is_question, sentences_of
 
@@ -25,17 +28,23 @@ EMPTY_WORDS: Final = 4
 """So many small words may say something by themselves ("I can't go on"); fewer do not."""
 SUPPOSED: Final = 0.5
 """A claim of whose words the companion has said so large a part, and the person none, is its."""
-OF_ONESELF: Final = frozenset({"fact", "preference", "pattern"})
+FEWEST_CLAUSES: Final = 2
+FEW_WORDS: Final = 6
+"""So few words say nothing but what was asked for."""
+OF_ONESELF: Final = frozenset({"fact", "preference", "pattern", "triple"})
 
 
 def flaw_of(claim: Claim, place: Place, talk: Talk) -> Reason | None:
     """Why words of the right author tell nothing all the same."""
     told, sentences = spoken_in(place), sentences_for(claim, place)
-    said = folded(" ".join(sentences))
-    if told.imagined.search(said) or (is_sure(claim) and told.wished.search(said)):
+    if (borrowed := borrowed_fault(claim, place)) is not None:
+        return borrowed
+    if is_answer_to_supposition(claim, place, talk):
         return "imagined"
-    wants = claim.kind == "commitment" and "?" not in said  # "Remind me on Monday …"
-    if not wants and all(asks(each, told, place.message.language) for each in sentences):
+    if (unsaid := modal_fault(claim, place, told)) is not None:
+        return unsaid
+    wants = claim.kind == "commitment" and not any("?" in folded(each) for each in sentences)
+    if not wants and all(asks_of(claim, each, told, place) for each in sentences):
         return "question"
     if is_assent(place.text, told):
         return None if answers_a_question(place, talk) else "companion's suggestion"
@@ -44,6 +53,20 @@ def flaw_of(claim: Claim, place: Place, talk: Talk) -> Reason | None:
     if is_about_another(claim, place, talk):
         return "about another"
     return "companion's suggestion" if is_supposed_by_companion(claim, place, talk) else None
+
+
+def asks_of(claim: Claim, sentence: str, told: Telltales, place: Place) -> bool:
+    """Whether a sentence asks, where it speaks of what is claimed."""
+    language = place.message.language
+    if not asks(sentence, told, language):
+        return False
+    plain = told.laughter.sub("", folded(sentence))
+    clauses = clauses_of(sentence)
+    if "?" in plain or len(clauses) < FEWEST_CLAUSES or claim.text.isascii():
+        return True
+    words = terms_in(f"{claim.text} {claim.value}", language)
+    near = [each for each in clauses if words & terms_in(each.text, language)]
+    return all(asks(each.text, told, language) for each in near or clauses)
 
 
 def sentences_for(claim: Claim, place: Place) -> tuple[str, ...]:
@@ -63,22 +86,9 @@ def closest_sentences(claim: Claim, place: Place) -> tuple[str, ...]:
     return tuple(each for each, n in zip(sentences, shared, strict=True) if n == max(shared))
 
 
-def terms_in(text: str, language: str) -> frozenset[str]:
-    """The stems of the words that carry matter; of scripts without spaces, pairs."""
-    return frozenset(
-        stem_of(word, language)
-        for word in words_in(text)
-        if not is_stop_word(word, language) and not (is_unspaced(word) and len(word) == 1)
-    )
-
-
-def is_sure(claim: Claim) -> bool:
-    """Whether a wish is too little for it: for all but goals, beliefs and feelings it is."""
-    return claim.kind != "pattern" or claim.pattern in {"behavior", "temporal", "causal"}
-
-
 def asks(sentence: str, told: Telltales, language: str) -> bool:
     """Whether a sentence is a question that tells nothing."""
+    sentence = told.laughter.sub("", sentence)
     plain = folded(sentence)
     if not is_question(sentence, phrasebook(spoken_language(language))):
         return False
@@ -136,13 +146,18 @@ def says_nothing(words: str, language: str, told: Telltales) -> bool:
 
 def is_about_another(claim: Claim, place: Place, talk: Talk) -> bool:
     """Whether what is claimed of the person was said of somebody else ("Ana hates it")."""
+    if is_likened(claim, place, spoken_in(place), talk):
+        return True
     if claim.subject != "person" or claim.kind not in OF_ONESELF or place.message.trust == "other":
         return False
     told, clause = spoken_in(place), folded(clause_of(place))
     if told.reported.search(clause):
         return True
-    closest = closest_sentences(claim, place)
+    closest = [each.text for each in closest_clauses(claim, place)]
+    closest = closest or list(closest_sentences(claim, place))
     if all(is_of_others(each, told) for each in closest) and not told.whom.search(claim.text):
+        return True
+    if claim.kind == "pattern" and is_named_first(claim, talk):
         return True
     whom = named_first(clause, told, talk)
     if not whom or whom.casefold() in claim.text.casefold():
@@ -151,9 +166,17 @@ def is_about_another(claim: Claim, place: Place, talk: Talk) -> bool:
     return not told.whom.search(claim.text) and not told.speaker.search(rest)
 
 
+def is_named_first(claim: Claim, talk: Talk) -> bool:
+    """Whether a pattern is of somebody who is named at its beginning: it is not the person's."""
+    plain = claim.text.casefold()
+    names = {*talk.names, *map(str.casefold, claim.names)}
+    begun = (plain[len(name) :] for name in names if name and plain.startswith(name))
+    return any(rest[:1] == " " and not rest.startswith(" and ") for rest in begun)
+
+
 def is_of_others(sentence: str, told: Telltales) -> bool:
     """Whether a sentence is about somebody else, and does not speak of the speaker."""
-    plain = folded(sentence)
+    plain = folded(sentence).strip()
     found = told.of_others.search(plain)
     return found is not None and not told.speaker.search(plain[found.end() :])
 
@@ -172,6 +195,26 @@ def named_first(clause: str, told: Telltales, talk: Talk) -> str:
         return whom.group()
     plain = clause.casefold()
     return next((name for name in talk.names if name and plain.startswith(name)), "")
+
+
+def is_likened(claim: Claim, place: Place, told: Telltales, talk: Talk) -> bool:
+    """Whether who a claim begins with is named only for comparison ("cold, like Tom")."""
+    plain, said = claim.text.casefold(), folded(place.message.text).casefold()
+    names = [each for each in {*talk.names, *map(str.casefold, claim.names)} if each]
+    whom = max((each for each in names if plain.startswith(each)), key=len, default="")
+    found = [each.start() for each in re.finditer(re.escape(whom), said)] if whom else []
+    return bool(found) and all(told.likened.search(said[:at]) for at in found)
+
+
+def is_answer_to_supposition(claim: Claim, place: Place, talk: Talk) -> bool:
+    """Whether few words answer what was asked of how something would be: nothing is so by it."""
+    if claim.kind not in DOUBTED or len(words_in(place.message.text)) > FEW_WORDS:
+        return False
+    asked = answered(place, talk)
+    if asked is None:
+        return False
+    told = telltales_of(asked.language)
+    return all(told.supposing.search(folded(each)) for each in questions_in(asked))
 
 
 def is_supposed_by_companion(claim: Claim, place: Place, talk: Talk) -> bool:

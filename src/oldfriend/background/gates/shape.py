@@ -5,10 +5,13 @@ from typing import Final, get_args
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.reasons import Reason
-from oldfriend.background.gates.talk import Case
+from oldfriend.background.gates.talk import Case, spoken_in
+from oldfriend.background.gates.telltales import folded
 from oldfriend.background.marks import number_of_word
 from oldfriend.domain.clock import DAY
+from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import LIVE, Category, Memory, MemoryKind
+from oldfriend.memory.search.words import is_stop_word, words_in
 from oldfriend.prompts.phrasebook import SPOKEN
 
 CATEGORIES: Final = frozenset(get_args(Category))
@@ -24,8 +27,20 @@ RESERVED: Final = re.compile(
     r"welcomed|preferred_language|active_project|personality|onboarding_stage|pending_.*"
 )
 """Keys of the house's own (ACCEPTANCE E5)."""
+SAYING_NOTHING: Final = frozenset({
+    "detail", "details", "fact", "info", "information", "note", "misc", "miscellaneous", "other",
+    "thing", "stuff", "general", "statement", "comment", "remark", "observation", "trivia",
+    "unknown", "value", "data", "text",
+})  # fmt: skip
+"""Under such a key one thing would take the place of another that has nothing to do with it."""
 MONEY: Final = re.compile(r"[$€£¥₹₽₩￥]")
 NUMBER: Final = re.compile(r"[\s\d.,:+\-/%()]*")
+WORD: Final = re.compile(r"[^\W_]+|%")
+WIDE_AMOUNT: Final = re.compile(
+    "[\\d.,一二两三四五六七八九十百千万半几]+ ?(?P<unit>[\u3400-\u9fff%]{1,4})"
+)
+IN_NUMBERS: Final = frozenset({"age", "height", "birthday"})
+"""What is told in numbers, and lasts long enough."""
 COUNTED: Final = re.compile("[\\d一二两三四五六七八九十百千万半几]+[个只次条杯件位名本张遍]?")
 
 TOUCHING: Final[dict[MemoryKind, frozenset[MemoryKind]]] = {
@@ -35,13 +50,17 @@ TOUCHING: Final[dict[MemoryKind, frozenset[MemoryKind]]] = {
     "pattern": frozenset({"pattern", "preference"}),
     "commitment": frozenset({"commitment", "expectation"}),
     "expectation": frozenset({"expectation", "commitment"}),
+    "opinion": frozenset({"opinion"}),
 }
 """What a claim may change or speak against."""
 COMING_TRUE: Final = frozenset({"event", "commitment", "expectation"})
 
 
 def kind_fault(case: Case) -> Reason | None:
-    """A note is the person's to make, and to put right; a pattern is of one of the seven kinds."""
+    """A note is the person's to make, and to put right; a pattern is of one of the seven kinds.
+
+    An opinion is the companion's; ties and thoughts are not claimed like that.
+    """
     claim = case.claim
     is_new_note = claim.kind == "note" and claim.bearing == "new"
     if is_new_note or (claim.kind == "pattern" and claim.pattern is None):
@@ -49,7 +68,9 @@ def kind_fault(case: Case) -> Reason | None:
     if claim.kind in {"preference", "pattern"} and claim.subject == "other":
         return "unfit kind"  # those are of the person; of others, there are facts
     is_promise_of_another = claim.kind == "commitment" and claim.subject == "other"
-    return "unfit kind" if is_promise_of_another else None
+    is_of_somebody_else = claim.kind == "opinion" and claim.subject != "companion"
+    is_amiss = is_promise_of_another or is_of_somebody_else or claim.kind in {"triple", "thought"}
+    return "unfit kind" if is_amiss else None
 
 
 def range_fault(case: Case) -> Reason | None:
@@ -71,6 +92,8 @@ def key_fault(case: Case) -> Reason | None:
     found = form.fullmatch(claim.key)
     if found is None or len(claim.key) > LONGEST_KEY:
         return "unfit key"
+    if claim.key.rpartition(":")[2] in SAYING_NOTHING:
+        return "unfit key"
     return "reserved key" if RESERVED.fullmatch(claim.key.rpartition(":")[2]) else None
 
 
@@ -81,8 +104,15 @@ def value_fault(case: Case) -> Reason | None:
         return None
     if not value or len(value) > LONGEST_VALUE or value.count("|") >= 2:
         return "unfit value"
+    if value.islower() and all(is_stop_word(word, language_of(case)) for word in words_in(value)):
+        return "unfit value"
+    if is_amount(value, case) and (claim.key != "budget" or not speaks_of_money(case)):
+        return None if claim.key.rpartition(":")[2] in IN_NUMBERS else "measurement"
     is_figure = MONEY.match(value) or NUMBER.fullmatch(value) or is_count(value)
-    is_date = claim.key.endswith("birthday") or claim.key in {"timezone", "home_timezone"}
+    is_date = claim.key.endswith("birthday") or claim.key in {
+        "timezone",
+        "home_timezone",
+    }
     return "unfit value" if is_figure and claim.kind == "fact" and not is_date else None
 
 
@@ -90,6 +120,32 @@ def is_count(value: str) -> bool:
     """Whether a value is no more than a number in words, or one with what it counts ("47个")."""
     is_word = any(number_of_word(value.casefold(), language) for language in SPOKEN)
     return is_word or COUNTED.fullmatch(value) is not None
+
+
+def language_of(case: Case) -> str:
+    """The language in which a claim is written."""
+    return detect_language(case.claim.text, fallback=case.talk.language)
+
+
+def is_amount(value: str, case: Case) -> bool:
+    """Whether a value is no more than a number with a measure: three weeks, 40 photos, 7小时."""
+    plain, told, language = folded(value), case.told, language_of(case)
+    wide = WIDE_AMOUNT.fullmatch(plain)
+    if wide is not None:
+        return bool(told.unit.search(wide["unit"]))
+    words = [word for word in WORD.findall(plain.replace("%", " % ")) if word != "and"]
+    numbers = [
+        word for word in words
+        if word.isdecimal() or number_of_word(word.casefold(), language)
+        or told.large_number.fullmatch(word)
+    ]  # fmt: skip
+    units = [word for word in words if told.unit.fullmatch(word)]
+    return bool(numbers and units) and len(numbers) + len(units) == len(words)
+
+
+def speaks_of_money(case: Case) -> bool:
+    """Whether the words say how much there is to spend."""
+    return any(spoken_in(place).about_money.search(folded(place.said)) for place in case.places)
 
 
 def time_fault(case: Case) -> Reason | None:
@@ -124,7 +180,10 @@ def target_fault(case: Case) -> Reason | None:
 def can_touch(claim: Claim, target: Memory) -> bool:
     """Whether a claim of this kind can bear on that memory in this way."""
     if claim.bearing == "fulfils":
-        return claim.kind in COMING_TRUE and target.kind in {"commitment", "expectation"}
+        return claim.kind in COMING_TRUE and target.kind in {
+            "commitment",
+            "expectation",
+        }
     if claim.subject != target.subject:
         return False
     if target.kind == "note":

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 
+from oldfriend.background.gates.characters import SIMPLIFIED
 from oldfriend.prompts.phrasebook import SPOKEN, spoken_language
 from oldfriend.turn.perceive import ONE_WIDTH
 from oldfriend.turn.suspicion import visible_words
@@ -52,7 +53,26 @@ class Telltales:
     not_felt: re.Pattern[str]
     strong: re.Pattern[str]
     secret: re.Pattern[str]
+    secret_noun: re.Pattern[str]
     order: re.Pattern[str]
+    addressed: re.Pattern[str]
+    passed_on: re.Pattern[str]
+    condition: re.Pattern[str]
+    consequence: re.Pattern[str]
+    hedged: re.Pattern[str]
+    declined: re.Pattern[str]
+    denying: re.Pattern[str]
+    bygone: re.Pattern[str]
+    relapse: re.Pattern[str]
+    indefinite: re.Pattern[str]
+    unit: re.Pattern[str]
+    about_money: re.Pattern[str]
+    background: re.Pattern[str]
+    mourned: re.Pattern[str]
+    laughter: re.Pattern[str]
+    likened: re.Pattern[str]
+    light: re.Pattern[str]
+    supposing: re.Pattern[str]
     assent: frozenset[str]
 
 
@@ -67,8 +87,9 @@ def every_telltale() -> tuple[Telltales, ...]:
 
 
 def folded(text: str) -> str:
-    """A text as it is compared: visible characters only, full-width marks as others."""
-    return visible_words(text).translate(ONE_WIDTH)
+    """A text as it is compared: visible characters only, in one width, and in one script."""
+    visible = visible_words(text).translate(ONE_WIDTH)
+    return visible if visible.isascii() else visible.translate(SIMPLIFIED)
 
 
 @cache

@@ -59,7 +59,9 @@ def length_fault(case: Case) -> Reason | None:
 
 
 def pronoun_fault(case: Case) -> Reason | None:
-    """Says "she" or "you" of somebody whom only the talk would tell."""
+    """Says "she" or "you" or "one of them" of somebody whom only the talk would tell."""
+    if case.claim.kind in {"fact", "pattern"} and case.told.indefinite.search(case.claim.text):
+        return "pronoun"
     told, text = case.told, QUOTED.sub(" ", folded(case.claim.text))
     if any(each.search(text) for each in (told.speaker, told.hearer, told.leading_pronoun)):
         return "pronoun"
@@ -80,7 +82,11 @@ def tells_whom(before: str, case: Case, told: Telltales) -> bool:
 def measurement_fault(case: Case) -> Reason | None:
     """A number of kilos or kilometres that is not said to be usual."""
     claim = case.claim
-    if claim.bearing == "reinforces" or claim.kind not in {"fact", "pattern", "preference"}:
+    if claim.bearing == "reinforces" or claim.kind not in {
+        "fact",
+        "pattern",
+        "preference",
+    }:
         return None
     if not case.told.measured.search(folded(f"{claim.text} {claim.value}")):
         return None
@@ -106,7 +112,9 @@ def once_fault(case: Case) -> Reason | None:
 def happened_once(case: Case) -> bool:
     """Whether all that a claim rests on tells of one time."""
     return all(
-        told.once.search(said) and not told.changed.search(said) for told, said in rests(case)
+        told.once.search(said)
+        and not (told.changed.search(said) and not told.relapse.search(whole))
+        for (told, said), whole in zip(rests(case), wholes(case), strict=True)
     )
 
 
@@ -129,6 +137,11 @@ def rests(case: Case) -> list[tuple[Telltales, str]]:
         (spoken_in(place), folded(" ".join(sentences_for(case.claim, place))))
         for place in case.places
     ]
+
+
+def wholes(case: Case) -> list[str]:
+    """The messages that a claim rests on."""
+    return [folded(place.message.text) for place in case.places]
 
 
 def all_sentences(case: Case) -> list[tuple[Telltales, str]]:

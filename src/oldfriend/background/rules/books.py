@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, cast
 
-from oldfriend.domain.memories import EntityKind, MemoryKind, RelationalTag
+from oldfriend.domain.memories import EntityKind, MemoryKind, RelationalTag, Tie
 
 When = Literal["", "past", "due", "open"]
 Rewording = tuple[tuple[re.Pattern[str], str], ...]
@@ -93,6 +93,8 @@ class RuleBook:
     over_text: Rewording  # of "Lives there." makes "No longer lives there."
     over_value: str
     became: re.Pattern[str]  # a text that says that something came to be so
+    will_ask: re.Pattern[str]  # of the companion: that it will ask about something
+    ask_text: str
     done: re.Pattern[str]  # that what was promised is done, whatever it was
     did: tuple[re.Pattern[str], ...]  # what somebody has done: {verb} and {what}
     verb_marks: Rewording  # what a form of a verb has beside its stem
@@ -101,6 +103,8 @@ class RuleBook:
     parts: Mapping[str, Part]  # by the word for it
     part_text: str
     naming: tuple[re.Pattern[str], ...]
+    related: tuple[re.Pattern[str], ...]  # the first is the {part} of the second, by their names
+    pairs: tuple[tuple[re.Pattern[str], Tie], ...]  # two who are the same to each other
     nickname: tuple[re.Pattern[str], ...]
     same: tuple[re.Pattern[str], ...]
     different: tuple[re.Pattern[str], ...]
@@ -137,6 +141,8 @@ def rule_book(language: str) -> RuleBook:
         over_text=_rewording(reading["over_text"], pieces),
         over_value=reading["over_value"],
         became=_compiled(reading["became"], pieces),
+        will_ask=_compiled(reading["will_ask"], pieces),
+        ask_text=reading["ask_text"],
         done=_compiled(reading["done"], pieces),
         did=_all_compiled(reading["did"], pieces),
         verb_marks=_rewording(reading["verb_marks"], pieces),
@@ -145,6 +151,8 @@ def rule_book(language: str) -> RuleBook:
         parts=parts,
         part_text=reading["part_text"],
         naming=_all_compiled(reading["naming"], pieces),
+        related=_all_compiled(reading["related"], pieces),
+        pairs=tuple((_compiled(words, pieces), cast(Tie, tie)) for words, tie in reading["pairs"]),
         nickname=_all_compiled(reading["nickname"], pieces),
         same=_all_compiled(reading["same"], pieces),
         different=_all_compiled(reading["different"], pieces),

@@ -25,7 +25,8 @@ def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Ite
     for place in sentence.starts:
         told: set[str] = set()
         for rule in book.rules:
-            sort = "coming" if rule.is_coming else rule.kind  # what is to come is told once
+            is_told_once = rule.is_coming and rule.kind != "triple"
+            sort = "coming" if is_told_once else rule.kind  # what is to come is told once
             if sort in told or not _may_bind(rule, sentence):
                 continue
             if claim := _claim_at(place, rule, sentence, book, known):
@@ -83,8 +84,9 @@ def _claim(
         importance=rule.importance,
         happened_at=past.begins if past and rule.kind == "event" else None,
         happened_until=past.ends if past and rule.kind == "event" else None,
-        holds_from=_since(rule, past, sentence),
-        due_at=due.at if due else None,
+        holds_from=_since(rule, past or due, sentence),
+        holds_until=_until(rule, past, due),
+        due_at=due.at if due and rule.kind != "triple" else None,
     )
 
 
@@ -98,7 +100,15 @@ def _subject(sentence: Sentence, who: str) -> Subject:
     return "other" if who else "person"
 
 
-def _since(rule: Rule, past: Period | None, sentence: Sentence) -> int | None:
+def _until(rule: Rule, past: Period | None, due: Due | None) -> int | None:
+    if rule.kind != "triple" or rule.is_change:
+        return None
+    return past.ends if past else due.at if due else None
+
+
+def _since(rule: Rule, past: Period | Due | None, sentence: Sentence) -> int | None:
+    if rule.kind == "triple" and not rule.is_change:
+        return past.begins if past else None
     if not rule.is_change or rule.kind == "event":
         return None
     return past.begins if past else sentence.message.at

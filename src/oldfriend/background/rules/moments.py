@@ -46,6 +46,7 @@ class Due:
 
     at: Micros
     text: str
+    begins: Micros  # of the days that were named
 
 
 def past_in(words: str, message: Message, book: RuleBook) -> Period | None:
@@ -66,7 +67,8 @@ def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
     at = _midnight(days.end, local) - SECOND
     if days.grain == "day" and (hour := _clock(words, book)):
         at = to_micros(datetime.combine(days.first, hour, local.tzinfo))
-    return Due(at=at, text=_written(days, book)) if at > message.at else None
+    begins = _midnight(days.first, local)
+    return Due(at=at, text=_written(days, book), begins=begins) if at > message.at else None
 
 
 def without_times(words: str, book: RuleBook) -> str:

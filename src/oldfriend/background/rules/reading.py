@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.background.extraction import Claim, Extraction, Material, Named, Quote, Sameness
+from oldfriend.background.rules.asking_again import asked_questions, promised_questions
 from oldfriend.background.rules.books import RuleBook, rule_book
 from oldfriend.background.rules.ending import endings_in
 from oldfriend.background.rules.keeping import Read, kept_promises, without_kept
@@ -20,6 +21,7 @@ from oldfriend.background.rules.naming import (
     placed,
     samenesses_in,
 )
+from oldfriend.background.rules.relating import names_in, ties_in, ties_told
 from oldfriend.background.rules.sentences import Sentence, statements_in
 from oldfriend.background.rules.summing import summary_of, topics_of
 from oldfriend.domain.memories import EntityKind
@@ -40,17 +42,26 @@ def read_by_rules(material: Material) -> Extraction:
     """What was plainly said in a segment, each claim with the sentence it rests on."""
     sentences = [read for message in material.messages for read in _sentences(message, material)]
     names, relations, samenesses = _names(sentences)
+    tied = ties_told(sentences, _known_names(names, material))
+    names = joined((*names, *names_in(tied)))
     known = _known_names(names, material)
     told = [claim for sentence, book in sentences for claim in _told(sentence, book, known)]
     told = list(without_kept(told, sentences))
     put_right = notes_put_right((sentence for sentence, _ in sentences), material.known)
-    kept = kept_promises(sentences, material.known)
+    kept = (
+        *kept_promises(sentences, material.known),
+        *promised_questions(sentences),
+        *asked_questions(sentences, material.known),
+    )
     claims = _each_once((*relations, *told, *put_right, *kept))
+    ties = ties_in(claims, tied, sentences)
+    claims = [claim for claim in claims if claim.kind != "triple"]
     names = joined((*names, *_places(claims, sentences)))
     known = _known_names(names, material)
     return Extraction(
         author=RULES,
         claims=tuple(replace(claim, names=_names_of(claim, known)) for claim in claims),
+        ties=ties,
         names=names,
         samenesses=samenesses,
         topics=topics_of(claims, names, [sentence for sentence, _ in sentences]),

@@ -38,6 +38,10 @@ class Telegram:
         """Close all connections."""
         await self._api.close()
 
+    async def name(self) -> str:
+        """What the bot is called. Raises PlatformUnavailable, PlatformRefused."""
+        return (await self._api.me()).username
+
     def parts(self, text: str) -> Sequence[str]:
         """A reply, cut where Telegram takes no more; none where nothing is to be seen."""
         return split(text)
@@ -51,10 +55,10 @@ class Telegram:
         except Moved as moved:
             raise moved_to(place, moved) from moved
 
-    def draft(self, address: str, *, key: str) -> "TelegramDraft":
+    def glimpse(self, address: str, *, key: str) -> "TelegramGlimpse":
         """A way to show a reply while it is being written."""
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
-        return TelegramDraft(self._api, address_from(address), number or 1)
+        return TelegramGlimpse(self._api, address_from(address), number or 1)
 
     async def listen(self, receive: Receive) -> None:
         """Hear what people do, without end. Raises PlatformUnavailable, PlatformRefused."""
@@ -84,7 +88,7 @@ class Telegram:
             await self._api.acknowledge(query)
 
 
-class TelegramDraft:
+class TelegramGlimpse:
     """A reply that is being written: typing, then a draft, in private chats only."""
 
     every_s = DRAFT_S

@@ -27,6 +27,8 @@ FILES: Final = {
     "video": "video", "animation": "animation", "document": "file", "sticker": "sticker",
 }  # fmt: skip
 
+LASTING: Final = frozenset({"voice", "audio", "video_note", "video"})
+
 
 def arriving(update: Update, me: Me) -> Arriving | None:
     """What has happened, as any platform would tell it; None: nothing that concerns us."""
@@ -74,8 +76,9 @@ def in_words(media: Media | None) -> str:
     """A file, where there are no words with it."""
     if media is None:
         return ""
-    length = "" if media.seconds is None else f", {media.seconds // 60}:{media.seconds % 60:02d}"
-    return f"[{FILES[media.kind]}{length}]"
+    if media.seconds is None or media.kind not in LASTING:
+        return f"[{FILES[media.kind]}]"
+    return f"[{FILES[media.kind]}, {media.seconds // 60}:{media.seconds % 60:02d}]"
 
 
 def is_to_us(said: Said, me: Me) -> bool:

@@ -67,6 +67,7 @@ class Page:
         self._connection = connection
         self._touched: dict[str, set[Key]] = {}
         self._rows: dict[str, Rows] = {}
+        self._read_anew: set[SqlValue] = set()  # sessions of which a segment was touched
         self._schema = -1
         self._head = ""
         self.is_kept = False
@@ -82,12 +83,14 @@ class Page:
             self._schema = schema
         for name, keys in list(self._touched.items()):
             self._take_in(self._rows[name], keys)
-        self._follow_segments()
+        if "message" in self._rows:
+            self._take_in(self._rows["message"], self._following())
 
     def kept(self) -> None:
         """What it says has been written, and the transaction that did so can only succeed."""
         self.is_kept = True
         self._touched.clear()
+        self._read_anew.clear()
 
     def content(self) -> bytes:
         """The whole file."""
@@ -118,8 +121,14 @@ class Page:
             touched.update({(update.rowid,), (update.rowid_new,)})
             return
         for row in (update.old, update.new):
-            if row is not None:
-                touched.add(tuple(row[at] for at in rows.key_places))
+            if row is None:
+                continue
+            touched.add(tuple(row[at] for at in rows.key_places))
+            if update.table_name == "segment":
+                self._read_anew.update(
+                    value for column, value in zip(rows.table.columns, row, strict=True)
+                    if column.name == "session"
+                )  # fmt: skip
 
     def _take_in(self, rows: Rows, keys: Iterable[Key]) -> None:
         """Make the text of some rows anew."""
@@ -135,15 +144,20 @@ class Page:
                 rows.by_key[key] = text
             rows.text, self.is_kept = None, False
 
-    def _follow_segments(self) -> None:
-        """Make the messages anew whose segment was touched: they say in which chunk they are."""
-        for (segment,) in self._touched.get("segment", ()):
-            messages = self._connection.execute(
-                """SELECT m.id, m.version FROM message m WHERE m.session =
-                   (SELECT session FROM segment WHERE id = ?)""",
-                (segment,),
+    def _following(self) -> list[Key]:
+        """The messages that may be in another chunk now than they say."""
+        gone = {
+            key[0] for key in self._touched.get("message", ())
+            if key not in self._rows["message"].by_key
+        }  # fmt: skip
+        asked = [("session", each) for each in self._read_anew] + [("id", each) for each in gone]
+        return [
+            key
+            for column, value in asked
+            for key in self._connection.execute(
+                f"SELECT id, version FROM message WHERE {column} = ?", (value,)
             ).fetchall()
-            self._take_in(self._rows["message"], messages)
+        ]
 
     def _sections(self) -> Iterator[str]:
         """The text, section by section, as far as the seal."""

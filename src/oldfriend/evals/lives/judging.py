@@ -10,13 +10,17 @@ from datetime import date
 from typing import Final, Literal
 
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import LIVE, Evidence, Memory
+from oldfriend.domain.memories import LIVE, Evidence, Memory, MemoryKind
 from oldfriend.evals.lives.life import Belief, BeliefId, Life, Line, LineId, Trap
 from oldfriend.evals.lives.likeness import contains, likeness
 from oldfriend.evals.lives.matching import ALIKE, Mismatch, mismatch_of
 
 SAME: Final = 0.8
 """What is not right is a duplicate besides, when it is so like something that is live already."""
+JUDGED: Final[frozenset[MemoryKind]] = frozenset(
+    {"event", "fact", "preference", "pattern", "commitment", "expectation"}
+)
+"""Of what the truth of a life tells; ties, thoughts and opinions are looked at elsewhere."""
 
 Flaw = Mismatch | Literal["not worth keeping"]
 
@@ -77,7 +81,7 @@ class Judge:
 
     def judge(self, held: Sequence[Held]) -> Judgement:
         """What is to be said of all that a store has come to believe; notes are the person's."""
-        kept = [each for each in held if each.memory.kind != "note"]
+        kept = [each for each in held if each.memory.kind in JUDGED]
         verdicts = tuple(self.verdict_on(each) for each in kept)
         duplicates = self._duplicates_in(verdicts)
         evidence = [row for each in kept for row in each.evidence]
@@ -109,7 +113,7 @@ class Judge:
         """
         truth = self._life.truth
         current = {belief.id: belief for belief in truth.current_on(day)}
-        verdicts = [self.verdict_on(each, day) for each in believed if each.memory.kind != "note"]
+        verdicts = [self.verdict_on(each, day) for each in believed if each.memory.kind in JUDGED]
         open_ones = [verdict for verdict in verdicts if not _is_over(verdict.belief, day)]
         right = {verdict.belief.id for verdict in open_ones if verdict.belief and verdict.is_right}
         right &= current.keys()

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.db.copying import slices_of
+from oldfriend.db.copying import slices_of, without_files
 from oldfriend.db.database import TableShape, Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.forgetting.foreseeing import Foreseen
@@ -52,6 +52,7 @@ async def texts_in(
     """Every text in a table that is this person's or nobody's, with the column it stands in."""
     owner = "id" if table.name == "person" else "person"
     whose = (owner, person) if owner in table.columns else None
+    table = without_files(table)
     async for rows in slices_of(tx, table, of=whose):
         for row in rows:
             for name, value in zip(table.columns, row, strict=True):
@@ -69,7 +70,7 @@ async def spans_of_others(
 ) -> frozenset[int]:
     """Those of some runs of words that stand in what other people keep."""
     found: set[int] = set()
-    for table in await tx.tables():
+    for table in map(without_files, await tx.tables()):
         if "person" not in table.columns:
             continue
         place = table.columns.index("person")

@@ -16,7 +16,7 @@ from oldfriend.memory.search.vectors import text_to_embed, vectors_from
 
 __all__ = [
     "LEARNED_WITH", "NO_BELIEFS", "USUAL_TEXTS", "BeliefHit", "BeliefIndex", "Cause", "Found",
-    "FoundBeliefs", "Graph", "Hit", "IndexRow", "PersonIndex", "Question", "Reached", "Reason", "Sense", "diversify",
-    "imprint_of", "is_current_imprint", "named_in", "search", "text_to_embed", "to_compare",
-    "usual_of", "vectors_from",
+    "FoundBeliefs", "Graph", "Hit", "IndexRow", "PersonIndex", "Question", "Reached", "Reason",
+    "Sense", "diversify", "imprint_of", "is_current_imprint", "named_in", "search", "text_to_embed",
+    "to_compare", "usual_of", "vectors_from",
 ]  # fmt: skip

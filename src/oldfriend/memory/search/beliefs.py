@@ -4,7 +4,7 @@ A belief is found by its own words, the words for what it is about, and its mean
 database and no model: beliefs and vectors are given.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.memories import Entity, Known, MemoryKind, Standing
-from oldfriend.domain.ties import same_ones
+from oldfriend.domain.ties import Names as Meant
 from oldfriend.memory.profile import Profile, as_of, lasting_profile_of
 from oldfriend.memory.search.asked_for import ASKED_FOR, SURE, Values, values_of
 from oldfriend.memory.search.finding import search
@@ -34,8 +34,8 @@ from oldfriend.memory.search.weighing import Scale
 from oldfriend.memory.search.whenever import HOLDING, search_whenever
 from oldfriend.memory.search.whose import Whose, is_of_another
 
-_BY_THE_WAY: Final[frozenset[MemoryKind]] = frozenset({"triple", "opinion"})
-"""What is found over those whom a question names, or by its topic, unless one asks for the kind."""
+_BY_THE_WAY: Final[frozenset[MemoryKind]] = frozenset({"opinion"})
+"""What comes to mind by its topic, and is found as an answer only where one asks for the kind."""
 _LOOKED_AT: Final = 2  # so many times as many as are wanted are weighed by kind
 _ANCHOR: Final = 0.5  # how likely at least what is about somebody answers a question about them
 _OUTDONE: Final = 0.5  # what is so now, where one asks what was so before it
@@ -93,8 +93,8 @@ class BeliefIndex:
     """One person's beliefs, ready to be searched: what is live, and what was so once."""
 
     __slots__ = (
-        "_by_seq", "_by_the_way", "_ended", "_entities", "_graph", "_index", "_live", "_mentions",
-        "_names", "_of_others", "_own", "_profile", "_same_as", "_seq_of",
+        "_by_seq", "_by_the_way", "_ended", "_entities", "_graph", "_index", "_live", "_meant",
+        "_mentions", "_names", "_of_others", "_own", "_profile", "_seq_of", "_ties", "unsure",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -109,10 +109,12 @@ class BeliefIndex:
         self._live: tuple[Known, ...] | None = None
         self._profile: Profile | None = None
         self._by_the_way: set[int] = set()
+        self._ties: set[int] = set()  # found over whom they tie, not by their words
         self._graph: Graph | None = None
         self._entities: tuple[Entity, ...] = ()
         self._names = Names(())
-        self._same_as: dict[EntityId, EntityId] = {}
+        self._meant = Meant(())
+        self.unsure: tuple[tuple[Entity, Entity], ...] = ()  # of whom it is not known
 
     def __len__(self) -> int:
         return len(self._by_seq)
@@ -133,15 +135,15 @@ class BeliefIndex:
         known = tuple(entities)
         self._entities = tuple(each for each in known if each.ended_at is None)
         self._names = Names(self._entities)
-        self._same_as = same_ones(known)
+        self._meant = Meant(known)
+        self.unsure = tuple(_perhaps_same(self._entities))
         self._graph = None
 
     @property
     def graph(self) -> Graph:
         """How they are tied to each other and to the person."""
         if self._graph is None:
-            here = (self._by_seq[seq] for seq in self._by_the_way)
-            self._graph = Graph((each for each in here if each.memory.is_live), self._same_as)
+            self._graph = Graph(self.live, self._meant)
         return self._graph
 
     def named_in(self, text: str) -> tuple[Entity, ...]:
@@ -168,9 +170,10 @@ class BeliefIndex:
         return self._by_seq.values()
 
     def about(self, entity: EntityId) -> list[Known]:
-        """What is believed now about somebody or something with a name."""
-        names = {entity, *(each for each, meant in self._same_as.items() if meant == entity)}
-        return [each for each in self.live if not names.isdisjoint(each.memory.entities)]
+        """What is believed now about somebody or something with a name, beside ties."""
+        about = sorted(self._mentions.of((), self._meant.names_of(entity)))
+        known = (self._by_seq[seq] for seq in about)
+        return [each for each in known if each.memory.is_live]
 
     def meanings(self, memories: Collection[MemoryId]) -> dict[MemoryId, Floats]:
         """The vectors of some of them, where they have one."""
@@ -191,18 +194,21 @@ class BeliefIndex:
         self.remove([each.memory.id for each in known])
         if not known:
             return
-        self._index.extend([_row_of(each) for each in known])
+        self._index.extend([_row_of(each) for each in known if each.memory.kind != "triple"])
         for each in known:
             self._by_seq[each.base] = each
             self._seq_of[each.memory.id] = each.base
             if each.memory.ended_at is not None:
                 self._ended.add(each.base)
+            if each.memory.kind == "triple":
+                self._ties.add(each.base)
+                continue
+            if each.memory.kind in _BY_THE_WAY:
+                self._by_the_way.add(each.base)
             if is_of_another(each.memory):
                 self._of_others.add(each.base)
             elif each.memory.subject == "person":
                 self._own.add(each.base)
-            if each.memory.kind in _BY_THE_WAY:
-                self._by_the_way.add(each.base)
             self._mentions.put(each.base, each.memory)
         self.set_vectors(vectors)
         self._look_anew()
@@ -211,10 +217,11 @@ class BeliefIndex:
         """Take beliefs out, where they are here."""
         seqs = [self._seq_of.pop(each) for each in objects if each in self._seq_of]
         if seqs:
-            self._index.remove(seqs)
+            self._index.remove([seq for seq in seqs if seq not in self._ties])
             for seq in seqs:
                 del self._by_seq[seq]
-            for some in (self._ended, self._own, self._of_others, self._by_the_way):
+            sets = (self._ended, self._own, self._of_others, self._by_the_way, self._ties)
+            for some in sets:
                 some.difference_update(seqs)
             self._mentions.remove(seqs)
             self._look_anew()
@@ -232,7 +239,11 @@ class BeliefIndex:
 
     def set_vectors(self, vectors: Mapping[MemoryId, Floats]) -> None:
         """Let beliefs be found by what they mean, too."""
-        here = [each for each in vectors if each in self._seq_of]
+        here = [
+            each
+            for each in vectors
+            if each in self._seq_of and self._seq_of[each] not in self._ties
+        ]
         if here:
             seqs = [self._seq_of[each] for each in here]
             self._index.set_vectors(seqs, np.stack([vectors[each] for each in here]))
@@ -245,7 +256,10 @@ class BeliefIndex:
         matter = matter_of(question.text)
         times = Times(question, asks_once=matter is not None and matter.is_past)
         named = self.named_in(question.text)
-        whose = Whose(question.text, question.language, self.entities, names_a_time=times.names_one)
+        whose = Whose(
+            question.text, question.language, self.entities, names_a_time=times.names_one,
+            named=named,
+        )  # fmt: skip
         values = values_of(matter, self._wanted(kinds), times, whose)
         unfit = self._unfit(times, kinds) | self._not_about(whose)
         text = as_meant(question.text)
@@ -258,7 +272,7 @@ class BeliefIndex:
         hits = self._weighed(found, scale, named)
         hits += self._about(named, hits, unfit, scale)
         if not kinds or "triple" in kinds:
-            hits = _with_reached(hits, self.reached(named), self.entities, scale)
+            hits = self._with_reached(hits, self.reached(named), scale)
         if times.is_before_now:
             hits = _without_what_came_after(hits)
         best = _surest(sorted(hits, key=lambda hit: (-hit.score, hit.known.base)))
@@ -275,6 +289,21 @@ class BeliefIndex:
     def reached(self, named: Sequence[Entity]) -> tuple[Reached, ...]:
         """The ties of some, and of those who are tied to them."""
         return self.graph.walk([each.id for each in named]) if named else ()
+
+    def _with_reached(
+        self, hits: Sequence[BeliefHit], reached: Sequence[Reached], scale: Scale
+    ) -> list[BeliefHit]:
+        """What was found, and the ties that were reached over those who are named."""
+        found = {hit.known.base for hit in hits}
+        said = {hit.known.memory.text for hit in hits}
+        return [
+            *hits,
+            *(
+                _reached_hit(each, self._meant.name_of(each.through), scale)
+                for each in reached
+                if each.known.base not in found and each.known.memory.text not in said
+            ),
+        ]
 
     def _holds(self, seq: int) -> bool:
         return self._by_seq[seq].memory.kind in HOLDING
@@ -330,21 +359,13 @@ class BeliefIndex:
         ]
 
 
-def _with_reached(
-    hits: Sequence[BeliefHit], reached: Sequence[Reached], entities: Sequence[Entity], scale: Scale
-) -> list[BeliefHit]:
-    """What was found, and the ties that were reached over those who are named."""
-    found = {hit.known.base for hit in hits}
-    through = {each.through for each in reached}
-    names = {each.id: each.name for each in entities if each.id in through} if through else {}
-    return [
-        *hits,
-        *(
-            _reached_hit(each, names.get(each.through), scale)
-            for each in reached
-            if each.known.base not in found
-        ),
-    ]
+def _perhaps_same(entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
+    """Those of whom it is not known whether they are the same as another."""
+    unsure = [each for each in entities if each.status == "uncertain"]
+    by_id = {each.id: each for each in entities} if unsure else {}
+    for each in unsure:
+        if each.same_as in by_id:
+            yield each, by_id[each.same_as]
 
 
 def _reached_hit(reached: Reached, name: str | None, scale: Scale) -> BeliefHit:

@@ -1,17 +1,17 @@
-"""Who and what is tied to those whom a question names? A walk of two steps, and the way between two.
+"""Who and what is tied to those whom a question names? Two steps from them, or the way between two.
 
 Reads ties that are believed now, under the names that they mean by now. Nobody is reached through
 the person themself: to them everything is tied. Knows no database.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Known
-from oldfriend.domain.ties import Edge, Node, edge_of
+from oldfriend.domain.ties import Edge, Names, Node
 
 MOST_REACHED: Final = 10
 STEPS: Final = 2
@@ -44,15 +44,18 @@ class Tied:
 
 
 class Graph:
-    """All ties of one person's life that hold now; of those that say the same, the surest."""
+    """All ties of one person's life that hold now: triples, and facts that tie two.
+
+    Of those that say the same, the fact, or else the surest.
+    """
 
     __slots__ = ("_of",)
 
-    def __init__(self, triples: Iterable[Known], same_as: Mapping[EntityId, EntityId]) -> None:
-        """Tie all ends together; ``same_as`` tells whom a name means that was merged."""
+    def __init__(self, live: Iterable[Known], names: Names) -> None:
+        """Tie all ends together, under the names that they mean by now."""
         surest: dict[Edge, Known] = {}
-        for known in sorted(triples, key=_doubt):
-            edge = edge_of(known.memory, same_as)
+        for known in sorted(live, key=_doubt):
+            edge = names.edge_of(known.memory)
             if edge is not None:
                 surest.setdefault(edge, known)
         self._of: defaultdict[Node, list[Tied]] = defaultdict(list)
@@ -96,6 +99,7 @@ class Graph:
         return ((each, tied) for each in front for tied in self.of(each))
 
 
-def _doubt(known: Known) -> tuple[float, int, int]:
-    """What makes one tie come after another: less sure, said longer ago."""
-    return -known.standing.confidence, -known.standing.last_seen, known.base
+def _doubt(known: Known) -> tuple[bool, float, int, int]:
+    """What makes one tie come after another: no fact, less sure, said longer ago."""
+    standing = known.standing
+    return known.memory.kind == "triple", -standing.confidence, -standing.last_seen, known.base

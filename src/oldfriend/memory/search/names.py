@@ -12,7 +12,7 @@ _BEGINNING = re.compile(f"{_SPACED}+")
 
 
 class Names:
-    """Many names, by how they begin: of all of them only those that may stand in a text are tried."""
+    """Many names, by how they begin: only those that may stand in a text are tried."""
 
     __slots__ = ("_entities", "_places")
 
@@ -47,13 +47,13 @@ def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
     found: dict[str, Entity] = {}
     for name, entity in sorted(_names_of(entities), key=lambda pair: -len(pair[0])):
         if name in left:
-            left, count = re.subn(_standing_alone(name), " ", left)
-            if count:
+            left, stood = _without(name, left)
+            if stood:
                 found.update({each.id: each for each in _bearing(name, entities)})
                 found[entity.id] = entity
     for entity in entities:
         first = entity.name.casefold().split()[0] if entity.name.strip() else ""
-        if len(first) > 1 and first in left and re.search(_standing_alone(first), left):
+        if len(first) > 1 and _without(first, left)[1]:
             found[entity.id] = entity
     return tuple(found.values())
 
@@ -69,8 +69,20 @@ def _bearing(name: str, entities: Sequence[Entity]) -> Iterator[Entity]:
     return (entity for known, entity in _names_of(entities) if known == name)
 
 
-def _standing_alone(name: str) -> str:
-    escaped = re.escape(name)
+def _without(name: str, text: str) -> tuple[str, bool]:
+    """A text without a name where it stands alone, and whether it did."""
+    stood, place = False, text.find(name)
+    while place >= 0:
+        end = place + len(name)
+        if _stands_alone(name, text, place, end):
+            text, stood = f"{text[:place]} {text[end:]}", True
+        place = text.find(name, place + 1)
+    return text, stood
+
+
+def _stands_alone(name: str, text: str, begin: int, end: int) -> bool:
+    """Whether no letter around it makes a longer word of a name."""
     if name[0] >= _FIRST_UNSPACED:
-        return escaped
-    return f"(?<!{_SPACED}){escaped}(?!{_SPACED})"
+        return True
+    around = text[begin - 1 : begin] + text[end : end + 1] if begin else text[end : end + 1]
+    return not any(c < _FIRST_UNSPACED and (c.isalnum() or c == "_") for c in around)

@@ -48,18 +48,23 @@ class Whose:
     )  # fmt: skip
 
     def __init__(
-        self, text: str, language: str, entities: Sequence[Entity], *, names_a_time: bool
-    ) -> None:
-        """Read it off the question; a word for a time is nobody's name."""
+        self, text: str, language: str, entities: Sequence[Entity], *, names_a_time: bool,
+        named: Sequence[Entity] | None = None,
+    ) -> None:  # fmt: skip
+        """Read it off the question; a word for a time is nobody's name.
+
+        ``named``: whom of the entities it names, where that is known already.
+        """
         said = text.lower()  # "ß" stays as it is
         known = language if language in _OWN else "en"
-        self._descriptions = {each.id: each.description for each in entities}
-        self._named = named_in(text, entities)
+        self._named = named_in(text, entities) if named is None else tuple(named)
         self.asked = frozenset(each.id for each in self._named)
         self.is_own = re.search(_OWN[known], said) is not None
         self._is_for_a_name = _NAME.search(said) is not None and not _CALLS_ME.search(said)
         nouns = re.findall(_BELONGING[known], said)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
+        told = entities if self._belonging else ()
+        self._descriptions = {each.id: each.description for each in told}
         is_of_somebody = not (self.is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
         found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
         self._names = [each.casefold() for each in found]
@@ -113,6 +118,8 @@ class Whose:
         return any(name in folded for name in self._names) or bool(named_in(text, self._named))
 
     def _has_what_belongs(self, memory: Memory) -> bool:
+        if not self._belonging:
+            return False
         about = [self._descriptions.get(each, "") for each in memory.entities]
         text = " ".join([memory.text, memory.key.replace("_", " "), *about]).casefold()
         return any(noun in text for noun in self._belonging)

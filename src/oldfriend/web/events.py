@@ -1,0 +1,232 @@
+"""What happens while a page is open? Told as it happens, on every channel of its person.
+
+What is kept is told from the database, by where the page has looked to, so that nothing is missed
+after a pause, whichever process has written it, and nothing is kept for those who are away. What
+passes (the words of a reply as they come) is told beside it, from where it has come to.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from oldfriend.app.house import House
+from oldfriend.app.marking import STOPPED
+from oldfriend.domain.errors import StoreError
+from oldfriend.domain.ids import ObjectId, PersonId, TurnId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Change, Entity, Evidence, Mood, ObjectKind
+from oldfriend.domain.messages import Message
+from oldfriend.memory.evidence import list_evidence_of
+from oldfriend.memory.moods import find_mood
+from oldfriend.memory.rows import kind_of
+from oldfriend.memory.sign_in import SignedIn, find_web_session
+from oldfriend.memory.watching import (
+    Appended,
+    Position,
+    list_appended,
+    list_decided,
+    position_of,
+)
+from oldfriend.web.room import Room
+from oldfriend.web.shapes import Shape
+from oldfriend.web.showing import (
+    decided_shape,
+    message_shape,
+    mood_shape,
+    position_text,
+)
+
+HEARTBEAT_S: Final = 30.0
+MOST_AT_ONCE: Final = 200
+"""Who has missed more reads the page anew."""
+UNTOLD: Final[frozenset[ObjectKind]] = frozenset({"summary"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened."""
+
+    topic: str
+    data: dict[str, JsonValue] = field(default_factory=dict)
+    position: Position | None = None  # None: it passes, and is not told again
+
+    def encoded(self) -> bytes:
+        """As server-sent events are written."""
+        data = json.dumps(self.data, ensure_ascii=False)
+        number = "" if self.position is None else f"id: {position_text(self.position)}\n"
+        return f"{number}event: {self.topic}\ndata: {data}\n\n".encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What is new since a position, and where there is nothing newer."""
+
+    until: Position
+    appended: list[Appended]
+    decided: list[Change]
+    words: Mapping[ObjectId, Sequence[Evidence]]
+    mood: Mood | None
+
+
+async def look(house: House, person: PersonId, since: Position) -> News | None:
+    """What is new of a person; None: nothing is."""
+    async with house.db.reading() as tx:
+        until = await position_of(tx, person)
+        if until == since:
+            return None
+        appended = await list_appended(tx, person, after=since.said, limit=MOST_AT_ONCE + 1)
+        decided = await list_decided(tx, person, after=since.decided, limit=MOST_AT_ONCE + 1)
+        words = await list_evidence_of(tx, person, [each.object for each in decided])
+        mood = await find_mood(tx, person, at=house.clock())
+    return News(until=until, appended=appended, decided=decided, words=words, mood=mood)
+
+
+def events_of(news: News, since: Position, *, zone: str) -> Iterator[Event]:
+    """What is new, one event for each thing; each says how far one has looked with it."""
+    if max(len(news.appended), len(news.decided)) > MOST_AT_ONCE:
+        yield Event(topic="chat.history.changed", position=news.until)
+        return
+    if news.until.rewritten != since.rewritten:
+        since = replace(since, rewritten=news.until.rewritten)
+        yield Event(topic="memory.rewritten", position=since)
+    for each in news.appended:
+        since = replace(since, said=each.message.seq)
+        yield from events_of_message(each, since)
+    since = replace(since, said=news.until.said)
+    for change in news.decided:
+        since = replace(since, decided=change.seq)
+        if kind_of(change.after) not in UNTOLD:
+            shape = decided_shape(change, news.words.get(change.object, ()), zone=zone)
+            yield Event(topic=topic_of_change(change), data=plain(shape), position=since)
+
+
+def events_of_message(appended: Appended, position: Position) -> Iterator[Event]:
+    """That a message was written, and before it that a talk begins with it."""
+    message = appended.message
+    if appended.opens_session:
+        told = message_shape(message)
+        yield Event(
+            topic="chat.session.boundary",
+            data={"session": told.session, "channel": told.channel, "at": told.at},
+        )
+    yield Event(topic=topic_of_message(message), data=plain(message_shape(message)),
+                position=position)  # fmt: skip
+
+
+def topic_of_message(message: Message) -> str:
+    """Under which name it is told that a message was written."""
+    if message.role == "marker":
+        stopped = message.text == STOPPED
+        return "chat.message.stopped" if stopped else "chat.message.given_up"
+    if message.version > 1:
+        return "chat.message.edited"
+    return "chat.message.done" if message.role == "companion" else "chat.message.user_appended"
+
+
+def topic_of_change(change: Change) -> str:
+    """Under which name it is told that something was decided."""
+    after = change.after
+    if isinstance(after, Entity):
+        if after.status == "confirmed" and change.op in {"learned", "confirmed"}:
+            return "memory.entity.confirmed"
+        is_described = change.op == "revised" and after.status == "confirmed"
+        return "memory.entity.description_updated" if is_described else "memory.entity.changed"
+    return f"memory.{kind_of(after)}.{'created' if change.op == 'learned' else 'changed'}"
+
+
+class Watch:
+    """One open page: what it has been told already."""
+
+    def __init__(self, room: Room, me: SignedIn, since: Position) -> None:
+        """It was told everything until here."""
+        self._room = room
+        self._me = me
+        self._person = me.person.id
+        self._since = since
+        self._failure = room.last_failure
+        self._settings = room.house.settings
+        self._shown: dict[TurnId, tuple[int, str]] = {}
+        self._mood: Mood | None = None
+
+    async def begin(self) -> Event:
+        """That it listens, and how things are."""
+        async with self._room.house.db.reading() as tx:
+            self._mood = await find_mood(tx, self._person, at=self._room.house.clock())
+        return Event(
+            topic="chat.connection.ready", data={"mood": mood_data(self._mood)},
+            position=self._since,
+        )  # fmt: skip
+
+    async def news(self) -> AsyncIterator[Event]:
+        """Everything that is new; the words of a reply always before its end."""
+        house = self._room.house
+        found = await look(house, self._person, self._since)
+        if found is not None:
+            for event in events_of(found, self._since, zone=self._me.person.zone):
+                yield event
+            self._since = found.until
+            if found.mood != self._mood:
+                self._mood = found.mood
+                yield Event(topic="chat.mood.update", data={"mood": mood_data(found.mood)})
+        for event in self._passing():
+            yield event
+        if house.settings is not self._settings:
+            self._settings = house.settings
+            yield Event(topic="chat.settings.updated")
+
+    def _passing(self) -> Iterator[Event]:
+        """What is being said just now, from where it was told; and what was not answered."""
+        mine = [each for each in self._room.drafts.values() if each.person == self._person]
+        self._shown = {each.turn: self._shown.get(each.turn, (0, "")) for each in mine}
+        for draft in mine:
+            start, remark = self._shown[draft.turn]
+            if len(draft.text) > start or draft.remark != remark:
+                self._shown[draft.turn] = len(draft.text), draft.remark
+                yield Event(topic="chat.message.token", data={
+                    "turn": draft.turn, "asked": draft.asked, "start": start,
+                    "text": draft.text[start:], "remark": draft.remark,
+                })  # fmt: skip
+        for failure in self._room.failures_since(self._person, self._failure):
+            self._failure = failure.number
+            yield Event(
+                topic="chat.message.failed", data={"asked": failure.asked, "why": failure.why}
+            )
+
+    async def is_signed_in(self) -> bool:
+        """Whether the session is still good with which it was opened."""
+        house = self._room.house
+        async with house.db.reading() as tx:
+            found = await find_web_session(tx, self._me.print, now=house.clock())
+        return found is not None
+
+
+async def stream(room: Room, me: SignedIn, since: Position) -> AsyncIterator[bytes]:
+    """Everything that happens from a position on, until the page is closed, or this process."""
+    watch, clock = Watch(room, me, since), asyncio.get_running_loop().time
+    beat_at = clock() + HEARTBEAT_S
+    with room.seat(me.person.id) as bell, suppress(StoreError):  # the page comes again
+        yield (await watch.begin()).encoded()
+        while not room.is_closing:
+            async for event in watch.news():
+                yield event.encoded()
+            if clock() >= beat_at:
+                if not await watch.is_signed_in():
+                    return
+                beat_at = clock() + HEARTBEAT_S
+                yield Event(topic="chat.connection.heartbeat").encoded()
+            await bell.wait(max(beat_at - clock(), 0.0))
+
+
+def plain(shape: Shape) -> dict[str, JsonValue]:
+    """A form as JSON values."""
+    values: dict[str, JsonValue] = shape.model_dump(mode="json")
+    return values
+
+
+def mood_data(mood: Mood | None) -> JsonValue:
+    """A mood as JSON values."""
+    shape = mood_shape(mood)
+    return None if shape is None else plain(shape)

@@ -1,0 +1,117 @@
+"""What may come in at all, and how does what goes out protect whoever reads it?
+
+Before anything is looked at: no other page may ask (Origin, Sec-Fetch-Site), nothing endless is
+read, nobody sends for ever. What goes out may load nothing from elsewhere, run nothing that is
+written into it, and stand in no frame. It does not know who asks.
+"""
+
+import asyncio
+from typing import Final
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from oldfriend.web.problems import TITLES, Problem, as_response
+
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+OWN: Final = frozenset({"same-origin", "none"})
+MOST_BYTES: Final = 4_400_000
+"""The longest message there may be, in any script, and what is around it."""
+TOO_LONG: Final = f"At most {MOST_BYTES:,} bytes. Split it."
+TO_SEND_S: Final = 20.0
+POLICY: Final = "; ".join((
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+    "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+))  # fmt: skip
+HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class TooMuch(HTTPException):
+    """More is sent than anybody has to say, or for longer."""
+
+    def __init__(self, detail: str) -> None:
+        """Keep what is told."""
+        super().__init__(413, detail)
+
+
+class Guarded:
+    """A site behind these rules."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Guard this one."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let in what may come, and send what goes out with its headers."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        # Files are asked about each time, and sent again when they have changed.
+        kept = "no-cache" if str(scope["path"]).startswith("/static/") else "no-store"
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("cache-control", kept)
+            await send(message)
+
+        refused = why_refused(str(scope["method"]), str(scope["scheme"]), Headers(scope=scope))
+        if refused is not None:
+            await as_response(refused)(scope, receive, send_with_headers)
+            return
+        await self._app(scope, bounded(receive), send_with_headers)
+
+
+def why_refused(method: str, scheme: str, headers: Headers) -> Problem | None:
+    """Why a question is not even looked at; None: it is."""
+    if headers.get("sec-fetch-site", "none") not in OWN and headers.get("sec-fetch-mode") != (
+        "navigate"
+    ):
+        return foreign("Another page has asked for this.")
+    if method not in SAFE and headers.get("origin") != f"{scheme}://{headers.get('host', '')}":
+        return foreign("What changes something can only be asked for by the page itself.")
+    length = headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > MOST_BYTES:
+        return Problem(title=TITLES[413], status=413, detail=TOO_LONG)
+    return None
+
+
+def foreign(what: str) -> Problem:
+    """What is said to a page that is not ours."""
+    return Problem(
+        title="Not from here", status=403, detail=f"{what} Open the page again: oldfriend link"
+    )
+
+
+def bounded(receive: Receive) -> Receive:
+    """What is sent, as long as it is neither too long nor too slow; then waited for without end."""
+    total, is_over = 0, False
+
+    async def receive_some() -> Message:
+        nonlocal total, is_over
+        if is_over:
+            return await receive()
+        try:
+            async with asyncio.timeout(TO_SEND_S):
+                message = await receive()
+        except TimeoutError as error:
+            raise TooMuch("It took too long to arrive. Send it again.") from error
+        total += len(message.get("body", b""))
+        is_over = not message.get("more_body", False)
+        if total > MOST_BYTES:
+            raise TooMuch(TOO_LONG)
+        return message
+
+    return receive_some

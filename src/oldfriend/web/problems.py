@@ -1,0 +1,102 @@
+"""How does a page learn what went wrong? As problem+json (RFC 9457), saying what to do.
+
+It does not know what was asked; only which kind of error it was.
+"""
+
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from oldfriend.domain.errors import (
+    InvalidInput,
+    NotFound,
+    OldfriendError,
+    StaleDecision,
+    StoreError,
+)
+
+PROBLEM: Final = "application/problem+json"
+CONDITIONS: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
+    (NotFound, 404, "There is no such thing"),
+    (StaleDecision, 409, "Something has changed meanwhile"),
+    (InvalidInput, 422, "That cannot be right"),
+    (StoreError, 503, "The memory cannot be read or written now"),
+)
+"""What each error is to whoever has asked; the first that fits."""
+TITLES: Final = {
+    404: "There is nothing here", 405: "That cannot be done here", 413: "That is too much",
+}  # fmt: skip
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    type: str = Field(default="about:blank", description="Nothing more is to be read elsewhere.")
+    title: str = Field(description="The condition, in a few words.")
+    status: int = Field(description="The HTTP status.")
+    detail: str = Field(description="What happened, and what to do.")
+
+
+class Refused(Exception):
+    """What was asked is not done; whoever asked is told why."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        """Keep what is told."""
+        super().__init__(detail)
+        self.problem = Problem(title=title, status=status, detail=detail)
+
+
+def as_response(problem: Problem) -> JSONResponse:
+    """A problem on its way to the page."""
+    return JSONResponse(problem.model_dump(), status_code=problem.status, media_type=PROBLEM)
+
+
+def problem_of(error: OldfriendError) -> Problem:
+    """An error of the house as a problem."""
+    for kind, status, title in CONDITIONS:
+        if isinstance(error, kind):
+            return Problem(title=title, status=status, detail=str(error))
+    return Problem(title="That did not work", status=500, detail=str(error))
+
+
+def unreadable(error: RequestValidationError) -> Problem:
+    """A question that has not the form it must have, as a problem; without what was in it."""
+    wrong = [
+        f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()
+    ]
+    return Problem(title="That cannot be read", status=422, detail="; ".join(wrong))
+
+
+def tell_problems(app: FastAPI) -> None:
+    """Have whatever goes wrong told in this one way."""
+
+    async def refused(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, Refused)
+        return as_response(error.problem)
+
+    async def failed(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, OldfriendError)
+        return as_response(problem_of(error))
+
+    async def misread(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return as_response(unreadable(error))
+
+    async def missing(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        title = TITLES.get(error.status_code, "That did not work")
+        return as_response(Problem(title=title, status=error.status_code, detail=error.detail))
+
+    async def broken(_: Request, error: Exception) -> JSONResponse:
+        detail = f"{type(error).__name__}. What was said is kept. Try again; else: oldfriend doctor"
+        return as_response(Problem(title="Something went wrong inside", status=500, detail=detail))
+
+    app.add_exception_handler(Exception, broken)
+    app.add_exception_handler(Refused, refused)
+    app.add_exception_handler(OldfriendError, failed)
+    app.add_exception_handler(RequestValidationError, misread)
+    app.add_exception_handler(HTTPException, missing)

@@ -1,0 +1,167 @@
+"""Who has their page open in this process, and what is being said to them just now?
+
+Replies are answered here as they are asked for, so that their words can be shown as they come;
+nothing rests on it: what was said waits in the inbox, and if this process ends, another answers.
+It knows nothing of HTTP.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.app.accepting import Accepted
+from oldfriend.app.answering import see_answered
+from oldfriend.app.house import House
+from oldfriend.app.waiting import Delay, in_words
+from oldfriend.app.waking import Bell
+from oldfriend.domain.errors import OldfriendError, TurnStopped
+from oldfriend.domain.ids import MessageId, PersonId, TurnId
+from oldfriend.domain.messages import Message
+
+MOST_AT_ONCE: Final = 64
+"""So many replies are written here; of more, only the end is seen."""
+MOST_STREAMS: Final = 32
+"""So often one person may have their page open in one process."""
+SWEEP_S: Final = 30.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A reply that is being written, as far as it has come; and why it has not come further."""
+
+    person: PersonId
+    asked: MessageId
+    turn: TurnId
+    text: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """That something said was not answered, and why."""
+
+    number: int
+    person: PersonId
+    asked: MessageId
+    why: str
+
+
+class Room:
+    """What the pages share that are open in this process."""
+
+    def __init__(self, house: House, *, port: int) -> None:
+        """Nobody is here yet."""
+        self.house = house  # as it is now; another when settings were read again
+        self.port = port
+        self.drafts: dict[TurnId, Draft] = {}
+        self._failures: deque[Failure] = deque(maxlen=MOST_AT_ONCE)
+        self._failed = 0
+        self._has_ended = False
+        self._asked: deque[Accepted] = deque()
+        self._hands: set[Bell] = set()
+        self._seats: dict[PersonId, set[Bell]] = {}
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether all pages are to go: the process ends, and nothing more is said here."""
+        return self._has_ended and not self._hands
+
+    @property
+    def has_hands(self) -> bool:
+        """Whether a reply can be written here now."""
+        return bool(self._hands) and len(self.drafts) + len(self._asked) < MOST_AT_ONCE
+
+    def have_answered(self, accepted: Accepted) -> None:
+        """Have something answered here that was taken in."""
+        self._asked.append(accepted)
+        for bell in self._hands:
+            bell.ring()
+
+    async def answer_here(self, house: House, stopping: asyncio.Event) -> None:
+        """Answer what is asked in open pages until told to stop; end what was begun."""
+        self.house, self._has_ended = house, False
+        bell = Bell()
+        self._hands.add(bell)
+        self.ring()
+        try:
+            async with asyncio.TaskGroup() as talks:
+                talks.create_task(ring_when(stopping, bell))
+                while not stopping.is_set():
+                    while self._asked:
+                        talks.create_task(self._answer(house, self._asked.popleft()))
+                    await bell.wait(SWEEP_S)
+        finally:
+            self._hands.discard(bell)
+            self._has_ended = stopping.is_set()
+            self.ring()
+
+    async def _answer(self, house: House, accepted: Accepted) -> None:
+        """See one thing answered, its words shown as they come."""
+        said = accepted.message
+        assert said.turn is not None  # what was accepted has one
+        draft = Draft(person=said.person, asked=said.id, turn=said.turn)
+        self.drafts[said.turn] = draft
+
+        async def say(piece: str) -> None:
+            draft.text += piece
+            self.ring(said.person)
+
+        async def tell(delay: Delay) -> None:
+            draft.remark = in_words(delay, said.text, said.language)
+            self.ring(said.person)
+
+        try:
+            await see_answered(house, accepted, say=say if house.models else None, tell=tell)
+        except TurnStopped:
+            pass  # the log says so to everybody
+        except OldfriendError as error:
+            self._note_failure(said, str(error))
+        finally:
+            del self.drafts[said.turn]
+            self.ring(said.person)
+
+    def _note_failure(self, said: Message, why: str) -> None:
+        self._failed += 1
+        self._failures.append(
+            Failure(number=self._failed, person=said.person, asked=said.id, why=why)
+        )
+
+    def failures_since(self, person: PersonId, number: int) -> list[Failure]:
+        """What of a person's was not answered, after the failure with a number."""
+        return [each for each in self._failures if each.person == person and each.number > number]
+
+    @property
+    def last_failure(self) -> int:
+        """The number of the newest failure of anybody."""
+        return self._failed
+
+    def is_full_for(self, person: PersonId) -> bool:
+        """Whether somebody has their page open too often."""
+        return len(self._seats.get(person, ())) >= MOST_STREAMS
+
+    @contextmanager
+    def seat(self, person: PersonId) -> Iterator[Bell]:
+        """A bell that rings whenever there may be something new for a person."""
+        with self.house.waking.bell() as bell:
+            self._seats.setdefault(person, set()).add(bell)
+            try:
+                yield bell
+            finally:
+                self._seats[person].discard(bell)
+                if not self._seats[person]:
+                    del self._seats[person]
+
+    def ring(self, person: PersonId | None = None) -> None:
+        """Have a person (None: everybody) look for what is new."""
+        seats = self._seats.values() if person is None else [self._seats.get(person, set())]
+        for bell in [each for bells in seats for each in bells]:
+            bell.ring()
+
+
+async def ring_when(stopping: asyncio.Event, bell: Bell) -> None:
+    """Wake whoever waits at a bell when it is time to stop."""
+    await stopping.wait()
+    bell.ring()

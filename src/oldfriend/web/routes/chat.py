@@ -1,0 +1,168 @@
+"""What was said, what is to be said, and why was it answered so? On every channel of a person."""
+
+import base64
+import binascii
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+
+from oldfriend.app.accepting import Line, accept, edit, open_line, stop
+from oldfriend.app.accepting import Said as Words
+from oldfriend.app.house import House
+from oldfriend.app.showing import explained
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import LATEST, Micros, zone_named
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.messages import Message
+from oldfriend.memory.log import find_by_key, get_message
+from oldfriend.memory.people import get_chat, get_person_by_id
+from oldfriend.memory.receipts import find_receipt
+from oldfriend.memory.watching import list_said_before, position_of
+from oldfriend.web.events import stream
+from oldfriend.web.problems import Refused
+from oldfriend.web.shapes import (
+    LONGEST_KEY,
+    Edited,
+    Messages,
+    MessageShape,
+    ReceiptShape,
+    Said,
+)
+from oldfriend.web.showing import message_shape, position_from, position_text, receipt_shape
+from oldfriend.web.signing import Here, Me
+
+CHANNEL: Final = "web"
+LAST_SEQ: Final = 1 << 62
+
+router = APIRouter(prefix="/chat", tags=["chat"])
+Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
+
+
+@router.get("/messages", summary="What was said, on all channels")
+async def list_said(
+    me: Me, room: Here,
+    before: Annotated[str | None, Query(max_length=100, description="`earlier` of a page.")] = None,
+    limit: Limit = 50,
+) -> Messages:  # fmt: skip
+    """The newest page, or the one before another."""
+    at, seq = (LATEST, LAST_SEQ) if before is None else cursor_from(before)
+    async with room.house.db.reading() as tx:
+        position = await position_of(tx, me.person.id)
+        found = await list_said_before(tx, me.person.id, at=at, seq=seq, limit=limit + 1)
+    page = found[:limit]
+    return Messages(
+        items=[message_shape(each) for each in reversed(page)],
+        earlier=cursor_of(page[-1]) if len(found) > limit else None,
+        position=position_text(position),
+    )
+
+
+@router.post("/messages", status_code=202, summary="Say something")
+async def say(
+    said: Said, me: Me, room: Here, response: Response,
+    idempotency_key: Annotated[str, Header(
+        min_length=8, max_length=LONGEST_KEY,
+        description="Chosen by the page for these words: sent again, they are said once.",
+    )],
+) -> MessageShape:  # fmt: skip
+    """Take it in durably; its reply comes as events. 200: it was taken in before."""
+    house = room.house
+    if said.zone is not None:
+        zone_named(said.zone)
+    line = await open_line(house, person=me.person.name, channel=CHANNEL)
+    words = Words(text=said.text, zone=said.zone, key=idempotency_key)
+    is_seen = room.has_hands
+    accepted = await accept(house, line, words, to_answer=is_seen)
+    if accepted is None:
+        response.status_code = 200
+        return message_shape(await known_by(house, line, idempotency_key))
+    if is_seen:
+        room.have_answered(accepted)
+    return message_shape(accepted.message)
+
+
+@router.patch("/messages/{message}", summary="Say it in other words")
+async def change(message: str, edited: Edited, me: Me, room: Here) -> MessageShape:
+    """Add a version to one's own message; the earlier one is kept."""
+    async with room.house.db.reading() as tx:
+        line, _ = await own_words(tx, me.person.id, message)
+    return message_shape(await edit(room.house, line, MessageId(message), edited.text))
+
+
+@router.post("/messages/{message}/stop", status_code=204, summary="Stop the reply to it")
+async def stop_reply(message: str, me: Me, room: Here) -> Response:
+    """Stop what is done about one's own message; nothing happens where it is over."""
+    async with room.house.db.reading() as tx:
+        line, _ = await own_words(tx, me.person.id, message)
+    await stop(room.house, line, MessageId(message))
+    return Response(status_code=204)
+
+
+@router.get("/messages/{message}/receipt", summary="Why was that said?")
+async def why(message: str, me: Me, room: Here) -> ReceiptShape:
+    """What a reply stood on, and what was left out."""
+    async with room.house.db.reading() as tx:
+        receipt = await find_receipt(tx, me.person.id, message)
+        if receipt is None:
+            raise NotFound("Nothing is kept of why this was said; it may have been forgotten.")
+        return receipt_shape(await explained(tx, receipt))
+
+
+@router.get("/events", summary="What happens, as it happens", response_class=StreamingResponse)
+async def listen(
+    me: Me, room: Here,
+    after: Annotated[str | None, Query(max_length=80, description="`position` of a page.")] = None,
+    last_event_id: Annotated[str | None, Header(max_length=80)] = None,
+) -> StreamingResponse:  # fmt: skip
+    """Server-sent events of everything about one person, on every channel.
+
+    `chat.connection.ready`, `.heartbeat` (each 30 s); `chat.message.user_appended`, `.token`,
+    `.done`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
+    `chat.mood.update`; `chat.settings.updated`; `chat.history.changed` (too much is new: read the
+    page anew); `memory.<kind>.created` and `.changed`; `memory.entity.confirmed`,
+    `.description_updated`; `memory.rewritten` (something was forgotten). What is kept has an id;
+    `Last-Event-ID` goes on after it, in any process.
+    """
+    if room.is_full_for(me.person.id):
+        raise Refused(429, "Too many pages", "Close one that shows Oldfriend, then load this anew.")
+    told = last_event_id or after
+    async with room.house.db.reading() as tx:
+        now = await position_of(tx, me.person.id)
+    since = now if told is None else position_from(told)
+    if since.said > now.said or since.decided > now.decided:
+        since = now  # of another database
+    return StreamingResponse(stream(room, me, since), media_type="text/event-stream")
+
+
+async def own_words(tx: Transaction, person: PersonId, message: str) -> tuple[Line, Message]:
+    """A message that a person has said here, and its line. Raises NotFound, Refused."""
+    found = await get_message(tx, person, MessageId(message))
+    if found.role != "person" or found.turn is None:
+        raise Refused(409, "Not yours to change", "Only what you have said here can be changed.")
+    chat = await get_chat(tx, person, found.chat)
+    return Line(person=await get_person_by_id(tx, person), chat=chat), found
+
+
+async def known_by(house: House, line: Line, key: str) -> Message:
+    """The message that was taken in under a key."""
+    async with house.db.reading() as tx:
+        known = await find_by_key(tx, line.person.id, line.chat.id, key)
+    if known is None:
+        raise NotFound("This was said before, and has been forgotten since. Say it anew.")
+    return known
+
+
+def cursor_of(message: Message) -> str:
+    """The place of a message among others."""
+    return base64.urlsafe_b64encode(f"{message.at}.{message.seq}".encode()).decode()
+
+
+def cursor_from(text: str) -> tuple[Micros, int]:
+    """The place that a cursor names. Raises Refused."""
+    try:
+        at, seq = base64.urlsafe_b64decode(text).decode().split(".")
+        return Micros(int(at)), min(int(seq), LAST_SEQ)
+    except (ValueError, binascii.Error) as error:
+        raise Refused(422, "That cannot be read", "This cursor is none of ours.") from error

@@ -1,0 +1,78 @@
+// What opens beside the talk for a while: why something was said, what would be forgotten.
+import { useEffect, useRef } from "../vendor/hooks.js";
+import { showWords } from "./chat.js";
+import { html } from "./html.js";
+import { KindIcon } from "./icons.js";
+import * as store from "./store.js";
+import { shortDayOf, t } from "./words.js";
+
+const MOST_SHOWN = 8;
+
+export function Drawer() {
+  const open = store.drawer.value;
+  const panel = useRef(null);
+  useEffect(() => {
+    if (!open) return undefined;
+    panel.current.focus();
+    const leave = ({ key }) => key === "Escape" && close();
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  }, [open]);
+  if (!open) return null;
+  const inside = { receipt: Receipt, forget: Forget, problem: Trouble }[open.kind];
+  return html`<section class="drawer" role="dialog" aria-labelledby="drawer-title" tabindex="-1" ref=${panel}>
+    <button class="quiet close" onClick=${close}>${t("close")}</button><${inside} ...${open} /></section>`;
+}
+
+function close() {
+  const { opener } = store.drawer.value;
+  store.drawer.value = null;
+  opener?.focus?.();
+}
+
+function Receipt({ receipt }) {
+  const stood = receipt.stood_on.slice(0, MOST_SHOWN);
+  return html`<h2 id="drawer-title">${t("why_title")}</h2>
+    <blockquote>${receipt.reply.text}</blockquote>
+    ${stood.length
+      ? html`<h3>${t("stood_on")}</h3><ul role="list">${stood.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul>`
+      : html`<p>${t("nothing_needed")}</p>`}
+    ${receipt.left_out.length > 0 && html`<details><summary>${t("left_out", { count: receipt.left_out.length })}</summary>
+      <ul role="list">${receipt.left_out.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
+    <details><summary>${t("details")}</summary><p>${writtenBy(receipt)}</p><pre>${receipt.as_text}</pre></details>`;
+}
+
+function Ground({ ground }) {
+  if (ground.text === null) return html`<li>${t("gone")}</li>`;
+  const isMessage = ground.kind === "message";
+  const said = isMessage ? [{ message: ground.id, quote: ground.text, speaker: ground.speaker, at: ground.at, channel: ground.channel }] : ground.words;
+  return html`<li class="ground">
+    ${!isMessage && html`<p><${KindIcon} kind=${ground.kind} /> ${ground.text} <span class="meta">${t("i_believe")}</span></p>`}
+    ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showWords(words.message)}>
+      <q>${words.quote}</q><span class="meta">${whoSaid(words)}</span></button>`)}
+  </li>`;
+}
+
+function whoSaid({ speaker, at, channel }) {
+  const when = shortDayOf(at);
+  const isMe = speaker === store.me.value.name;
+  return t(isMe ? "you_said" : "other_said", { who: speaker, when, channel: channel ?? "" }).replace(/ · $/, "");
+}
+
+function writtenBy(receipt) {
+  if (!receipt.model) return t("by_itself");
+  const cost = receipt.cost_usd === null ? t("cost_unknown") : `$${receipt.cost_usd.toFixed(4)}`;
+  return t("by_model", { model: receipt.model, prompt: receipt.prompt, in: receipt.tokens_in, out: receipt.tokens_out, cost });
+}
+
+function Forget({ preview }) {
+  return html`<h2 id="drawer-title">${t("forget_title")}</h2>
+    <p>${t("forget_goes")}</p>
+    <ul class="goes">${preview.goes.map((each) => html`<li>${each}</li>`)}</ul>
+    ${preview.replies > 0 && html`<p>${t("forget_replies", { count: preview.replies })}</p>`}
+    <p>${t("forget_how")}</p><pre>${preview.command}</pre>`;
+}
+
+function Trouble({ text }) {
+  return html`<h2 id="drawer-title">${t("title")}</h2><p>${text}</p>`;
+}

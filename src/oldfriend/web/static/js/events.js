@@ -1,0 +1,81 @@
+// What happens while the page is open? Heard as it happens; after a pause nothing is missed.
+import { api } from "./api.js";
+import * as store from "./store.js";
+
+const KINDS = ["note", "event", "fact", "preference", "pattern", "commitment", "expectation", "thought", "opinion"];
+const PAUSES_S = [0.5, 1, 2, 5, 10];
+const SILENT_S = 75; // the house beats each 30 s
+
+const HEARD = {
+  "chat.connection.ready": ({ mood }) => {
+    store.isConnected.value = true;
+    store.mood.value = mood;
+    store.sendPending();
+  },
+  "chat.connection.heartbeat": () => {},
+  "chat.message.user_appended": (message) => store.hear(message),
+  "chat.message.edited": (message) => store.place(message),
+  "chat.message.token": (piece) => store.extend(piece),
+  "chat.message.done": (message) => store.finish(message),
+  "chat.message.stopped": (marker) => store.giveUp(marker.turn, "stopped"),
+  "chat.message.given_up": (marker) => store.giveUp(marker.turn, marker.text),
+  "chat.message.failed": ({ asked, why }) => store.giveUp(asked, why),
+  "chat.session.boundary": () => {},
+  "chat.mood.update": ({ mood }) => (store.mood.value = mood),
+  "chat.settings.updated": () => store.load(),
+  "chat.history.changed": () => store.load(),
+  "memory.rewritten": () => store.load(),
+};
+for (const kind of KINDS) {
+  HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);
+  HEARD[`memory.${kind}.changed`] = (decided) => store.learn(decided, false);
+}
+
+/** Listen from a position on, for as long as the page is open. @param {string} position */
+export function listen(position) {
+  let after = position;
+  let failures = 0;
+  let watch = 0;
+  let again = 0;
+
+  function open() {
+    const source = api.events(after);
+    const alive = () => {
+      clearTimeout(watch);
+      watch = setTimeout(() => lose(source), SILENT_S * 1000);
+    };
+    for (const [topic, hear] of Object.entries(HEARD)) {
+      source.addEventListener(topic, (event) => {
+        alive();
+        failures = 0;
+        if (event.lastEventId) after = event.lastEventId;
+        hear(JSON.parse(event.data));
+      });
+    }
+    source.onerror = () => lose(source);
+    alive();
+  }
+
+  function lose(source) {
+    source.close();
+    clearTimeout(watch);
+    clearTimeout(again);
+    store.isConnected.value = false;
+    again = setTimeout(retry, PAUSES_S[Math.min(failures++, PAUSES_S.length - 1)] * 1000);
+  }
+
+  async function retry() {
+    try {
+      await api.who();
+    } catch (problem) {
+      if (problem.status === 401) {
+        store.phase.value = "signed-out";
+        return;
+      }
+    }
+    open();
+  }
+
+  addEventListener("online", () => store.isConnected.value || (clearTimeout(again), retry()));
+  open();
+}

@@ -1,0 +1,104 @@
+// What was learned, from which words: as it happens, each to be kept, called wrong, or forgotten.
+import { useRef, useState } from "../vendor/hooks.js";
+import { api } from "./api.js";
+import { showWords } from "./chat.js";
+import { html } from "./html.js";
+import { KindIcon } from "./icons.js";
+import * as store from "./store.js";
+import { shortDayOf, t } from "./words.js";
+
+const TYPING_MS = 250;
+const UNDO_MS = 10_000;
+
+export function Learned() {
+  const [found, setFound] = useState(null);
+  const shown = found ?? store.learned.value;
+  return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} aria-label=${t("learned")}>
+    <header><h2>${t("learned")}</h2>
+      <button class="quiet only-phone" onClick=${() => (store.isTimelineOpen.value = false)}>${t("close")}</button></header>
+    <${Search} onFound=${setFound} />
+    <${TakenBack} />
+    ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
+    <ul role="list" aria-live="polite">${shown.map((each) => html`<${Line} key=${each.belief.id} decided=${each} />`)}</ul>
+    ${!found && store.earlierLearned.value &&
+    html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
+  </aside>`;
+}
+
+/** On a phone: the last thing that was learned, above where one writes. */
+export function Strip() {
+  const decided = store.latest.value ?? store.learned.value[0];
+  return decided && html`<button class="strip only-phone" onClick=${() => (store.isTimelineOpen.value = true)}>
+    <${KindIcon} kind=${decided.belief.kind} /><span>${t("learned_open", { text: decided.belief.text })}</span></button>`;
+}
+
+function Search({ onFound }) {
+  const timer = useRef(0);
+  const look = ({ target }) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(async () => {
+      const words = target.value.trim();
+      const answer = words && (await api.search(words));
+      onFound(answer ? answer.items.map((belief) => ({ belief, at: belief.learned_at })) : null);
+    }, TYPING_MS);
+  };
+  return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;
+}
+
+function Line({ decided }) {
+  const { belief, isNew } = decided;
+  const status = ["tentative", "disputed"].includes(belief.status) && t(`status_${belief.status}`);
+  return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
+    <${KindIcon} kind=${belief.kind} />
+    <div><p class="text">${belief.text} ${status && html`<span class="pill">${status}</span>`}</p>
+      ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
+      ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
+      <${Choices} belief=${belief} /></div>
+  </li>`;
+}
+
+function Words({ words }) {
+  return html`<button class="words" onClick=${() => showWords(words.message)}>
+    <q>${words.quote}</q> <time datetime=${words.at}>${shortDayOf(words.at)}</time></button>`;
+}
+
+function Choices({ belief }) {
+  return html`<p class="choices">
+    ${belief.is_by_person
+      ? html`<span class="good">${t("kept")}</span>`
+      : html`<button class="quiet" onClick=${() => judge(belief, "confirm")}>${t("keep")}</button>`}
+    <button class="quiet" onClick=${() => judge(belief, "reject")}>${t("wrong")}</button>
+    <button class="quiet" onClick=${() => foresee(belief)}>${t("forget")}</button></p>`;
+}
+
+function TakenBack() {
+  const belief = store.takenBack.value;
+  return belief && html`<p class="taken-back" role="status"><span>${t("wrong_done", { text: belief.text })}</span>
+    <button onClick=${() => judge(belief, "confirm")}>${t("undo")}</button></p>`;
+}
+
+let forgetting = 0;
+
+async function judge(belief, verdict) {
+  clearTimeout(forgetting);
+  store.takenBack.value = null;
+  try {
+    await api.judge(belief.id, verdict);
+  } catch (problem) {
+    store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message };
+    return;
+  }
+  if (verdict === "reject") {
+    store.takenBack.value = belief;
+    forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
+  }
+}
+
+async function foresee(belief) {
+  const opener = document.activeElement;
+  try {
+    store.drawer.value = { kind: "forget", opener, belief, preview: await api.foresee(belief.id) };
+  } catch (problem) {
+    store.drawer.value = { kind: "problem", opener, text: problem.message };
+  }
+}

@@ -1,0 +1,80 @@
+// Begins here: a one-time link becomes a session, the page is read, and then it listens.
+import { render } from "../vendor/preact.js";
+import { effect } from "../vendor/signals.js";
+import { api } from "./api.js";
+import { Chat } from "./chat.js";
+import { Drawer } from "./drawer.js";
+import { listen } from "./events.js";
+import { html } from "./html.js";
+import { Mark } from "./icons.js";
+import { Learned, Strip } from "./learned.js";
+import * as store from "./store.js";
+import { LANGUAGES, language, speak, t } from "./words.js";
+
+const SHORTEST_LINK = 20;
+const PAUSE_MS = 1000;
+
+function Page() {
+  if (store.phase.value === "loading") return html`<p class="alone" role="status">${t("loading")}</p>`;
+  if (store.phase.value === "signed-out") return html`<${SignedOut} />`;
+  return html`<a class="skip" href="#say">${t("skip")}</a>
+    <div class=${`room ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} /><${Chat} strip=${html`<${Strip} />`} /><${Learned} /></div><${Drawer} />`;
+}
+
+function Companion() {
+  const { companion, model, troubles } = store.state.value;
+  return html`<header class="companion">
+    <${Mark} />
+    <div class="who"><h1>${companion}</h1><p class="mood">${store.mood.value?.phrase ?? t("mood_none")}</p></div>
+    <div class="how">
+      <p>${model ? t("model", { model }) : t("offline")}</p>
+      ${troubles.map((each) => html`<p class="bad">${each}</p>`)}
+      <p class="choices"><label class="visually-hidden" for="language">${t("language")}</label>
+        <select id="language" value=${language.value} onChange=${({ target }) => speak(target.value)}>
+          ${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code}>${name}</option>`)}</select>
+        <button class="quiet" onClick=${leave}>${t("sign_out")}</button></p>
+    </div>
+    ${!store.isConnected.value && html`<p class="lost" role="status">${t("lost")}</p>`}
+  </header>`;
+}
+
+function SignedOut() {
+  return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1><p>${t("signed_out")}</p>
+    <pre>oldfriend link</pre></div>`;
+}
+
+async function leave() {
+  await api.signOut();
+  localStorage.clear();
+  location.reload();
+}
+
+/** Sign in with what stands behind #, if anything does; try again where nobody answers. */
+async function begin(link = location.hash.slice(1)) {
+  history.replaceState(null, "", location.pathname);
+  try {
+    store.me.value ??= await (link.length > SHORTEST_LINK ? signIn(link) : api.who());
+    listen(await store.load());
+  } catch (problem) {
+    if (problem.status === 401) store.phase.value = "signed-out";
+    else setTimeout(begin, PAUSE_MS, link);
+  }
+}
+
+/** A link that was used before may have made the session that is still here. */
+async function signIn(link) {
+  try {
+    return await api.signIn(link);
+  } catch (problem) {
+    if (problem.status !== 401) throw problem;
+    return api.who();
+  }
+}
+
+effect(() => {
+  document.documentElement.lang = language.value;
+  document.title = store.state.value?.companion ?? "Oldfriend";
+});
+render(html`<${Page} />`, document.getElementById("page"));
+addEventListener("hashchange", () => location.hash.length > SHORTEST_LINK && location.reload());
+begin();

@@ -1,0 +1,49 @@
+// In which language does the page speak? One file for each; what is missing is said in English.
+import { signal } from "../vendor/signals.js";
+import en from "./words/en.js";
+import zh from "./words/zh.js";
+
+const BOOKS = { en, zh };
+export const LANGUAGES = { en: "English", zh: "中文" };
+
+/** The language of the page: as chosen here, else as the browser prefers. */
+export const language = signal(
+  [localStorage.getItem("language"), ...navigator.languages.map((each) => each.split("-")[0])].find(
+    (each) => each in BOOKS,
+  ) ?? "en",
+);
+
+/** @param {string} chosen */
+export function speak(chosen) {
+  localStorage.setItem("language", chosen);
+  language.value = chosen;
+}
+
+/** A phrase, with what stands in {braces} filled in.
+ * @param {string} name @param {Record<string, string | number>} [values] */
+export function t(name, values = {}) {
+  const phrase = BOOKS[language.value][name] ?? en[name] ?? name;
+  return phrase.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
+}
+
+/** @param {string} iso */
+export function timeOf(iso) {
+  return format(iso, { hour: "2-digit", minute: "2-digit" });
+}
+
+/** @param {string} iso */
+export function dayOf(iso) {
+  const year = new Date(iso).getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  return format(iso, { weekday: "long", day: "numeric", month: "long", year });
+}
+
+/** @param {string} iso */
+export function shortDayOf(iso) {
+  const isToday = new Date(iso).toDateString() === new Date().toDateString();
+  return isToday ? timeOf(iso) : format(iso, { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** @param {string} iso @param {Intl.DateTimeFormatOptions} how */
+function format(iso, how) {
+  return new Intl.DateTimeFormat(language.value, { ...how, hourCycle: "h23" }).format(new Date(iso));
+}

@@ -1,0 +1,241 @@
+"""Who and what is tied to whom is known, overtaken, taken back, walked along; in the whole house."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.believing.correcting import edit, judge, merge
+from oldfriend.app.forgetting import forget
+from oldfriend.app.forming.means import means_for
+from oldfriend.app.forming.tending import tend
+from oldfriend.app.house import House
+from oldfriend.background.consolidating import Consolidated, consolidate
+from oldfriend.background.extraction import Claim, Extraction, Material, Quote, Tied
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.memories import Known, Tie
+from oldfriend.domain.messages import Message
+from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.changes import check_fold, rebuild
+from oldfriend.memory.forgetting.choosing import Wish
+from oldfriend.memory.segments import list_segments
+from oldfriend.memory.withdrawing import undo_consolidation
+from tests.app.conftest import Say
+from tests.app.forming.test_forming import believed, told
+from tests.clock import FrozenClock
+
+WEEK = 60 * 24 * 7
+Reads = Callable[[Message], Extraction]
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+async def read_as(house: House, line: Line, said: str, reads: Reads) -> Consolidated:
+    """Say something, and have it read as somebody reads it."""
+    await answer(house, line, Said(text=said))
+    (segment,) = await tend(house, line.person.id, because="asked")
+
+    async def read(material: Material) -> Extraction:
+        return reads(next(each for each in material.messages if each.role == "person"))
+
+    means = await means_for(house, segment)
+    done = await consolidate(replace(means, read=read, read_small_talk=read), segment)
+    assert done is not None
+    return done
+
+
+def tie(tie: Tie, first: str, second: str, text: str) -> Reads:
+    """That two are tied, by all that was said."""
+
+    def reads(message: Message) -> Extraction:
+        claim = Claim(
+            kind="triple", text=text, quotes=(Quote(message=message.id, text=message.text),),
+            key=tie, subject="other" if first else "person", confidence=0.8,
+        )  # fmt: skip
+        return Extraction(
+            author="extract/2", ties=(Tied(tie=tie, first=first, second=second, claim=claim),)
+        )
+
+    return reads
+
+
+async def ties(house: House, line: Line, *, live: bool = True) -> dict[str, Known]:
+    """The ties that are believed, by their texts."""
+    known = await believed(house, line, live=live)
+    return {each.memory.text: each for each in known if each.memory.kind == "triple"}
+
+
+PLAIN = [
+    ("My sister Ana came.", "Ben is Ana's husband.", "Ben works at Siemens.",
+     "I visited Lisbon in May.", "Who is Ana?", "How are Ana and Ben related?"),
+    ("Mi hermana Ana vino ayer a la casa.", "Ben es el marido de Ana.", "Ben trabaja en Siemens.",
+     "Estuvimos en Lisboa en mayo y fue muy bonito.", "¿Quién es Ana?", "¿Qué relación hay entre Ana y Ben?"),
+    ("Ma sœur Ana est venue.", "Ben est le mari d'Ana.", "Ben travaille chez Siemens.",
+     "J'ai visité Lisbonne en mai.", "Qui est Ana ?", "Quel est le lien entre Ana et Ben ?"),
+    ("Meine Schwester Ana war da.", "Ben ist Anas Mann.", "Ben arbeitet bei Siemens.",
+     "Ich habe im Mai Lissabon besucht.", "Wer ist Ana?", "Wie sind Ana und Ben verwandt?"),
+    ("我姐姐叫小红。", "小林是小红的丈夫。", "小林在西门子工作。",
+     "我五月去里斯本旅游了。", "小红是谁？", "小红和小林是什么关系？"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", PLAIN, ids=["en", "es", "fr", "de", "zh"])
+async def test_who_is_tied_to_whom_is_told_by_rules(
+    house: House, line: Line, say: Say, said: tuple[str, ...]
+) -> None:
+    """From plain words, and over two steps: her husband, and where he works."""
+    *sentences, who, how = said
+    await told(house, line, sentences)
+
+    known = {each.memory.key: each.memory for each in (await ties(house, line)).values()}
+    assert known.keys() == {"partner_of", "visited"}
+    assert known["visited"].holds_from is not None
+    about = (await say(who)).reply.text
+    assert sentences[1] in about
+    assert sentences[2] in about  # reached over the husband
+    between = (await say(how)).reply.text
+    assert sentences[1] in between
+    assert sentences[2] not in between
+
+
+async def test_each_mention_makes_a_tie_a_little_surer(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """By .05, to .99; however it is turned, it is one tie."""
+    await read_as(
+        house, line, "Leo is Rosa's son.", tie("child_of", "Leo", "Rosa", "Leo is Rosa's son.")
+    )
+    for number in range(5):
+        clock.tick(minutes=WEEK)
+        said = f"Rosa is Leo's mother, she called for the {number + 2}th time."
+        await read_as(house, line, said, tie("parent_of", "Rosa", "Leo", "Rosa is Leo's mother."))
+        (only,) = (await ties(house, line)).values()
+        assert only.standing.confidence == pytest.approx(min(0.8 + 0.05 * (number + 1), 0.99))
+    assert only.standing.times_seen == 6
+    async with house.db.reading() as tx:
+        names = {each.id: each.name for each in await list_entities(tx, line.person.id)}
+    assert [names[each] for each in only.memory.entities] == ["Rosa", "Leo"]
+
+
+async def test_of_some_ties_there_is_one_at_a_time(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Both are written, with until when; what took the place of one is undone with it."""
+    await read_as(
+        house, line, "Ana is with Ben now.", tie("partner_of", "Ana", "Ben", "Ana is with Ben.")
+    )
+    clock.tick(minutes=WEEK)
+    await read_as(
+        house,
+        line,
+        "Carl and Ana are together!",
+        tie("partner_of", "Carl", "Ana", "Carl is with Ana."),
+    )
+    known = await ties(house, line, live=False)
+    was, now = known["Ana is with Ben."].memory, known["Carl is with Ana."].memory
+    assert (was.status, was.holds_until) == ("superseded", now.holds_from)
+    assert [link.other for link in now.relations] == [was.id]
+
+    async with house.db.writing() as tx:
+        segment = (await list_segments(tx, line.person.id))[-1]
+        await undo_consolidation(tx, line.person.id, segment.id, now=house.clock())
+        before = await list_memories(tx, line.person.id, live=False)
+        await rebuild(tx, line.person.id)
+        assert await check_fold(tx, line.person.id) == []
+        assert await list_memories(tx, line.person.id, live=False) == before
+    assert [*await ties(house, line)] == ["Ana is with Ben."]
+
+
+async def test_what_is_disliked_is_liked_no_longer(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Of the same; something else may be liked beside it."""
+    for said, kind, whom in (
+        ("Ana adores Nina Simone.", "likes", "Nina Simone"),
+        ("Ana adores Miles Davis too.", "likes", "Miles Davis"),
+        ("Ana can't stand Nina Simone any more.", "dislikes", "Nina Simone"),
+    ):
+        clock.tick(minutes=WEEK)
+        await read_as(house, line, said, tie(kind, "Ana", whom, said))
+
+    assert {*await ties(house, line)} == {
+        "Ana adores Miles Davis too.", "Ana can't stand Nina Simone any more.",
+    }  # fmt: skip
+
+
+async def test_a_fact_says_what_a_tie_would_say(
+    house: House, line: Line, clock: FrozenClock, say: Say
+) -> None:
+    """Nothing is believed twice: its words are more words for the fact, which alone changes it."""
+    await told(house, line, ["My sister Ana came.", "Ana works at Siemens."])
+    clock.tick(minutes=WEEK)
+    await read_as(
+        house,
+        line,
+        "Ana is still at Siemens.",
+        tie("works_at", "Ana", "Siemens", "Ana works at Siemens."),
+    )
+    clock.tick(minutes=WEEK)
+    await read_as(
+        house, line, "Ana met Bosch people.", tie("works_at", "Ana", "Bosch", "Ana works at Bosch.")
+    )
+
+    assert await ties(house, line, live=False) == {}
+    (fact,) = [k for k in await believed(house, line) if k.memory.key == "Ana:workplace"]
+    assert (fact.memory.value, fact.standing.times_seen) == ("Siemens", 2)
+    assert "Siemens" in (await say("Who is Ana?")).reply.text
+
+
+async def test_two_names_of_one_share_their_ties(house: House, line: Line, say: Say) -> None:
+    """Once they are known to be the same; whatever was said of either."""
+    await told(house, line, ["My sister Ana came.", "Anita and Ben are married."])
+    assert "Ben" not in (await say("Who is Ana?")).reply.text
+    async with house.db.reading() as tx:
+        ids = {each.name: each.id for each in await list_entities(tx, line.person.id)}
+    await merge(house, line.person.id, ids["Ana"], ids["Anita"])
+
+    assert "Anita and Ben are married." in (await say("Who is Ana?")).reply.text
+    assert "Anita and Ben are married." in (await say("How are Ben and Ana related?")).reply.text
+
+
+async def test_the_person_puts_a_tie_right(house: House, line: Line, clock: FrozenClock) -> None:
+    """What they reject is not learned again; another end of it must be somebody known."""
+    await told(house, line, ["My friend Carl came.", "Ben is Ana's husband."])
+    (known,) = (await ties(house, line)).values()
+    with pytest.raises(InvalidInput, match="Nobody and nothing is known as 'Dora'"):
+        await edit(house, line.person.id, known.memory.id, "Ben is Dora's husband.", value="Dora")
+    value = known.memory.value
+    right = known.memory.text.replace(value, "Carl")
+    await edit(house, line.person.id, known.memory.id, right, value="Carl")
+    (now,) = (await ties(house, line)).values()
+    async with house.db.reading() as tx:
+        names = {each.id: each.name for each in await list_entities(tx, line.person.id)}
+    assert names[now.memory.entities[-1]] == "Carl"
+    await judge(house, line.person.id, "reject", now.memory.id)
+    live = await ties(house, line)
+    assert [*live] == ["Ben is Ana's husband."]
+    await judge(house, line.person.id, "reject", known.memory.id)
+    assert await ties(house, line) == {}
+
+
+async def test_who_is_forgotten_is_tied_to_nobody(house: House, line: Line, say: Say) -> None:
+    """The ties go with the words, and the rest stays."""
+    await told(house, line, ["My sister Ana came.", "Ben is Ana's husband.", "I visited Lisbon."])
+    await forget(house, line.person.id, Wish(about="Ben"))
+
+    assert [*await ties(house, line, live=False)] == ["Visited Lisbon."]
+    assert "Ben" not in (await say("Who is Ana?")).reply.text
+
+
+async def test_a_plan_comes_true_by_going_there(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """What was planned is fulfilled, what was visited stays."""
+    await told(house, line, ["We are planning a trip to Goa."])
+    clock.tick(minutes=WEEK)
+    await told(house, line, ["We visited Goa last week."])
+
+    states = {k.memory.key: k.memory.status for k in (await ties(house, line, live=False)).values()}
+    assert states == {"plans_for": "fulfilled", "visited": "active"}

@@ -1,0 +1,229 @@
+"""Who writes on a platform is who has shown a code, or nobody; what they do is what they meant."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from oldfriend.app.choices.sections import TelegramChoice
+from oldfriend.app.house import House
+from oldfriend.app.pairing import show_code
+from oldfriend.app.receiving import Courtesy, receive
+from oldfriend.channels.arriving import Door, Message, Reaction, Removal, Sender, Spot
+from oldfriend.domain.messages import Message as Kept
+from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity
+from oldfriend.memory.log import list_messages
+from oldfriend.memory.people import list_people
+from oldfriend.queues.lanes import list_letters
+from oldfriend.queues.places import find_closed
+from tests.clock import FrozenClock
+
+ANA = Sender(address="7", name="Ana", language="es")
+BEN = Sender(address="8", name="Ben")
+
+
+def spot_of(sender: Sender) -> Spot:
+    """Their chat with the bot."""
+    return Spot(channel="telegram", address=sender.address, title=sender.name, is_private=True)
+
+
+class Talk:
+    """Somebody on the platform, whose messages are counted."""
+
+    def __init__(self, house: House) -> None:
+        """Nothing was said yet."""
+        self.house = house
+        self.number = 0
+
+    async def says(self, sender: Sender, text: str, **more: Any) -> Courtesy | None:
+        """Say something; what is said to it at once."""
+        self.number += 1
+        said = Message(
+            sender=sender, number=self.number, at=self.house.clock(),
+            **{"spot": spot_of(sender), "key": f"message:{sender.address}:{self.number}",
+               "text": text, **more},
+        )  # fmt: skip
+        return await receive(self.house, said)
+
+    async def is_told(self, sender: Sender, text: str) -> str:
+        """The same; the words that are said."""
+        courtesy = await self.says(sender, text)
+        return "" if courtesy is None else courtesy.text
+
+
+@pytest.fixture
+def talk(house: House) -> Talk:
+    """A platform on which nobody is known."""
+    return Talk(house)
+
+
+async def log_of(house: House, name: str | None = None) -> list[Kept]:
+    """What is kept of a person."""
+    async with house.db.reading() as tx:
+        people = await list_people(tx)
+        whose = [each for each in people if each.name == name or (name is None and each.is_owner)]
+        return [m for each in whose for m in await list_messages(tx, each.id)]
+
+
+async def test_a_code_joins_once_and_only_while_it_is_fresh(
+    house: House, talk: Talk, clock: FrozenClock
+) -> None:
+    """In the language of the platform, until one is known."""
+    _, stale = await show_code(house, None)
+    clock.tick(minutes=11)
+    assert "No" not in await talk.is_told(ANA, "hola")
+    assert "código" in await talk.is_told(ANA, stale)
+    _, code = await show_code(house, None)
+    assert "Ahora sé quién eres" in await talk.is_told(ANA, f"{code[:3]} {code[3:]}")
+    assert "code" in await talk.is_told(BEN, code)
+    async with house.db.reading() as tx:
+        ana = await find_identity(tx, "telegram", ANA.address)
+        rows = await tx.rows("SELECT print FROM link_code")
+
+    assert ana is not None
+    assert (ana.is_owner, ana.language) == (True, "es")
+    assert all(code not in row[0] for row in rows)
+
+
+async def test_codes_cannot_be_guessed(house: House, talk: Talk, clock: FrozenClock) -> None:
+    """After five wrong ones, from whomever, none is taken for ten minutes."""
+    _, code = await show_code(house, None)
+    wrong = "000000" if code != "000000" else "000001"
+    told = [await talk.is_told(BEN, wrong) for _ in range(MOST_ATTEMPTS + 2)]
+    assert [bool(each) for each in told] == [True] * MOST_ATTEMPTS + [False] * 2
+    assert "Ahora" not in await talk.is_told(ANA, code)
+    clock.tick(minutes=11)
+    _, code = await show_code(house, None)
+
+    assert "Ahora" in await talk.is_told(ANA, code)
+
+
+async def test_somebody_known_may_say_a_number(house: House, talk: Talk) -> None:
+    """It is talk, whether or not there is a code."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "123456")
+    await show_code(house, None)
+    await talk.says(ANA, "654321")
+
+    assert [each.text for each in await log_of(house)] == ["123456", "654321"]
+
+
+async def test_who_has_talked_as_somebody_else_is_not_joined(house: House, talk: Talk) -> None:
+    """Who has not is, and is nobody else any more."""
+    allowed = TelegramChoice(allowed=("7", "8"))
+    talk.house = house = replace(house, settings=replace(house.settings, telegram=allowed))
+    await talk.says(ANA, "/start")
+    await talk.says(BEN, "I like tea.")
+    _, code = await show_code(house, "Nora")
+    assert "somebody else" in await talk.is_told(BEN, code)
+    assert "Ahora" in await talk.is_told(ANA, code)
+    async with house.db.reading() as tx:
+        people = [each.name for each in await list_people(tx)]
+
+    assert people == ["owner", "Ben", "Nora"]
+
+
+async def test_nobody_becomes_somebody_by_their_name(house: House, talk: Talk) -> None:
+    """On a platform people call themselves what they like."""
+    _, code = await show_code(house, "Nora")
+    await talk.says(ANA, code)
+    allowed = TelegramChoice(allowed=("8",))
+    talk.house = replace(house, settings=replace(house.settings, telegram=allowed))
+    await talk.says(replace(BEN, name="Nora"), "who am I?")
+    async with house.db.reading() as tx:
+        people = [each.name for each in await list_people(tx)]
+
+    assert people == ["owner", "Nora", "Nora (telegram 8)"]
+
+
+async def test_of_strangers_only_the_count_is_kept(
+    house: House, talk: Talk, clock: FrozenClock
+) -> None:
+    """They are told once a day."""
+    told = [await talk.is_told(BEN, f"secret {number}") for number in range(3)]
+    clock.tick(minutes=25 * 60)
+    told.append(await talk.is_told(BEN, "secret again"))
+    async with house.db.reading() as tx:
+        tables = [table.name for table in await tx.tables()]
+        held = [str(row) for name in tables for row in await tx.rows(f"SELECT * FROM {name}")]
+
+    assert [bool(each) for each in told] == [True, False, False, True]
+    assert not any("secret" in row for row in held)
+
+
+async def test_what_comes_again_is_taken_once(house: House, talk: Talk) -> None:
+    """Also as an edit that says the same."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    for _ in range(2):
+        await talk.says(ANA, "I like tea.", key="message:7:50")
+    for _ in range(2):
+        await talk.says(ANA, "I like coffee.", key="message:7:50", is_edit=True)
+    await talk.says(ANA, "never heard of", key="message:7:51", is_edit=True)
+    async with house.db.reading() as tx:
+        versions = await tx.rows("SELECT version, text FROM message ORDER BY version")
+
+    assert versions == [(1, "I like tea."), (2, "I like coffee.")]
+
+
+async def test_what_is_passed_on_is_not_their_word(house: House, talk: Talk) -> None:
+    """A reaction is kept and not answered; a reply knows to what."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea.", key="message:7:60")
+    await talk.says(ANA, "Tea kills.", is_theirs=False, details={"forwarded_from": "Bo"})
+    await talk.says(ANA, "Is that so?", replies_to="message:7:60")
+    spot, at = spot_of(ANA), house.clock()
+    reaction = Reaction(spot=spot, sender=ANA, key="update:9", on="message:7:60", at=at, emoji="+")
+    await receive(house, reaction)
+    await receive(house, reaction)
+    tea, killing, asking, plus = await log_of(house)
+    async with house.db.reading() as tx:
+        letters = await list_letters(tx, parked=False)
+
+    assert (killing.trust, killing.details) == ("outside", {"forwarded_from": "Bo"})
+    assert asking.details == {"replies_to": tea.id}
+    assert (plus.text, plus.turn, plus.details) == ("[+]", None, {"reacts_to": tea.id})
+    assert len([each for each in letters if each.queue == "inbox"]) == 3
+
+
+async def test_a_picture_is_kept_and_owned_up_to(house: House, talk: Talk) -> None:
+    """Words that are put below it later are answered."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    told = await talk.says(ANA, "[photo]", is_read=False, key="message:7:70")
+    assert told is not None
+    assert "imágenes" in told.text
+    await talk.says(ANA, "This is Miso.", is_edit=True, key="message:7:70")
+
+    assert [(m.text, m.turn is None) for m in await log_of(house)] == [
+        ("[photo]", True), ("This is Miso.", False)
+    ]  # fmt: skip
+
+
+async def test_doors_close_and_open_and_places_move(house: House, talk: Talk) -> None:
+    """Whoever writes is there again."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea.")
+    await receive(house, Door(spot=spot_of(ANA), is_open=False))
+    async with house.db.reading() as tx:
+        assert await find_closed(tx, "telegram", "7") is not None
+    await talk.says(ANA, "I am back.")
+    await receive(house, Removal(channel="telegram", before="7", now="77"))
+    async with house.db.reading() as tx:
+        assert await find_closed(tx, "telegram", "7") is None
+        assert await tx.rows("SELECT address FROM chat") == [("77",)]
+
+
+async def test_in_groups_it_says_once_that_it_does_not_talk_there(house: House, talk: Talk) -> None:
+    """And only to whoever speaks to it."""
+    group = Spot(channel="telegram", address="-100", title="Family", is_private=False)
+    unasked = await talk.says(ANA, "cake?", spot=group, is_to_us=False)
+    asked = await talk.says(ANA, "and you?", spot=group)
+    again = await talk.says(BEN, "hello?", spot=group)
+
+    assert (unasked, again) == (None, None)
+    assert asked is not None
+    assert asked.address == "-100"

@@ -1,0 +1,112 @@
+"""A reply is seen while it is written, where that can be shown; nothing waits for that."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from oldfriend.app.accepting import Line, Said, accept
+from oldfriend.app.answering import answer
+from oldfriend.app.house import House
+from oldfriend.app.working import work
+from oldfriend.channels.channel import Receive
+from oldfriend.domain.errors import NotDelivered
+from oldfriend.llm.scripted import Scripted, ScriptedModel
+from tests.app.test_lanes_of_turns import with_model, work_until
+from tests.clock import FrozenClock
+
+
+@dataclass
+class Screen:
+    """A platform that shows how far a reply has come, and may die between two pieces."""
+
+    quiet_s: float = 0.0
+    every_s: float = 0.05
+    shown: list[str] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
+    hangs: bool = False
+    fails_at: str = ""
+    failed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def parts(self, text: str) -> Sequence[str]:
+        """A line is a part."""
+        return text.splitlines()
+
+    async def send(self, address: str, text: str, *, key: str) -> str:
+        """Take it, once it does not fail."""
+        if text == self.fails_at:
+            self.fails_at = ""
+            self.failed.set()
+            raise NotDelivered("Not now.")
+        self.sent.append(text)
+        return f"message:{len(self.sent)}"
+
+    def glimpse(self, address: str, *, key: str) -> "Screen":
+        """It shows it itself."""
+        return self
+
+    async def show(self, text: str) -> None:
+        """Show how far it has come."""
+        if self.hangs:
+            await asyncio.sleep(60)
+        self.shown.append(text)
+
+    async def listen(self, receive: Receive) -> None:
+        """Nobody talks here by themselves."""
+        await asyncio.Event().wait()
+
+
+async def answered(house: House, line: Line, screen: Screen) -> None:
+    """Have what is said answered by a worker that reaches the screen."""
+    await accept(house, line, Said(text="Tell me."), to_answer=False)
+    await work_until(house, lambda: bool(screen.sent))
+
+
+def house_with(house: House, line: Line, screen: Screen, *answers: Scripted) -> House:
+    """A house that reaches the screen, with a model that says so."""
+    reached = replace(house, channels={line.chat.channel: screen})
+    return with_model(reached, ScriptedModel(list(answers)))
+
+
+async def test_a_reply_grows_before_it_is_sent(house: House, line: Line) -> None:
+    """First that it is being written, then its words, in the end the whole of it."""
+    screen = Screen()
+    slow = Scripted(text="The sea was calm and we swam far out.", delay_s=1.0)
+    await answered(house_with(house, line, screen, slow), line, screen)
+
+    assert screen.shown[0] == ""
+    assert screen.sent == ["The sea was calm and we swam far out."]
+    assert all(screen.sent[0].startswith(each) for each in screen.shown)
+
+
+async def test_a_screen_that_hangs_delays_nothing(house: House, line: Line) -> None:
+    """What is shown is beside the turn."""
+    screen = Screen(hangs=True)
+    slow = Scripted(text="Here I am.", delay_s=0.6)
+    began = asyncio.get_running_loop().time()
+    await answered(house_with(house, line, screen, slow), line, screen)
+
+    assert asyncio.get_running_loop().time() - began < 5
+    assert screen.sent == ["Here I am."]
+
+
+async def test_who_dies_between_two_pieces_goes_on_at_the_next(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """A reply that was put whole by a process that does not reach the platform, cut here."""
+    screen = Screen(fails_at="two")
+    elsewhere = with_model(house, ScriptedModel([Scripted(text="one\ntwo\nthree")]))
+    elsewhere = replace(elsewhere, platforms=frozenset({line.chat.channel}))
+    here = replace(elsewhere, channels={line.chat.channel: screen})
+    await answer(elsewhere, line, Said(text="Tell me."))
+    stopping = asyncio.Event()
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(work(here, stopping=stopping))
+        await screen.failed.wait()
+        stopping.set()
+    clock.tick(minutes=1)
+    await work_until(here, lambda: len(screen.sent) == 3)
+    async with house.db.reading() as tx:
+        noted = await tx.rows("SELECT ordinal, number, external_id FROM delivered ORDER BY number")
+
+    assert screen.sent == ["one", "two", "three"]
+    assert noted == [(0, 0, "message:1"), (0, 1, "message:2"), (0, 2, "message:3")]

@@ -1,0 +1,122 @@
+"""What happens on Telegram is heard in order until it is taken; what was sent in one go is one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from oldfriend.channels.telegram.api import Api
+from oldfriend.channels.telegram.polling import Lost, Update, in_albums, open_album, poll, read
+from oldfriend.channels.telegram.updates import Said
+from tests.fakes.telegram import World, running_telegram
+
+ANA, BEN = 7, 8
+PHOTO = [{"file_id": "a"}]
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A Telegram of this test."""
+    with running_telegram() as world:
+        yield world
+
+
+@pytest.fixture
+async def api(world: World) -> AsyncIterator[Api]:
+    """Our connection to it."""
+    async with Api(world.token, base_url=world.url) as api:
+        yield api
+
+
+async def heard_within(api: Api, seconds: float, *, fails_at: str = "") -> list[Update]:
+    """What is taken in so many seconds; one text cannot be."""
+    taken: list[Update] = []
+
+    async def take(update: Update) -> None:
+        if isinstance(update, Said) and update.text == fails_at:
+            raise OSError("no room")
+        taken.append(update)
+
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout(seconds):
+            await poll(api, take)
+    return taken
+
+
+def texts_of(updates: list[Update]) -> list[str]:
+    """What was said in them."""
+    return [each.text if isinstance(each, Said) else "lost" for each in updates]
+
+
+async def test_what_was_not_taken_is_heard_again(world: World, api: Api) -> None:
+    """Nothing is confirmed before everything up to it was taken."""
+    for text in ("one", "two", "three"):
+        world.says(ANA, text)
+    first = await heard_within(api, 1, fails_at="two")
+    again = await heard_within(api, 1)
+    world.says(ANA, "four")
+    rest = await heard_within(api, 1)
+
+    assert texts_of(first) == ["one"]
+    assert texts_of(again) == ["one", "two", "three"]
+    assert texts_of(rest) == ["four"]
+
+
+async def test_what_cannot_be_read_is_passed_over(world: World, api: Api) -> None:
+    """Its neighbours are not."""
+    world.says(ANA, "before")
+    world.tell({"message": {"chat": "nonsense"}})
+    world.says(ANA, "after")
+    taken = await heard_within(api, 1)
+
+    assert texts_of(taken) == ["before", "lost", "after"]
+    assert isinstance(taken[1], Lost)
+    assert not world.updates
+
+
+async def test_an_album_is_one_message_however_it_comes(world: World, api: Api) -> None:
+    """Its pieces come one after the other, with others between them."""
+
+    async def send() -> None:
+        world.says(ANA, photo=PHOTO, media_group_id="x")
+        await asyncio.sleep(0.2)
+        world.says(BEN, "hello")
+        world.says(ANA, caption="us in Faro", photo=PHOTO, media_group_id="x")
+        await asyncio.sleep(0.3)
+        world.says(ANA, photo=PHOTO, media_group_id="x")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(send())
+        taken = await heard_within(api, 3)
+
+    assert texts_of(taken) == ["us in Faro", "hello"]
+    assert isinstance(taken[0], Said)
+    assert taken[0].number == 1
+
+
+def piece(update: int, chat: int, album: str, text: str = "") -> Update:
+    """A message, perhaps of an album."""
+    message: dict[str, Any] = {
+        "message_id": update, "date": 1, "chat": {"id": chat, "type": "private"}, "photo": PHOTO,
+        "media_group_id": album, "caption": text,
+    }  # fmt: skip
+    return read({"update_id": update, "message": message})
+
+
+def test_an_album_is_open_until_something_else_is_said_there() -> None:
+    """What is said elsewhere closes nothing."""
+    one, two, other = piece(1, ANA, "x"), piece(2, ANA, "x"), piece(3, BEN, "")
+    after = piece(4, ANA, "")
+
+    assert open_album([other, one, two]) == 1
+    assert open_album([one, two, other]) == 0
+    assert open_album([one, two, other, after]) is None
+
+
+def test_albums_that_are_mixed_up_are_told_apart() -> None:
+    """Also two of the same name in two chats."""
+    mixed = [piece(1, ANA, "x", "a"), piece(2, BEN, "x", "b"), piece(3, ANA, "x", "c")]
+
+    assert texts_of(in_albums(mixed)) == ["a\nc", "b"]

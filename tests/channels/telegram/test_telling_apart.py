@@ -1,0 +1,56 @@
+"""What comes twice is known for five minutes; two presses of a button are two."""
+
+from oldfriend.channels.telegram.polling import Update, read
+from oldfriend.channels.telegram.telling_apart import KEPT_S, MOST, Heard
+
+CHAT = {"id": 7, "type": "private"}
+ANA = {"id": 7, "is_bot": False, "first_name": "Ana"}
+
+
+def said(update: int, number: int, *, is_edit: bool = False) -> Update:
+    """A message."""
+    message = {"message_id": number, "date": 1, "chat": CHAT, "from": ANA, "text": "x"}
+    return read({"update_id": update, "edited_message" if is_edit else "message": message})
+
+
+def pressed(update: int, query: str) -> Update:
+    """A press of the button below the same message."""
+    below = {"message_id": 1, "date": 1, "chat": CHAT, "from": ANA, "text": "Which?"}
+    asked = {"id": query, "from": ANA, "data": "yes", "message": below, "chat_instance": "1"}
+    return read({"update_id": update, "callback_query": asked})
+
+
+def test_the_same_update_and_the_same_message_are_known() -> None:
+    """A message also under another number of the update."""
+    heard = Heard(lambda: 0.0)
+    heard.note(said(1, 10))
+
+    assert heard.knows(said(1, 10))
+    assert heard.knows(said(2, 10))
+    assert not heard.knows(said(3, 11))
+    assert not heard.knows(said(4, 10, is_edit=True))
+
+
+def test_two_presses_below_one_message_are_two() -> None:
+    """The same press is one."""
+    heard = Heard(lambda: 0.0)
+    heard.note(said(1, 1))
+    assert not heard.knows(pressed(2, "a"))
+    heard.note(pressed(2, "a"))
+
+    assert heard.knows(pressed(3, "a"))
+    assert not heard.knows(pressed(4, "b"))
+
+
+def test_it_forgets_after_a_while_and_never_holds_much() -> None:
+    """Five minutes; two thousand."""
+    now = [0.0]
+    heard = Heard(lambda: now[0])
+    heard.note(said(1, 1))
+    now[0] = KEPT_S + 1
+    assert not heard.knows(said(1, 1))
+    for number in range(MOST):
+        heard.note(said(number, number))
+
+    assert not heard.knows(said(0, 0))
+    assert heard.knows(said(MOST - 1, MOST - 1))

@@ -1,0 +1,148 @@
+"""Somebody opens the link that serve prints, talks, sees what is learned, and asks why."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.cli.serving import Running, on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say, watched
+from tests.processes import Program, kill, line_of
+
+pytestmark = NEEDS_CHROMIUM
+LINK = re.compile(r"http://localhost:\d+/#[\w-]+$")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these."""
+    with opened_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The command line, on a folder of its own."""
+    return on_any_port(Program(data=tmp_path / "data"))
+
+
+def link_of(running: Running) -> str:
+    """The link that serve has printed."""
+    while not (found := LINK.search(line_of(running.process.stdout))):
+        pass
+    return found[0]
+
+
+@contextmanager
+def opened(browser: Browser, link: str, **how: object) -> Iterator[tuple[Page, list[str]]]:
+    """A page of a new visitor, and what it complains of."""
+    context = browser.new_context(locale="en-GB", timezone_id="Europe/Lisbon", **how)
+    page = context.new_page()
+    complaints = watched(page)
+    page.goto(link)
+    try:
+        yield page, complaints
+    finally:
+        context.close()
+
+
+def test_from_the_link_to_why(browser: Browser, program: Program) -> None:
+    """Link, hello, remember something, ask, why; nothing fails on the way, also on a phone."""
+    with served(program) as running, opened(browser, link_of(running)) as (page, complaints):
+        expect(page.get_by_label("Say something …")).to_be_focused()
+        say(page, "Hello")
+        say(page, "Remember that my sister Ana was born in Porto on 3 May 1991.")
+        learned = page.locator(".belief", has_text="born in Porto")
+        expect(learned.locator("q").first).to_contain_text("born in Porto")
+        answer = say(page, "Where was my sister Ana born?")
+        page.get_by_role("button", name="Why did you say that?").last.click()
+        because = page.get_by_role("dialog").locator(".ground q").first.inner_text()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.set_viewport_size({"width": 390, "height": 780})
+        page.locator(".strip").click()
+        expect(learned.first).to_be_visible()
+        wide = page.locator("html").evaluate("e => e.scrollWidth - e.clientWidth")
+
+    assert "Porto" in answer
+    assert "Ana was born in Porto" in because
+    assert wide == 0
+    assert complaints == []
+
+
+def test_what_is_wrong_is_taken_back_and_what_was_taken_back_returns(
+    browser: Browser, program: Program
+) -> None:
+    """Undo stands beside it; forgetting shows what would go, and does nothing."""
+    with served(program) as running, opened(browser, link_of(running)) as (page, complaints):
+        say(page, "Remember that my cat is called Miso.")
+        line = page.locator(".belief", has_text="my cat is called Miso")
+        line.get_by_role("button", name="wrong").click()
+        expect(line).to_have_count(0)
+        page.get_by_role("button", name="undo").click()
+        expect(line).to_have_count(1)
+        expect(line.get_by_text("kept")).to_be_visible()
+        line.get_by_role("button", name="forget").click()
+        expect(page.locator(".goes")).to_contain_text("my cat is called Miso.")
+        expect(page.get_by_role("dialog")).to_contain_text("oldfriend forget")
+
+    assert complaints == []
+
+
+def test_what_was_said_elsewhere_appears_and_a_lost_connection_loses_nothing(
+    browser: Browser, program: Program
+) -> None:
+    """The server is killed, words are written meanwhile and said elsewhere; it starts again."""
+    with served(program) as first, opened(browser, link_of(first)) as (page, _):
+        program.done("say", "hello from the terminal")
+        expect(page.locator(".mine", has_text="hello from the terminal")).to_contain_text(
+            "terminal"
+        )
+        kill(first.process)
+        expect(page.locator(".lost")).to_be_visible()
+        page.get_by_label("Say something …").fill("said into the dark")
+        page.keyboard.press("Enter")
+        page.get_by_label("Say something …").fill("half a tho")
+        program.done("say", "said in between")
+        again = replace(
+            program, environment={**program.environment, "OLDFRIEND_SERVE_PORT": str(first.port)}
+        )
+        with served(again):
+            expect(page.locator(".lost")).to_have_count(0)
+            expect(page.locator(".mine", has_text="said in between")).to_have_count(1)
+            expect(page.locator(".mine", has_text="said into the dark")).to_have_count(1)
+            expect(page.locator(".is-pending")).to_have_count(0)
+            page.reload()
+            expect(page.get_by_label("Say something …")).to_have_value("half a tho")
+            expect(page.locator(".mine", has_text="said into the dark")).to_have_count(1)
+
+
+def test_words_that_look_like_code_are_only_words(browser: Browser, program: Program) -> None:
+    """In a message, and in what is learned from it."""
+    code = '<img src=x onerror="document.title=1">'
+    with served(program) as running, opened(browser, link_of(running)) as (page, complaints):
+        say(page, f"Remember that {code} is my motto.")
+        expect(page.locator(".belief", has_text=code)).to_have_count(1)
+        images = page.locator("img").count()
+
+    assert images == 0
+    assert complaints == []
+
+
+def test_a_link_opens_once_and_signing_out_closes(browser: Browser, program: Program) -> None:
+    """The page then says how to get a new one, which opens."""
+    with served(program) as running:
+        link = link_of(running)
+        with opened(browser, link) as (page, _):
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_text("oldfriend link")).to_be_visible()
+        with opened(browser, link) as (page, _):
+            expect(page.get_by_text("oldfriend link")).to_be_visible()
+        new = LINK.search(program.done("link").stdout.strip())
+        assert new
+        with opened(browser, new[0]) as (page, _):
+            expect(page.get_by_label("Say something …")).to_be_visible()

@@ -1,0 +1,146 @@
+"""Whatever dies while people write on Telegram, and whatever Telegram does: nothing is lost.
+
+Each message asks for a note, so that each reply quotes the message that it answers.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Sizes
+from tests.fakes.telegram import World, running_telegram
+from tests.fakes.telegram.world import sometimes
+from tests.journeys.telegram_home import home_on
+from tests.processes import Program, kill, running, until
+
+FAULTY = 0.25
+FIRST_USER = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What all chats show in the end."""
+
+    lost: list[str]
+    disordered: list[int]  # chats
+    doubled: int  # messages too many
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A Telegram of this test."""
+    with running_telegram() as world:
+        yield world
+
+
+def note(number: int) -> str:
+    """The words that come back in the reply to a message."""
+    return f"box {number} is green"
+
+
+def look(world: World, said: dict[int, list[str]]) -> Seen:
+    """Compare what was said with what was answered, chat by chat."""
+    lost, disordered, doubled = [], [], 0
+    for chat, notes in said.items():
+        replies = [text for text in world.texts(chat) if "box" in text]
+        order = list(dict.fromkeys(next(n for n in notes if n in text) for text in replies))
+        lost += [each for each in notes if each not in order]
+        doubled += len(replies) - len(order)
+        if order != [each for each in notes if each in order]:
+            disordered.append(chat)
+    return Seen(lost, disordered, doubled)
+
+
+def is_all_answered(world: World, said: dict[int, list[str]]) -> bool:
+    """Whether each message has its reply."""
+    with world.changed:
+        texts = {chat: "\n".join(world.texts(chat)) for chat in said}
+    return all(each in texts[chat] for chat, notes in said.items() for each in notes)
+
+
+STEPS = ("accept", "accepted", "thinking", "decided", "committing", "committed", "sending", "sent",
+         "delivered")  # fmt: skip
+"""Of a turn without a model."""
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(
+    tmp_path: Path, world: World, step: str
+) -> None:
+    """At each named step: heard again, answered once, in order; doubled only after "sent"."""
+    said = {FIRST_USER: [note(0), note(1)]}
+    command = [sys.executable, "-m", "tests.telegram_town", f"sqlite:///{tmp_path}/oldfriend.db",
+               str(tmp_path)]  # fmt: skip
+    environment = {
+        "PATH": os.defpath, "HOME": str(tmp_path), "OLDFRIEND_TELEGRAM_TOKEN": world.token,
+        "OLDFRIEND_TELEGRAM_BASE_URL": world.url, "OLDFRIEND_TELEGRAM_QUIET_S": "0",
+        "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER), "OLDFRIEND_LIMITS_LEASE_S": "1",
+        "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
+    }  # fmt: skip
+    for each in said[FIRST_USER]:
+        world.says(FIRST_USER, f"remember that {each}")
+    with running([*command, step], environment) as first:
+        assert first.wait(60) == -signal.SIGKILL
+    with running(command, environment):
+        until(lambda: is_all_answered(world, said), within_s=120)
+        time.sleep(0.5)  # for anything that would be shown twice
+    seen = look(world, said)
+
+    assert (seen.lost, seen.disordered) == ([], [])
+    assert seen.doubled == (1 if step == "sent" else 0)
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("faulty", [0.0, FAULTY], ids=["kills", "kills and faults"])
+def test_nobody_loses_a_word(
+    oldfriend: Program,
+    world: World,
+    database_url: str,
+    engine: str,
+    sizes: Sizes,
+    faulty: float,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """`serve` is killed at any moment, on PostgreSQL beside two `work`; again with faults."""
+    chance = random.Random(5)
+    users = range(FIRST_USER, FIRST_USER + sizes.crash_chats)
+    home = home_on(
+        oldfriend, world, OLDFRIEND_DATABASE=database_url, OLDFRIEND_TELEGRAM_QUIET_S="0",
+        OLDFRIEND_LIMITS_LEASE_S="2", OLDFRIEND_LIMITS_HEARTBEAT_S="0.5",
+        OLDFRIEND_TELEGRAM_ALLOWED=",".join(map(str, users)), OLDFRIEND_MEMORY_FORMS="false",
+    )  # fmt: skip
+    world.chance = sometimes(faulty, seed=3)
+    commands = ["serve"] if engine == "sqlite" else ["serve", "work", "work"]
+    said: dict[int, list[str]] = {user: [] for user in users}
+    kills = 0
+    with ExitStack() as alive:
+        team = [alive.enter_context(home.program.started(each)) for each in commands]
+        for number in range(sizes.crash_messages):
+            user = chance.choice(users)
+            said[user].append(note(number))
+            world.says(user, f"remember that {note(number)}")
+            if (number + 1) % (sizes.crash_messages // sizes.kills) == 0:
+                before = len(world.shown)
+                world.wait(lambda: len(world.shown) > before, seconds=30)  # noqa: B023
+                time.sleep(chance.uniform(0, 0.5))
+                nth = chance.randrange(len(team))
+                kill(team[nth])
+                kills += 1
+                team[nth] = alive.enter_context(home.program.started(commands[nth]))
+        longest_s = 60 + 1.5 * sizes.crash_messages
+        until(lambda: is_all_answered(world, said), within_s=longest_s)
+        time.sleep(3)  # for anything that would be shown twice
+    seen = look(world, said)
+    record_property("doubled", f"{seen.doubled} of {len(world.shown)}, {kills} kills")
+
+    assert seen.lost == []
+    assert seen.disordered == []
+    assert seen.doubled <= kills

@@ -1,0 +1,146 @@
+"""A Whisper on this machine is loaded when it is asked, and what is missing is said.
+
+The real library and a model take 280 MB and more, and are not installed for tests: a module of its
+form stands in for it here.
+"""
+
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from oldfriend.domain.errors import (
+    AudioTooLarge,
+    ModelMisconfigured,
+    ModelNotAsked,
+    NothingHeard,
+    RequestRejected,
+)
+from oldfriend.llm.adapters.whisper import Loaded, LocalTranscriber, why_not
+from oldfriend.llm.speech import MOST_BYTES
+from tests.llm.adapters.test_audio import VOICE, Purse
+
+
+@dataclass(slots=True)
+class Segment:
+    """A stretch, as the library has it."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class Information:
+    """What the library tells of a recording."""
+
+    language: str = "de"
+    duration: float = 2.5
+
+
+@dataclass(slots=True)
+class Library:
+    """What stands in for faster_whisper: what it was asked, and what it gives."""
+
+    hears: list[str] | Exception = field(default_factory=lambda: [" Guten", " Morgen. "])
+    broken: Exception | None = None
+    made: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    asked: list[dict[str, object]] = field(default_factory=list)
+
+    def open(self, folder: str, **how: object) -> "Library":
+        """Make a model."""
+        if self.broken is not None:
+            raise self.broken
+        self.made.append((folder, how))
+        return self
+
+    def transcribe(self, audio: io.BytesIO, **how: object) -> tuple[Iterator[Segment], Information]:
+        """Hear; like the library, only once the segments are asked for."""
+        self.asked.append({"audio": audio.read(), **how})
+        return self.segments(), Information()
+
+    def segments(self) -> Iterator[Segment]:
+        """One after the other."""
+        if isinstance(self.hears, Exception):
+            raise self.hears
+        yield from map(Segment, self.hears)
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Library:
+    """Installed."""
+    library = Library()
+    module = ModuleType("faster_whisper")
+    module.WhisperModel = library.open  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "faster_whisper", module)
+    return library
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a model."""
+    for name in ("model.bin", "config.json", "tokenizer.json"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+async def test_it_is_loaded_once_and_fetches_nothing(library: Library, folder: Path) -> None:
+    """At the first use; what it took is on the record, and cost nothing."""
+    purse = Purse()
+    transcriber = LocalTranscriber(Loaded(folder), Purse())
+    assert library.made == []
+    for _ in range(2):
+        heard = await transcriber.charged_to(purse).transcribe(VOICE, mime="", language="de-AT")
+
+    assert (heard.text, heard.language, heard.seconds) == ("Guten Morgen.", "de", 2.5)
+    ((made, how),) = library.made
+    assert (made, how["local_files_only"]) == (str(folder), True)
+    assert library.asked[0] == {"audio": VOICE, "language": "de", "vad_filter": True}
+    assert [call.completion.cost for call in purse.calls if call.completion] == [0, 0]
+    assert transcriber.model == f"local:{folder}"
+
+
+async def test_nothing_heard_is_told_apart(library: Library, folder: Path) -> None:
+    """As of any other."""
+    library.hears = []
+    with pytest.raises(NothingHeard):
+        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), EOFError("end"), OSError("x"), RuntimeError()])
+async def test_what_cannot_be_decoded_is_refused(
+    library: Library, folder: Path, error: Exception
+) -> None:
+    """What the real decoder raises for empty, cut and wrong files."""
+    library.hears = error
+    with pytest.raises(RequestRejected):
+        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+
+
+async def test_too_large_a_recording_is_not_taken(library: Library, folder: Path) -> None:
+    """The same limit everywhere."""
+    with pytest.raises(AudioTooLarge):
+        await LocalTranscriber(Loaded(folder), Purse()).transcribe(
+            bytes(MOST_BYTES + 1), mime="", language=None
+        )
+
+    assert library.made == []
+
+
+async def test_a_model_that_cannot_be_loaded_says_so(library: Library, folder: Path) -> None:
+    """With its folder."""
+    library.broken = RuntimeError("unsupported version")
+    with pytest.raises(ModelMisconfigured, match="cannot be loaded: unsupported version"):
+        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+
+
+async def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files, then the extra with the command that installs it."""
+    (folder / "tokenizer.json").unlink()
+    assert "tokenizer.json is missing" in (why_not(folder) or "")
+    (folder / "tokenizer.json").touch()
+    monkeypatch.setitem(sys.modules, "faster_whisper", None)
+    with pytest.raises(ModelNotAsked, match=r'pip install "oldfriend\[voice\]"'):
+        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
