@@ -452,3 +452,26 @@ def test_two_that_the_person_has_separated_are_not_one_again(life: Life) -> None
 
     assert [each.status for each in life.entities.values()] == ["confirmed", "separate"]
     assert life.refused == {"overruled by the person": 1}
+
+
+def thinks(text: str, *, day: int, **more: object) -> Claim:
+    """What the companion thinks of jazz."""
+    return claim("opinion", text, day=day, key="jazz", **more)
+
+
+def test_it_stands_by_its_opinion_until_it_changes_its_mind(life: Life) -> None:
+    """The same again is no other; the opposite is refused; what overtakes it is written with it."""
+    life.reads(thinks("Thinks that jazz is best at night.", day=1))
+    life.reads(thinks("thinks that jazz is best at night.", day=5))
+    life.reads(thinks("Thinks that jazz is dull.", day=9))
+    assert life.refused == {"contradicts its opinion": 1}
+    assert life.believed() == {"Thinks that jazz is best at night.": "active"}
+
+    old = life.of("Thinks that jazz is best at night.")
+    better = thinks("Thinks that jazz is good in the morning.", day=20, bearing="supersedes")
+    life.reads(replace(better, target=old.id))
+    new = life.of("Thinks that jazz is good in the morning.")
+    assert life.believed() == {old.text: "superseded", new.text: "active"}
+    assert (new.trust, new.relations) == (
+        "companion", (Relation(kind="supersedes", other=old.id),),
+    )  # fmt: skip

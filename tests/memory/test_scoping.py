@@ -53,7 +53,6 @@ from oldfriend.memory import (
     sign_in,
     soul,
     suggestions,
-    thoughts,
     ticks,
     vectors,
     views,
@@ -266,7 +265,6 @@ async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     await ticks.thinking_since(tx, person, "reflection", 0)
     await ticks.next_fading(tx, person)
     await ticks.let_transcripts_go(tx, person, now=0)
-    await thoughts.list_thoughts_at_hand(tx, person)
     await descriptions.list_indescribed(tx, person)
     await changes.was_set_right_since(tx, person, 0)
 

@@ -272,6 +272,37 @@ async def test_each_person_has_a_volume_of_their_own(
         assert len(await shelf.index_of(tx, PersonId("nobody"))) == 0
 
 
+async def test_what_is_being_answered_is_read_later_with_its_vector(nora: Friend) -> None:
+    """As long as nothing that is asked for was written after it."""
+    shelf, first = Shelf("m"), await nora.says("one")
+    said = await nora.says("two")
+    async with nora.db.reading() as tx:
+        index = await shelf.index_of(tx, nora.person.id, besides=[said.seq])
+        assert index.columns.seq.tolist() == [first.seq]
+    later = await nora.says("three")
+    async with nora.db.writing() as tx:
+        await save_vectors(tx, nora.person.id, "m", [said.seq], one_hot(9))
+    async with nora.db.reading() as tx:
+        index = await shelf.index_of(tx, nora.person.id, besides=[said.seq])
+
+    assert index.columns.seq.tolist() == [first.seq, said.seq, later.seq]
+    assert index.understood.tolist() == [0, 1, 0]
+
+
+async def test_nothing_is_lost_behind_what_is_being_answered(
+    nora: Friend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it ends a part that is read at once."""
+    monkeypatch.setattr("oldfriend.memory.shelf.ROWS_AT_ONCE", 2)
+    written = [(await nora.says(f"word{number}")).seq for number in range(4)]
+    shelf = Shelf("m")
+    async with nora.db.reading() as tx:
+        index = await shelf.index_of(tx, nora.person.id, besides=[written[1]])
+        assert index.columns.seq.tolist() == written
+
+    assert await seqs(nora, shelf) == written
+
+
 async def test_when_there_is_no_room_who_was_asked_about_longest_ago_goes(meet: Meet) -> None:
     """And comes back, unchanged, when asked about again."""
     people = [await meet(name) for name in ("Ada", "Bob", "Cyd")]

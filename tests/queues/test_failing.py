@@ -95,7 +95,7 @@ async def test_what_was_given_up_is_told_also_where_nothing_else_is_due(post):
     await post.put("harmless")
     assert await post.claim() is None
     async with post.db.writing() as tx:
-        come = await lanes.waiting(tx, claim, now=post.clock())
+        come = await lanes.take_what_has_come(tx, claim, now=post.clock())
     await post.release(claim)
 
     assert [letter.body["text"] for letter in come] == ["harmless"]
@@ -205,7 +205,7 @@ async def test_what_belongs_together_is_handed_out_together(post):
         await post.put(number, group="turn")
     claim = await post.claimed()
     async with post.db.writing() as tx:
-        come = await lanes.waiting(tx, claim, now=post.clock())
+        come = await lanes.take_what_has_come(tx, claim, now=post.clock())
 
     assert texts(claim) == list(range(MOST_CLAIMED - 1))
     assert [letter.body["text"] for letter in come] == [0, 1, 2]

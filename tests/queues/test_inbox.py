@@ -164,7 +164,7 @@ async def test_a_stop_is_seen_at_once_by_whoever_is_at_work(db, clock, say):
     await say("two", quiet_s=2)
     await say("stop", kind="stop")
     async with db.writing() as tx:
-        come = await lanes.waiting(tx, claim, now=clock())
+        come = await lanes.take_what_has_come(tx, claim, now=clock())
 
     assert [word_of(letter).kind for letter in come] == ["stop"]
 
@@ -186,7 +186,7 @@ async def test_a_turn_that_the_holder_went_on_with_takes_in_nothing_new(db, cloc
     await say("two")
     assert await say("three") == "turn of two"
     async with db.writing() as tx:
-        assert len(await lanes.waiting(tx, claim, now=clock() + 2 * SECOND)) == 2
+        assert len(await lanes.take_what_has_come(tx, claim, now=clock() + 2 * SECOND)) == 2
 
     assert await say("four") == "turn of four"
 

@@ -75,7 +75,7 @@ async def test_what_comes_into_a_held_lane_waits_and_can_be_seen(post):
     await post.put("later", after_s=60)
     assert await post.claim() is None
     async with post.db.writing() as tx:
-        come = await lanes.waiting(tx, claim, now=post.clock())
+        come = await lanes.take_what_has_come(tx, claim, now=post.clock())
     await post.finish(claim)
     await post.release(claim)
 

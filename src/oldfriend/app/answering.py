@@ -11,9 +11,9 @@ from oldfriend.app.accepting import Accepted, Line, Said, accept, take_lane
 from oldfriend.app.beside import beside
 from oldfriend.app.committing import (
     Task,
+    checked_and_done_with,
     commit,
     commit_stop,
-    done_with,
     own_up_to_given_up,
     put_off,
     turn_of,
@@ -179,7 +179,7 @@ async def deal_with(house: House, task: Task, say: Say | None) -> tuple[Letter, 
     """Do one thing; what is left to do in the lane."""
     if task.words[0].kind != "said":  # a notice for a turn that is over
         async with house.db.writing() as tx:
-            return await done_with(tx, house, task)
+            return await checked_and_done_with(tx, house, task)
     heard, stale = Heard(say), StaleDecision("Nothing was decided yet.")
     for _ in range(MOST_DECISIONS):
         said = await utterance_of(house, task)

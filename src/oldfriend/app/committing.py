@@ -4,6 +4,7 @@ So is what became of a turn that decided nothing: stopped by the person, put off
 """
 
 import random
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -42,7 +43,14 @@ from oldfriend.memory.vectors import save_vectors
 from oldfriend.memory.working import save_working
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.inbox import Word, first_turn, list_notices, word_of
-from oldfriend.queues.lanes import MOST_ATTEMPTS, check, fail, finish, release, waiting
+from oldfriend.queues.lanes import (
+    MOST_ATTEMPTS,
+    check,
+    fail,
+    finish_checked,
+    release,
+    take_away,
+)
 from oldfriend.queues.outbox import put_reply
 from oldfriend.turn.outcome import Outcome, Utterance
 from oldfriend.turn.pipeline import apologise
@@ -100,8 +108,9 @@ async def commit(
         if outcome.reply.introduces and not await mark_introduced(tx, said.companion.id, now=now):
             raise StaleDecision("The companion has been introduced by another turn.")
         await check(tx, task.claim)  # from here on nothing more arrives
-        await refuse_overtaken(tx, task, said, may_redo=may_redo)
-        rest = await done_with(tx, house, task)
+        notices = await list_notices(tx, task.claim.lane, task.words[0].turn)
+        await refuse_overtaken(tx, notices, said, may_redo=may_redo)
+        rest = await done_with(tx, house, task, notices)
         house.reached("committing")
         await tx.wake()
     house.reached("committed")
@@ -109,17 +118,19 @@ async def commit(
     return rest
 
 
-async def refuse_overtaken(tx: Transaction, task: Task, said: Utterance, *, may_redo: bool) -> None:
+async def refuse_overtaken(
+    tx: Transaction, notices: Sequence[Letter], said: Utterance, *, may_redo: bool
+) -> None:
     """Raise TurnStopped or StaleDecision for what has arrived while the turn was being decided.
 
     An edit has it decided anew, unless something was shown or done already.
     """
     person, turn = turn_of(said)
-    notices = [word_of(each) for each in await list_notices(tx, task.claim.lane, turn)]
-    if any(word.kind == "stop" for word in notices):
+    words = [word_of(each) for each in notices]
+    if any(word.kind == "stop" for word in words):
         raise TurnStopped("The person said stop.")
     answered = {each.id: each.version for each in said.messages}
-    is_edited = any(word.version > answered.get(word.message, word.version) for word in notices)
+    is_edited = any(word.version > answered.get(word.message, word.version) for word in words)
     if is_edited and may_redo and not await has_done_anything(tx, person, turn):
         raise StaleDecision("What was said has been edited.")
 
@@ -140,22 +151,32 @@ async def refuse_forgotten(
     raise TurnStopped("What was said has been forgotten.")
 
 
-async def done_with(tx: Transaction, house: House, task: Task) -> tuple[Letter, ...]:
+async def done_with(
+    tx: Transaction, house: House, task: Task, notices: Sequence[Letter]
+) -> tuple[Letter, ...]:
     """Take the letters away, and the notices about them; what is left to do in the lane.
 
-    When nothing is left, it is free.
+    When nothing is left, it is free. The claim was checked in this transaction.
     """
     now = house.clock()
-    notices = await list_notices(tx, task.claim.lane, task.words[0].turn)
     done = {letter.seq: letter for letter in (*task.letters, *notices)}
-    await finish(tx, task.claim, list(done.values()), now=now)
     rest = tuple(each for each in task.later if each.seq not in done)
-    rest = rest or await waiting(tx, task.claim, now=now)
+    if rest:
+        await take_away(tx, list(done.values()), now=now)
+    else:
+        rest = await finish_checked(tx, task.claim, list(done.values()), now=now)
     if rest:
         await task.hold.keep(tx)
-    else:
-        await release(tx, task.claim, now=now)
     return rest
+
+
+async def checked_and_done_with(
+    tx: Transaction, house: House, task: Task
+) -> tuple[Letter, ...]:  # fmt: skip
+    """The same, where nothing was looked at before. Raises LeaseLost."""
+    await check(tx, task.claim)
+    notices = await list_notices(tx, task.claim.lane, task.words[0].turn)
+    return await done_with(tx, house, task, notices)
 
 
 async def commit_stop(house: House, task: Task, said: Utterance) -> tuple[Letter, ...]:
@@ -164,7 +185,7 @@ async def commit_stop(house: House, task: Task, said: Utterance) -> tuple[Letter
     async with house.db.writing() as tx:
         chat = await get_chat(tx, said.person.id, said.message.chat)
         await write_marker(tx, chat, said.message, STOPPED, now=now)
-        return await done_with(tx, house, task)
+        return await checked_and_done_with(tx, house, task)
 
 
 async def put_off(house: House, task: Task, error: Exception) -> None:

@@ -43,6 +43,9 @@ VECTORS = """SELECT m.id, v.* FROM message_vector v
     JOIN message m ON m.person = v.person AND m.seq = v.seq"""
 LETTER, BODY = "letter (queue, lane, seq, body, put_at, due_at)", "{}" * 60
 LANE = "lane (queue, key, next_seq, owner, lease_until)"
+IN_MIND = """SELECT m.id, w.* FROM working_memory w JOIN message m ON m.session = w.session"""
+WRITTEN_ANEW = frozenset({"working_memory"})
+"""Of these there is one for each session, which each turn writes in place of the one before."""
 WARM, TENTHS = 2, 10
 POLITE = "thanks"
 """Words that are answered and never looked for, so that nothing has to be kept at hand."""
@@ -67,12 +70,13 @@ async def measure_throughput(*, rounds: int, chats: int = CHATS) -> Measure:
         lines = await lines_in(house, chats)
         await empty.db.close()
         with opened(house) as left, opened(empty) as bare:
-            for before in range(WARM, WARM + turns, chats):
-                began = time.perf_counter()
-                await say_at_once(house, lines, texts)
-                await work_until_answered(house, chats)
-                taken_s += time.perf_counter() - began
-                bare_s += seconds_to_insert(left, bare, after=before, turns=chats)
+            async with a_worker(house) as answered:
+                for before in range(0, turns, chats):
+                    began = time.perf_counter()
+                    await say_at_once(house, lines, texts)
+                    await answered.wait_for(before + chats)
+                    taken_s += time.perf_counter() - began
+                    bare_s += seconds_to_insert(left, bare, after=WARM + before, turns=chats)
     return Measure(
         name="turns a second", value=turns / taken_s, unit="/s", reference=turns / bare_s,
         target=at_least(1 / 3),
@@ -191,15 +195,41 @@ async def say_at_once(house: House, lines: list[Line], texts: Iterator[str]) -> 
 
 async def work_until_answered(house: House, turns: int) -> None:
     """Let a worker work until so many turns are committed."""
-    left, stopping = turns, asyncio.Event()
+    async with a_worker(house) as answered:
+        await answered.wait_for(turns)
 
-    def count(step: Step) -> None:
-        nonlocal left
-        left -= step == "committed"
-        if left == 0:
+
+class Answered:
+    """Counts the turns that a worker has committed."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._count = 0
+        self._more = asyncio.Event()
+
+    def reached(self, step: Step) -> None:
+        """Take note of a step."""
+        if step == "committed":
+            self._count += 1
+            self._more.set()
+
+    async def wait_for(self, turns: int) -> None:
+        """Return once so many are committed."""
+        while self._count < turns:
+            self._more.clear()
+            await self._more.wait()
+
+
+@asynccontextmanager
+async def a_worker(house: House) -> AsyncIterator[Answered]:
+    """A worker that works meanwhile: what it does once, at its start and end, is not a turn's."""
+    answered, stopping = Answered(), asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(replace(house, reached=answered.reached), stopping=stopping))
+        try:
+            yield answered
+        finally:
             stopping.set()
-
-    await work(replace(house, reached=count), stopping=stopping)
 
 
 @contextmanager
@@ -225,6 +255,7 @@ def seconds_to_insert(
         for receipt in receipts
     }  # fmt: skip
     vectors = {row[0]: row[1:] for row in left.execute(VECTORS)}
+    in_mind = {row[0]: row[1:] for row in left.execute(IN_MIND)}
     copy_parents(left, bare)
     began = time.perf_counter()
     for number in range(turns):
@@ -236,7 +267,10 @@ def seconds_to_insert(
         receipt, asked = receipts[number], said[number][0]
         of_receipt = [("receipt_item", item) for item in items[receipt[0]]]
         embedded = [("message_vector", vectors[asked])] if asked in vectors else []
-        commit(bare, ("message", replied[number]), ("receipt", receipt), *of_receipt, *embedded)
+        kept = [("working_memory", in_mind[asked])] if asked in in_mind else []
+        commit(
+            bare, ("message", replied[number]), ("receipt", receipt), *of_receipt, *embedded, *kept
+        )
     return time.perf_counter() - began
 
 
@@ -251,5 +285,6 @@ def commit(bare: apsw.Connection, *rows: tuple[str, Row]) -> None:
     """Insert rows into their tables, and commit."""
     bare.execute("BEGIN IMMEDIATE")
     for table, row in rows:
-        bare.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        verb = "REPLACE" if table in WRITTEN_ANEW else "INSERT"
+        bare.execute(f"{verb} INTO {table} VALUES ({', '.join('?' * len(row))})", row)
     bare.execute("COMMIT")

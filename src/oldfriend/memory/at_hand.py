@@ -38,11 +38,13 @@ async def current(
     rewritten, last_change, weighed = row or (0, 0, 0)
     if held is None or held.rewritten != rewritten or held.last_change > last_change:
         held = AtHand(rewritten=rewritten)
+    elif (held.last_change, held.weighed) == (last_change, weighed):
+        return held
     if held.last_change != last_change:
         await read_decided(tx, person, held)
     if held.weighed != weighed:
         held.index.stand(await list_standings_since(tx, person, held.weighed))
-    if (held.last_change, held.weighed) != (last_change, weighed) and model is not None:
+    if model is not None:
         lacking = held.index.lacking()
         held.index.set_vectors(await meanings_of(tx, person, model, lacking))
     held.last_change, held.weighed = last_change, weighed

@@ -66,9 +66,9 @@ class Written(NamedTuple):
 async def write_message(
     tx: Transaction, place: Place, spoken: Spoken, *, now: Micros, findable: bool = True
 ) -> Message | None:
-    """Write one message; None if its external id is in the chat already."""
+    """Write one message into a session of our own; None if its external id is there already."""
     (written,) = await write_messages(tx, place, [spoken], now=now, findable=findable)
-    return None if written is None else await get_message(tx, place.chat.person, written.id)
+    return None if written is None else message_at(place, spoken, written)
 
 
 async def write_messages(
@@ -295,6 +295,25 @@ async def count_messages(tx: Transaction, person: PersonId) -> int:
     return 0 if row is None else int(row[0])
 
 
+def message_at(place: Place, said: Spoken, written: Written) -> Message:
+    """What was written just now into a session of our own, as it stands in the log."""
+    chat, text, speaker = place.chat, storable(said.text), storable(said.speaker)
+    return Message(
+        id=written.id, version=1, seq=written.seq, person=chat.person, chat=chat.id,
+        session=place.session, session_name=place.session, channel=chat.channel, role=said.role,
+        author=author_in(chat, said), speaker=speaker, trust=said.trust, text=text, at=said.at,
+        zone=said.zone, language=written.language, tokens=estimate_tokens(text),
+        turn=place.turn, external_id=said.external_id and storable(said.external_id),
+        batch=place.batch, details=dict(said.details),
+    )  # fmt: skip
+
+
+def author_in(chat: Chat, said: Spoken) -> str:
+    """Who has said it: one of the two by their id, anybody else by what they are called."""
+    authors: dict[str, str] = {"person": chat.person, "companion": chat.companion}
+    return authors.get(said.role, storable(said.speaker))
+
+
 def checked_text(text: str) -> str:
     """A text as it can be stored. Raises InvalidInput when it is too long."""
     if len(text) > MAX_TEXT:
@@ -309,12 +328,10 @@ def row_of(
 ) -> dict[str, SqlValue]:
     """What the first version of a message says, as the values of its row."""
     chat = place.chat
-    speaker = storable(said.speaker)
-    authors = {"person": chat.person, "companion": chat.companion}
     details = json.dumps(dict(said.details), ensure_ascii=False) if said.details else None
     return {
         "person": chat.person, "chat": chat.id, "session": place.session, "role": said.role,
-        "author": authors.get(said.role, speaker), "speaker": speaker, "trust": said.trust,
+        "author": author_in(chat, said), "speaker": storable(said.speaker), "trust": said.trust,
         "text": text, "said_at": said.at, "zone": said.zone, "language": language,
         "turn": place.turn, "batch": place.batch, "details": details,
         "external_id": None if said.external_id is None else storable(said.external_id),

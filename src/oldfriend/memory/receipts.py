@@ -138,7 +138,7 @@ async def count_quoted(
            FROM receipt WHERE person = :person
            AND replied IN ({", ".join(f":{name}" for name in names)}) AND details LIKE :likely""",
         person=person,
-        likely=f'%"{author}"%',  # mostly it is another, and most details need not be read
+        likely=f'%"author": "{author}"%',  # mostly it is another: most details are not read
         **names,
     )
     return {

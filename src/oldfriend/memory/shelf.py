@@ -13,10 +13,10 @@ and the end of the search in it, because the next one changes it.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -55,6 +55,46 @@ class Volume:
     nbytes: int = 0  # as of its last use; to ask every index at each call took milliseconds
 
 
+class Heavy(Protocol):
+    """Something that says how much memory it takes."""
+
+    nbytes: int
+
+
+_Heavy = TypeVar("_Heavy", bound=Heavy)
+
+
+class Board(Generic[_Heavy]):
+    """One thing for each of many people, who was asked about last at its end; and what it bears."""
+
+    def __init__(self) -> None:
+        """Nothing stands on it."""
+        self._things: OrderedDict[PersonId, _Heavy] = OrderedDict()
+        self.nbytes = 0  # kept in step: with many people the sum took longer than a search
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __iter__(self) -> Iterator[PersonId]:
+        return iter(self._things)
+
+    @property
+    def least_recent(self) -> PersonId:
+        """Who was asked about longest ago."""
+        return next(iter(self._things))
+
+    def take(self, person: PersonId) -> _Heavy | None:
+        """Take a person's thing down, where there is one; only then may it change."""
+        thing = self._things.pop(person, None)
+        self.nbytes -= 0 if thing is None else thing.nbytes
+        return thing
+
+    def put(self, person: PersonId, thing: _Heavy) -> None:
+        """Put a person's thing back."""
+        self._things[person] = thing
+        self.nbytes += thing.nbytes
+
+
 class Shelf:
     """The indexes that are kept ready."""
 
@@ -62,68 +102,83 @@ class Shelf:
         """Hold indexes with the vectors of one embedding model, or of none."""
         self.model = model
         self._limit_bytes = limit_bytes
-        self._volumes: OrderedDict[PersonId, Volume] = OrderedDict()
-        self._beliefs: OrderedDict[PersonId, AtHand] = OrderedDict()
+        self._volumes = Board[Volume]()
+        self._beliefs = Board[AtHand]()
         # As long as anybody holds one or waits for it. Whoever does has begun their transaction,
         # so that nobody waits here for a connection.
         self._turns: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
 
-    async def index_of(self, tx: Transaction, person: PersonId) -> PersonIndex:
-        """The person's index as of this transaction."""
+    async def index_of(
+        self, tx: Transaction, person: PersonId, *, besides: Collection[int] = ()
+    ) -> PersonIndex:
+        """The person's index as of this transaction.
+
+        What was written last may be missing where it is not asked for (``besides``): a message that
+        is being answered is read when it has its vector, in one go.
+        """
         async with self._turns.setdefault(person, asyncio.Lock()):
-            return self._put_back(person, await self._current_volume(tx, person))
+            return self._put_back(person, await self._current_volume(tx, person, besides))
 
     async def beliefs_of(self, tx: Transaction, person: PersonId) -> BeliefIndex:
         """What is believed of the person as of this transaction."""
         async with self._turns.setdefault(person, asyncio.Lock()):
-            held = await current(tx, person, self.model, self._beliefs.pop(person, None))
-            self._beliefs[person] = held
+            held = await current(tx, person, self.model, self._beliefs.take(person))
+            self._beliefs.put(person, held)
             while self.nbytes > self._limit_bytes and len(self._beliefs) > 1:
-                self._beliefs.popitem(last=False)
+                self._beliefs.take(self._beliefs.least_recent)
             return held.index
 
     def _put_back(self, person: PersonId, volume: Volume) -> PersonIndex:
         volume.nbytes = volume.index.nbytes
-        self._volumes[person] = volume
+        self._volumes.put(person, volume)
         while self.nbytes > self._limit_bytes and len(self._volumes) > 1:
-            least_recent, _ = self._volumes.popitem(last=False)
-            self._beliefs.pop(least_recent, None)
+            least_recent = self._volumes.least_recent
+            self._volumes.take(least_recent)
+            self._beliefs.take(least_recent)
         return volume.index
 
     @property
     def nbytes(self) -> int:
         """How much memory the indexes take."""
-        beliefs = sum(held.nbytes for held in self._beliefs.values())
-        return beliefs + sum(volume.nbytes for volume in self._volumes.values())
+        return self._volumes.nbytes + self._beliefs.nbytes
 
-    async def _current_volume(self, tx: Transaction, person: PersonId) -> Volume:
+    async def _current_volume(
+        self, tx: Transaction, person: PersonId, besides: Collection[int]
+    ) -> Volume:
         row = await tx.row(
             "SELECT last_seq, rewritten, embedded FROM person WHERE id = :person", person=person
         )
         last_seq, rewritten, embedded = row or (0, 0, 0)
-        volume = self._volumes.pop(person, None)
+        volume = self._volumes.take(person)
         if volume is None or volume.rewritten != rewritten or volume.last_seq > last_seq:
             volume = Volume(
                 index=PersonIndex.with_room(last_seq), last_seq=0, rewritten=rewritten,
                 embedded=embedded, without_vector=set(), without_any=set(),
             )  # fmt: skip
-        if volume.last_seq != last_seq:
-            await self._read_new(tx, person, volume)
-            volume.last_seq = last_seq
-        if volume.embedded != embedded:
+        if volume.embedded != embedded:  # first: what is read anew comes with its vectors
             await self._read_late_vectors(tx, person, volume)
             volume.embedded = embedded
+        if volume.last_seq != last_seq:
+            unread = await self._read_new(tx, person, volume, besides)
+            volume.last_seq = last_seq if unread is None else unread - 1
         return volume
 
-    async def _read_new(self, tx: Transaction, person: PersonId, volume: Volume) -> None:
+    async def _read_new(
+        self, tx: Transaction, person: PersonId, volume: Volume, besides: Collection[int]
+    ) -> int | None:
+        """Read what was written since; from which message on nothing is asked for."""
         replaced = await replaced_seqs(tx, person, after=volume.last_seq)
         if replaced:
             volume.index.remove(replaced)
             volume.without_vector.difference_update(replaced)
             volume.without_any.difference_update(replaced)
+        unread: int | None = None
         async for rows in findable_parts(tx, person, after=volume.last_seq):
-            await self._read_part(tx, person, volume, rows)
-            self._keep_within(volume)
+            asked_for, unread = without_last(rows, besides)
+            if asked_for:
+                await self._read_part(tx, person, volume, asked_for)
+                self._keep_within(volume)
+        return unread
 
     async def _read_part(
         self, tx: Transaction, person: PersonId, volume: Volume, rows: Sequence[Row]
@@ -184,6 +239,14 @@ class Shelf:
         if self.model is None:
             return list(seqs), None
         return await vectors_among(tx, person, self.model, seqs)
+
+
+def without_last(rows: list[Row], besides: Collection[int]) -> tuple[list[Row], int | None]:
+    """A part's rows without the last ones of all that are not asked for, and the first of those."""
+    count, is_last = len(rows), len(rows) < ROWS_AT_ONCE
+    while is_last and count and rows[count - 1][0] in besides:
+        count -= 1
+    return rows[:count], None if count == len(rows) else int(rows[count][0])
 
 
 async def findable_parts(

@@ -26,12 +26,11 @@ ASKED_FOR: Final = 14 * DAY
 """After so long a question is let go that nothing has answered."""
 
 
-async def list_thoughts_at_hand(tx: Transaction, person: PersonId) -> list[Known]:
+def thoughts_at_hand(thoughts: Sequence[Known]) -> list[Known]:
     """What comes to mind whatever is said: the newest and strongest of the person's and its own.
 
-    Those about the person first.
+    Of all thoughts that are believed now; those about the person first.
     """
-    thoughts = await list_memories(tx, person, kinds=["thought"])
     return [
         *foremost(about(thoughts, "person"), OF_PERSON),
         *foremost(about(thoughts, "companion"), OF_COMPANION),

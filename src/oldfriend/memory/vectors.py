@@ -106,19 +106,17 @@ async def count_standing_in(tx: Transaction, person: PersonId, model: str, forme
 
 async def models_of(tx: Transaction, person: PersonId) -> list[str]:
     """Of which models a person has vectors; each is found by one look into the key."""
-    models: list[str] = []
-    after = ""
-    while True:
-        row = await tx.row(
-            """SELECT model FROM message_vector WHERE person = :person AND model > :after
-               ORDER BY model LIMIT 1""",
-            person=person,
-            after=after,
-        )
-        if row is None:
-            return sorted(models)
-        after = str(row[0])
-        models.append(after)
+    rows = await tx.rows(
+        """WITH RECURSIVE found(model) AS (
+             SELECT min(model) FROM message_vector WHERE person = :person
+             UNION ALL
+             SELECT (SELECT min(model) FROM message_vector
+               WHERE person = :person AND model > found.model)
+             FROM found WHERE found.model IS NOT NULL)
+           SELECT model FROM found WHERE model IS NOT NULL""",
+        person=person,
+    )
+    return sorted(str(row[0]) for row in rows)
 
 
 async def newest_choice(tx: Transaction) -> Choice | None:

@@ -36,6 +36,7 @@ from oldfriend.queues.letters import (
     due_letters_after,
     find_letter,
     first_due,
+    first_due_in,
     group_of,
     letter_from,
     park,
@@ -147,6 +148,26 @@ async def check(tx: Transaction, claim: Claim) -> None:
 async def finish(tx: Transaction, claim: Claim, letters: Sequence[Letter], *, now: Micros) -> None:
     """These letters are done; the lane stays held. Raises LeaseLost."""
     await check(tx, claim)
+    await take_away(tx, letters, now=now)
+
+
+async def finish_checked(
+    tx: Transaction, claim: Claim, letters: Sequence[Letter], *, now: Micros
+) -> tuple[Letter, ...]:  # fmt: skip
+    """The last letters that were in the holder's hands are done; what has come since then.
+
+    It is in the holder's hands then. Where nothing has, the lane is free. For a transaction in
+    which the claim was checked: it holds until that ends.
+    """
+    await take_away(tx, letters, now=now)
+    come = await take_what_has_come(tx, claim, now=now)
+    if not come:
+        await hand_back(tx, claim, now=now)
+    return come
+
+
+async def take_away(tx: Transaction, letters: Sequence[Letter], *, now: Micros) -> None:
+    """Take letters that are done out of a locked lane."""
     await remove(tx, letters)
     await let_keys_age(tx, letters, now=now)
 
@@ -176,17 +197,18 @@ async def release(tx: Transaction, claim: Claim, *, now: Micros) -> None:
         await check(tx, claim)
     except LeaseLost:
         return
+    await hand_back(tx, claim, now=now)
+
+
+async def hand_back(tx: Transaction, claim: Claim, *, now: Micros) -> None:
+    """Give back a lane that is locked and held by this claim."""
     due_at = await let_go(tx, claim.queue, claim.lane)
     if due_at is not None and due_at <= now:
         await tx.wake()
 
 
-async def waiting(tx: Transaction, claim: Claim, *, now: Micros) -> tuple[Letter, ...]:
-    """What has come into a held lane since it was taken, each letter as it becomes due.
-
-    It is in the holder's hands then. Raises LeaseLost.
-    """
-    await check(tx, claim)
+async def take_what_has_come(tx: Transaction, claim: Claim, *, now: Micros) -> tuple[Letter, ...]:
+    """What has come into a locked lane since it was taken, each letter as it becomes due."""
     since = last_seq(claim.letters or claim.given_up)
     come = await due_letters_after(tx, claim.queue, claim.lane, seq=since, now=now)
     if come:
@@ -318,13 +340,14 @@ async def hold(
 
 async def let_go(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
     """Make a locked lane nobody's; when it is ready for what is left in it."""
-    await tx.run(
-        """UPDATE lane SET owner = NULL, lease_until = NULL, handed_out = NULL
-           WHERE queue = :queue AND key = :lane""",
+    row = await tx.row(
+        f"""UPDATE lane SET owner = NULL, lease_until = NULL, handed_out = NULL,
+             ready_at = ({first_due_in(queue)})
+           WHERE queue = :queue AND key = :lane RETURNING ready_at""",
         queue=queue,
         lane=lane,
     )
-    return await settle(tx, queue, lane)
+    return None if row is None or row[0] is None else int(row[0])
 
 
 async def settle(tx: Transaction, queue: Queue, lane: str) -> Micros | None:

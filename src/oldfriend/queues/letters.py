@@ -44,13 +44,14 @@ async def write_letter(tx: Transaction, letter: Letter) -> None:
 
 async def first_due(tx: Transaction, queue: Queue, lane: str) -> Micros | None:
     """When something is to be done in a lane; None: nothing waits there."""
-    row = await tx.row(
-        f"""SELECT due_at FROM letter WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
-           ORDER BY {ORDER[queue]} LIMIT 1""",
-        queue=queue,
-        lane=lane,
-    )
+    row = await tx.row(first_due_in(queue), queue=queue, lane=lane)
     return None if row is None else int(row[0])
+
+
+def first_due_in(queue: Queue) -> str:
+    """The question when something is to be done in a lane; to be asked alone, or within another."""
+    return f"""SELECT due_at FROM letter WHERE queue = :queue AND lane = :lane
+        AND parked_at IS NULL ORDER BY {ORDER[queue]} LIMIT 1"""
 
 
 async def find_first(tx: Transaction, queue: Queue, lane: str) -> Letter | None:

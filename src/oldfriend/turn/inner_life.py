@@ -21,10 +21,10 @@ from oldfriend.domain.working import (
     WorkingMemory,
     in_brief,
 )
-from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.moods import find_mood
 from oldfriend.memory.search.topics import terms_of_matter
-from oldfriend.memory.thoughts import list_thoughts_at_hand
+from oldfriend.memory.shelf import Shelf
+from oldfriend.memory.thoughts import thoughts_at_hand
 from oldfriend.memory.working import load_working
 from oldfriend.turn.manner import (
     HEAVY,
@@ -61,14 +61,17 @@ class InnerLife:
 NOTHING_WITHIN = InnerLife()
 
 
-async def look_inward(tx: Transaction, said: Utterance) -> InnerLife:
+async def look_inward(tx: Transaction, shelf: Shelf, said: Utterance) -> InnerLife:
     """What goes on in it before anything is understood."""
     person, message = said.person.id, said.message
+    working = await load_working(tx, person, message.session, now=message.at)
+    mood = await find_mood(tx, person, at=message.at)
+    beliefs = await shelf.beliefs_of(tx, person)
     return InnerLife(
-        working=await load_working(tx, person, message.session, now=message.at),
-        mood=await find_mood(tx, person, at=message.at),
-        thoughts=tuple(await list_thoughts_at_hand(tx, person)),
-        opinions=on_topic(await list_memories(tx, person, kinds=["opinion"]), said.text),
+        working=working,
+        mood=mood,
+        thoughts=tuple(thoughts_at_hand(beliefs.live_of("thought"))),
+        opinions=on_topic(beliefs.live_of("opinion"), said.text),
     )
 
 

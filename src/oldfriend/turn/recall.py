@@ -112,6 +112,7 @@ class Cue:
     language: str
     at: Micros
     exclude: Sequence[int] = ()  # seqs of what is in view anyway
+    answered: Sequence[int] = ()  # of those, what is being answered
     kinds: Collection[MemoryKind] = ()  # of beliefs; none: all
     most_beliefs: int | None = None  # None: as many as messages
 
@@ -207,12 +208,12 @@ async def look(
         beliefs = await looking.shelf.beliefs_of(tx, person.id)
         most = limit if cue.most_beliefs is None else cue.most_beliefs
         believed = beliefs.search(question, most, kinds=cue.kinds, scorer=looking.scorer)
-        index = await looking.shelf.index_of(tx, person.id)
+        index = await looking.shelf.index_of(tx, person.id, besides=cue.answered)
         if unasked := index.former.keys() - question.former.keys():
             return Seen(found=NOT_FOUND, unasked=frozenset(unasked))
         if index.is_narrow:
             question = await compared(looking, tx, person, index, question)
-            index = await looking.shelf.index_of(tx, person.id)
+            index = await looking.shelf.index_of(tx, person.id, besides=cue.answered)
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])
         remembered = await with_words(tx, person, [*believed.hits, *believed.other_times])

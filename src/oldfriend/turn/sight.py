@@ -96,7 +96,7 @@ async def look(said: Utterance, perception: Perception, mind: Mind) -> Sight:
         acquaintance = await acquaint(
             tx, mind.looking.shelf, said.person, said.text, now=said.message.at
         )
-        inner = await look_inward(tx, said)
+        inner = await look_inward(tx, mind.looking.shelf, said)
     if mind.resting is not None:
         return replace(await look_offline(said, perception, mind.looking), before=around.before)
     before, quoting, budget = around.before, around.quoting, mind.limits.budget
@@ -183,9 +183,11 @@ async def looked_up(
 
 def cue_of(said: Utterance, perception: Perception, in_view: list[int]) -> Cue:
     """What makes the companion remember: what was asked, or all that was said."""
+    answered = [each.seq for each in said.messages]
     return Cue(
         text=perception.question or said.text,
         language=said.message.language,
         at=said.message.at,
-        exclude=[*in_view, *(each.seq for each in said.messages)],
+        exclude=[*in_view, *answered],
+        answered=answered,
     )

@@ -1,4 +1,4 @@
-"""Who and what is tied to whom is known, overtaken, taken back, walked along; in the whole house."""
+"""Who and what is tied to whom is known, overtaken, taken back, walked along: in the house."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -71,7 +71,8 @@ PLAIN = [
     ("My sister Ana came.", "Ben is Ana's husband.", "Ben works at Siemens.",
      "I visited Lisbon in May.", "Who is Ana?", "How are Ana and Ben related?"),
     ("Mi hermana Ana vino ayer a la casa.", "Ben es el marido de Ana.", "Ben trabaja en Siemens.",
-     "Estuvimos en Lisboa en mayo y fue muy bonito.", "¿Quién es Ana?", "¿Qué relación hay entre Ana y Ben?"),
+     "Estuvimos en Lisboa en mayo y fue muy bonito.", "¿Quién es Ana?",
+     "¿Qué relación hay entre Ana y Ben?"),
     ("Ma sœur Ana est venue.", "Ben est le mari d'Ana.", "Ben travaille chez Siemens.",
      "J'ai visité Lisbonne en mai.", "Qui est Ana ?", "Quel est le lien entre Ana et Ben ?"),
     ("Meine Schwester Ana war da.", "Ben ist Anas Mann.", "Ben arbeitet bei Siemens.",

@@ -4,7 +4,6 @@ What the clause says of it is not known here.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -59,9 +58,3 @@ def terms_in(text: str, language: str) -> frozenset[str]:
         for word in words_in(text)
         if not is_stop_word(word, language) and not (is_unspaced(word) and len(word) == 1)
     )
-
-
-def found_in_each(pattern: re.Pattern[str], clauses: Iterable[Clause]) -> bool:
-    """Whether a pattern is found in each of some clauses, and there are any."""
-    texts = [each.text for each in clauses]
-    return bool(texts) and all(pattern.search(text) for text in texts)

@@ -6,7 +6,7 @@ where a language is not spoken here.
 
 from typing import Final
 
-from oldfriend.background.gates.clauses import closest_clauses, found_in_each
+from oldfriend.background.gates.clauses import closest_clauses
 from oldfriend.background.gates.founding import is_in, language_of
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
@@ -107,7 +107,7 @@ def is_told_of_once(case: Case) -> bool:
         sentences = folded(" ".join(closest_sentences(case.claim, place)))
         if not clauses or told.usual.search(sentences) or told.changed.search(sentences):
             return False
-        if not found_in_each(told.bygone, clauses):
+        if not all(told.bygone.search(each.until) for each in clauses):
             return False
     return True
 

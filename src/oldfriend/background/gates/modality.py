@@ -42,9 +42,7 @@ def modal_fault(claim: Claim, place: Place, told: Telltales) -> Reason | None:
         return None
     if all(is_open(claim, each, told, language) for each in clauses):
         return "imagined"
-    is_said_not_to_be = claim.kind in DENIED and any(
-        is_denied(claim, each, told, language) for each in clauses
-    )
+    is_said_not_to_be = claim.kind in DENIED and is_denied(claim, clauses[-1], told, language)
     if not is_said_not_to_be:
         return None
     return "promise refused" if claim.kind == "commitment" else "denied"

@@ -35,9 +35,13 @@ def replies_of(life: Life) -> Callable[[Line], Callable[[Request], str]]:
 
 
 def reply_to(line: Line, life: Life) -> str:
-    """What the companion said in the life before the person went on in this chat."""
-    said = takewhile(lambda each: each.spoken.role == "companion", _after(line, life))
-    return "\n\n".join(each.spoken.text for each in said) or NOTHING_TO_SAY
+    """What the companion said in the life before the person went on in this chat.
+
+    Where it says what it thinks, only that: a reader knows its lines by their words.
+    """
+    said = [*takewhile(lambda each: each.spoken.role == "companion", _after(line, life))]
+    thinks = [each for each in said if each.id in {stand.line for stand in life.truth.stands}]
+    return "\n\n".join(each.spoken.text for each in thinks or said) or NOTHING_TO_SAY
 
 
 def is_told(request: Request, stand: Stand, life: Life) -> bool:

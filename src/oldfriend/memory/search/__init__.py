@@ -3,7 +3,8 @@
 Works over imprints and vectors; knows no database, no model and no clock: all is given.
 """
 
-from oldfriend.memory.search.beliefs import NO_BELIEFS, BeliefHit, BeliefIndex, FoundBeliefs
+from oldfriend.memory.search.beliefs import BeliefIndex
+from oldfriend.memory.search.believed import NO_BELIEFS, BeliefHit, FoundBeliefs
 from oldfriend.memory.search.diversify import diversify
 from oldfriend.memory.search.finding import search, to_compare
 from oldfriend.memory.search.graph import Graph, Reached

@@ -4,30 +4,30 @@ A belief is found by its own words, the words for what it is about, and its mean
 database and no model: beliefs and vectors are given.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
-from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.memories import Entity, Known, MemoryKind, Standing
 from oldfriend.domain.ties import Names as Meant
 from oldfriend.memory.profile import Profile, as_of, lasting_profile_of
 from oldfriend.memory.search.asked_for import ASKED_FOR, SURE, Values, values_of
+from oldfriend.memory.search.believed import BeliefHit, FoundBeliefs, surest
 from oldfriend.memory.search.finding import search
 from oldfriend.memory.search.graph import Graph, Reached
-from oldfriend.memory.search.groups import Group, group_of
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
-from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_first
+from oldfriend.memory.search.latest import asks_for_the_latest
 from oldfriend.memory.search.matters import as_meant, words_to_find
 from oldfriend.memory.search.mentioning import Mentions
-from oldfriend.memory.search.names import Names
+from oldfriend.memory.search.names import Names, perhaps_same
+from oldfriend.memory.search.ordering import by_date, each_once, without_what_came_after
 from oldfriend.memory.search.past import Times
-from oldfriend.memory.search.questions import Matter, matter_of
+from oldfriend.memory.search.questions import matter_of
 from oldfriend.memory.search.scorers import Scorer, typed_decay
 from oldfriend.memory.search.values import Floats, Found, IndexRow, Question, Reason
 from oldfriend.memory.search.weighing import Scale
@@ -38,63 +38,17 @@ _BY_THE_WAY: Final[frozenset[MemoryKind]] = frozenset({"opinion"})
 """What comes to mind by its topic, and is found as an answer only where one asks for the kind."""
 _LOOKED_AT: Final = 2  # so many times as many as are wanted are weighed by kind
 _ANCHOR: Final = 0.5  # how likely at least what is about somebody answers a question about them
-_OUTDONE: Final = 0.5  # what is so now, where one asks what was so before it
-_COVERED_IN: Final = {
-    **dict.fromkeys(("es", "fr", "pt", "it"), 0.45), **dict.fromkeys(CJK_LANGUAGES, 0.22)
-}  # fmt: skip
-"""Where meaning tells little, so much of what the question's words tell must stand in the best.
-
-Of two simulated lives it refused nine in ten questions that had no answer, instead of one in three,
-and one in twelve that had one.
-"""
 _USUAL_WEIGHT: Final = 1_500  # bytes of a belief itself
 BY_OWN_NAME: Final = Reason(cause="mentions", strength=0.3)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefHit:
-    """A belief that was found; ``score`` runs from 0 to 1, like that of a message."""
-
-    known: Known
-    score: float
-    why: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundBeliefs:
-    """The best beliefs, best first; how likely it is that any answers; who is asked about."""
-
-    hits: tuple[BeliefHit, ...] = ()
-    answerable: float = 0.0
-    language: str = ""
-    named: tuple[Entity, ...] = ()
-    matter: Matter | None = None  # what is asked for by its key
-    other_times: tuple[BeliefHit, ...] = ()  # its values, where none held when one asks about
-    asks_before: bool = False  # it asks of before now, and names no time
-
-    @property
-    def is_good_enough(self) -> bool:
-        """Is it more honest to answer from these than to say that nothing is known?"""
-        if self.hits and ASKED_FOR in self.hits[0].why:
-            return True
-        found = Found(hits=(), answerable=self.answerable, language=self.language)
-        return bool(self.hits) and self.answerable >= found.threshold and self._is_covered
-
-    @property
-    def _is_covered(self) -> bool:
-        covered = (reason.strength for reason in self.hits[0].why if reason.cause == "words")
-        return max(covered, default=0.0) >= _COVERED_IN.get(self.language, 0.0)
-
-
-NO_BELIEFS: Final = FoundBeliefs()
 
 
 class BeliefIndex:
     """One person's beliefs, ready to be searched: what is live, and what was so once."""
 
     __slots__ = (
-        "_by_seq", "_by_the_way", "_ended", "_entities", "_graph", "_index", "_live", "_meant",
-        "_mentions", "_names", "_of_others", "_own", "_profile", "_seq_of", "_ties", "unsure",
+        "_by_seq", "_by_the_way", "_ended", "_entities", "_graph", "_index", "_live", "_live_of",
+        "_meant", "_mentions", "_names", "_of_others", "_own", "_profile", "_seq_of", "_ties",
+        "unsure",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -107,6 +61,7 @@ class BeliefIndex:
         self._of_others: set[int] = set()  # … and about others
         self._mentions = Mentions()
         self._live: tuple[Known, ...] | None = None
+        self._live_of: dict[MemoryKind, list[Known]] | None = None
         self._profile: Profile | None = None
         self._by_the_way: set[int] = set()
         self._ties: set[int] = set()  # found over whom they tie, not by their words
@@ -136,7 +91,7 @@ class BeliefIndex:
         self._entities = tuple(each for each in known if each.ended_at is None)
         self._names = Names(self._entities)
         self._meant = Meant(known)
-        self.unsure = tuple(_perhaps_same(self._entities))
+        self.unsure = tuple(perhaps_same(self._entities))
         self._graph = None
 
     @property
@@ -157,6 +112,14 @@ class BeliefIndex:
             all_known = (self._by_seq[seq] for seq in sorted(self._by_seq))
             self._live = tuple(each for each in all_known if each.memory.is_live)
         return self._live
+
+    def live_of(self, kind: MemoryKind) -> list[Known]:
+        """What is believed now of one kind, in that order."""
+        if self._live_of is None:
+            self._live_of = {}
+            for each in self.live:
+                self._live_of.setdefault(each.memory.kind, []).append(each)
+        return self._live_of.get(kind, [])
 
     def profile(self, now: Micros) -> Profile:
         """What of it belongs to the picture of the person at a moment."""
@@ -227,7 +190,7 @@ class BeliefIndex:
             self._look_anew()
 
     def _look_anew(self) -> None:
-        self._live = self._profile = self._graph = None
+        self._live = self._live_of = self._profile = self._graph = None
 
     def stand(self, standings: Mapping[ObjectId, Standing]) -> None:
         """Let beliefs stand as their evidence now makes them."""
@@ -256,11 +219,13 @@ class BeliefIndex:
         matter = matter_of(question.text)
         times = Times(question, asks_once=matter is not None and matter.is_past)
         named = self.named_in(question.text)
+        if not self._by_seq:
+            return FoundBeliefs(named=named, matter=matter, asks_before=times.is_before_now)
         whose = Whose(
             question.text, question.language, self.entities, names_a_time=times.names_one,
             named=named,
         )  # fmt: skip
-        values = values_of(matter, self._wanted(kinds), times, whose)
+        values = values_of(matter, self._wanted(kinds) if matter else (), times, whose)
         unfit = self._unfit(times, kinds) | self._not_about(whose)
         text = as_meant(question.text)
         asked = replace(question, text=text, exclude=unfit, former={}, exact={})
@@ -274,11 +239,11 @@ class BeliefIndex:
         if not kinds or "triple" in kinds:
             hits = self._with_reached(hits, self.reached(named), scale)
         if times.is_before_now:
-            hits = _without_what_came_after(hits)
-        best = _surest(sorted(hits, key=lambda hit: (-hit.score, hit.known.base)))
-        best = _each_once(best)
+            hits = without_what_came_after(hits)
+        best = surest(sorted(hits, key=lambda hit: (-hit.score, hit.known.base)))
+        best = each_once(best)
         if asks_for_the_latest(question.text):
-            best = _by_date(best, question.asked_at)
+            best = by_date(best, question.asked_at)
         return FoundBeliefs(
             hits=tuple(_asked_for_first(values, best, scale)[:k]),
             answerable=max(found.answerable, SURE) if values.told else found.answerable,
@@ -359,15 +324,6 @@ class BeliefIndex:
         ]
 
 
-def _perhaps_same(entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
-    """Those of whom it is not known whether they are the same as another."""
-    unsure = [each for each in entities if each.status == "uncertain"]
-    by_id = {each.id: each for each in entities} if unsure else {}
-    for each in unsure:
-        if each.same_as in by_id:
-            yield each, by_id[each.same_as]
-
-
 def _reached_hit(reached: Reached, name: str | None, scale: Scale) -> BeliefHit:
     why = Reason(cause="reached", name=name, strength=reached.closeness)
     score = scale.score(reached.known, reached.closeness, is_named=False)
@@ -379,7 +335,7 @@ def _asked_for_first(
 ) -> list[BeliefHit]:  # fmt: skip
     """The values of what is asked for by its key, before what was found by words."""
     found = {hit.known.base: hit for hit in others}
-    first = _surest(_by_key(values.told, scale))
+    first = surest(_by_key(values.told, scale))
     told = {hit.known.base for hit in first}
     return [*first, *(hit for base, hit in found.items() if base not in told)]
 
@@ -407,53 +363,3 @@ def _row_of(known: Known) -> IndexRow:
         role="person" if memory.subject in {"person", "shared"} else "other",
         imprint=imprint_of(words_to_find(memory), language=memory.language),
     )  # fmt: skip
-
-
-def _without_what_came_after(hits: Sequence[BeliefHit]) -> list[BeliefHit]:
-    """What is so now comes later where it was asked what was so before it."""
-    past = {each.known.memory.key for each in hits if each.known.memory.ended_at is not None}
-    return [
-        replace(each, score=each.score * _OUTDONE)
-        if each.known.memory.ended_at is None and each.known.memory.key in past
-        else each
-        for each in hits
-    ]
-
-
-def _surest(best_first: Sequence[BeliefHit]) -> list[BeliefHit]:
-    """Without what is not sure yet, where something surer answers better."""
-    kept: list[BeliefHit] = []
-    for hit in best_first:
-        if hit.known.memory.status == "tentative" and kept:
-            continue
-        kept.append(hit)
-    return kept
-
-
-def _each_once(best_first: Sequence[BeliefHit]) -> list[BeliefHit]:
-    """Of all that say the same thing about the same topic, the best."""
-    best: dict[Group, BeliefHit] = {}
-    for hit in best_first:
-        best.setdefault(group_of(hit.known.memory), hit)
-    return list(best.values())
-
-
-def _by_date(best_first: Sequence[BeliefHit], now: Micros | None) -> list[BeliefHit]:
-    """What answers comparably in order of its date, newest first; what is to come is not of it."""
-    dates = [_date_of(hit.known) for hit in best_first]
-    moments = [at if now is None or at <= now else 0 for at in dates]
-    places = newest_first(
-        [Answer(hit.score, hit.why, at) for hit, at in zip(best_first, moments, strict=True)]
-    )
-    return [
-        replace(best_first[place], score=hit.score)
-        for place, hit in zip(places, best_first, strict=True)
-    ]
-
-
-def _date_of(known: Known) -> Micros:
-    """When it happened, began or was last so."""
-    memory, standing = known.memory, known.standing
-    if memory.kind == "pattern":
-        return standing.last_seen
-    return memory.happened_at or memory.holds_from or standing.first_seen

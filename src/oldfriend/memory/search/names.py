@@ -86,3 +86,12 @@ def _stands_alone(name: str, text: str, begin: int, end: int) -> bool:
         return True
     around = text[begin - 1 : begin] + text[end : end + 1] if begin else text[end : end + 1]
     return not any(c < _FIRST_UNSPACED and (c.isalnum() or c == "_") for c in around)
+
+
+def perhaps_same(entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
+    """Those of whom it is not known whether they are the same as another."""
+    unsure = [each for each in entities if each.status == "uncertain"]
+    by_id = {each.id: each for each in entities} if unsure else {}
+    for each in unsure:
+        if each.same_as in by_id:
+            yield each, by_id[each.same_as]

@@ -5,6 +5,7 @@ import * as store from "./store.js";
 const KINDS = ["note", "event", "fact", "preference", "pattern", "commitment", "expectation", "thought", "opinion"];
 const PAUSES_S = [0.5, 1, 2, 5, 10];
 const SILENT_S = 75; // the house beats each 30 s
+const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
 const HEARD = {
   "chat.connection.ready": ({ mood }) => {
@@ -37,12 +38,16 @@ export function listen(position) {
   let failures = 0;
   let watch = 0;
   let again = 0;
+  let unseen = 0;
+  let source;
 
   function open() {
-    const source = api.events(after);
+    source?.close();
+    source = api.events(after);
+    const mine = source;
     const alive = () => {
       clearTimeout(watch);
-      watch = setTimeout(() => lose(source), SILENT_S * 1000);
+      watch = setTimeout(() => lose(mine), SILENT_S * 1000);
     };
     for (const [topic, hear] of Object.entries(HEARD)) {
       source.addEventListener(topic, (event) => {
@@ -52,12 +57,12 @@ export function listen(position) {
         hear(JSON.parse(event.data));
       });
     }
-    source.onerror = () => lose(source);
+    source.onerror = () => lose(mine);
     alive();
   }
 
-  function lose(source) {
-    source.close();
+  function lose(lost) {
+    lost.close();
     clearTimeout(watch);
     clearTimeout(again);
     store.isConnected.value = false;
@@ -76,6 +81,18 @@ export function listen(position) {
     open();
   }
 
+  function rest() {
+    source.close();
+    source = null;
+    clearTimeout(watch);
+    clearTimeout(again);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(unseen);
+    if (document.hidden) unseen = setTimeout(rest, UNSEEN_S * 1000);
+    else if (!source) open();
+  });
   addEventListener("online", () => store.isConnected.value || (clearTimeout(again), retry()));
   open();
 }

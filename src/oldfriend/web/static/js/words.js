@@ -45,5 +45,6 @@ export function shortDayOf(iso) {
 
 /** @param {string} iso @param {Intl.DateTimeFormatOptions} how */
 function format(iso, how) {
-  return new Intl.DateTimeFormat(language.value, { ...how, hourCycle: "h23" }).format(new Date(iso));
+  const place = navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
+  return new Intl.DateTimeFormat(place, { ...how, hourCycle: "h23" }).format(new Date(iso));
 }

@@ -1,0 +1,100 @@
+"""Ties are believed of those who are named where it was said, by whom it is theirs to say."""
+
+import json
+
+import pytest
+
+from oldfriend.background.checking import check
+from oldfriend.background.extraction import Extraction, Material, Tied
+from oldfriend.background.gates.reasons import Reason
+from oldfriend.background.reading import read_by_model
+from oldfriend.domain.memories import Tie
+from oldfriend.llm.scripted import ScriptedModel
+from tests.background.talking import claim, quote, somebody, talk
+
+ANA, BEN = somebody("e-ana", "Ana"), somebody("e-ben", "Ben")
+SAID = "Ben is Ana's husband."
+
+
+def tied(
+    tie: Tie, first: str, second: str, text: str, *quotes: object, **more: object
+) -> Extraction:
+    """A tie, as somebody has read it."""
+    said = claim("triple", text, *quotes, **{"key": tie, "subject": "other", **more})
+    one = Tied(tie=tie, first=first, second=second, claim=said)
+    return Extraction(author="extract/2", ties=(one,))
+
+
+RIGHT = [
+    (talk(SAID), tied("partner_of", "Ben", "Ana", SAID, SAID)),
+    (talk("My sister is Ana.", "She works at Siemens."),
+     tied("works_at", "Ana", "Siemens", "Ana works at Siemens.", quote("works at Siemens", 2))),
+    (talk("Ana: I work at Siemens."),
+     tied("works_at", "Ana", "Siemens", "Ana works at Siemens.", "I work at Siemens")),
+    (talk("I love Lisbon, I visited it in May."),
+     tied("visited", "", "Lisbon", "Visited Lisbon.", "I love Lisbon, I visited it",
+          subject="person")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("material", "read"), RIGHT)
+def test_who_is_named_close_by_is_tied(material: Material, read: Extraction) -> None:
+    """In the words, or just before them."""
+    checked = check(read, material)
+
+    assert not checked.rejected
+    assert len(checked.extraction.ties) == 1
+
+
+WRONG: list[tuple[Reason, Material, Extraction]] = [
+    ("unfit name", talk(SAID), tied("partner_of", "Ben", "Dora", "Ben is with Dora.", SAID)),
+    ("unfit name", talk("It was nice."),
+     tied("friend_of", "Ana", "Ben", "Ana and Ben are friends.", "It was nice")),
+    ("unfit name", talk(SAID), tied("partner_of", "Ben", "Ben", SAID, SAID)),
+    ("unfit name", talk(SAID), tied("partner_of", "Ben", "Ana", "Both are married.", SAID)),
+    ("unfit kind", talk("Ana was born in Ben."),
+     tied("likes", "Ana", "", "Ana was born.", "Ana was born")),
+    ("companion's words", talk(f"companion: {SAID}"), tied("partner_of", "Ben", "Ana", SAID, SAID)),
+    ("words of another", talk("Ana: Ben works at Siemens."),
+     tied("works_at", "Ben", "Siemens", "Ben works at Siemens.", "Ben works at Siemens")),
+    ("outside words", talk(f"outside: {SAID}"), tied("partner_of", "Ben", "Ana", SAID, SAID)),
+    ("question", talk("Is Ben Ana's husband?"),
+     tied("partner_of", "Ben", "Ana", SAID, "Ben Ana's husband")),
+    ("invented quote", talk("Hello there."), tied("partner_of", "Ben", "Ana", SAID, SAID)),
+    ("about another", talk("Ana visited Lisbon."),
+     tied("visited", "", "Lisbon", "Visited Lisbon.", "Ana visited Lisbon", subject="person")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reason", "material", "read"), WRONG)
+def test_what_ties_nobody_is_counted_out(
+    reason: Reason, material: Material, read: Extraction
+) -> None:
+    """Invented ends, other people's word for others, and what nobody of theirs has said."""
+    material = Material(
+        segment=material.segment, person=material.person, companion=material.companion,
+        messages=material.messages, entities=(ANA, BEN),
+    )  # fmt: skip
+    checked = check(read, material)
+
+    assert checked.extraction.ties == ()
+    assert checked.rejected == {reason: 1}
+
+
+async def test_a_model_names_the_ends_by_small_names_or_names() -> None:
+    """What is no tie of the closed set is dropped and counted."""
+    said = {"text": SAID, "quotes": [{"message": "m1", "text": SAID}]}
+    answer = {
+        "ties": [
+            {"first": "Ben", "tie": "partner_of", "second": "e1", **said},
+            {"first": "person", "tie": "knows", "second": "Ben", **said},
+            {"first": "Ben", "tie": "adores", "second": "e1", **said},
+        ],
+        "self_check": {"missed_peak": "none", "attribution": "all theirs"},
+    }
+    found = await read_by_model(ScriptedModel([json.dumps(answer)]), talk(SAID, entities=[ANA]))
+
+    assert [(each.tie, each.first, each.second) for each in found.ties] == [
+        ("partner_of", "Ben", "e-ana"), ("knows", "", "Ben"),
+    ]  # fmt: skip
+    assert found.malformed == 1
