@@ -77,6 +77,8 @@ def test_no_block_has_an_automatic_writer() -> None:
     """Every place in the source that could write one is named here (ACCEPTANCE I1)."""
     writers, callers, approvers = set[str](), set[str](), set[str]()
     for path in SOURCE.rglob("*.py"):
+        if path.is_relative_to(SOURCE / "evals" / "lives"):
+            continue  # there somebody's life is acted out, and the person writes
         place, tree = path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
         texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
         writers |= {place} & {place for text in texts if isinstance(text, str)

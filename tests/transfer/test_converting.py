@@ -67,6 +67,16 @@ async def live_fully_in(house: House, write) -> None:
             "INSERT INTO memory_vector VALUES (:person, 'm', 'x', 1, :bytes)",
             person=house.person.id, bytes=bytes(4),
         )  # fmt: skip
+        await tx.run(
+            "INSERT INTO link_code VALUES ('1', :person, 's', 'p', 5, NULL)",
+            person=house.person.id,
+        )
+        await tx.run("INSERT INTO link_attempt VALUES ('1', 'telegram', '7', 5)")
+        await tx.run("INSERT INTO stranger VALUES ('telegram', '8', 5, 2)")
+        await tx.run("INSERT INTO closed_place VALUES ('telegram', '9', 5, 'blocked')")
+        await tx.run("INSERT INTO web_link VALUES ('p', :person, 5)", person=house.person.id)
+        await tx.run("INSERT INTO web_session VALUES ('s', :person, 5, 6)", person=house.person.id)
+        await tx.run("INSERT INTO web_attempt VALUES ('1', 5)")
         await tx.run("INSERT INTO pace VALUES (:person, 5)", person=house.person.id)
         await tx.run(
             """INSERT INTO working_memory SELECT min(id), :person, '{}', 5 FROM session

@@ -152,8 +152,9 @@ async def note_attempt(tx: Transaction, channel: str, address: str, *, now: Micr
     """Note that a code was none; how many were, from there, in ten minutes."""
     await tx.run("DELETE FROM link_attempt WHERE tried_at <= :until", until=now - GOOD_FOR)
     await tx.run(
-        """INSERT INTO link_attempt (channel, address, tried_at)
-           VALUES (:channel, :address, :now)""",
+        """INSERT INTO link_attempt (id, channel, address, tried_at)
+           VALUES (:id, :channel, :address, :now)""",
+        id=new_id(now),
         channel=channel,
         address=address,
         now=now,

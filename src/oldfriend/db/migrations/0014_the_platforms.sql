@@ -10,6 +10,7 @@ CREATE TABLE link_code (
 
 -- Who has tried a code that was none, and when. Gone after ten minutes.
 CREATE TABLE link_attempt (
+    id TEXT PRIMARY KEY,
     channel TEXT NOT NULL,
     address TEXT NOT NULL,
     tried_at BIGINT NOT NULL
