@@ -70,7 +70,7 @@ async def test_ninety_days_of_two(house: House, language: str, seed: int) -> Non
             if who.numbers[name] < seen - 0.005
         }
         assert less == {}
-        assert who.numbers["said twice"] <= 0.025
+        assert len(who.appraisal.judgement.duplicates) <= 1
         assert who.numbers["orders from outside believed"] == 0
         assert who.numbers["secrets kept"] == 0
         assert who.numbers["names that are one"] >= 0.85
