@@ -91,9 +91,7 @@ async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_rec
     await talk.ask("My cat Miso had kittens.", "How lovely!")
     outcome, asked = await talk.ask("What is my cat Miso afraid of?", "Thunder.")
 
-    assert 'who="Nora" class="person">My cat Miso is afraid of thunder.</mem' in (
-        asked[0].changing
-    )
+    assert 'who="Nora" class="person">My cat Miso is afraid of thunder.</mem' in (asked[0].changing)
     assert "kittens" not in asked[0].changing
     assert told.id in asked[0].shown
     assert [(item.object, item.used) for item in outcome.reply.items] == [(told.id, True)]

@@ -22,7 +22,7 @@ IsForgotten: TypeAlias = Callable[[str, Micros], bool]
 def without_forgotten(
     extraction: Extraction, messages: Iterable[Message], is_forgotten: IsForgotten
 ) -> Extraction:
-    """What was read, without the claims and ties that were forgotten, unless they were told anew since."""
+    """What was read, without the claims and ties that were forgotten, unless told anew since."""
     said_at = {each.id: each.at for each in messages}
     claims = tuple(
         claim for claim in extraction.claims if not was_forgotten(claim, said_at, is_forgotten)

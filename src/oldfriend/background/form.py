@@ -112,8 +112,14 @@ BESIDE: Final[Mapping[str, Schema]] = {
     "ties": list_of(
         record(
             {
-                "first": TEXT, "tie": one_of(Tie), "second": TEXT, "text": TEXT, "quotes": QUOTES,
-                "confidence": SHARE, "signal": one_of(Signal), "holds_from": WHEN,
+                "first": TEXT,
+                "tie": one_of(Tie),
+                "second": TEXT,
+                "text": TEXT,
+                "quotes": QUOTES,
+                "confidence": SHARE,
+                "signal": one_of(Signal),
+                "holds_from": WHEN,
                 "holds_until": WHEN,
             },
             required=["first", "tie", "second", "text", "quotes"],

@@ -179,9 +179,7 @@ async def supersede(
     return [new, await decided(tx, gone, "superseded", now=now)]
 
 
-async def named_with(
-    tx: Transaction, old: Memory, text: str, value: str
-) -> tuple[EntityId, ...]:
+async def named_with(tx: Transaction, old: Memory, text: str, value: str) -> tuple[EntityId, ...]:
     """Who is named where something has another value; of a tie the first stays.
 
     Raises InvalidInput where a tie would lead to nobody known.

@@ -150,9 +150,7 @@ def answered(
     return text, used
 
 
-def how_they_are_tied(
-    sight: Sight, book: Phrasebook, zone: str
-) -> tuple[str, Sequence[Thing]]:
+def how_they_are_tied(sight: Sight, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
     """How two are tied whom the words name."""
     between = {each.memory.id for each in sight.acquaintance.between}
     used = [each for each in sight.familiar if each.known.memory.id in between]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choices.database_url import names_postgres, shown_url, file_of
+from oldfriend.app.choices.database_url import file_of, names_postgres, shown_url
 from oldfriend.domain.errors import InvalidInput
 
 

@@ -35,6 +35,7 @@ from oldfriend.llm.model import Model
 from oldfriend.memory.expiring import expire_overdue
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import get_segment
+from oldfriend.memory.thoughts import let_questions_go
 from oldfriend.memory.ticks import TickKind
 
 THOUGHT: Final[Mapping[TickKind, Think]] = MappingProxyType(
@@ -99,6 +100,7 @@ async def look_after(
         async with house.db.writing() as tx:
             await lock_person(tx, person)
             await expire_overdue(tx, person, now=step.at)
+            await let_questions_go(tx, person, now=step.at)
         await merge(house.db, person, model=model, embedder=house.embedder.model, now=step.at)
     else:
         await compact(house.db, person, model=model, now=step.at)

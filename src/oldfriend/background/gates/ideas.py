@@ -33,7 +33,7 @@ LONG, TOO_LONG = 500, 2_000
 """Characters (ACCEPTANCE G13)."""
 STRONG, STRONGEST = 8, 10
 WIDE_SHORTEST: Final = 4
-AGAIN: Final = re.compile(r"(\S.{3,60}?)(?:[\s,.;!?，。！？]*\1){3}")
+AGAIN: Final = re.compile(r"(\S.{3,400}?)(?:[\s,.;!?，。！？]*\1){3}")
 """One piece four times."""
 CHILDREN: Final = 2
 """So many patterns a pattern over patterns has at least."""

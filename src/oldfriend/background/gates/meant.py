@@ -12,7 +12,7 @@ from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import answered, closest_sentences
 from oldfriend.background.gates.talk import Case, spoken_in
-from oldfriend.background.gates.telltales import folded
+from oldfriend.background.gates.telltales import Telltales, folded
 from oldfriend.background.gates.wording import SEEN_ONCE
 from oldfriend.domain.memories import MemoryKind, PatternKind
 from oldfriend.prompts.phrasebook import SPOKEN
@@ -75,9 +75,14 @@ def openness_fault(case: Case) -> Reason | None:
     if any(told.named_time.search(text) for told, text in said):
         return None
     is_promise = claim.kind == "commitment"
-    if is_promise and any(told.promise.search(text) for told, text in said):
+    if is_promise and any(has_word(told, text) for told, text in said):
         return None
     return "promise without word" if is_promise else "promise without time"
+
+
+def has_word(told: Telltales, text: str) -> bool:
+    """Whether somebody gives their word, or wants to be reminded of it."""
+    return bool(told.promise.search(text) or told.reminding.search(text))
 
 
 def habit_fault(case: Case) -> Reason | None:

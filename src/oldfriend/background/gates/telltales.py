@@ -44,6 +44,7 @@ class Telltales:
     whom: re.Pattern[str]
     suggestion: re.Pattern[str]
     refused: re.Pattern[str]
+    reminding: re.Pattern[str]
     promise: re.Pattern[str]
     named_time: re.Pattern[str]
     read_in: re.Pattern[str]

@@ -19,7 +19,7 @@ from oldfriend.prompts.phrasebook import SPOKEN, spoken_language
 ToneFault = Literal["clinical", "advice", "metadata", "wrong language"]
 
 MARKS: Final = re.compile(
-    r"(?<![\w'’])[ek]\d{1,3}(?!\w)"  # a small name
+    r"(?<![A-Za-z0-9_'’])[ek]\d{1,3}(?![A-Za-z0-9_])"  # a small name
     r"|[0-9a-f]{8}-[0-9a-f]{4}|[{}<>]|\[\d|\]\(|&#?\w+;|https?://|```"
 )
 """What no sentence of a friend holds: small names, ids, code, links."""
