@@ -3,7 +3,7 @@
 What the person has written of them is never touched. Knows nothing of when it is done.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ from oldfriend.background.thinking import (
     words_behind,
 )
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Known
@@ -28,7 +29,7 @@ from oldfriend.llm.model import Request, Turn
 from oldfriend.memory.changes import newest_change_of
 from oldfriend.memory.descriptions import Indescribed, describe, list_indescribed
 from oldfriend.memory.people import get_person_by_id, lock_person
-from oldfriend.memory.ticks import Tick
+from oldfriend.memory.ticks import TRANSCRIPTS_LAST, Tick, list_ticks
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.turn.labelling import day, inert
 
@@ -58,8 +59,23 @@ async def describe_everybody(means: Means, person: PersonId) -> list[Tick]:
     """
     async with means.db.reading() as tx:
         somebody = await get_person_by_id(tx, person)
-        wanting = (await list_indescribed(tx, person))[:AT_ONCE]
+        asked = await asked_of(tx, person, since=means.clock() - TRANSCRIPTS_LAST)
+        wanting = [each for each in await list_indescribed(tx, person) if is_news(each, asked)]
+    wanting = wanting[:AT_ONCE]
     return [await describe_one(means, somebody, each) for each in wanting]
+
+
+async def asked_of(tx: Transaction, person: PersonId, *, since: Micros) -> Mapping[str, Micros]:
+    """When a model was last asked who somebody is, by their id; whatever came of it."""
+    ticks = await list_ticks(tx, person, since=since)
+    described = [each for each in reversed(ticks) if each.kind == "description"]
+    return {shown: each.ran_at for each in described for shown in each.shown}
+
+
+def is_news(wanting: Indescribed, asked: Mapping[str, Micros]) -> bool:
+    """Whether something was learned since it was asked the last time, lest it ask for ever."""
+    last = asked.get(wanting.entity.id)
+    return last is None or wanting.events[0].memory.learned_at > last
 
 
 async def describe_one(means: Means, person: Person, wanting: Indescribed) -> Tick:

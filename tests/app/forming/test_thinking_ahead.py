@@ -572,12 +572,15 @@ async def test_somebody_is_described_from_three_events_on(
 async def test_a_description_passes_the_same_gates(
     house: House, line: Line, said: object, why: str
 ) -> None:
-    """Else nothing is said of them."""
-    thinking = thinking_house(house, Mind(describes=lambda _: said))
+    """Else nothing is said of them; and nobody is asked again until something new is known."""
+    mind = Mind(describes=lambda _: said)
+    thinking = thinking_house(house, mind)
     ana = await named(house, line, "Ana")
     for text in ABOUT_ANA:
         await learned(house, line, text, names=[ana.id])
     await ponder(thinking, line)
+    await ponder(thinking, line)
+    assert len(mind.asked("describe")) == 1
     (tick,) = [each for each in await ticks(house, line) if each.kind == "description"]
     async with house.db.reading() as tx:
         (found,) = await list_entities(tx, line.person.id)

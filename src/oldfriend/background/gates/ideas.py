@@ -16,7 +16,7 @@ from oldfriend.background.ideas import Idea, IdeaKind
 from oldfriend.background.likeness import likeness, matter_of, thresholds_for
 from oldfriend.background.retrospect import Retrospect
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.memories import Known
+from oldfriend.domain.memories import Known, Memory
 
 IdeaFault = Literal[
     ToneFault,
@@ -106,9 +106,19 @@ def citation_fault(idea: Idea, retrospect: Retrospect, rules: Rules) -> IdeaFaul
     kinds = [citable[each].memory.kind for each in idea.cites]
     if rules.must_cite_event and "event" not in kinds:
         return "no event cited"
-    if idea.kind == "pattern" and (len(kinds) < CHILDREN or {*kinds} != {"pattern"}):
+    if idea.kind == "pattern" and not are_children([citable[each].memory for each in idea.cites]):
         return "too few patterns cited"
     return None
+
+
+def are_children(cited: Sequence[Memory]) -> bool:
+    """Whether a pattern can stand over these: several that stand over no other themselves."""
+    plain = [
+        each
+        for each in cited
+        if each.kind == "pattern" and all(link.kind != "parent_of" for link in each.relations)
+    ]
+    return len(plain) == len(cited) >= CHILDREN
 
 
 def shape_fault(idea: Idea, now: Micros) -> IdeaFault | None:
