@@ -49,6 +49,10 @@ def test_a_chat_that_is_closed_and_opened_again_shows_where_the_talk_stopped(
     second.shows("“My cat is called Miso and she hates rain.”")
 
 
+WORDS = ("my lucky number is 7", "Ana cannot eat hazelnuts", "the tram to work is line 28")
+"""None of them puts another right."""
+
+
 def test_many_who_speak_at_once_are_all_heard(oldfriend: Program) -> None:
     """The first of them also have to make the database at the same moment."""
     with (
@@ -56,8 +60,8 @@ def test_many_who_speak_at_once_are_all_heard(oldfriend: Program) -> None:
         oldfriend.started("say", "-", "--json") as two,
         oldfriend.started("chat") as three,
     ):
-        for number, process in enumerate((one, two, three)):
-            process.stdin.write(f"Remember that my lucky number is {number}\n".encode())
+        for words, process in zip(WORDS, (one, two, three), strict=True):
+            process.stdin.write(f"Remember that {words}\n".encode())
             process.stdin.flush()
         one.stdin.close()
         two.stdin.close()
@@ -65,4 +69,4 @@ def test_many_who_speak_at_once_are_all_heard(oldfriend: Program) -> None:
 
     assert all(replies)
     listed = oldfriend.done("say", "What do you know about me?").stdout
-    assert all(f"my lucky number is {number}" in listed for number in range(3))
+    assert [words for words in WORDS if words not in listed] == []

@@ -94,7 +94,8 @@ def adjusted(weights: Weights, moment: Moment) -> dict[StyleMode, float]:
     """The weights of a persona as the moment asks for, together 1 (ACCEPTANCE I6)."""
     now = {style: float(weights.get(style, 0)) for style in STYLES}
     for style, more in wanted_by(moment):
-        now[style] = max(0.0, now[style] + more)
+        if now[style] or style in STEADY:  # who never jests does not begin because it is late
+            now[style] = max(0.0, now[style] + more)
     if moment.emotion in HEAVY or moment.signal == "stressed":
         now = {style: now[style] if style in STEADY else 0.0 for style in STYLES}
     total = sum(now.values())
