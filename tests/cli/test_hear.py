@@ -62,7 +62,7 @@ def test_who_listens_is_tried_with_silence_kept_and_asked(
     server.hears = "Miso sleeps."
     heard = call("hear", str(SOUNDS / "tone.m4a"))
     assert (heard.code, heard.stdout) == (0, "Miso sleeps.\n")
-    assert server.heard[-1]["file"][0] == "voice.m4a"  # type: ignore[index]
+    assert server.heard[-1]["file"][0] == "voice.m4a"
     assert "mine:whisper-1 is connected" in call("doctor").stdout
     assert "transcription" in call("cost").stdout
 

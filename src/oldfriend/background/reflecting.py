@@ -7,19 +7,17 @@ strongly, or a day has passed and something was learned. Knows no tools and plan
 from typing import Final
 
 from oldfriend.background.gates.ideas import Rules
-from oldfriend.background.ideas import form_of_ideas
 from oldfriend.background.retrospect import (
     Retrospect,
     fitted,
     laid_out,
     look_back,
-    scene_of,
+    request_over,
 )
 from oldfriend.background.thinking import Means, Task, think_over
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.llm.model import Request, Turn
 from oldfriend.memory.beliefs import list_rejected
 from oldfriend.memory.ticks import Tick, TickWhy, find_last_tick, thinking_since
 from oldfriend.prompts.prompt import get_prompt
@@ -53,8 +51,11 @@ async def reflect(means: Means, person: PersonId) -> Tick | None:
     if why is None:
         return None
     retrospect = fitted(retrospect, get_prompt(PROMPT), most_tokens=MOST_SHOWN)
+    request = request_over(
+        retrospect, PROMPT, purpose="reflect", wanted=WANTED, most_tokens=MOST_TOKENS
+    )
     task = Task(
-        kind="reflection", why=why, person=person, request=request_for(retrospect),
+        kind="reflection", why=why, person=person, request=request,
         most_in=MOST_IN, most_out=MOST_OUT,
         brief=tuple(laid_out(retrospect, get_prompt(PROMPT)).splitlines()),
     )  # fmt: skip
@@ -82,18 +83,3 @@ def gate_for(retrospect: Retrospect, *, runs: int, last_at: Micros | None) -> Ti
         return "shock"
     is_time = last_at is None or retrospect.now - last_at >= EVERY
     return "timer" if is_time and retrospect.has_news else None
-
-
-def request_for(retrospect: Retrospect) -> Request:
-    """What a model is asked."""
-    prompt = get_prompt(PROMPT)
-    return Request(
-        purpose="reflect",
-        prompt=prompt.id,
-        stable=prompt.render("stable"),
-        changing=scene_of(retrospect, prompt),
-        turns=(Turn(role="house", text=prompt.render("ask", life=laid_out(retrospect, prompt))),),
-        output=form_of_ideas(WANTED),
-        most_tokens=MOST_TOKENS,
-        shown=retrospect.shown,
-    )

@@ -9,15 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from oldfriend.background.ideas import form_of_ideas
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import Known, MemoryKind
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
+from oldfriend.llm.model import Purpose, Request, Turn
 from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.people import get_companion, get_person_by_id
-from oldfriend.prompts.prompt import Prompt
+from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.labelling import day, inert, moment
 
 MOST_EVENTS: Final = 24
@@ -185,3 +187,21 @@ def lines_of(
 def thought_line(known: Known, prompt: Prompt) -> str:
     """Something that was thought before."""
     return prompt.render("thought", about=known.memory.subject, text=inert(known.memory.text))
+
+
+def request_over(
+    retrospect: Retrospect, prompt: str, *, purpose: Purpose, wanted: Sequence[str],
+    most_tokens: int,
+) -> Request:  # fmt: skip
+    """What a model is asked that looks back."""
+    words = get_prompt(prompt)
+    return Request(
+        purpose=purpose,
+        prompt=words.id,
+        stable=words.render("stable"),
+        changing=scene_of(retrospect, words),
+        turns=(Turn(role="house", text=words.render("ask", life=laid_out(retrospect, words))),),
+        output=form_of_ideas(wanted),
+        most_tokens=most_tokens,
+        shown=retrospect.shown,
+    )

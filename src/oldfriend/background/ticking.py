@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.background.gates.ideas import Rules
-from oldfriend.background.ideas import IdeaKind, form_of_ideas
+from oldfriend.background.ideas import IdeaKind
 from oldfriend.background.retrospect import (
     Retrospect,
     fitted,
     laid_out,
     look_back,
-    scene_of,
+    request_over,
 )
 from oldfriend.background.thinking import Means, Task, think_over
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros, start_of_day
 from oldfriend.domain.ids import PersonId
-from oldfriend.llm.model import Request, Turn
 from oldfriend.memory.beliefs import list_rejected
 from oldfriend.memory.changes import was_set_right_since
 from oldfriend.memory.ticks import (
@@ -74,8 +73,11 @@ async def tick(means: Means, person: PersonId) -> Tick | None:
     if why is None:
         return None
     retrospect = fitted(retrospect, get_prompt(PROMPT), most_tokens=MOST_SHOWN)
+    request = request_over(
+        retrospect, PROMPT, purpose="slow_tick", wanted=WANTED, most_tokens=MOST_ANSWERED
+    )
     task = Task(
-        kind="slow tick", why=why, person=person, request=request_for(retrospect),
+        kind="slow tick", why=why, person=person, request=request,
         most_in=MOST_IN, most_out=MOST_OUT,
         brief=tuple(laid_out(retrospect, get_prompt(PROMPT)).splitlines()),
     )  # fmt: skip
@@ -114,19 +116,4 @@ def is_spent(today: Thinking) -> bool:
         today.cycles >= DAILY.cycles
         or today.tokens_in + MOST_IN > DAILY.tokens_in
         or today.tokens_out + MOST_OUT > DAILY.tokens_out
-    )
-
-
-def request_for(retrospect: Retrospect) -> Request:
-    """What a model is asked."""
-    prompt = get_prompt(PROMPT)
-    return Request(
-        purpose="slow_tick",
-        prompt=prompt.id,
-        stable=prompt.render("stable"),
-        changing=scene_of(retrospect, prompt),
-        turns=(Turn(role="house", text=prompt.render("ask", life=laid_out(retrospect, prompt))),),
-        output=form_of_ideas(WANTED),
-        most_tokens=MOST_ANSWERED,
-        shown=retrospect.shown,
     )

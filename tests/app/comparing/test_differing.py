@@ -34,7 +34,7 @@ def belief(
         id=MemoryId(ObjectId(new_id(NOON))), person=NORA, kind=kind, text=text, language="en",
         key=key, value=value, learned_at=NOON,
     )  # fmt: skip
-    memory = replace(memory, **fields)  # type: ignore[arg-type]
+    memory = replace(memory, **fields)
     words = Evidence(
         id=EvidenceId(new_id(NOON)), object=memory.id, message=MessageId(message), version=1,
         quote=quote, author=NORA, trust="person", signal="explicit", said_at=NOON, zone="UTC",
@@ -48,7 +48,7 @@ def named(name: str, *aliases: str, **fields: object) -> Belief:
         id=EntityId(ObjectId(new_id(NOON))), person=NORA, name=name, kind="person",
         aliases=aliases, learned_at=NOON,
     )  # fmt: skip
-    return Belief(what=replace(entity, **fields))  # type: ignore[arg-type]
+    return Belief(what=replace(entity, **fields))
 
 
 def told(text: str) -> Belief:

@@ -93,7 +93,7 @@ async def heard(
 
 async def spoken(url: str, text: str = "Hello.", **how: object) -> Speech:
     """A text as it is spoken."""
-    async with speaking(url, **how) as speaker:  # type: ignore[arg-type]
+    async with speaking(url, **how) as speaker:
         return await speaker.speak(text, language="en")
 
 
@@ -204,7 +204,7 @@ async def test_failures_are_told_apart_and_never_tried_again_here(
 async def test_no_answer_may_pass(server: SpeechServer) -> None:
     """Hung, reset, not there."""
     for trouble, words in (("hang", "in time"), ("reset", "lost")):
-        server.troubles = [trouble]  # type: ignore[list-item]
+        server.troubles = [trouble]
         with pytest.raises(ModelUnavailable, match=words):
             await heard(server.url)
     with pytest.raises(ModelUnavailable, match="Is it running"):

@@ -73,7 +73,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     """Installed."""
     library = Library()
     module = ModuleType("faster_whisper")
-    module.WhisperModel = library.open  # type: ignore[attr-defined]
+    module.WhisperModel = library.open
     monkeypatch.setitem(sys.modules, "faster_whisper", module)
     return library
 

@@ -1,13 +1,16 @@
 """What is a model asked that reads a stretch of a life? The labels of a request, as lines again.
 
-Reads what ``background/laying_out`` writes. Knows nothing of what is answered.
+Reads what ``background/laying_out`` writes. Of what is answered it knows the parts, not their
+meaning.
 """
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 
+from oldfriend.domain.json import JsonValue
 from oldfriend.evals.lives.life import Belief, BeliefId, Cited, Life, Line, LineId
 from oldfriend.llm.model import Request, Turn
 
@@ -74,3 +77,18 @@ def _flat(text: str) -> str:
 def line_of(life: Life, line: LineId) -> Line:
     """The line with an id."""
     return next(each for each in life.lines if each.id == line)
+
+
+def with_part(
+    life: Life, request: Request, answered: str, part: str,
+    told_in: Callable[[Life, Mapping[LineId, str]], Iterable[JsonValue]],
+) -> str:  # fmt: skip
+    """A reader's answer with one more part, made of the lines that it has read, if it is wanted."""
+    try:
+        parts = json.loads(answered)
+    except ValueError:
+        return answered
+    asked = asked_of(request, life)
+    if part in asked.parts:
+        parts[part] = [*told_in(life, asked.lines)]
+    return json.dumps(parts, ensure_ascii=False)

@@ -3,14 +3,13 @@
 Who is lured gives in, unless the prompt tells them what they have said before.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Final
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
-from oldfriend.evals.lives.asked import asked_of, line_of
+from oldfriend.evals.lives.asked import line_of, with_part
 from oldfriend.evals.lives.life import Life, Line, LineId, Stand
 from oldfriend.llm.model import Request, Turn
 from oldfriend.turn.labelling import inert
@@ -53,14 +52,7 @@ def is_told(request: Request, stand: Stand, life: Life) -> bool:
 
 def with_opinions(life: Life, request: Request, answered: str) -> str:
     """An answer of a reader, with the opinions in what was read, and with their contraries."""
-    try:
-        parts = json.loads(answered)
-    except ValueError:
-        return answered
-    asked = asked_of(request, life)
-    if "opinions" in asked.parts:
-        parts["opinions"] = [*opinions_in(life, asked.lines)]
-    return json.dumps(parts, ensure_ascii=False)
+    return with_part(life, request, answered, "opinions", opinions_in)
 
 
 def opinions_in(life: Life, lines: Mapping[LineId, str]) -> Iterator[JsonValue]:

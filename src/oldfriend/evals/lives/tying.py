@@ -3,14 +3,13 @@
 The reader names each tie with the line that tells it, and once more the wrong way round.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Entity, Memory, Tie
 from oldfriend.domain.ties import BOTH_WAYS, Names
-from oldfriend.evals.lives.asked import asked_of, line_of
+from oldfriend.evals.lives.asked import line_of, with_part
 from oldfriend.evals.lives.life import Life, LineId, Tied
 from oldfriend.llm.model import Request
 
@@ -44,14 +43,7 @@ Edge = tuple[str, Tie, str]
 
 def with_ties(life: Life, request: Request, answered: str) -> str:
     """An answer of a reader, with the ties that are told in what was read."""
-    try:
-        parts = json.loads(answered)
-    except ValueError:
-        return answered
-    asked = asked_of(request, life)
-    if "ties" in asked.parts:
-        parts["ties"] = [*ties_in(life, asked.lines)]
-    return json.dumps(parts, ensure_ascii=False)
+    return with_part(life, request, answered, "ties", ties_in)
 
 
 def ties_in(life: Life, lines: Mapping[LineId, str]) -> Iterator[JsonValue]:
