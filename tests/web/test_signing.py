@@ -134,7 +134,13 @@ async def test_nothing_comes_from_elsewhere_and_nothing_foreign_runs(site: Site)
     async with site.stranger() as browser:
         answers = [
             await browser.get(f"{site.origin}{path}")
-            for path in ("/", "/static/app.css", "/api/v1/state", "/nothing", "/static/../site.py")
+            for path in (
+                "/",
+                "/static/css/frame.css",
+                "/api/v1/state",
+                "/nothing",
+                "/static/../site.py",
+            )
         ]
 
     assert [each.status_code for each in answers] == [200, 200, 401, 404, 404]

@@ -31,13 +31,10 @@ from oldfriend.memory.watching import (
     position_of,
 )
 from oldfriend.web.room import Room
-from oldfriend.web.shapes import Shape
-from oldfriend.web.showing import (
-    decided_shape,
-    message_shape,
-    mood_shape,
-    position_text,
-)
+from oldfriend.web.shapes.common import Shape
+from oldfriend.web.showing.chat import message_shape, position_text
+from oldfriend.web.showing.memories import decided_shape
+from oldfriend.web.showing.session import mood_shape
 
 HEARTBEAT_S: Final = 30.0
 MOST_AT_ONCE: Final = 200

@@ -19,6 +19,8 @@ from oldfriend.web.room import Room
 from oldfriend.web.routes import chat, memories, session
 
 API: Final = "/api/v1"
+PLACES: Final = ("memory", "people", "days", "bring", "settings", "welcome")
+"""Where one can be on the page besides the talk; its scripts draw what is there."""
 STATIC: Final = Path(__file__).parent / "static"
 PROBLEMS: Final = {"model": Problem, "content": {"application/problem+json": {}}}
 
@@ -42,7 +44,8 @@ def site_of(room: Room, troubles: Callable[[], list[str]]) -> ASGIApp:
             },
         )  # fmt: skip
     tell_problems(app)
-    app.add_api_route("/", page, include_in_schema=False)
+    for address in ("/", *(f"/{place}{within}" for place in PLACES for within in ("", "/{id}"))):
+        app.add_api_route(address, page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return Guarded(app)
 

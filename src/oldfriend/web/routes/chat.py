@@ -22,7 +22,7 @@ from oldfriend.memory.receipts import find_receipt
 from oldfriend.memory.watching import list_said_before, position_of
 from oldfriend.web.events import stream
 from oldfriend.web.problems import Refused
-from oldfriend.web.shapes import (
+from oldfriend.web.shapes.chat import (
     LONGEST_KEY,
     Edited,
     Messages,
@@ -30,7 +30,7 @@ from oldfriend.web.shapes import (
     ReceiptShape,
     Said,
 )
-from oldfriend.web.showing import message_shape, position_from, position_text, receipt_shape
+from oldfriend.web.showing.chat import message_shape, position_from, position_text, receipt_shape
 from oldfriend.web.signing import Here, Me
 
 CHANNEL: Final = "web"

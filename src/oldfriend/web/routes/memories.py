@@ -26,7 +26,7 @@ from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.rows import kind_of
 from oldfriend.memory.watching import list_standing
 from oldfriend.web.problems import Refused
-from oldfriend.web.shapes import (
+from oldfriend.web.shapes.memories import (
     Beliefs,
     BeliefShape,
     Corrected,
@@ -36,7 +36,7 @@ from oldfriend.web.shapes import (
     Learned,
     ListedKind,
 )
-from oldfriend.web.showing import belief_shape, decided_shape, step_shape, told
+from oldfriend.web.showing.memories import belief_shape, decided_shape, step_shape, told
 from oldfriend.web.signing import Here, Me
 
 TIMELINE: Final[tuple[ObjectKind, ...]] = (

@@ -21,8 +21,9 @@ from oldfriend.memory.sign_in import (
     use_link,
 )
 from oldfriend.web.problems import Refused
-from oldfriend.web.shapes import Signed, SignIn, State
-from oldfriend.web.showing import in_zone, mood_shape
+from oldfriend.web.shapes.session import Signed, SignIn, State
+from oldfriend.web.showing.common import in_zone
+from oldfriend.web.showing.session import mood_shape
 from oldfriend.web.signing import Here, Me, cookie_name, hand_over, take_back, token_of
 
 router = APIRouter(tags=["session"])

@@ -34,3 +34,16 @@ export function Arrow() {
 export function Square() {
   return html`<svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="M4 4h8v8H4z" /></svg>`;
 }
+
+const PLACE_SHAPES = {
+  chat: "M3 4h18v12H9l-4 4v-4H3z",
+  memory: "M5 3h14v18l-7-4-7 4z",
+  people: "M8.500 4a3.500 3.500 0 1 1 0 7 3.500 3.500 0 0 1 0-7z M2 20c0-4 3-6.500 6.500-6.500S15 16 15 20z M16.500 6a2.800 2.800 0 1 1 0 5.600 M17 13.500c3 .2 5 2.600 5 6.500",
+  days: "M3 5h18v16H3z M3 10h18 M8 2v5 M16 2v5",
+  bring: "M7 3v15 M3.500 14.500 7 18l3.500-3.500 M17 21V6 M13.500 9.500 17 6l3.500 3.500",
+  settings: "M3 7h11 M18 7h3 M16 4.500v5 M3 17h3 M10 17h11 M8 14.500v5",
+};
+
+export function PlaceIcon({ name }) {
+  return html`<svg class="place-icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path d=${PLACE_SHAPES[name]} /></svg>`;
+}

@@ -1,6 +1,6 @@
 // Begins here: a one-time link becomes a session, the page is read, and then it listens.
 import { render } from "../vendor/preact.js";
-import { effect } from "../vendor/signals.js";
+import { effect, signal } from "../vendor/signals.js";
 import { api } from "./api.js";
 import { Chat } from "./chat.js";
 import { Drawer } from "./drawer.js";
@@ -8,6 +8,7 @@ import { listen } from "./events.js";
 import { html } from "./html.js";
 import { Mark } from "./icons.js";
 import { Learned, Strip } from "./learned.js";
+import { place, Places } from "./places.js";
 import * as store from "./store.js";
 import { LANGUAGES, language, speak, t } from "./words.js";
 
@@ -17,8 +18,22 @@ const PAUSE_MS = 1000;
 function Page() {
   if (store.phase.value === "loading") return html`<p class="alone" role="status">${t("loading")}</p>`;
   if (store.phase.value === "signed-out") return html`<${SignedOut} />`;
-  return html`<a class="skip" href="#say">${t("skip")}</a>
-    <div class=${`room ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} /><${Chat} strip=${html`<${Strip} />`} /><${Learned} /></div><${Drawer} />`;
+  if (place.value === "welcome") return html`<${Elsewhere} name="welcome" />`;
+  const isTalk = place.value === "chat";
+  return html`<a class="skip" href=${isTalk ? "#say" : "#place"}>${t(isTalk ? "skip" : "skip_to_place")}</a>
+    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} />
+      ${isTalk ? html`<${Chat} strip=${html`<${Strip} />`} /><${Learned} />` : html`<${Elsewhere} key=${place.value} name=${place.value} />`}
+      <${Places} /></div><${Drawer} />`;
+}
+
+const drawn = signal({}); // what draws a place, by its name; read when it is first gone to
+
+/** A place besides the talk. @param {{name: string}} given */
+function Elsewhere({ name }) {
+  const Inside = drawn.value[name];
+  if (Inside) return html`<main class="place" id="place" tabindex="-1"><${Inside} /></main>`;
+  import(`./places/${name}.js`).then((read) => (drawn.value = { ...drawn.value, [name]: read.default }));
+  return html`<main class="place" id="place" tabindex="-1" aria-busy="true"></main>`;
 }
 
 function Companion() {

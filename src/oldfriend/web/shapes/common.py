@@ -1,0 +1,22 @@
+"""What do all forms share?"""
+
+from pydantic import BaseModel, ConfigDict
+
+from oldfriend.domain.trust import TrustClass
+
+
+class Shape(BaseModel):
+    """Values that do not change, and nothing beside what is named."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class WordsShape(Shape):
+    """Words that a belief rests on, or that speak against it."""
+
+    message: str
+    quote: str
+    speaker: str
+    trust: TrustClass
+    supports: bool
+    at: str

@@ -1,0 +1,1 @@
+"""How do the values of the house become the forms of the API? Purely."""

@@ -1,0 +1,78 @@
+"""How is what was said shown, and why?"""
+
+from collections.abc import Mapping, Sequence
+
+from oldfriend.app.showing import INTENTS, Explained, Thing, moment, receipt_as_text
+from oldfriend.domain.ids import ObjectId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.messages import Message
+from oldfriend.ledger.spending import DOLLAR
+from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.memory.watching import Position
+from oldfriend.turn.explaining import reasons_in_words
+from oldfriend.web.problems import Refused
+from oldfriend.web.shapes.chat import Ground, MessageShape, ReceiptShape
+from oldfriend.web.showing.common import text_or_none, whole_or_none, words_shape
+
+
+def message_shape(message: Message) -> MessageShape:
+    """A message."""
+    return MessageShape(
+        id=message.id, version=message.version, role=message.role, speaker=message.speaker,
+        trust=message.trust, channel=message.channel, session=message.session,
+        turn=message.turn, text=message.text, at=moment(message),
+    )  # fmt: skip
+
+
+def receipt_shape(told_of: Explained) -> ReceiptShape:
+    """Why a reply was given."""
+    details = told_of.receipt.details
+    grounds = [
+        (item.used, ground_shape(item, thing, told_of.because.get(ObjectId(item.object), ())))
+        for item, thing in told_of.stood_on
+    ]
+    model = details.get("model")
+    spent: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
+    return ReceiptShape(
+        id=told_of.receipt.id, asked=message_shape(told_of.asked),
+        reply=message_shape(told_of.reply),
+        intent=INTENTS.get(str(details.get("intent")), "It needed nothing from memory."),
+        stood_on=[ground for used, ground in grounds if used],
+        left_out=[ground for used, ground in grounds if not used],
+        only_shown=[message_shape(each) for each in told_of.only_shown],
+        model=text_or_none(spent.get("name")), prompt=text_or_none(details.get("prompt")),
+        tokens_in=whole_or_none(spent.get("tokens_in")),
+        tokens_out=whole_or_none(spent.get("tokens_out")),
+        cost_usd=None if (cost := whole_or_none(spent.get("cost"))) is None else cost / DOLLAR,
+        answerable=answerable if isinstance(answerable := details.get("answerable"), float)
+        else None,
+        as_text=receipt_as_text(told_of),
+    )  # fmt: skip
+
+
+def ground_shape(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> Ground:
+    """One thing that a reply stood on."""
+    message = thing if isinstance(thing, Message) else None
+    return Ground(
+        kind=thing.kind if isinstance(thing, Memory) else item.kind, id=item.object,
+        text=None if thing is None else thing.text,
+        speaker=None if message is None else message.speaker,
+        channel=None if message is None else message.channel,
+        at=None if message is None else moment(message), score=round(item.score, 4),
+        why=list(reasons_in_words(item.why)), words=[words_shape(each) for each in words],
+    )  # fmt: skip
+
+
+def position_text(position: Position) -> str:
+    """How far somebody has looked, as an event's id."""
+    return f"{position.said}.{position.decided}.{position.rewritten}"
+
+
+def position_from(text: str) -> Position:
+    """How far somebody has looked. Raises Refused."""
+    parts = text.split(".")
+    if len(parts) != 3 or not all(part.isdigit() and len(part) < 18 for part in parts):
+        raise Refused(422, "That cannot be read", "Last-Event-ID is none of ours. Leave it out.")
+    said, decided, rewritten = map(int, parts)
+    return Position(said=said, decided=decided, rewritten=rewritten)

@@ -1,0 +1,2 @@
+// days.
+export default {};

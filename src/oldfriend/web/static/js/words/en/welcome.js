@@ -1,0 +1,2 @@
+// welcome.
+export default {};

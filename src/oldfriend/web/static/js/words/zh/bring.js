@@ -1,0 +1,2 @@
+// bring.
+export default {};

@@ -1,0 +1,2 @@
+// forget.
+export default {};
