@@ -2,24 +2,39 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from oldfriend.app import meanwhile
 from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.choices.database_url import file_of
 from oldfriend.app.house import House
-from oldfriend.app.meanwhile import TalkPlace, bring_home
+from oldfriend.app.meanwhile import Reach, TalkPlace, bring_home, copy_life, go_on_aside
 from oldfriend.cli.conversation import Conversation
 from oldfriend.db.sqlite.database import SqliteDatabase
-from oldfriend.domain.errors import StoreError
+from oldfriend.domain.attachments import Attachment
+from oldfriend.domain.errors import (
+    InvalidInput,
+    OldfriendError,
+    SchemaTooNew,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+)
+from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Message
+from oldfriend.memory.attachments import add_attachment, list_attachments
 from oldfriend.memory.changes import check_fold
-from oldfriend.memory.log import list_recent
+from oldfriend.memory.log import list_messages, list_recent
 from oldfriend.memory.notes import list_notes
+from oldfriend.memory.people import get_companion
 from oldfriend.memory.receipts import find_receipt
+from oldfriend.transfer.importing import bring_in
+from oldfriend.transfer.inspecting import inspect
 from tests.clock import FrozenClock
 from tests.conftest import EVERY_ENGINE
 from tests.postgres import Server
@@ -80,6 +95,7 @@ class Sitting:
     house: House
     line: Line
     clock: FrozenClock
+    reach: Reach | None = None
     replies: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -89,7 +105,7 @@ class Sitting:
         async def speak(piece: str) -> None:
             self.replies.append(piece)
 
-        place = TalkPlace(self.house, self.line)
+        place = TalkPlace(self.house, self.line, reach=self.reach)
         self.talk = Conversation(
             place, self.replies.append, speak, remark=self.remarks.append, end=""
         )
@@ -174,6 +190,11 @@ async def test_it_is_not_written_twice_though_it_seemed_to_fail(
 
 async def test_what_is_not_kept_at_the_end_is_said(sitting: Sitting, broken: Broken) -> None:
     """Whoever leaves knows what is lost."""
+    nowhere = sitting.house.settings.data / "a file"
+    nowhere.parent.mkdir(exist_ok=True)
+    nowhere.write_text("in the way")
+    settings = replace(sitting.house.settings, data=nowhere)
+    sitting = Sitting(replace(sitting.house, settings=settings), sitting.line, sitting.clock)
     with broken():
         await sitting.hears("I have a boat called Dora.")
         await sitting.talk.finish()
@@ -182,6 +203,99 @@ async def test_what_is_not_kept_at_the_end_is_said(sitting: Sitting, broken: Bro
         assert "could not be kept, and is not: 2 messages" in sitting.replies[-1]
     await sitting.talk.finish()
     assert sitting.talk.is_kept
+
+
+def kept_aside(sitting: Sitting) -> list[Path]:
+    """The files in which talks lie that are in no store."""
+    return sorted(sitting.house.settings.data.glob("talk-*.jsonl"))
+
+
+async def test_what_is_not_kept_at_the_end_lies_in_a_file(sitting: Sitting, broken: Broken) -> None:
+    """Whoever leaves knows where, and can bring it in later; nobody else reads it."""
+    with broken():
+        await sitting.hears("I have a boat called Dora.")
+        await sitting.hears("She is blue, and leaks a little.")
+        await sitting.talk.finish()
+
+    assert sitting.talk.has_failed
+    (file,) = kept_aside(sitting)
+    assert f"4 messages in {file}" in sitting.replies[-1]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert await brought(sitting, file) == 4
+    async with sitting.house.db.reading() as tx:
+        said = await list_messages(tx, sitting.line.person.id)
+    theirs = [each.text for each in said if each.role == "person"]
+    assert theirs[-2:] == ["I have a boat called Dora.", "She is blue, and leaks a little."]
+
+
+async def brought(sitting: Sitting, file: Path) -> int:
+    """How many messages the import of a file brings."""
+    person, db = sitting.line.person, sitting.house.db
+    async with db.reading() as tx:
+        companion = await get_companion(tx)
+    preview = inspect(file, me=None, person=person.name, zone=person.zone)
+    made = await bring_in(db, preview, person=person, companion=companion, clock=sitting.clock)
+    return made.added
+
+
+async def test_once_it_is_kept_the_file_is_gone(sitting: Sitting, broken: Broken) -> None:
+    """What lies about in two places is forgotten in one."""
+    with broken():
+        await sitting.hears("I have a boat called Dora.")
+        await sitting.hears("She is blue, and leaks a little.")
+        assert len(kept_aside(sitting)) == 1
+    await sitting.hears("Good night.")
+
+    assert sitting.talk.is_kept
+    assert kept_aside(sitting) == []
+
+
+@pytest.mark.parametrize("error", [StoreDamaged, SchemaTooNew, InvalidInput])
+async def test_a_talk_whose_store_comes_back_unfit_is_not_lost(
+    sitting: Sitting, house: House, error: type[OldfriendError]
+) -> None:
+    """It goes on, it is told once what is wrong, and it lies in a file at the end."""
+    aside = await go_on_aside(house, sitting.line)
+
+    async def reach() -> tuple[House, Line]:
+        raise error("The file is not what it was.")
+
+    sitting = Sitting(aside.house, aside.line, sitting.clock, reach=reach)
+    assert await sitting.hears("I have a boat called Dora.")
+    assert "Dora" in await sitting.hears("What is my boat called?")
+    await sitting.talk.finish()
+
+    assert [each for each in sitting.remarks if "not what it was" in each] == sitting.remarks[:1]
+    (file,) = kept_aside(sitting)
+    assert f"messages in {file}" in sitting.replies[-1]
+    assert "boat called Dora" in file.read_text("utf-8")
+    await aside.close()
+
+
+async def test_others_do_not_count_and_sounds_stay_where_they_are(
+    sitting: Sitting, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has said little is copied, however much others have said."""
+    monkeypatch.setattr(meanwhile, "MOST_COPIED", 4)
+    tom = await open_line(house, person="Tom", channel="terminal")
+    for text in ("I have a kite.", "It is red.", "It flies high."):
+        said = (await answer(house, tom, Said(text=text))).said
+    mine = (await sitting.log())[0]
+    async with house.db.writing() as tx:
+        for each in (said, mine):
+            sound = Attachment(
+                id=new_id(house.clock()), person=each.person, message=each.id, kind="heard",
+                voice="", mime="audio/ogg", size=3, made_at=house.clock(),
+            )  # fmt: skip
+            await add_attachment(tx, sound, b"abc")
+
+    copied = house.in_memory()
+    await copy_life(house.db, copied, mine.person)
+    async with copied.reading() as tx:
+        assert [each.text for each in await list_messages(tx, mine.person)][:1] == [mine.text]
+        assert await list_attachments(tx, mine.person) == []
+    with pytest.raises(StoreFull):
+        await copy_life(house.db, house.in_memory(), tom.person.id)
 
 
 async def test_whoever_delivers_again_is_not_told_that_it_has_arrived(

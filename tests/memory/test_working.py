@@ -1,12 +1,21 @@
 """What is in mind survives a restart, and nothing that is an hour old."""
 
 import json
+from dataclasses import asdict, replace
 
 import pytest
 
 from oldfriend.domain.clock import HOUR, MINUTE
-from oldfriend.domain.ids import SessionId
-from oldfriend.domain.working import NOTHING_IN_MIND, Brief, Plan, Slot, WorkingMemory, in_brief
+from oldfriend.domain.ids import MessageId, SessionId
+from oldfriend.domain.working import (
+    MOST_SEEN,
+    NOTHING_IN_MIND,
+    Brief,
+    Plan,
+    Slot,
+    WorkingMemory,
+    in_brief,
+)
 from oldfriend.memory.working import clear_working, load_working, save_working
 from tests.memory.conftest import Friend
 
@@ -85,6 +94,47 @@ async def test_what_cannot_be_read_is_as_if_it_were_not_there(
         await tx.run("UPDATE working_memory SET content = :content", content=json.dumps(content))
 
     assert await in_mind(nora, session) == NOTHING_IN_MIND
+
+
+async def test_what_an_earlier_version_kept_is_read(nora: Friend) -> None:
+    """It named nothing that it was made of, and is gone within the hour."""
+    session, working = await session_of(nora), three_turns(nora.clock())
+    kept = asdict(working)
+    del kept["result_seen"]
+    for each in (*kept["briefs"], kept["plan"], *kept["slots"]):
+        each.pop("seen", None)
+        each.pop("messages", None)
+    async with nora.db.writing() as tx:
+        await save_working(tx, nora.person.id, session, NOTHING_IN_MIND, now=nora.clock())
+        await tx.run("UPDATE working_memory SET content = :content", content=json.dumps(kept))
+
+    assert await in_mind(nora, session) == working
+
+
+async def test_it_comes_back_with_what_it_was_made_of(nora: Friend) -> None:
+    """So that it can be forgotten with it."""
+    session = await session_of(nora)
+    working = NOTHING_IN_MIND.after(
+        Brief(said="a", replied="b", at=1, messages=(MessageId("m1"),)), emotion="curious",
+        style=None, plan=replace(GOA, seen=("m0", "m1")), result="late", result_seen=("fact",),
+        slots=(Slot(name="dates", asked_at=nora.clock(), seen=("m2",)),),
+    ).answered_by(MessageId("r1"))  # fmt: skip
+    async with nora.db.writing() as tx:
+        await save_working(tx, nora.person.id, session, working, now=nora.clock())
+
+    assert await in_mind(nora, session) == working
+    assert working.seen == ("m1", "r1", "m0", "m2", "fact")
+
+
+def test_what_is_made_of_too_much_is_let_go() -> None:
+    """Each later call would have to name all of it."""
+    endless = tuple(map(str, range(MOST_SEEN + 1)))
+    working = NOTHING_IN_MIND.after(
+        Brief(said="a", replied="b", at=1), emotion="curious", style=None,
+        plan=replace(GOA, seen=endless), slots=(Slot(name="dates", asked_at=1, seen=endless),),
+    )  # fmt: skip
+
+    assert (working.plan, working.slots) == (None, ())
 
 
 def test_what_is_kept_in_mind_is_short() -> None:

@@ -81,12 +81,30 @@ async def test_a_plan_is_carried_from_turn_to_turn(talk: Talk) -> None:
     _, told = await turn(talk, "so, what now?", judged=JUDGED)
 
     assert first.working is not None
-    assert first.working.plan == Plan(**GOA)
+    assert first.working.plan is not None
+    assert first.working.plan.words == Plan(**GOA).words
     assert "What you have in mind" not in told_nothing.changing
     plan = "- What you two are about to do: a week in Goa. Done: dates known. Next: find a hotel."
     assert plan in told.changing
     assert "were not told yet: budget" in told.changing
     assert "oldest first: excited" in told.changing
+
+
+async def test_a_request_names_what_it_was_told_in_other_words(talk: Talk) -> None:
+    """A plan is made of messages, which may still come to mind in their own words."""
+    first, _ = await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    assert first.working is not None
+    assert first.working.plan is not None
+    (said,) = first.working.plan.seen
+    budget = replace(BUDGETS["small"], recent=1)
+    mind = talk.mind("Yes.", limits=Limits(budget=budget))
+    await talk.turn(await talk.hears("When do we go to Goa?"), mind)
+    assert isinstance(mind.model, ScriptedModel)
+    (request,) = mind.model.asked
+
+    assert "a week in Goa" in request.changing
+    assert request.shown.count(said) == 1
+    assert "Goa it is, in March!</memory>" in request.changing
 
 
 async def test_what_a_tool_gave_is_in_mind_afterwards(talk: Talk) -> None:
@@ -207,7 +225,7 @@ async def test_the_offline_companion_has_nothing_in_mind(talk: Talk) -> None:
     outcome = await talk.turn(said, talk.mind())
 
     assert outcome.working is None
-    assert in_mind_after(said, NOTHING_WITHIN, "x", result="", now=1) is None
+    assert in_mind_after(said, NOTHING_WITHIN, "x", result="", seen=(), now=1) is None
 
 
 async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:

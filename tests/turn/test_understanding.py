@@ -1,6 +1,7 @@
 """What a message needs is judged over what is in mind; a model that fails is done without."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from oldfriend.domain.working import NOTHING_IN_MIND, Brief, Plan, Slot, Working
 from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
 from oldfriend.turn import understanding
 from oldfriend.turn.perceive import Hearer, Perception, perceive
-from oldfriend.turn.understanding import Understanding, by_rules, understand
+from oldfriend.turn.understanding import OwnWords, Understanding, by_rules, understand
 
 TOOLS = ("current_time", "note")
 GOA = Plan(goal="a week in Goa", progress="flights found", next_step="hotels")
@@ -36,7 +37,13 @@ async def understood(
     """What is made of a message with a model, and what that was asked."""
     model = ScriptedModel(answers)
     judged = await understand(
-        text, perceived(text), working, model, name="Friend", person="Nora", tools=TOOLS
+        OwnWords(text=text),
+        perceived(text),
+        working,
+        model,
+        name="Friend",
+        person="Nora",
+        tools=TOOLS,
     )
     return judged, model
 
@@ -52,6 +59,22 @@ async def test_the_model_judges_over_what_is_in_mind() -> None:
     assert request.purpose == "classify"
     for shown in ("a week in Goa", "flights found", "dates", "curious, excited", "3 flights"):
         assert shown in request.changing
+
+
+async def test_the_model_names_all_that_it_was_shown() -> None:
+    """Also what a plan was made of; that is what its judgement was made of, too."""
+    working = replace(
+        IN_MIND, plan=replace(GOA, seen=("m0",)), result_seen=("fact",),
+        briefs=(replace(IN_MIND.briefs[0], messages=("m1", "r1")),),
+    )  # fmt: skip
+    model = ScriptedModel([json.dumps(JUDGED)])
+    judged = await understand(
+        OwnWords(text="in March", messages=("m2",)), perceived("in March"), working, model,
+        name="Friend", person="Nora", tools=TOOLS,
+    )  # fmt: skip
+
+    assert set(model.asked[0].shown) == {"m0", "m1", "r1", "m2", "fact"}
+    assert judged.saw == model.asked[0].shown
 
 
 async def test_small_talk_asks_no_model() -> None:

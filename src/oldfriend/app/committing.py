@@ -14,6 +14,7 @@ from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.marking import STOPPED, place_beside, write_marker
+from oldfriend.app.speaking import is_wanted, words_of
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import (
@@ -28,7 +29,8 @@ from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat
 from oldfriend.ledger.tools import has_done_anything
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.forgetting.overtaking import all_are_kept
+from oldfriend.memory.changes import revision_of
+from oldfriend.memory.forgetting.overtaking import all_are_kept, read_as_before
 from oldfriend.memory.log import get_message, was_anything_said, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import (
@@ -42,7 +44,7 @@ from oldfriend.memory.receipts import Receipt, write_receipt
 from oldfriend.memory.vectors import save_vectors
 from oldfriend.memory.working import save_working
 from oldfriend.queues.backoff import retry_at
-from oldfriend.queues.inbox import Word, first_turn, list_notices, word_of
+from oldfriend.queues.inbox import Word, find_shown, first_turn, list_notices, word_of
 from oldfriend.queues.lanes import (
     MOST_ATTEMPTS,
     check,
@@ -86,7 +88,7 @@ async def commit(
     now = house.clock()
     async with house.db.writing() as tx:
         chat = await get_chat(tx, said.person.id, said.message.chat)
-        reply = await write_reply(tx, house, chat, said, outcome, now=now)
+        reply = await write_reply(tx, house, chat, task, said, outcome, now=now)
         await refuse_forgotten(tx, said, outcome, may_redo=may_redo)  # the person is locked now
         await write_receipt(tx, receipt_of(said, reply, outcome, now=now))
         if vectors is not None:
@@ -97,8 +99,8 @@ async def commit(
         for note in outcome.notes:
             await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
         if outcome.working is not None:
-            session = said.message.session
-            await save_working(tx, said.person.id, session, outcome.working, now=now)
+            session, working = said.message.session, outcome.working.answered_by(reply.id)
+            await save_working(tx, said.person.id, session, working, now=now)
         if outcome.language and outcome.language != said.person.language:
             await set_language(tx, said.person.id, outcome.language)
         await note_talk(
@@ -138,17 +140,21 @@ async def refuse_overtaken(
 async def refuse_forgotten(
     tx: Transaction, said: Utterance, outcome: Outcome, *, may_redo: bool
 ) -> None:
-    """Raise StaleDecision for a reply that rests on what was forgotten while it was decided.
+    """Raise StaleDecision where something was forgotten while the reply was decided.
 
-    TurnStopped where that is what was said, or the reply was shown already.
+    TurnStopped where that is what was said, or what the reply was made from and it was shown
+    already.
     """
-    said_ids = {each.id for each in said.messages}
-    rests_on = {item.object for item in outcome.reply.items if item.used}
-    if await all_are_kept(tx, said.person.id, {*said_ids, *rests_on}):
+    person = said.person.id
+    if (await revision_of(tx, person)).rewritten == said.rewritten:
         return
-    if may_redo and await all_are_kept(tx, said.person.id, said_ids):
-        raise StaleDecision("Something that the reply rests on has been forgotten.")
-    raise TurnStopped("What was said has been forgotten.")
+    if not await all_are_kept(tx, person, {each.id for each in said.messages}):
+        raise TurnStopped("What was said has been forgotten.")
+    if may_redo:
+        raise StaleDecision("Something has been forgotten that the reply may rest on.")
+    is_kept = await all_are_kept(tx, person, outcome.seen)
+    if not (is_kept and await read_as_before(tx, person, outcome.read)):
+        raise TurnStopped("Something that the reply rests on has been forgotten.")
 
 
 async def done_with(
@@ -209,7 +215,7 @@ async def own_up(tx: Transaction, house: House, task: Task, *, now: Micros) -> N
     if task.words[0].kind == "said":
         said = await utterance_in(tx, house, task)
         chat = await get_chat(tx, said.person.id, said.message.chat)
-        await write_reply(tx, house, chat, said, apologise(said), now=now)
+        await write_reply(tx, house, chat, task, said, apologise(said), now=now)
 
 
 async def own_up_to_given_up(house: House, hold: Hold) -> None:
@@ -223,8 +229,9 @@ async def own_up_to_given_up(house: House, hold: Hold) -> None:
 
 
 async def write_reply(
-    tx: Transaction, house: House, chat: Chat, said: Utterance, outcome: Outcome, *, now: Micros
-) -> Message:
+    tx: Transaction, house: House, chat: Chat, task: Task, said: Utterance, outcome: Outcome, *,
+    now: Micros,
+) -> Message:  # fmt: skip
     """Write the reply beside what it answers, and have it delivered where it must be.
 
     A marker comes after it where it is no answer. The companion's words are not found in place
@@ -239,8 +246,20 @@ async def write_reply(
     assert reply is not None
     if outcome.trouble is not None:
         await write_marker(tx, chat, said.message, outcome.trouble, now=now)
-    await put_reply(tx, chat, reply.id, house.parts_for(chat.channel, reply.text), now=now)
+    if chat.channel in house.platforms:
+        await put_reply(
+            tx, chat, reply.id, house.parts_for(chat.channel, reply.text), now=now,
+            shown=await find_shown(tx, task.letters), aloud=title_aloud(house, said, reply.text),
+        )  # fmt: skip
     return reply
+
+
+def title_aloud(house: House, said: Utterance, reply: str) -> str | None:
+    """Under which title a reply is to be heard as well; None: it is not."""
+    speaks = house.settings.speech.speaks
+    if house.speaker is None or not is_wanted(speaks, said.messages) or words_of(reply) is None:
+        return None
+    return said.companion.name
 
 
 def receipt_of(said: Utterance, reply: Message, outcome: Outcome, *, now: Micros) -> Receipt:
@@ -268,9 +287,11 @@ async def utterance_in(tx: Transaction, house: House, task: Task) -> Utterance:
     messages = [await get_message(tx, person_id, word.message) for word in task.words]
     companion = await get_companion(tx)
     goes_on = await was_anything_said(tx, person_id, messages[0].chat, before=messages[0].seq)
+    revision = await revision_of(tx, person_id)
     return Utterance(
         message=messages[-1], earlier=tuple(messages[:-1]), person=person, companion=companion,
         hearer=hearer_of(companion, person, house.settings), first_in_chat=not goes_on,
+        rewritten=revision.rewritten,
     )  # fmt: skip
 
 

@@ -19,12 +19,14 @@ from oldfriend.app.house import House
 from oldfriend.app.remains import forget_typed, remove_backups, search_files, sought
 from oldfriend.db.database import Transaction
 from oldfriend.domain.attachments import Attachment
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.clock import DAY, Micros, parse_moment, start_of_day
+from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.people import Person
-from oldfriend.ledger.forgetting import find_exposed, redact_calls
+from oldfriend.ledger.forgetting import Exposed, find_exposed, redact_calls
+from oldfriend.ledger.looking_back import count_by_model
 from oldfriend.memory.attachments import list_attachments, remove_attachments
 from oldfriend.memory.forgetting.auditing import Audited, Deed, write_audit
 from oldfriend.memory.forgetting.choosing import Wish, choose
@@ -46,6 +48,9 @@ from oldfriend.queues.forgetting import withdraw_letters
 
 RETAIN: Final = "retain"
 """The job that lets messages go which are older than the person wants."""
+A_DATE: Final = 10
+"""Characters of "2024-05-03"."""
+CHANGED: Final = "Something has changed since you looked: look once more at what would go."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +60,13 @@ class Preview:
     foreseen: Foreseen
     counts: Mapping[str, int]
     receipts: int  # of replies that stood on it
-    calls: int  # of models that were shown it, or said it
+    calls: Mapping[str, int]  # of models that were shown it, or said it, by model
     backups: tuple[str, ...]  # copies of the database that are deleted
+
+    @property
+    def digest(self) -> str:
+        """By which it is known again whether the same would go now."""
+        return digest_of(self.foreseen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,24 +98,29 @@ async def preview(house: House, person: PersonId, wish: Wish, *, orphan: bool = 
     """What a wish would take away; nothing is written. Raises NotFound, InvalidInput."""
     async with house.db.reading() as tx:
         plan = await foresee(tx, person, await choose(tx, person, wish), orphan=orphan)
-        exposed = await find_exposed(tx, person, plan.gone, plan.holds_words)
+        exposed = await exposed_by(tx, plan)
+        calls = await count_by_model(tx, person, {*exposed.shown, *exposed.telling})
     return Preview(
         foreseen=plan, counts=counts_of(plan), receipts=plan.answers,
-        calls=len(exposed.shown) + len(exposed.telling),
+        calls=calls,
         backups=tuple(each.name for each in house.db.backups()),
     )  # fmt: skip
 
 
 async def forget(
-    house: House, person: PersonId, wish: Wish, *, orphan: bool = False, deed: Deed = "forget"
-) -> Report:
+    house: House, person: PersonId, wish: Wish, *, orphan: bool = False, deed: Deed = "forget",
+    seen: str | None = None,
+) -> Report:  # fmt: skip
     """Take away everything that a wish names, with all that follows from it, and prove it.
 
-    Raises NotFound, InvalidInput, StoreError.
+    ``seen``: the digest of the preview that somebody has looked at; nothing goes that was not in
+    it. Raises NotFound, InvalidInput, StoreError, and StaleDecision where it is another now.
     """
     async with house.db.writing() as tx:
         await lock_person(tx, person)
         plan = await foresee(tx, person, await choose(tx, person, wish), orphan=orphan)
+        if seen is not None and seen != digest_of(plan):
+            raise StaleDecision(CHANGED)
         sounds = await take_sounds(tx, plan)
         await take_away(tx, house, plan, now=house.clock())
         if deed == "forget":
@@ -119,10 +134,42 @@ async def forget(
     return await proved(house, plan, await clean_files(house, plan, wish, report, sounds))
 
 
+def digest_of(plan: Foreseen) -> str:
+    """By which it is known again what goes, and what becomes of the rest."""
+    told: dict[str, JsonValue] = {
+        "messages": sorted([each.id, each.version] for each in plan.messages),
+        "objects": sorted(plan.objects), "anew": sorted(plan.anew),
+        "orphans": sorted(plan.orphans), "freed": sorted(plan.freed),
+        "keeping": dict(plan.keeping), "outdated": sorted(plan.outdated),
+        "replies": sorted([each.id, each.version] for each in plan.replies),
+        "titles": sorted(plan.titles),
+    }  # fmt: skip
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def span_between(first: str, last: str, zone: str) -> tuple[Micros, Micros]:
+    """From the beginning of the first day to the end of the second, or from time to time.
+
+    Raises InvalidInput.
+    """
+    since, until = parse_moment(first, zone)[0], parse_moment(last, zone)[0]
+    if len(last) == A_DATE:
+        until = start_of_day(until, zone, days_back=-1)
+    if until <= since:
+        raise InvalidInput(f"A span takes the earlier date first, and not {first} and {last}.")
+    return since, until
+
+
+async def exposed_by(tx: Transaction, plan: Foreseen) -> Exposed:
+    """The calls of models that saw what goes: itself, or in a reply that loses its words."""
+    seen = plan.gone | {each.id for each in plan.replies}
+    return await find_exposed(tx, plan.person, seen, plan.holds_words)
+
+
 async def take_away(tx: Transaction, house: House, plan: Foreseen, *, now: Micros) -> None:
     """Remove what goes from every table, in the caller's transaction."""
     person = await get_person_by_id(tx, plan.person)
-    exposed = await find_exposed(tx, plan.person, plan.gone, plan.holds_words)
+    exposed = await exposed_by(tx, plan)
     turns = {each.turn for each in (*plan.messages, *plan.replies) if each.turn is not None}
     await redact_calls(tx, plan.person, exposed, plan.gone, turns=turns)
     await remove(tx, plan, marker_for(person, house), now=now)

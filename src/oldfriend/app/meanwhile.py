@@ -3,25 +3,36 @@
 In memory: with a copy of what can still be read, or with nothing but the talk itself. Once the
 store can be written again, everything that was said and answered is written down there, in order
 and with its times, in one transaction, so that it is there once. What was not written down by the
-end of the talk is lost, and whoever talks is told so.
+end of the talk lies in a file, and whoever talks is told where; or that it is lost, where no file
+can be written either.
 
 For talks that somebody looks at. Whoever brings words from a platform that delivers again is
 simply not told that they have arrived: ``accept`` raises.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from oldfriend.app.accepting import Line, hearer_of, open_line
 from oldfriend.app.forming.tending import note_talk
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
+from oldfriend.app.safekeeping import put_into_safety
 from oldfriend.app.waking import Waking
 from oldfriend.db.copying import count_rows, slices_of, write_rows
 from oldfriend.db.database import Database, TableShape, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import StoreBusy, StoreError, StoreFull, StoreUnusable
+from oldfriend.domain.errors import (
+    OldfriendError,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreUnusable,
+)
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
 from oldfriend.domain.memories import Change, Memory
 from oldfriend.domain.messages import Message, Spoken
@@ -38,8 +49,8 @@ MAY_PASS: Final = (StoreFull, StoreUnusable, StoreBusy)
 """What keeps a store from being written for a while: a full disk, rights, a server that is away."""
 MOST_COPIED: Final = 20_000
 """Messages; who has more talks on without what came before."""
-WAITING: Final = frozenset({"lane", "letter", "letter_key", "pace"})
-"""What is to be done stays where it is: nothing may be done twice."""
+LEFT_THERE: Final = frozenset({"lane", "letter", "letter_key", "pace", "attachment"})
+"""What is to be done stays where it is: nothing may be done twice. Sounds are large."""
 OF_TURNS: Final = ("model_call", "tool_call")
 
 
@@ -72,6 +83,8 @@ class TalkPlace:
         self._aside = (
             Aside(house=house, line=line, after_seq=0, after_change=0) if reach else None
         )  # fmt: skip
+        self.file: Path | None = None  # in which the talk lies meanwhile
+        self.trouble: OldfriendError | None = None  # why it could not come home the last time
 
     @property
     def is_aside(self) -> bool:
@@ -101,21 +114,33 @@ class TalkPlace:
                 assert self._reach is not None
                 self._home = await self._reach()
             written = await bring_home(self._aside, *self._home)
-        except MAY_PASS:
+        except OldfriendError as error:
+            self.trouble = error
             return None
         aside, self._aside = self._aside, None
+        self._leave_no_file()
         if self._reach is None:
             await aside.close()
         return written
 
-    async def count_unkept(self) -> int:
-        """How many messages are in memory alone."""
+    async def put_into_safety(self) -> int:
+        """Write what is in memory alone into a file, if that can be; how many messages it is."""
         aside = self._aside
         if aside is None:
             return 0
         async with aside.house.db.reading() as tx:
             chat, person = aside.line.chat.id, aside.line.person.id
-            return len(await list_written_since(tx, person, chat, after=aside.after_seq))
+            told = await list_written_since(tx, person, chat, after=aside.after_seq)
+        folder = aside.house.settings.data
+        self.file = await asyncio.to_thread(put_into_safety, folder, told)
+        return len(told)
+
+    def _leave_no_file(self) -> None:
+        """Take away the file, once what is in it is in the store."""
+        if self.file is not None:
+            with suppress(OSError):
+                self.file.unlink(missing_ok=True)
+        self.file = None
 
     @property
     def _here(self) -> tuple[House, Line]:
@@ -147,10 +172,9 @@ async def go_on_aside(house: House, line: Line) -> Aside:
 async def copy_life(source: Database, target: Database, person: PersonId) -> None:
     """Copy what is kept of a person. Raises StoreError where it cannot be read, or is too much."""
     async with source.reading() as old, target.writing() as new:
-        tables = [table for table in await old.tables() if table.name not in WAITING]
-        if await count_rows(old, next(each for each in tables if each.name == "message")) > (
-            MOST_COPIED
-        ):
+        tables = [table for table in await old.tables() if table.name not in LEFT_THERE]
+        messages = next(each for each in tables if each.name == "message")
+        if await count_rows(old, messages, of=owner_column(messages, person)) > MOST_COPIED:
             raise StoreFull("There is too much of it to be copied into memory.")
         for table in tables:
             async for rows in slices_of(old, table, of=owner_column(table, person)):

@@ -7,25 +7,33 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.ledger.calls import Asker, record_call
 from oldfriend.llm.model import Call
+from oldfriend.memory.changes import revision_of
 from oldfriend.memory.forgetting.overtaking import all_are_kept
 from oldfriend.memory.people import lock_person
 
 
 async def keep_call(
-    tx: Transaction, asker: Asker, call: Call, *, step: int, request: str, now: Micros
-) -> str:
-    """Keep one finished call, under an id; ``request`` is a hash of what was sent."""
-    kept = await without_forgotten(tx, asker.person, call)
+    tx: Transaction, asker: Asker, call: Call, *, step: int, request: str, now: Micros,
+    since: int | None = None,
+) -> str:  # fmt: skip
+    """Keep one finished call, under an id; ``request`` is a hash of what was sent.
+
+    ``since`` is how often something had been forgotten when what it was shown was read.
+    """
+    kept = await without_forgotten(tx, asker.person, call, since=since)
     return await record_call(tx, asker, kept, step=step, request=request, now=now)
 
 
-async def without_forgotten(tx: Transaction, person: PersonId, call: Call) -> Call:
-    """A finished call without content, if what it was shown is gone by now.
+async def without_forgotten(
+    tx: Transaction, person: PersonId, call: Call, *, since: int | None
+) -> Call:
+    """A finished call without content, if what it was shown is gone by now, or may have lost words.
 
     Whoever takes its place asks again. Locks the person, so that nothing is forgotten meanwhile.
     """
     await lock_person(tx, person)
-    if await all_are_kept(tx, person, call.request.shown):
+    is_since = since is None or (await revision_of(tx, person)).rewritten == since
+    if is_since and await all_are_kept(tx, person, call.request.shown):
         return call
     empty = call.completion and replace(call.completion, text="", calls=(), echo=None)
     return replace(

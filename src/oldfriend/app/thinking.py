@@ -35,8 +35,8 @@ async def mind_for(house: House, said: Utterance) -> Mind:
     asker = asker_of(said)
     return Mind(
         looking=house.on_behalf_of(asker).looking,
-        model=model_for(house, asker),
-        small=judge_for(house, asker),
+        model=model_for(house, asker, since=said.rewritten),
+        small=judge_for(house, asker, since=said.rewritten),
         desk=LedgerDesk(house=house, asker=asker),
         clock=house.clock,
         limits=Limits(
@@ -47,11 +47,11 @@ async def mind_for(house: House, said: Utterance) -> Mind:
     )
 
 
-def judge_for(house: House, asker: Asker) -> Model | None:
+def judge_for(house: House, asker: Asker, *, since: int) -> Model | None:
     """The model that judges what a message needs, where a small one was chosen for such work."""
     if not house.settings.models.small:
         return None
-    return model_for(house, asker, "small", first=FIRST_OF_JUDGEMENT)
+    return model_for(house, asker, "small", first=FIRST_OF_JUDGEMENT, since=since)
 
 
 def asker_of(said: Utterance) -> Asker:
@@ -63,10 +63,12 @@ def asker_of(said: Utterance) -> Asker:
     )
 
 
-def model_for(house: House, asker: Asker, role: Role = "main", *, first: int = 0) -> Model | None:
+def model_for(
+    house: House, asker: Asker, role: Role = "main", *, first: int = 0, since: int | None = None
+) -> Model | None:
     """The model of a role, with every call recorded; None: the companion is offline.
 
-    ``first`` is the number of its first call in the turn.
+    ``first`` is the number of its first call in the turn; ``since`` as in ``keep_call``.
     """
     make = house.models.get(role)
     if make is None:
@@ -78,7 +80,9 @@ def model_for(house: House, asker: Asker, role: Role = "main", *, first: int = 0
 
     async def keep(call: Call, request: str, step: int) -> None:
         async with house.db.writing() as tx:
-            await keep_call(tx, asker, call, step=step, request=request, now=house.clock())
+            await keep_call(
+                tx, asker, call, step=step, request=request, now=house.clock(), since=since
+            )
         house.reached("called")
 
     return Replayed(model=make.chain, find=find, keep=keep, name=make.name, first=first)

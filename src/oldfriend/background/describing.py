@@ -9,6 +9,7 @@ from typing import Final
 
 from oldfriend.background.fields import object_from, text_in, words_in
 from oldfriend.background.form import TEXT, list_of, record
+from oldfriend.background.gates.bearing import passes_judgement
 from oldfriend.background.gates.harm import gives_orders, holds_secret
 from oldfriend.background.gates.tone import tone_fault
 from oldfriend.background.thinking import (
@@ -65,17 +66,20 @@ async def describe_everybody(means: Means, person: PersonId) -> list[Tick]:
     return [await describe_one(means, somebody, each) for each in wanting]
 
 
-async def asked_of(tx: Transaction, person: PersonId, *, since: Micros) -> Mapping[str, Micros]:
-    """When a model was last asked who somebody is, by their id; whatever came of it."""
+async def asked_of(
+    tx: Transaction, person: PersonId, *, since: Micros
+) -> Mapping[str, frozenset[str]]:  # fmt: skip
+    """What a model was shown when it was last asked who somebody is; whatever came of it."""
     ticks = await list_ticks(tx, person, since=since)
     described = [each for each in reversed(ticks) if each.kind == "description"]
-    return {shown: each.ran_at for each in described for shown in each.shown}
+    return {about: frozenset(each.shown) for each in described for about in each.shown[:1]}
 
 
-def is_news(wanting: Indescribed, asked: Mapping[str, Micros]) -> bool:
-    """Whether something was learned since it was asked the last time, lest it ask for ever."""
-    last = asked.get(wanting.entity.id)
-    return last is None or wanting.events[0].memory.learned_at > last
+def is_news(wanting: Indescribed, asked: Mapping[str, frozenset[str]]) -> bool:
+    """Whether something is newer than all that was shown the last time, lest it ask for ever."""
+    shown = asked.get(wanting.entity.id, frozenset())
+    times = [each.memory.learned_at for each in wanting.events if each.memory.id in shown]
+    return not times or wanting.events[0].memory.learned_at > max(times)
 
 
 async def describe_one(means: Means, person: Person, wanting: Indescribed) -> Tick:
@@ -171,4 +175,7 @@ def fault_of(found: Description, events: tuple[Known, ...]) -> str | None:
         return "too long"
     if holds_secret(found.text) or gives_orders(found.text):
         return "order"
-    return tone_fault(found.text, language=events[0].memory.language)
+    language = events[0].memory.language
+    return tone_fault(found.text, language=language) or passes_judgement(
+        found.text, language=language
+    )

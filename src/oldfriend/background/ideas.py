@@ -113,7 +113,7 @@ def idea_from(item: Fields, kind: IdeaKind, zone: str) -> Idea:
         cites=words_in(item, "cites"),
         about=choice_in(item, "about", ABOUT, "person"),
         impact=whole_in(item, "impact", 0),
-        tags=words_in(item, "tags")[:4],
+        tags=words_in(item, "tags"),
         due_at=end_in(item, "due_at", zone),
         pattern=choice_in(item, "pattern", LINKS, "belief") if kind == "pattern" else None,
         block=choice_in(item, "block", BLOCKS, "style"),

@@ -73,10 +73,12 @@ async def converse_by_lines(place: TalkPlace) -> int:
     """
     talk = Conversation(place, partial(print, flush=True), speak, remark=remark)
     trouble = await read_ripe(talk.house, talk.line.person.id)
-    while text := await asyncio.to_thread(sys.stdin.readline):
-        if not await talk.hear(text.rstrip("\n")):
-            break
-    await talk.finish()
+    try:
+        while text := await asyncio.to_thread(sys.stdin.readline):
+            if not await talk.hear(text.rstrip("\n")):
+                break
+    finally:
+        await talk.finish()
     if talk.is_kept:
         trouble = await make_up(talk.house, talk.line.person.id, most=LEFT_OVER) or trouble
     if trouble is not None:

@@ -53,6 +53,7 @@ class Conversation:
         self._busy = asyncio.Lock()
         self._asked: Message | None = None  # what is being answered
         self._said = ""  # the last words: remarks are in their language
+        self._told: set[type[OldfriendError]] = set()  # why it is not kept
 
     @property
     def house(self) -> House:
@@ -70,8 +71,14 @@ class Conversation:
         return not self._place.is_aside
 
     async def keep(self) -> bool:
-        """Try to write what could not be kept; whether everything is kept. Says what was done."""
+        """Try to write what could not be kept; whether everything is kept. Says what was done.
+
+        What still cannot be lies in a file until then, should this process not live to try again.
+        """
         written = await self._place.come_home() if self._place.is_aside else None
+        if written is None and self._place.is_aside:
+            await self._place.put_into_safety()
+            self._tell_why_not_kept()
         if written is not None:
             shown, looked_to = self._shown_at_home
             seqs = {each.seq for each in written}
@@ -81,11 +88,21 @@ class Conversation:
 
     async def finish(self) -> None:
         """Try once more to keep everything, and say so where it cannot be."""
-        if not await self.keep():
-            self.has_failed = True
-            count = await self._place.count_unkept()
-            lost = beside_what_was_said("never_kept", self._said, self._language)
-            self.write(lost.format(count=count))
+        if await self.keep():
+            return
+        self.has_failed = True
+        count = await self._place.put_into_safety()
+        how = "never_kept" if self._place.file is None else "kept_aside"
+        left = beside_what_was_said(how, self._said, self._language)
+        self.write(left.format(count=count, file=self._place.file))
+
+    def _tell_why_not_kept(self) -> None:
+        """Say once for each reason why the store is no good any more, where waiting will not do."""
+        error = self._place.trouble
+        if error is None or isinstance(error, MAY_PASS) or type(error) in self._told:
+            return
+        self._told.add(type(error))
+        self.remark(str(error))
 
     async def begin(self) -> None:
         """Show where the talk stopped last time."""

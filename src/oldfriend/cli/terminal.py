@@ -37,17 +37,24 @@ async def converse_on_terminal(place: TalkPlace) -> None:
     line = talk.line
     print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
     await talk.begin()
-    with patch_stdout():
-        async with asyncio.TaskGroup() as tasks:
-            beside = [tasks.create_task(each(talk)) for each in (follow_others, catch_up, learn)]
-            async for text in typed(typing):
-                with ctrl_c_calls(lambda: tasks.create_task(talk.stop_reply())):
-                    goes_on = await talk.hear(text)
-                if not goes_on:
-                    break
-            for task in beside:
-                task.cancel()
-    await talk.finish()
+    try:
+        with patch_stdout():
+            await talk_on(typing, talk)
+    finally:
+        await talk.finish()
+
+
+async def talk_on(typing: PromptSession[str], talk: Conversation) -> None:
+    """Answer what is typed until the person leaves, and show beside it what happens elsewhere."""
+    async with asyncio.TaskGroup() as tasks:
+        beside = [tasks.create_task(each(talk)) for each in (follow_others, catch_up, learn)]
+        async for text in typed(typing):
+            with ctrl_c_calls(lambda: tasks.create_task(talk.stop_reply())):
+                goes_on = await talk.hear(text)
+            if not goes_on:
+                break
+        for task in beside:
+            task.cancel()
 
 
 async def typed(typing: PromptSession[str]) -> AsyncIterator[str]:

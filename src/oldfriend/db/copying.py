@@ -16,9 +16,12 @@ FILES: Final = frozenset({"recording"})
 """The columns in which whole files may stand, of 20 MB each."""
 
 
-async def count_rows(tx: Transaction, table: TableShape) -> int:
-    """How many rows a table has."""
-    row = await tx.row(f"SELECT count(*) FROM {table.name}")
+async def count_rows(
+    tx: Transaction, table: TableShape, *, of: tuple[str, str] | None = None
+) -> int:
+    """How many rows a table has; ``of`` as for its slices."""
+    owned, whose = ("", {}) if of is None else owned_by(*of)
+    row = await tx.row(f"SELECT count(*) FROM {table.name} WHERE 1 = 1 {owned}", **whose)
     assert row is not None
     return int(row[0])
 

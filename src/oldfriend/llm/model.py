@@ -68,8 +68,8 @@ class Request:
     """Everything that is sent to a model, and what it is sent for.
 
     ``prompt`` names the versioned text file that the instructions were rendered from
-    ("reply/3"); ``shown`` are the ids of every message and memory in it. The turns end with
-    something to answer: words of the person or the house, or results.
+    ("reply/3"); ``shown`` are the ids of every message and memory in it, in their own words or in
+    others. The turns end with something to answer: words of the person or the house, or results.
     """
 
     purpose: Purpose

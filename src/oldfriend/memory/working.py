@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import HOUR, MINUTE, Micros
-from oldfriend.domain.ids import PersonId, SessionId
+from oldfriend.domain.ids import MessageId, PersonId, SessionId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.working import (
     NOTHING_IN_MIND,
@@ -76,7 +76,7 @@ def working_from(content: JsonValue, *, now: Micros) -> WorkingMemory:
     match content:
         case {
             "briefs": [*briefs], "plan": plan, "trajectory": [*trajectory], "slots": [*slots],
-            "last_result": str(result), "style": style, "turns": int(turns),
+            "last_result": str(result), "style": style, "turns": int(turns), **others
         }:  # fmt: skip
             asked = [slot for each in slots if (slot := slot_from(each))]
             return WorkingMemory(
@@ -85,6 +85,7 @@ def working_from(content: JsonValue, *, now: Micros) -> WorkingMemory:
                 trajectory=tuple(each for seen in trajectory for each in EMOTIONS if each == seen),
                 slots=tuple(each for each in asked if each.asked_at > now - SLOT_LASTS),
                 last_result=result,
+                result_seen=ids_from(others.get("result_seen")),
                 style=next((each for each in STYLES if each == style), None),
                 turns=turns,
             )
@@ -95,8 +96,9 @@ def working_from(content: JsonValue, *, now: Micros) -> WorkingMemory:
 def brief_from(value: JsonValue) -> Brief | None:
     """One turn in short."""
     match value:
-        case {"said": str(said), "replied": str(replied), "at": int(at)}:
-            return Brief(said=said, replied=replied, at=at)
+        case {"said": str(said), "replied": str(replied), "at": int(at), **others}:
+            messages = tuple(map(MessageId, ids_from(others.get("messages"))))
+            return Brief(said=said, replied=replied, at=at, messages=messages)
         case _:
             return None
 
@@ -104,8 +106,11 @@ def brief_from(value: JsonValue) -> Brief | None:
 def plan_from(value: JsonValue) -> Plan | None:
     """What the two are about to do."""
     match value:
-        case {"goal": str(goal), "progress": str(progress), "next_step": str(next_step)}:
-            return Plan(goal=goal, progress=progress, next_step=next_step)
+        case {
+            "goal": str(goal), "progress": str(progress), "next_step": str(next_step), **others
+        }:  # fmt: skip
+            seen = ids_from(others.get("seen"))
+            return Plan(goal=goal, progress=progress, next_step=next_step, seen=seen)
         case _:
             return None
 
@@ -113,7 +118,12 @@ def plan_from(value: JsonValue) -> Plan | None:
 def slot_from(value: JsonValue) -> Slot | None:
     """Something that is still to be known."""
     match value:
-        case {"name": str(name), "asked_at": int(asked_at)}:
-            return Slot(name=name, asked_at=asked_at)
+        case {"name": str(name), "asked_at": int(asked_at), **others}:
+            return Slot(name=name, asked_at=asked_at, seen=ids_from(others.get("seen")))
         case _:
             return None
+
+
+def ids_from(value: object) -> tuple[str, ...]:
+    """Ids, as they were kept; an earlier version of the program kept none."""
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()

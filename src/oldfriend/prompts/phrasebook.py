@@ -39,6 +39,7 @@ class Understanding:
     stressed: re.Pattern[str]
     roasting: re.Pattern[str]
     aloud: re.Pattern[str]
+    again: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ def phrasebook(language: str) -> Phrasebook:
             stressed=any_of(understand["stressed"]),
             roasting=any_of(understand["roasting"]),
             aloud=any_of(understand["aloud"]),
+            again=any_of(understand["again"]),
         ),
         say=book["say"],
         time=Dates(

@@ -47,7 +47,7 @@ class Briefing:
     """A request, and what of everything in view went into it."""
 
     request: Request
-    shown: frozenset[str]  # ids of messages and memories
+    shown: frozenset[str]  # ids of messages and memories whose own words stand in it
     trace: dict[str, JsonValue]  # tokens of each section, and the ids of what was dropped
 
 
@@ -121,7 +121,7 @@ def brief(
             changing=changing_text(told, window, passed_on, prompt),
             turns=conversation(said, window, prompt),
             tools=tuple(tools),
-            shown=view.shown,
+            shown=view.seen,
         ),
         shown=frozenset(view.shown),
         trace=trace_of(view),
@@ -168,7 +168,7 @@ def message_section(said: Utterance, prompt: Prompt) -> Section:
 def turn_of(said: Utterance, prompt: Prompt) -> Turn:
     """The person's own words just now; where there are none, a word of the house."""
     if said.own_words:
-        return Turn(role="person", text=said.own_words)
+        return Turn(role="person", text=said.spoken)
     return Turn(role="house", text=prompt.render("passed_on"))
 
 

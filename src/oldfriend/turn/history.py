@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.domain.messages import PICKED, Message, estimate_tokens, picked_from
 from oldfriend.llm.model import Turn
 from oldfriend.memory.log import get_message, list_recent
 from oldfriend.memory.receipts import count_quoted
@@ -86,18 +86,20 @@ async def list_around(tx: Transaction, said: Utterance) -> Around:
 
 async def list_replied_to(tx: Transaction, said: Utterance) -> tuple[Message, ...]:
     """The messages to which these are replies; not those that are forgotten by now."""
-    ids = dict.fromkeys(each.details.get("replies_to") for each in said.messages)
+    replies = {each.details.get("replies_to"): each.details.get(PICKED) for each in said.messages}
     meant: list[Message] = []
-    for each in filter(None, ids):
+    for each, picked in replies.items():
         with suppress(NotFound):
-            meant.append(await get_message(tx, said.person.id, MessageId(each)))
+            if each is not None:
+                replied = await get_message(tx, said.person.id, MessageId(each))
+                meant.append(picked_from(replied, picked))
     return tuple(meant)
 
 
 def waits(message: Message, answered: Message) -> bool:
-    """Whether the person said this after what is being answered: it has a turn of its own."""
+    """Whether somebody said this after what is being answered: it has a turn of its own."""
     is_later = message.at > answered.at or message.seq > answered.seq
-    return message.role == "person" and message.version == 1 and is_later
+    return message.role in {"person", "other"} and message.version == 1 and is_later
 
 
 def window_of(

@@ -5,7 +5,7 @@ nothing; what is in mind afterwards is part of what the turn decides.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
@@ -16,6 +16,7 @@ from oldfriend.domain.working import (
     NOTHING_IN_MIND,
     Brief,
     Emotion,
+    Plan,
     Slot,
     StyleMode,
     WorkingMemory,
@@ -115,20 +116,33 @@ def chance_of(message: MessageId) -> float:
 
 
 def in_mind_after(
-    said: Utterance, inner: InnerLife, reply: str, *, result: str, now: Micros
+    said: Utterance, inner: InnerLife, reply: str, *, result: str, seen: Sequence[str], now: Micros
 ) -> WorkingMemory | None:
-    """What is in mind once a reply was given; None where nothing was understood."""
+    """What is in mind once a reply was given; None where nothing was understood.
+
+    ``seen`` are the ids of all that a model was shown who asked for the ``result``.
+    """
     understanding = inner.understanding
     if understanding is None:
         return None
+    messages = tuple(each.id for each in said.messages)
     return inner.working.after(
-        Brief(said=in_brief(said.own_words), replied=in_brief(reply), at=now),
+        Brief(said=in_brief(said.own_words), replied=in_brief(reply), at=now, messages=messages),
         emotion=seemed(understanding),
         style=style_of(inner),
-        plan=understanding.plan,
-        slots=slots_of(inner.working, understanding.asks_for, now=now),
+        plan=plan_of(inner.working, understanding),
+        slots=slots_of(inner.working, understanding, now=now),
         result=in_brief(result),
+        result_seen=seen,
     )
+
+
+def plan_of(working: WorkingMemory, understanding: Understanding) -> Plan | None:
+    """What the two are about to do; whoever puts it anew has made it of all that they saw."""
+    before, plan = working.plan, understanding.plan
+    if plan is None or (before is not None and before.words == plan.words):
+        return plan and before
+    return replace(plan, seen=understanding.saw)
 
 
 def seemed(understanding: Understanding) -> Emotion:
@@ -143,8 +157,11 @@ def style_of(inner: InnerLife) -> StyleMode | None:
 
 
 def slots_of(
-    working: WorkingMemory, asks_for: Sequence[str], *, now: Micros
+    working: WorkingMemory, understanding: Understanding, *, now: Micros
 ) -> tuple[Slot, ...]:  # fmt: skip
     """What is still to be known; what was asked for before is not waited for any longer by it."""
     before = {slot.name: slot for slot in working.slots}
-    return tuple(before.get(name, Slot(name=name, asked_at=now)) for name in asks_for)
+    return tuple(
+        before.get(name, Slot(name=name, asked_at=now, seen=understanding.saw))
+        for name in understanding.asks_for
+    )

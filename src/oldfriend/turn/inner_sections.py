@@ -4,7 +4,8 @@ Its words stand in the prompt; how much of it there is room for is not decided h
 """
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeAlias
 
 from oldfriend.domain.memories import Known
 from oldfriend.prompts.prompt import Prompt
@@ -20,24 +21,29 @@ OPINIONS: Final = 120
 THOUGHTS_SHARE: Final = 4
 """So much of the room for what is recalled is for thoughts, at most: a quarter."""
 
+Line: TypeAlias = tuple[str, Sequence[str]]
+"""A line, and the ids of the messages and memories that it was made of."""
+
 
 def in_mind_section(view: View, room: int) -> Sequence[Section]:
     """What was agreed and asked lately, what a tool gave, how the person seemed."""
     working, prompt = view.sight.inner.working, view.prompt
-    lines = []
+    lines: list[Line] = []
     if working.plan is not None:
         plan = working.plan
         words = {"text": plan.goal, "result": plan.progress, "until": plan.next_step}
-        lines.append(rendered(prompt, "plan", **words))
+        lines.append((rendered(prompt, "plan", **words), plan.seen))
     if working.slots:
         names = ", ".join(slot.name for slot in working.slots)
-        lines.append(rendered(prompt, "asked_for", names=names))
+        seen = [each for slot in working.slots for each in slot.seen]
+        lines.append((rendered(prompt, "asked_for", names=names), seen))
     if working.last_result:
-        lines.append(rendered(prompt, "last_result", result=working.last_result))
+        result = rendered(prompt, "last_result", result=working.last_result)
+        lines.append((result, working.result_seen))
     if any(emotion != "neutral" for emotion in working.trajectory):
-        lines.append(rendered(prompt, "seemed", names=", ".join(working.trajectory)))
+        lines.append((rendered(prompt, "seemed", names=", ".join(working.trajectory)), ()))
     lines += [
-        rendered(prompt, "turn_before", text=brief.said, result=brief.replied)
+        (rendered(prompt, "turn_before", text=brief.said, result=brief.replied), brief.messages)
         for brief in working.briefs
         if view.sight.window.dropped
     ]
@@ -60,7 +66,8 @@ def guidance_section(view: View, room: int) -> Sequence[Section]:
     if inner.mood is not None:
         mood = inner.mood
         lines.append(rendered(prompt, "mood", text=mood.phrase, count=str(mood.energy)))
-    return [fitting_lines("guidance", prompt.render("guidance"), lines, room)]
+    own = [(line, ()) for line in lines]
+    return [fitting_lines("guidance", prompt.render("guidance"), own, room)]
 
 
 def thoughts_section(view: View, room: int) -> Sequence[Section]:
@@ -91,12 +98,13 @@ def rendered(prompt: Prompt, part: str, **words: str) -> str:
     return prompt.render(part, **{name: inert(text) for name, text in words.items()})
 
 
-def fitting_lines(name: str, title: str, lines: Sequence[str], room: int) -> Section:
+def fitting_lines(name: str, title: str, lines: Sequence[Line], room: int) -> Section:
     """Lines under their title, as many from the first on as there is room for."""
     kept = list(lines)
     while kept:
-        section = whole(name, [title, *kept])
+        section = whole(name, [title, *(line for line, _ in kept)])
         if section.tokens <= room:
-            return section
+            seen = dict.fromkeys(each for _, ids in kept for each in ids)
+            return replace(section, made_of=tuple(seen))
         kept.pop()
     return Section(name=name)

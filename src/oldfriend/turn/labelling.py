@@ -140,6 +140,14 @@ def replied_to_label(prompt: Prompt, message: Message) -> str:
     return label(prompt, "heard_line", replied, text)
 
 
+def quoted_label(prompt: Prompt, message: Message) -> str:
+    """The words that somebody replies to, where all that is known of them came with the reply."""
+    words = message.details["quoted"]
+    who = f"{message.details.get('quoted_from', '')}{REPLIED_TO}"
+    quoted = replace(message, text=words, speaker=who, trust="outside", details={})
+    return label(prompt, "heard_line", quoted, excerpt(words, (), longest=LONGEST_RECORD))
+
+
 def label(
     prompt: Prompt, part: Literal["memory", "heard_line"], message: Message, text: str
 ) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import CALLED, Message
 from oldfriend.domain.people import Companion, Person
 from oldfriend.domain.working import WorkingMemory
 from oldfriend.memory.receipts import ReceiptItem
@@ -25,6 +25,7 @@ class Utterance:
     companion: Companion
     hearer: Hearer
     first_in_chat: bool
+    rewritten: int = 0  # how often something had been forgotten by then
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -34,12 +35,33 @@ class Utterance:
     @property
     def text(self) -> str:
         """All of it as one text."""
-        return "\n".join(message.text for message in self.messages)
+        return "\n".join(map(words_of, self.messages))
 
     @property
     def own_words(self) -> str:
-        """What of it the person has said themselves; empty where they only passed something on."""
-        return "\n".join(each.text for each in self.messages if each.trust == "person")
+        """What of it was said, not only passed on; empty where all of it was passed on."""
+        return "\n".join(words_of(each) for each in self.messages if each.trust != "outside")
+
+    @property
+    def is_in_group(self) -> bool:
+        """Whether it was said among several, to none of whom this memory belongs alone."""
+        return self.message.role == "other"
+
+    @property
+    def spoken(self) -> str:
+        """The same as their own words; in a group with who says each."""
+        if not self.is_in_group:
+            return self.own_words
+        own = (each for each in self.messages if each.trust != "outside")
+        return "\n".join(f"{' '.join(each.speaker.split())}: {words_of(each)}" for each in own)
+
+
+def words_of(message: Message) -> str:
+    """What a message says to the companion, without how it calls it."""
+    called = message.details.get(CALLED)
+    if not called:
+        return message.text
+    return message.text.replace(called, "").strip(" ,:;\n\t") or message.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,4 +101,6 @@ class Outcome:
     language: str | None  # what the person speaks, where this message told
     tells: bool  # there is something in the message to be found later
     working: WorkingMemory | None = None  # what is in mind afterwards; None: as before
+    seen: frozenset[str] = frozenset()  # ids of all that it was decided from
+    read: tuple[Message, ...] = ()  # what of that was just said in the chat, as it read then
     trouble: str | None = None  # why no model answered, although there is one

@@ -4,6 +4,7 @@ Always there, whatever came to mind; and what was talked about, in short.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from oldfriend.domain.memories import Known
 from oldfriend.prompts.prompt import Prompt
@@ -56,7 +57,8 @@ def about_section(
     title = prompt.render("about", name=f"{called} ({entity.kind})")
     known = [each for each in about.told if each.memory.id not in told]
     lines = [belief_label(prompt, each, zone=zone) for each in known]
-    return listed(f"about {entity.name}", title, known, lines, budget)
+    section = listed(f"about {entity.name}", title, known, lines, budget)
+    return replace(section, made_of=(entity.id,) if section.shown else ())
 
 
 def summaries_section(view: View, budget: int) -> tuple[Section]:

@@ -7,7 +7,7 @@ comes first when not all fits, is not decided here.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import estimate_tokens
@@ -20,6 +20,7 @@ from oldfriend.turn.labelling import (
     inert,
     moment,
     note_label,
+    quoted_label,
     replied_to_label,
     thing_label,
     written,
@@ -40,6 +41,7 @@ class Section:
     text: str = ""
     tokens: int = 0
     shown: tuple[str, ...] = ()  # ids of messages and memories
+    made_of: tuple[str, ...] = ()  # ids of others, which stand here in other words
     dropped: tuple[str, ...] = ()
     priority: Priority | None = None  # None: never cut, or the talk itself
 
@@ -58,6 +60,12 @@ class View:
     def shown(self) -> tuple[str, ...]:
         """The ids of messages and memories that are in the prompt by now."""
         return tuple(each for section in self.sections for each in section.shown)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The same, with what stands there in other words, each once."""
+        behind = (each for section in self.sections for each in section.made_of)
+        return tuple(dict.fromkeys([*self.shown, *behind]))
 
     def of(self, priority: Priority) -> list[Section]:
         """The sections of a priority."""
@@ -100,8 +108,10 @@ def state_section(said: Utterance, sight: Sight, prompt: Prompt, *, noted: str |
     now = from_micros(message.at, message.zone)
     lines = [
         prompt.render(
-            "state", person=inert(said.person.name), now=f"{now:%A} {now:%Y-%m-%d %H:%M}",
-            zone=message.zone, language=said.person.language or message.language,
+            "state_in_group" if said.is_in_group else "state",
+            person=inert(said.person.name), who=inert(message.speaker),
+            now=f"{now:%A} {now:%Y-%m-%d %H:%M}", zone=message.zone,
+            language=said.person.language or message.language,
         )
     ]  # fmt: skip
     if sight.before:
@@ -115,7 +125,16 @@ def state_section(said: Utterance, sight: Sight, prompt: Prompt, *, noted: str |
         when = moment(message.at, message.zone)
         lines.append(prompt.render("noted"))
         lines.append(prompt.render("note_line", when=when, text=inert(noted)))
-    return whole("state", lines)
+    return replace(whole("state", lines), made_of=unsure_of(sight))
+
+
+def unsure_of(sight: Sight) -> tuple[str, ...]:
+    """The ids of two who may be the same, where they are named in the state of things."""
+    return (
+        tuple(each.id for each in sight.acquaintance.unsure[0])
+        if may_ask_whether_same(sight)
+        else ()
+    )
 
 
 def may_ask_whether_same(sight: Sight) -> bool:
@@ -134,10 +153,11 @@ def may_ask_whether_same(sight: Sight) -> bool:
 
 def passed_on_section(said: Utterance, sight: Sight, prompt: Prompt) -> Section:
     """What the person has just passed on, never cut; and to what they reply. Not in their role."""
-    passed_on = [each for each in said.messages if each.trust != "person"]
+    passed_on = [each for each in said.messages if each.trust == "outside"]
     lines = [replied_to_label(prompt, each) for each in sight.replied_to]
+    lines += [quoted_label(prompt, each) for each in said.messages if "quoted" in each.details]
     lines += [heard_label(prompt, each, is_whole=True) for each in passed_on]
-    return whole("passed on", lines)
+    return replace(whole("passed on", lines), made_of=tuple(each.id for each in sight.replied_to))
 
 
 def notes_section(view: View, budget: int) -> tuple[Section]:

@@ -38,7 +38,7 @@ from oldfriend.turn.recall import (
     recall,
 )
 from oldfriend.turn.tools.ability import NAMES
-from oldfriend.turn.understanding import understand
+from oldfriend.turn.understanding import OwnWords, understand
 from oldfriend.turn.worth_showing import without_near_repeats
 
 MOST_RECALLED = 8
@@ -119,8 +119,9 @@ async def understood(
     said: Utterance, perception: Perception, inner: InnerLife, known: Acquaintance, mind: Mind
 ) -> InnerLife:
     """What is going on in it once it has understood what the message needs."""
+    own = OwnWords(text=said.own_words, messages=tuple(each.id for each in said.messages))
     understanding = await understand(
-        said.own_words, perception, inner.working, mind.small, name=said.companion.name,
+        own, perception, inner.working, mind.small, name=said.companion.name,
         person=said.person.name, tools=NAMES,
     )  # fmt: skip
     written = [known.soul, *(block.text for block in known.blocks)]

@@ -5,7 +5,7 @@ A judgement only: it chooses among few, starts nothing, and is never taken for w
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar, get_args
 
 from oldfriend.domain.errors import BrokenOutput, ModelError
@@ -41,6 +41,14 @@ T = TypeVar("T", bound=str)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnWords:
+    """What the person has said themselves, and the ids of the messages in which it stands."""
+
+    text: str
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
     """What a message needs."""
 
@@ -53,6 +61,7 @@ class Understanding:
     tool: str | None = None  # that seems to be needed
     plan: Plan | None = None  # as it stands after this message
     asks_for: tuple[str, ...] = ()  # what is still to be known for it
+    saw: tuple[str, ...] = ()  # ids of what a model was shown for it
     error: str = ""  # why no model judged, although there is one
 
 
@@ -104,30 +113,29 @@ def goal_of(perception: Perception, emotion: Emotion) -> Goal:
 
 
 async def understand(
-    text: str, perception: Perception, working: WorkingMemory, model: Model | None, *,
+    own: OwnWords, perception: Perception, working: WorkingMemory, model: Model | None, *,
     name: str, person: str, tools: Sequence[str],
 ) -> Understanding:  # fmt: skip
     """What a message needs; by the model where there is one, unless it is small talk.
 
-    A model that fails, or thinks for too long, is done without. ``text`` are the person's own
-    words.
+    A model that fails, or thinks for too long, is done without.
     """
-    if model is None or perception.is_small_talk or not text.strip():
+    if model is None or perception.is_small_talk or not own.text.strip():
         return by_rules(perception, working)
-    request = request_for(text, working, name=name, person=person, tools=tools)
+    request = request_for(own, working, name=name, person=person, tools=tools)
 
     def parse(answer: JsonValue) -> Understanding:
         return understanding_from(answer, perception, tools)
 
     try:
         async with asyncio.timeout(PATIENCE_S):
-            return await ask_for(model, request, parse)
+            return replace(await ask_for(model, request, parse), saw=request.shown)
     except (ModelError, BrokenOutput, TimeoutError) as error:
         return by_rules(perception, working, error=str(error) or type(error).__name__)
 
 
 def request_for(
-    text: str, working: WorkingMemory, *, name: str, person: str, tools: Sequence[str]
+    own: OwnWords, working: WorkingMemory, *, name: str, person: str, tools: Sequence[str]
 ) -> Request:
     """What the small model is asked."""
     prompt = get_prompt(PROMPT)
@@ -136,8 +144,9 @@ def request_for(
         prompt=prompt.id,
         stable=prompt.render("stable", name=inert(name)),
         changing="\n".join(in_mind(working, prompt, person=person, tools=tools)),
-        turns=(Turn(role="house", text=prompt.render("message", text=inert(text))),),
+        turns=(Turn(role="house", text=prompt.render("message", text=inert(own.text))),),
         most_tokens=MOST_TOKENS,
+        shown=tuple(dict.fromkeys([*own.messages, *working.seen])),
     )
 
 

@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from oldfriend.background.gates.bearing import BearingFault, bearing_fault
+from oldfriend.background.gates.grounding import is_grounded
 from oldfriend.background.gates.harm import gives_orders, holds_secret
 from oldfriend.background.gates.tone import ToneFault, tone_fault
+from oldfriend.background.gates.trimmings import fitting_tags
 from oldfriend.background.gates.wording import RUN
 from oldfriend.background.ideas import Idea, IdeaKind
 from oldfriend.background.likeness import likeness, matter_of, thresholds_for
@@ -19,11 +22,11 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Known, Memory
 
 IdeaFault = Literal[
-    ToneFault,
+    ToneFault, BearingFault,
     "malformed", "no citation", "unknown citation", "no event cited", "too few patterns cited",
     "too short", "too long", "repeats itself", "secret", "order", "thought already",
     "rejected by the person", "forgotten", "impossible time", "too many",
-    "no longer believed", "no words",
+    "no longer believed", "no words", "not told", "not the person's",
 ]  # fmt: skip
 Remark = Literal["long", "strong", "clamped"]
 """What is noticed of an idea that is believed all the same."""
@@ -35,6 +38,8 @@ STRONG, STRONGEST = 8, 10
 WIDE_SHORTEST: Final = 4
 AGAIN: Final = re.compile(r"(\S.{3,400}?)(?:[\s,.;!?，。！？]*\1){3}")
 """One piece four times."""
+OF_THE_PERSON: Final = frozenset({"person", "companion"})
+"""What the person has said, and what was made of it."""
 CHILDREN: Final = 2
 """So many patterns a pattern over patterns has at least."""
 
@@ -74,7 +79,7 @@ def sift(
             continue
         noticed.update(remarks_on(idea))
         cited = tuple(retrospect.citable[each] for each in idea.cites)
-        passed.append((clamped(idea), cited))
+        passed.append((tidied(idea), cited))
     return Sifted(ideas=tuple(passed), rejected=+rejected, noticed=+noticed)
 
 
@@ -92,6 +97,8 @@ def fault_of(
         or shape_fault(idea, retrospect.now)
         or harm_fault(idea.text)
         or tone_of_idea(idea, retrospect.language)
+        or reason_fault(idea, retrospect)
+        or grounding_fault(idea, retrospect)
         or repetition_fault(idea, retrospect, rules, beside)
     )
 
@@ -128,9 +135,15 @@ def shape_fault(idea: Idea, now: Micros) -> IdeaFault | None:
         return "too short"
     if len(idea.text) > TOO_LONG:
         return "too long"
-    if RUN.search(idea.text.casefold()) or AGAIN.search(idea.text.casefold()):
+    if is_over_and_over(idea.text):
         return "repeats itself"
     return "impossible time" if idea.due_at is not None and idea.due_at <= now else None
+
+
+def is_over_and_over(text: str) -> bool:
+    """Whether a text says one thing again and again."""
+    folded = text.casefold()
+    return RUN.search(folded) is not None or AGAIN.search(folded) is not None
 
 
 def harm_fault(text: str) -> IdeaFault | None:
@@ -143,8 +156,34 @@ def harm_fault(text: str) -> IdeaFault | None:
 def tone_of_idea(idea: Idea, language: str) -> IdeaFault | None:
     """Not in the tone of a friend; what is suggested for a core block says how to be."""
     fault = tone_fault(idea.text, language=language)
+    if fault is None:
+        return bearing_fault(idea.text, language=language, kind=idea.kind)
     is_meant = idea.kind == "suggestion" and fault == "advice"
     return None if is_meant else fault
+
+
+def reason_fault(idea: Idea, retrospect: Retrospect) -> IdeaFault | None:
+    """Why a block should change is the person's own; they are told it in tone, without harm."""
+    if idea.kind != "suggestion":
+        return None
+    cited = [retrospect.citable[each].memory for each in idea.cites]
+    if any(each.trust not in OF_THE_PERSON for each in cited):
+        return "not the person's"
+    if not idea.reason:
+        return None
+    if is_over_and_over(idea.reason):
+        return "repeats itself"
+    tone = tone_fault(idea.reason, language=retrospect.language)
+    return harm_fault(idea.reason) or (None if tone == "advice" else tone)
+
+
+def grounding_fault(idea: Idea, retrospect: Retrospect) -> IdeaFault | None:
+    """Says what nobody has told; what is suggested is somebody's to decide."""
+    if idea.kind == "suggestion":
+        return None
+    names = [retrospect.person.name, retrospect.companion]
+    shown = [*names, *(each.memory.text for each in retrospect.citable.values())]
+    return None if is_grounded(idea.text, shown, language=retrospect.language) else "not told"
 
 
 def repetition_fault(
@@ -186,6 +225,7 @@ def remarks_on(idea: Idea) -> list[Remark]:
     return found
 
 
-def clamped(idea: Idea) -> Idea:
-    """The idea, felt no more strongly than anything can be."""
-    return replace(idea, impact=max(-STRONGEST, min(STRONGEST, idea.impact)))
+def tidied(idea: Idea) -> Idea:
+    """The idea, felt no more strongly than anything can be, with such tags as are tags."""
+    impact = max(-STRONGEST, min(STRONGEST, idea.impact))
+    return replace(idea, impact=impact, tags=fitting_tags(idea.tags))

@@ -10,11 +10,13 @@ from oldfriend.background.gates.naming import names_in_text
 from oldfriend.background.gates.reasons import Mending
 from oldfriend.background.gates.shape import KEY
 from oldfriend.background.gates.talk import Case, Talk
-from oldfriend.background.gates.telltales import telltales_of
+from oldfriend.background.gates.telltales import folded, telltales_of
+from oldfriend.background.gates.trimmings import fitting_tags
 from oldfriend.domain.language import detect_language
 
-MOST_TAGS: Final = 4
 MOST_RELATIONAL: Final = 3
+MOST_CUES: Final = 3
+LONGEST_CUE: Final = 40
 """ACCEPTANCE F2."""
 
 
@@ -22,14 +24,13 @@ def tidy(claim: Claim, talk: Talk) -> Claim:
     """A claim in the form that the gates look for: what the words mean is not changed."""
     text = without_the_person(" ".join(claim.text.split()), talk)
     claim = replace(claim, text=text)
-    tags = dict.fromkeys(tag.strip().lower() for tag in claim.tags if tag.strip())
     names = names_in_text(claim)
     return replace(
         claim,
         target=None if claim.bearing == "new" else claim.target,
         key=key_under_name(claim, names),
         value=" ".join(claim.value.split()),
-        tags=tuple(tags)[:MOST_TAGS],
+        tags=fitting_tags(claim.tags),
         relational=tuple(dict.fromkeys(claim.relational))[:MOST_RELATIONAL],
         names=names,
     )
@@ -54,11 +55,18 @@ def mended(case: Case) -> Claim:
     """A claim that has passed, with exact quotes and an impact that fits its words."""
     quotes = dict.fromkeys(place.quote for place in case.places)
     claim = replace(case.claim, quotes=tuple(quotes))
-    if claim.kind != "event":
-        return replace(claim, impact=0)
-    if any(place.message.trust == "outside" for place in case.places):
-        return replace(claim, impact=0)  # what is read somewhere has not happened to the person
-    return replace(claim, impact=rightly_signed(case))
+    is_read = any(place.message.trust == "outside" for place in case.places)
+    if claim.kind != "event" or is_read:  # what is read somewhere has not happened to the person
+        return replace(claim, impact=0, arousal=None, cues=())
+    return replace(claim, impact=rightly_signed(case), cues=cues_said(case))
+
+
+def cues_said(case: Case) -> tuple[str, ...]:
+    """What set a feeling off, in short words that stand in what is quoted."""
+    said = [folded(place.said) for place in case.places]
+    short = dict.fromkeys(" ".join(cue.split()) for cue in case.claim.cues)
+    fitting = (cue for cue in short if 0 < len(cue) <= LONGEST_CUE)
+    return tuple(cue for cue in fitting if any(folded(cue) in each for each in said))[:MOST_CUES]
 
 
 def mendings(told: Claim, kept: Claim) -> Iterator[Mending]:
@@ -72,7 +80,7 @@ def mendings(told: Claim, kept: Claim) -> Iterator[Mending]:
         yield "impact"
     if kept.names != told.names:
         yield "names"
-    if kept.tags != told.tags or kept.relational != told.relational:
+    if (kept.tags, kept.cues, kept.relational) != (told.tags, told.cues, told.relational):
         yield "tags"
     if kept.key != told.key:
         yield "key"

@@ -187,7 +187,7 @@ async def about(tx: Transaction, person: PersonId, name: str) -> Chosen:
 
 def all_words(memory: Memory) -> str:
     """All the words in what is believed."""
-    return "\n".join([memory.text, memory.key, memory.value, *memory.tags])
+    return "\n".join([memory.text, memory.key, memory.value, *memory.tags, *memory.cues])
 
 
 async def speakers_called(

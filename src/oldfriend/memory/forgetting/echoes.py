@@ -16,6 +16,8 @@ from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 ALIKE: Final = 0.5
 """A message of which so much stands in one that goes says nearly the same."""
 MOST_NEAR: Final = 20
+ASKING: Final = frozenset({"person", "other"})
+"""Who may be answered; in a group everybody is another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +108,8 @@ def replies_that_repeat(
     answer nothing but what goes, for they may say it in other words.
     """
     made_from = {each.replied for each in answers if each.asked in gone or each.used & gone}
-    answers_nothing = {each.turn for each in going if each.role == "person" and each.turn} - {
-        each.turn for each in kept if each.role == "person"
+    answers_nothing = {each.turn for each in going if each.role in ASKING and each.turn} - {
+        each.turn for each in kept if each.role in ASKING
     }
     for each in kept:
         if each.role != "companion":

@@ -3,10 +3,11 @@
 A belief that loses its last evidence goes with it, or stays as an orphan if that is wanted. One
 that has other evidence stays, unless its own words were taken from what goes: then it goes, too,
 and is learned anew from what is left. Summaries of the talk go, and are made anew. The companion's
-replies lose their words where these repeat what goes.
+replies lose their words where these repeat what goes; what rested on those words goes like what
+rested on any others.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
@@ -51,7 +52,7 @@ class Foreseen:
     unfolded: tuple[Summary, ...]  # were folded into summaries that go, and are active again
     outdated: frozenset[int]  # earlier decisions, about what stays, that hold words of what goes
     reread: frozenset[str]  # messages whose segments are read again
-    replies: tuple[Said, ...]  # of the companion, that lose their words
+    replies: tuple[Said, ...]  # of the companion, that lose their words but keep their place
     answers: int  # replies that stood on it, or were about it
     near: tuple[Said, ...]  # messages that stay, and say nearly the same
     unsaid: frozenset[str]  # other names, of what stays, that were said only in what goes
@@ -60,6 +61,11 @@ class Foreseen:
     namesakes: tuple[str, ...]  # parts of names that go, which what stays may call somebody else
     undescribed: frozenset[ObjectId]  # stay, and inference says no more who they are
     quoted: frozenset[str]  # by which words are known that only beliefs rested on which go for good
+
+    @property
+    def wordless(self) -> tuple[Said, ...]:
+        """The versions of which no word is left, whether they go or lose their words."""
+        return (*self.messages, *self.replies)
 
     def holds_words(self, text: str | None) -> bool:
         """Whether a text holds a run of words of what goes, or a name."""
@@ -83,18 +89,34 @@ async def foresee(
 
 
 def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
-    """The same, of all that is kept."""
-    messages = tuple(each for each in holding.messages if each.seq in chosen.seqs)
-    kept = [each for each in holding.messages if each.seq not in chosen.seqs]
+    """The same, of all that is kept.
+
+    What goes because a reply loses its words may have others lose theirs, until none does.
+    """
+    plan = foreseen_with(holding, chosen, (), orphan=orphan)
+    silenced: tuple[Said, ...] = ()
+    while not {each.seq for each in plan.replies} <= {each.seq for each in silenced}:
+        silenced = plan.replies
+        plan = foreseen_with(holding, chosen, silenced, orphan=orphan)
+    return plan
+
+
+def foreseen_with(
+    holding: Holding, chosen: Chosen, silenced: Sequence[Said], *, orphan: bool
+) -> Foreseen:
+    """What follows where these replies lose their words, and which do because of that."""
+    messages, kept = parted(holding.messages, chosen.seqs)
+    wordless, speaking = parted(holding.messages, chosen.seqs.union(e.seq for e in silenced))
+    versions = {each.key for each in wordless}
     newest = newest_of(holding)
-    rests = resting(holding, {each.key for each in messages})
+    rests = resting(holding, versions)
     lost = lost_among(newest, rests, chosen.objects)
     named = {each: newest[each] for each in chosen.objects} | ({} if orphan else lost)
-    segments = touched_segments(holding, messages)
+    segments = touched_segments(holding, wordless)
     taken = named | summaries_among(newest, segments, named)
     staying = staying_texts(holding, newest, taken, rests, orphan=orphan)
     staying += holding.souls if chosen.is_everything else (*holding.blocks, *holding.souls)
-    echoes = with_beliefs(listen(messages, kept, stays=staying), named, kept, staying)
+    echoes = with_beliefs(listen(wordless, speaking, stays=staying), named, kept, staying)
     words = frozenset[int]() if orphan else echoes.spans
     anew = taken_from(newest, taken, words, chosen.names)
     anew |= {} if orphan else made_of(newest, {*taken, *anew})
@@ -109,7 +131,7 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
         anew=frozenset(anew),
         orphans=lost if orphan else {},
         keeping=keeping(rests, newest, going, lost),
-        freed=freed_by(holding, newest, {each.key for each in messages}, going),
+        freed=freed_by(holding, newest, versions, going),
         unfolded=tuple(unfolded_by(newest, going)),
         outdated=frozenset(outdated(holding, newest, going, echoes.spans, chosen.names)),
         reread=frozenset(
@@ -127,8 +149,18 @@ def foreseen(holding: Holding, chosen: Chosen, *, orphan: bool) -> Foreseen:
         namesakes=tuple(namesakes_in(holding, newest, going, chosen)),
         titles=tuple(each for each in holding.titles if mentions(each, chosen.names)),
         quoted=words_quoted(holding, newest, going.keys() - anew.keys()),
-        undescribed=undescribed(holding, {each.key for each in messages}, going),
+        undescribed=undescribed(holding, versions, going),
     )
+
+
+def parted(
+    messages: Iterable[Said], going: frozenset[int]
+) -> tuple[tuple[Said, ...], list[Said]]:  # fmt: skip
+    """Those that go, by their seqs, and those that stay."""
+    sides: dict[bool, list[Said]] = {True: [], False: []}
+    for each in messages:
+        sides[each.seq in going].append(each)
+    return tuple(sides[True]), sides[False]
 
 
 def staying_texts(

@@ -167,7 +167,7 @@ def text_of(change: Change) -> str:
     """All the words in what a change says, line by line."""
     after = change.after
     if isinstance(after, Memory):
-        parts = [after.text, after.key, after.value, *after.tags]
+        parts = [after.text, after.key, after.value, *after.tags, *after.cues]
     elif isinstance(after, Entity):
         parts = [after.name, after.description, *after.aliases]
     else:

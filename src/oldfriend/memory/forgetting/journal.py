@@ -40,7 +40,7 @@ async def purge_journal(tx: Transaction, plan: Foreseen, *, now: Micros) -> None
         "DELETE FROM change WHERE person = :person AND seq = :seq",
         [{"person": plan.person, "seq": seq} for seq in sorted(plan.outdated)],
     )
-    going = {each.key for each in plan.messages}
+    going = {each.key for each in plan.wordless}
     changes = await list_changes(tx, plan.person)
     pairs = [(change, clean(change, plan, going)) for change in changes]
     for before, after in pairs:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.messages import Message
 
 
 async def all_are_kept(tx: Transaction, person: PersonId, ids: Collection[str]) -> bool:
@@ -25,3 +26,18 @@ async def all_are_kept(tx: Transaction, person: PersonId, ids: Collection[str]) 
         **names,
     )
     return row is not None and int(row[0]) == len(names)
+
+
+async def read_as_before(tx: Transaction, person: PersonId, messages: Collection[Message]) -> bool:
+    """Whether these very versions of messages are still there, and none has lost its words."""
+    read = {each.seq: each.text for each in messages}
+    if not read:
+        return True
+    names = {f"seq{place}": seq for place, seq in enumerate(read)}
+    listed = ", ".join(f":{name}" for name in names)
+    rows = await tx.rows(
+        f"SELECT seq, text FROM message WHERE person = :person AND seq IN ({listed})",
+        person=person,
+        **names,
+    )
+    return {int(seq): text for seq, text in rows} == read

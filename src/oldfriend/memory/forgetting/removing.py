@@ -2,19 +2,21 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.memory.batches import remove_empty_chat
 from oldfriend.memory.evidence import refresh_standings
 from oldfriend.memory.forgetting.foreseeing import Foreseen
 from oldfriend.memory.forgetting.holding import Said
 from oldfriend.memory.forgetting.journal import purge_journal
+from oldfriend.memory.forgetting.proving import names_any
 from oldfriend.memory.segments import remove_empty_segments, reopen_segments
 from oldfriend.memory.working import clear_working
 
@@ -58,7 +60,7 @@ async def remove(tx: Transaction, plan: Foreseen, marker: Marker, *, now: Micros
 
 async def reopen(tx: Transaction, plan: Foreseen) -> list[SegmentId]:
     """Have the segments read again in which something goes, or from which it is learned anew."""
-    messages = sorted({each.id for each in plan.messages} | plan.reread)
+    messages = sorted({each.id for each in plan.wordless} | plan.reread)
     reopened: dict[SegmentId, None] = {}
     for some in in_parts([MessageId(each) for each in messages]):
         segments = await reopen_segments(tx, plan.person, some, is_edit=False)
@@ -73,12 +75,11 @@ async def remove_receipts(tx: Transaction, plan: Foreseen) -> None:
         person=plan.person,
     )
     going = [row[0] for row in receipts if row[1] in plan.gone or row[2] in plan.gone]
-    telling = [row[0] for row in receipts if plan.holds_words(row[3])]
     items = await tx.rows(
         "SELECT receipt, ordinal, object, version, why FROM receipt_item WHERE person = :person",
         person=plan.person,
     )
-    versions = {each.key for each in plan.messages}
+    versions = {each.key for each in plan.wordless}
     empty = [
         (receipt, ordinal)
         for receipt, ordinal, object_id, version, why in items
@@ -93,9 +94,34 @@ async def remove_receipts(tx: Transaction, plan: Foreseen) -> None:
     await tx.run_many("DELETE FROM receipt_item WHERE person = :person AND receipt = :id", values)
     await tx.run_many("DELETE FROM receipt WHERE person = :person AND id = :id", values)
     await tx.run_many(
-        "UPDATE receipt SET details = '{}' WHERE person = :person AND id = :id",
-        [{"person": plan.person, "id": each} for each in telling],
+        "UPDATE receipt SET details = :details WHERE person = :person AND id = :id",
+        [
+            {"person": plan.person, "id": each[0], "details": told}
+            for each in receipts
+            if (told := details_left(each[3], plan)) != each[3]
+        ],
     )
+
+
+def details_left(details: str, plan: Foreseen) -> str:
+    """What a receipt tells without what goes: nothing where it says its words, else no id of it."""
+    if plan.holds_words(details):
+        return "{}"
+    if not names_any(details, plan.gone):
+        return details
+    return json.dumps(without_ids(json.loads(details), plan.gone), ensure_ascii=False)
+
+
+def without_ids(value: JsonValue, gone: Collection[str]) -> JsonValue:
+    """A value in whose lists none of these ids stands."""
+    match value:
+        case dict():
+            return {name: without_ids(each, gone) for name, each in value.items()}
+        case list():
+            kept = (each for each in value if not (isinstance(each, str) and each in gone))
+            return [without_ids(each, gone) for each in kept]
+        case _:
+            return value
 
 
 async def remove_evidence(tx: Transaction, plan: Foreseen) -> None:
@@ -105,7 +131,7 @@ async def remove_evidence(tx: Transaction, plan: Foreseen) -> None:
            AND version = :version""",
         [
             {"person": plan.person, "message": each.id, "version": each.version}
-            for each in plan.messages
+            for each in plan.wordless
         ],
     )
     await tx.run_many(

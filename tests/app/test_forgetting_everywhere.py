@@ -1,0 +1,265 @@
+"""A secret goes through everything that models make of it, and leaves nothing anywhere."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.accepting import Line, Said
+from oldfriend.app.answering import answer
+from oldfriend.app.choices.sections import Models
+from oldfriend.app.forgetting import Report, forget
+from oldfriend.app.forming.tending import tend
+from oldfriend.app.forming.thinking_ahead import plan_thinking
+from oldfriend.app.house import House, RoleModel
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.model import Record, Request, ToolCall, ToolResult, Turn
+from oldfriend.llm.resting import Rests
+from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
+from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.forgetting.choosing import Wish
+from oldfriend.memory.suggestions import list_suggestions
+from tests.app.forming.test_tending import work
+from tests.clock import FrozenClock
+from tests.memory.forgetting.life import rows_of
+
+SECRETS = (
+    "My cousin Radomir owes the bookmaker in Lublin eleven thousand zloty.",
+    "Yesterday my cousin Radomir sold his cello to pay the bookmaker.",
+    "My cousin Radomir cried on the stairs last night because of the bookmaker.",
+)
+REPLIES = (
+    "Oh no. I think that gambling is a slow poison.", "That must have hurt him.",
+    "Poor man. I will ask you about Radomir on Friday.",
+)  # fmt: skip
+HARMLESS = "My cat Miso sleeps in the warm attic every afternoon."
+TRACES = (
+    "Radomir", "bookmaker", "cello", "slow poison", "gambl", "zloty", "Lublin", "stairs",
+    "pawnbroker", "forlorn", "croupier", "roulette", "hurt him", "Poor man",
+)  # fmt: skip
+"""The words themselves, and what models have made of them in words of their own."""
+KEPT = ("Miso", "attic", "Cats are good company", "a purring household", "feed the cat")
+
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+def text_of(request: Request) -> str:
+    """All that a request shows."""
+    turns = [turn.text for turn in request.turns if isinstance(turn, Turn)]
+    return "\n".join([request.changing, *turns])
+
+
+def is_secret(request: Request) -> bool:
+    """Whether anything of the secret stands in a request, in whatever words."""
+    return any(each in text_of(request) for each in TRACES)
+
+
+def judged(request: Request) -> object:
+    """What a message needs: the plan is in words of its own."""
+    secret = {"goal": "save him from the pawnbroker", "progress": "", "next_step": "roulette"}
+    plan = secret if is_secret(request) else {"goal": "feed the cat", "progress": "",
+                                             "next_step": ""}  # fmt: skip
+    return {
+        "complexity": "moderate", "search": True, "tool": None, "emotion": "neutral",
+        "goal": "plan", "signal": "normal", "plan": plan,
+        "asks_for": ["name of the croupier"] if is_secret(request) else [],
+    }  # fmt: skip
+
+
+def replied(request: Request) -> Answer:
+    """The companion's words; it notes the first secret, and is told so."""
+    said = [turn.text for turn in request.turns if isinstance(turn, Turn)][-1]
+    for secret, reply in zip(SECRETS, REPLIES, strict=True):
+        if secret in said or (said == "" and reply == REPLIES[0]):
+            has_noted = any(isinstance(turn, ToolResult) for turn in request.turns)
+            if reply == REPLIES[0] and not has_noted:
+                words = {"words": "owes the bookmaker in Lublin eleven thousand zloty"}
+                return Scripted(calls=(ToolCall(id="c", name="note", arguments=words),))
+            return reply
+    return "Cats are good company." if "Miso" in said else "I see."
+
+
+def message_in(request: Request, words: str) -> str:
+    """The small name of the message that holds some words."""
+    found = re.findall(r'<message id="(m\d+)"[^>]*>([^<]*)<', text_of(request))
+    return next(name for name, text in found if words in text)
+
+
+def claim(request: Request, text: str, quote: str, **more: object) -> dict[str, object]:
+    """A claim with one quote."""
+    quotes = [{"message": message_in(request, quote), "text": quote}]
+    return {
+        "text": text, "quotes": quotes, "subject": "person", "confidence": 0.9,
+        "signal": "explicit", "bearing": "new", "target": None, "names": [], **more,
+    }  # fmt: skip
+
+
+def read(request: Request) -> object:
+    """What is read in a talk."""
+    nothing = {"self_check": {"missed_peak": "none", "attribution": "fine"}}
+    if SECRETS[0] not in text_of(request):
+        event = claim(request, "Has a cat, Miso, that sleeps in the warm attic.", HARMLESS,
+                      impact=1, names=["Miso"], importance=0.5)  # fmt: skip
+        names = [{"name": "Miso", "kind": "pet", "aliases": [], "quotes": event["quotes"]}]
+        return nothing | {"events": [event], "names": names, "topics": ["cats"],
+                          "summary": "It is a purring household.",
+                          "mood": {"phrase": "cosy", "energy": 4}}  # fmt: skip
+    events = [
+        claim(request, f"The cousin Radomir {said.split('Radomir ')[1]}", said, impact=-4,
+              tags=["forlorn"], names=["Radomir"], subject="other", importance=0.6)
+        for said in SECRETS
+    ]  # fmt: skip
+    opinion = claim(
+        request,
+        "Thinks that gambling is a slow poison.",
+        "I think that gambling is a slow poison",
+        subject="companion",
+        key="gambling",
+    )
+    promise = claim(request, "Will ask about Radomir on Friday.",
+                    "I will ask you about Radomir on Friday", names=["Radomir"],
+                    subject="companion", due_at="2023-11-17")  # fmt: skip
+    tie = {"first": "Radomir", "tie": "relative_of", "second": "person",
+           "text": "Radomir is the cousin.", "quotes": events[0]["quotes"], "confidence": 0.9,
+           "signal": "explicit"}  # fmt: skip
+    names = [{"name": "Radomir", "kind": "person", "aliases": [], "quotes": events[0]["quotes"]}]
+    return nothing | {
+        "events": events, "opinions": [opinion], "commitments": [promise], "ties": [tie],
+        "names": names, "topics": ["roulette"], "summary": "Somebody dear lost all at roulette.",
+        "mood": {"phrase": "forlorn for them", "energy": 2, "signal": "warm"},
+    }  # fmt: skip
+
+
+def cited(request: Request, words: str) -> str | None:
+    """The small name of what was shown with these words in it."""
+    found = re.findall(r'<(?:event|known) id="(\w+)"[^>]*>([^<]*)<', text_of(request))
+    return next((name for name, text in found if words in text), None)
+
+
+def thought(request: Request) -> object:
+    """What it thinks of it."""
+    name = cited(request, "cello")
+    text = "Radomir sold his cello, and the bookmaker may still be on the stairs."
+    idea = {"text": text, "cites": [name], "about": "person", "impact": -3, "tags": ["forlorn"]}
+    return {"thoughts": [idea] if name else []}
+
+
+def ticked(request: Request) -> object:
+    """What it suggests because of it."""
+    name = cited(request, "cello")
+    idea = {"text": "Should speak softly of debts.", "cites": [name], "block": "style",
+            "reason": "The pawnbroker is no joke."}  # fmt: skip
+    nothing: dict[str, object] = {
+        each: [] for each in ("thoughts", "expectations", "questions", "patterns")
+    }
+    return nothing | {"suggestions": [idea] if name else []}
+
+
+def described(_: Request) -> object:
+    """Who somebody is."""
+    text = "The cousin, who sold his cello because of the bookmaker."
+    return {"text": text, "cites": ["e1", "e2"]}
+
+
+SCRIPTS: Mapping[str, Callable[[Request], object]] = {
+    "classify": judged, "reply": replied, "extract": read, "reflect": thought,
+    "slow_tick": ticked, "describe": described,
+    "adjudicate": lambda _: {"differences": [], "core_intent_match": False, "is_same": False},
+}  # fmt: skip
+
+
+def says(request: Request) -> Answer:
+    """What a model answers."""
+    given = SCRIPTS[request.purpose](request)
+    return given if isinstance(given, str | Scripted) else json.dumps(given)
+
+
+def with_models(house: House) -> House:
+    """The house with a model for everything."""
+    model = ScriptedModel(says)
+
+    def chain(record: Record) -> Chain:
+        return Chain(
+            models=[model], record=record, rests=Rests(), clock=house.clock, random=random.random
+        )
+
+    role = RoleModel(name=model.name, chain=chain)
+    settings = replace(house.settings, models=Models(small=("scripted:model",)))
+    return replace(house, settings=settings, models={"main": role, "small": role, "reflect": role})
+
+
+async def form(house: House, line: Line) -> None:
+    """Have read and thought about whatever waits."""
+    await tend(house, line.person.id, because="asked")
+    await work(house)
+    async with house.db.writing() as tx:
+        await plan_thinking(tx, house, line.person.id, now=house.clock())
+    await work(house)
+
+
+async def live(house: House, line: Line, clock: FrozenClock) -> list[str]:
+    """A harmless talk, and one with the secret, and some words after it; the secret's ids."""
+    await answer(house, line, Said(text=HARMLESS))
+    await form(house, line)
+    clock.tick(minutes=25 * 60)
+    ids = []
+    for text in SECRETS:
+        clock.tick(minutes=1)
+        ids.append((await answer(house, line, Said(text=text))).said.id)
+    for text in ("Well, let us see.", "The tram was late again."):
+        clock.tick(minutes=1)
+        await answer(house, line, Said(text=text))
+    await form(house, line)
+    return ids
+
+
+async def held(house: House, line: Line) -> str:
+    """Every text of every row that is kept of the person."""
+    rows = await rows_of(house.db, line.person.id)
+    return json.dumps(rows, default=str, ensure_ascii=False)
+
+
+async def assert_formed(house: House, line: Line) -> None:
+    """The secret has become all that it can become."""
+    person = line.person.id
+    async with house.db.reading() as tx:
+        memories = await list_memories(tx, person)
+        names = {each.name: each.description for each in await list_entities(tx, person)}
+        assert len(await list_summaries(tx, person)) == 2
+        assert len(await list_suggestions(tx, person)) == 1
+    kinds = {each.memory.kind for each in memories}
+    assert {"note", "event", "opinion", "commitment", "triple", "thought"} <= kinds
+    assert "cello" in names["Radomir"]
+    before = await held(house, line)
+    assert [each for each in TRACES if each not in before] == []
+
+
+async def assert_gone(house: House, line: Line, report: Report) -> None:
+    """Nothing of the secret is left, and nothing else is missing."""
+    assert report.is_proved, report.left
+    after = await held(house, line)
+    assert [each for each in TRACES if each in after] == []
+    assert [each for each in KEPT if each not in after] == []
+    pieces = [piece for _, piece in house.db.bytes_held()]
+    assert [each for each in TRACES for piece in pieces if each.encode() in piece] == []
+
+
+@pytest.mark.parametrize("by", ["ids", "name"])
+async def test_nothing_that_was_made_of_it_is_left(
+    house: House, line: Line, clock: FrozenClock, by: str
+) -> None:
+    """Not in the call that judged, in a plan, a brief, a summary, a thought, a description, an
+    opinion, a promise, a tie, a tool's result or a receipt."""
+    talking = with_models(house)
+    ids = await live(talking, line, clock)
+    await assert_formed(house, line)
+    wish = Wish(ids=tuple(ids)) if by == "ids" else Wish(about="Radomir")
+    report = await forget(house, line.person.id, wish)
+
+    await assert_gone(house, line, report)
+    await form(talking, line)
+    await assert_gone(house, line, report)

@@ -1,0 +1,328 @@
+"""What a model has only seen as part of what was in mind is forgotten like all else it has seen."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from oldfriend.app.accepting import Line, Said, open_line
+from oldfriend.app.answering import answer
+from oldfriend.app.choices.sections import ContextChoice, Models
+from oldfriend.app.forgetting import forget, preview
+from oldfriend.app.house import House, RoleModel
+from oldfriend.domain.errors import TurnStopped
+from oldfriend.llm.chain import Chain
+from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.model import Record, Request
+from oldfriend.llm.resting import Rests
+from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
+from oldfriend.memory.forgetting.choosing import Wish
+from tests.app.conftest import log_of
+from tests.clock import FrozenClock
+from tests.memory.forgetting.life import rows_of
+
+SECRET = "Please help me to get rid of my gambling debts before Easter."
+REPEATED = "You want to get rid of my gambling debts before Easter."
+PLAN = {"goal": "clear what the casino is owed", "progress": "", "next_step": "see a lender"}
+LATER = {"goal": "the casino thing", "progress": "lender named", "next_step": "write to them"}
+OTHER = {"goal": "a week in Goa", "progress": "", "next_step": "find a hotel"}
+
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+Script = Callable[[Request], Answer]
+Happens = Callable[[], Awaitable[None]]
+
+
+def judged(plan: object, *asks_for: str) -> str:
+    """What the small model says of a message."""
+    return json.dumps({
+        "complexity": "moderate", "search": True, "tool": None, "emotion": "neutral",
+        "goal": "plan", "signal": "normal", "asks_for": asks_for, "plan": plan,
+    })  # fmt: skip
+
+
+def role_of(model: ScriptedModel) -> RoleModel:
+    """A model in its role."""
+
+    def chain(record: Record) -> Chain:
+        return Chain(
+            models=[model], record=record, rests=Rests(), clock=lambda: 0, random=random.random
+        )
+
+    return RoleModel(name=model.name, chain=chain)
+
+
+@dataclass(slots=True)
+class Interrupted:
+    """The embedder of a house; once a reply is there, something happens before it is used."""
+
+    house: House
+    happens: Happens
+    replied: bool = False
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return self.house.embedder.model
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers make a vector."""
+        return self.house.embedder.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The same vectors."""
+        if self.replied:
+            self.replied = False
+            await self.happens()
+        return await self.house.embedder.embed(texts)
+
+
+@dataclass(slots=True)
+class Sitting:
+    """A talk with a companion that has a small model beside it."""
+
+    house: House
+    line: Line
+    clock: FrozenClock
+    meanwhile: asyncio.TaskGroup
+    judge: Script = field(default=lambda _: judged(None))
+    reply: Script = field(default=lambda _: "I see.")
+    talking: House = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Sit down."""
+        small = ScriptedModel(lambda request: self.judge(request), name="scripted:small")
+        main = ScriptedModel(lambda request: self.reply(request), name="scripted:main")
+        settings = replace(self.house.settings, models=Models(small=("scripted:small",)))
+        models = {"small": role_of(small), "main": role_of(main)}
+        self.talking = replace(self.house, settings=settings, models=models)
+
+    async def says(self, text: str, *, heard: list[str] | None = None) -> str:
+        """Say something, a minute later, and perhaps hear the reply as it comes; its id."""
+        self.clock.tick(minutes=1)
+
+        async def say(piece: str) -> None:
+            assert heard is not None
+            heard.append(piece)
+
+        listener = None if heard is None else say
+        given = await answer(self.talking, self.line, Said(text=text), say=listener)
+        return given.said.id
+
+    async def said_elsewhere(self, text: str) -> str:
+        """Something said in another chat, to the companion without a model; its id."""
+        elsewhere = await open_line(self.house, person=None, channel="elsewhere")
+        said = (await answer(self.house, elsewhere, Said(text=text))).said
+        self.clock.tick(minutes=60)
+        return said.id
+
+    async def forgets(self, *ids: str) -> None:
+        """Have messages forgotten, and see it proved."""
+        report = await forget(self.house, self.line.person.id, Wish(ids=ids))
+        assert report.is_proved
+
+    async def answers(self, purpose: str) -> list[str | None]:
+        """What models gave in calls for a purpose, as it is kept."""
+        async with self.house.db.reading() as tx:
+            rows = await tx.rows(
+                "SELECT answer FROM model_call WHERE purpose = :purpose ORDER BY made_at, id",
+                purpose=purpose,
+            )
+        return [row[0] for row in rows]
+
+    def interrupted(self, happens: Happens, *, while_it_answers: bool) -> list[str]:
+        """Let something happen once during the next reply; the replies that are made then."""
+        made: list[str] = []
+        embedder = Interrupted(house=self.house, happens=happens)
+        self.talking = replace(self.talking, embedder=embedder)
+
+        def reply(_: Request) -> Answer:
+            made.append("I see.")
+            embedder.replied = len(made) == 1 and not while_it_answers
+            if len(made) > 1 or not while_it_answers:
+                return "I see."
+            self.meanwhile.create_task(happens())
+            return Scripted(text="I see.", delay_s=0.3)
+
+        self.reply = reply
+        return made
+
+    async def held(self) -> str:
+        """All that is kept of the person."""
+        return repr(await rows_of(self.house.db, self.line.person.id))
+
+
+@pytest.fixture
+async def sitting(house: House, line: Line, clock: FrozenClock) -> AsyncIterator[Sitting]:
+    """Somebody with a companion that understands."""
+    async with asyncio.TaskGroup() as meanwhile:
+        yield Sitting(house, line, clock, meanwhile)
+
+
+async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, house: House) -> None:
+    """In other words, and although only what was in mind was shown to whoever went on with it."""
+    plans = iter([PLAN, LATER, LATER, LATER, LATER, OTHER])
+    sitting.judge = lambda _: judged(next(plans))
+    secret = await sitting.says(SECRET)
+    for text in ("Well, go on.", "It rains a lot here.", "The cat is asleep.", "What a long day!"):
+        await sitting.says(text)
+    assert "casino" in await sitting.held()
+    shown = await preview(house, sitting.line.person.id, Wish(ids=(secret,)))
+    await sitting.forgets(secret)
+
+    assert shown.calls == {"scripted:main": 5, "scripted:small": 5}  # in each of the turns
+    assert "casino" not in await sitting.held()
+    log = await log_of(house, sitting.line)
+    assert ("companion", "I see.") in log
+    assert ("person", "What a long day!") in log
+
+
+async def test_who_saw_nothing_of_it_loses_nothing(sitting: Sitting) -> None:
+    """What was said and planned before stays in the record of that call."""
+    plans = iter([OTHER, PLAN])
+    sitting.judge = lambda _: judged(next(plans))
+    await sitting.says("We want to go to Goa in spring.")
+    secret = await sitting.says(SECRET)
+    await sitting.forgets(secret)
+
+    before, after = await sitting.answers("classify")
+    assert "a week in Goa" in str(before)
+    assert after is None
+
+
+async def test_what_was_asked_for_because_of_it_goes_too(sitting: Sitting) -> None:
+    """A question that waits for its answer is made of what made it needed."""
+    waits = iter([("name of the casino",), (), ()])
+    sitting.judge = lambda request: judged(
+        PLAN if "casino" in request.changing else None, *next(waits)
+    )
+    secret = await sitting.says(SECRET)
+    await sitting.says("Hm, let me think about that.")
+    await sitting.forgets(secret)
+
+    assert "casino" not in await sitting.held()
+
+
+async def test_what_saw_a_reply_that_loses_its_words_is_emptied(sitting: Sitting) -> None:
+    """The reply stays as a place only; whoever was shown it has seen what it said."""
+    secret = await sitting.said_elsewhere(SECRET)
+    replies = iter([REPEATED, "Pay the croupier!"])
+    sitting.reply = lambda _: next(replies)
+    await sitting.says("Tell me what I have to do this spring.")
+    await sitting.says("thanks!")
+    assert "croupier" in str((await sitting.answers("reply"))[-1])
+    await sitting.forgets(secret)
+
+    assert await sitting.answers("reply") == [None, None]
+
+
+async def test_a_call_that_ends_after_such_a_reply_lost_its_words_is_not_kept(
+    sitting: Sitting,
+) -> None:
+    """Every message that it was shown is there still, but not as it was shown."""
+    secret = await sitting.said_elsewhere(SECRET)
+    sitting.reply = lambda _: REPEATED
+    await sitting.says("Tell me what I have to do this spring.")
+
+    async def forget_it() -> None:
+        await sitting.forgets(secret)
+
+    sitting.interrupted(forget_it, while_it_answers=True)
+    await sitting.says("thanks!")
+
+    kept = await sitting.answers("reply")
+    assert len(kept) == 3
+    assert sum("I see." in str(each) for each in kept) == 1
+
+
+@pytest.mark.parametrize("when", ["while it answers", "once it has answered"])
+async def test_a_turn_under_way_does_not_bring_back_what_was_in_mind(
+    sitting: Sitting, house: House, when: str
+) -> None:
+    """It is forgotten between the model's call and the commit; the turn runs again on the rest."""
+    sitting.judge = lambda request: judged(PLAN if "debts" in repr(request) else None)
+    secret = await sitting.says(SECRET)
+
+    async def forget_it() -> None:
+        await sitting.forgets(secret)
+
+    replies = sitting.interrupted(forget_it, while_it_answers=when == "while it answers")
+    await sitting.says("Well, let us do that now.")
+
+    assert len(replies) == 2
+    held = await sitting.held()
+    assert "debts" not in held
+    assert "casino" not in held
+    log = await log_of(house, sitting.line)
+    assert log[-2:] == [("person", "Well, let us do that now."), ("companion", "I see.")]
+    async with house.db.reading() as tx:
+        ((in_mind,),) = await tx.rows("SELECT content FROM working_memory")
+    assert "let us do that" in in_mind
+
+
+async def test_a_reply_that_was_heard_already_and_saw_it_is_not_kept(sitting: Sitting) -> None:
+    """It cannot be taken back, and must not bring back what was forgotten."""
+    secret = await sitting.says(SECRET)
+
+    async def forget_it() -> None:
+        await sitting.forgets(secret)
+
+    sitting.interrupted(forget_it, while_it_answers=False)
+    with pytest.raises(TurnStopped):
+        await sitting.says("Well, let us do that now.", heard=[])
+
+    assert "debts" not in await sitting.held()
+
+
+async def test_a_reply_that_was_heard_already_and_saw_lost_words_is_not_kept(
+    sitting: Sitting,
+) -> None:
+    """All messages that it saw are there still; one of them has lost its words."""
+    secret = await sitting.said_elsewhere(SECRET)
+    sitting.reply = lambda _: REPEATED
+    await sitting.says("Tell me what I have to do this spring.")
+
+    async def forget_it() -> None:
+        await sitting.forgets(secret)
+
+    sitting.interrupted(forget_it, while_it_answers=True)
+    with pytest.raises(TurnStopped):
+        await sitting.says("thanks!", heard=[])
+
+
+async def test_a_reply_that_was_heard_already_and_saw_nothing_of_it_is_kept(
+    sitting: Sitting, house: House
+) -> None:
+    """Something else was forgotten meanwhile, such as what is older than the person wants."""
+    old = await sitting.said_elsewhere("The plumber comes at noon with a ladder.")
+
+    async def forget_it() -> None:
+        await sitting.forgets(old)
+
+    replies = sitting.interrupted(forget_it, while_it_answers=True)
+    await sitting.says("thanks!", heard=[])
+
+    assert len(replies) == 1
+    assert ("companion", "I see.") in await log_of(house, sitting.line)
+
+
+async def test_a_receipt_that_names_it_among_what_had_no_room_names_it_no_more(
+    sitting: Sitting, house: House
+) -> None:
+    """What a model was not shown for want of room stands in the receipt by its id."""
+    small = replace(sitting.talking.settings, context=ContextChoice(preset="small"))
+    sitting.talking = replace(sitting.talking, settings=small)
+    secret = await sitting.says(SECRET)
+    for number in range(7):
+        await sitting.says(f"Well, number {number}: {'it rained all day long. ' * 60}")
+    async with house.db.reading() as tx:
+        receipts = await tx.rows("SELECT details FROM receipt")
+    assert any(secret in details for (details,) in receipts)
+    await sitting.forgets(secret)
+
+    assert secret not in await sitting.held()
