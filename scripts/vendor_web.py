@@ -21,10 +21,17 @@ FILES = {
     "htm.js": ("htm@3.1.1", "dist/htm.mjs"),
     "signals-core.js": ("@preact/signals-core@1.14.5", "dist/signals-core.mjs"),
     "signals.js": ("@preact/signals@2.11.4", "dist/signals.mjs"),
+    "uplot.js": ("uplot@1.6.32", "dist/uPlot.esm.js"),
+    "uplot.css": ("uplot@1.6.32", "dist/uPlot.min.css"),
+    "d3-force.js": ("d3-force@3.0.1", "dist/d3-force.mjs"),
+    "d3-quadtree.js": ("d3-quadtree@3.0.2", "dist/d3-quadtree.mjs"),
+    "d3-dispatch.js": ("d3-dispatch@3.0.2", "dist/d3-dispatch.mjs"),
+    "d3-timer.js": ("d3-timer@3.0.2", "dist/d3-timer.mjs"),
 }
 PATHS = {
     "preact": "./preact.js", "preact/hooks": "./hooks.js",
-    "@preact/signals-core": "./signals-core.js",
+    "@preact/signals-core": "./signals-core.js", "d3-quadtree": "./d3-quadtree.js",
+    "d3-dispatch": "./d3-dispatch.js", "d3-timer": "./d3-timer.js",
 }  # fmt: skip
 
 
@@ -33,7 +40,9 @@ def main() -> None:
     listed = {}
     for name, (package, path) in FILES.items():
         original, licence, about = unpacked(package, path)
-        text = re.sub(r'from"([^".]+)"', lambda found: f'from"{PATHS[found[1]]}"', original)
+        text = re.sub(
+            r"from ?([\"'])([^\"'.]+)\1", lambda found: f'from"{PATHS[found[2]]}"', original
+        )
         text = re.sub(r"//# sourceMappingURL=.*", "", text).rstrip() + "\n"
         (VENDOR / name).write_text(text, "utf-8")
         licence_name = f"LICENSE.{about['name'].replace('/', '-').lstrip('@')}"

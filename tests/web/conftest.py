@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import httpx
 import pytest
 
+from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.house import House
 from oldfriend.app.running.door import Door, listen
 from oldfriend.app.running.supervisor import Supervisor
@@ -68,10 +70,13 @@ async def opened_site(house: House) -> AsyncIterator[Site]:
         port = listening.getsockname()[1]
         room = Room(house, port=port)
         supervisor = Supervisor(
-            house, {"worker": work_off, "pages": room.answer_here},
-            read_again=lambda: house.settings,
+            house, {"worker": work_off, "pages": room.answer_here, "parcels": room.porter.carry},
+            read_again=lambda: read_settings(
+                house.settings.environment, data=str(house.settings.data),
+                database=house.settings.database, typed=["limits.messages_per_minute=0"],
+            ),
         )  # fmt: skip
-        site = site_of(room, lambda: supervisor.troubles)
+        site = site_of(room, lambda: supervisor.troubles, supervisor.reload_now)
         door = Door(supervisor=supervisor, listening=listening, site=site)
         async with asyncio.TaskGroup() as group:
             group.create_task(supervisor.run(door=door.stay_open))
@@ -141,7 +146,7 @@ async def say(browser: httpx.AsyncClient, text: str, *, key: str | None = None) 
     """Say something as the page does."""
     return await browser.post(
         "/chat/messages", json={"text": text, "zone": "Europe/Lisbon"},
-        headers={"Idempotency-Key": key or f"the key of {text}"[:60].strip()},
+        headers={"Idempotency-Key": key or f"words-{crc32(text.encode())}"},
     )  # fmt: skip
 
 

@@ -120,14 +120,19 @@ async def test_nobody_hears_or_reads_anybody_else(browse: Browse) -> None:
         await omar.get(f"/chat/messages/{reply}/receipt"),
         await omar.get(f"/memories/{memory}"),
         await omar.get(f"/memories/{memory}/history"),
-        await omar.get(f"/memories/{memory}/forget-preview"),
+        await omar.post("/forget/preview", json={"ids": [memory]}),
+        await omar.post("/forget", json={"ids": [reply]}, headers={"If-Match": "any"}),
+        await omar.get("/chat/messages", params={"around": reply}),
+        await omar.get(f"/chat/messages/{reply}/sound"),
+        await omar.post(f"/chat/messages/{reply}/retry"),
         await omar.post(f"/memories/{memory}/verdict", json={"verdict": "reject"}),
         await omar.patch(f"/memories/{memory}", json={"text": "nothing"}),
         await omar.patch(f"/chat/messages/{reply}", json={"text": "nothing"}),
         await omar.post(f"/chat/messages/{reply}/stop"),
     ]
     lists = [await omar.get(path) for path in ("/chat/messages", "/learned", "/memories",
-                                               "/memories?q=safe")]  # fmt: skip
+                                               "/memories?q=safe", "/chat/search?q=Xylophone",
+                                               "/forget/done")]  # fmt: skip
     to_omar = await told(omar, "What opens the safe?")
 
     assert {each.status_code for each in asked} == {404}
@@ -208,7 +213,7 @@ async def test_what_makes_no_sense_is_refused_in_words(browse: Browse) -> None:
             "/chat/messages", json={"text": "hello", "zone": "Nowhere/At all"},
             headers={"Idempotency-Key": "eight or more"},
         ),
-        await browser.get("/chat/messages", params={"before": "nonsense"}),
+        await browser.get("/chat/messages", params={"before": "one", "after": "another"}),
         await browser.get("/chat/events", headers={"Last-Event-ID": "1.x.2"}),
         await browser.get("/memories", params={"as_of": "yesterday"}),
     ]  # fmt: skip

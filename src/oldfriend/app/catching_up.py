@@ -13,7 +13,7 @@ from oldfriend.app.beside import beside
 from oldfriend.app.forming.tending import READ, lane_of, old_lane_of, tend
 from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs
-from oldfriend.app.working import do_safely
+from oldfriend.app.working import Room, do_safely
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import LATEST
 from oldfriend.domain.errors import InvalidInput, OldfriendError
@@ -138,8 +138,8 @@ async def take(house: House, lane: str) -> Claim | None:
 
 async def do_held(house: House, held: Claim) -> int:
     """Do the jobs of a lane; how many readings are done. What goes wrong is put off, no more."""
-    room = asyncio.Semaphore(1)
-    await room.acquire()
+    room = Room(1)
+    await room.enter()
     await do_safely(house, do_jobs, held, room, asyncio.Event())
     readings = [each for each in held.letters if job_of(each).name == READ]
     async with house.db.reading() as tx:
@@ -181,6 +181,23 @@ async def pause(house: House, person: PersonId) -> int:
     async with house.db.writing() as tx:
         await postpone(tx, "agenda", lane, since=0, due_at=LATEST)
         return await count_planned(tx, person)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """What is still to be read, and whether old talk is read now."""
+
+    waiting: int
+    failed: int
+    is_paused: bool
+
+
+async def waiting_of(house: House, person: PersonId) -> Waiting:
+    """What of a person is still to be read."""
+    async with house.db.reading() as tx:
+        waiting, counts = await count_planned(tx, person), await count_segments(tx, person)
+        due_at = await first_due(tx, "agenda", old_lane_of(person))
+    return Waiting(waiting=waiting, failed=counts.get("failed", 0), is_paused=due_at == LATEST)
 
 
 async def resume(house: House, person: PersonId) -> None:

@@ -27,6 +27,12 @@ class Bell:
         self._rung.clear()
 
 
+async def ring_when(stopping: asyncio.Event, bell: Bell) -> None:
+    """Wake whoever waits at a bell when it is time to stop."""
+    await stopping.wait()
+    bell.ring()
+
+
 class Waking:
     """Rings every bell when this process, or another, has written something.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from oldfriend.app.accepting import open_line
 from oldfriend.app.believing.undoing import undo_import as undo_batch
+from oldfriend.app.bringing import write
 from oldfriend.app.catching_up import catch_up
 from oldfriend.app.embedding import make_up
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
@@ -23,11 +24,11 @@ from oldfriend.domain.clock import from_micros, zone_named
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
-from oldfriend.memory.batches import Batch, list_batches
+from oldfriend.memory.batches import Batch, list_batches, overlapping
 from oldfriend.memory.log import count_messages
-from oldfriend.memory.people import OWNER_NAME, ensure_companion
+from oldfriend.memory.people import OWNER_NAME
 from oldfriend.memory.vectors import count_findable
-from oldfriend.transfer.importing import Brought, Progress, bring_in
+from oldfriend.transfer.importing import Brought, Progress
 from oldfriend.transfer.inspecting import Preview, inspect
 from oldfriend.transfer.restoring import Contents, contents_of, is_our_export, restore
 
@@ -153,17 +154,14 @@ def described(preview: Preview) -> str:
 
 async def bring(house: House, preview: Preview, person: Person) -> None:
     """Write what the file holds, and say what came of it."""
-    async with house.db.writing() as tx:
-        companion = await ensure_companion(tx, now=house.clock())
+    async with house.db.reading() as tx:
         forgotten = await forgotten_of(house.settings, tx, person.id)
     if forgotten.is_by_another_key:
         print(f"note: {BY_ANOTHER_KEY}")
     line = StatusLine()
-    brought = await bring_in(
-        house.db, preview, person=person, companion=companion, clock=house.clock,
-        forgotten=forgotten,
-        progress=lambda progress: line.show(progress_line(progress)),
-    )  # fmt: skip
+    brought = await write(
+        house, person.id, preview, lambda progress: line.show(progress_line(progress))
+    )
     line.clear()
     print(told(brought))
 
@@ -308,17 +306,6 @@ def with_beliefs(count: int) -> str:
 def holds(count: int) -> str:
     """The verb for a number of things that are so."""
     return "holds" if count == 1 else "hold"
-
-
-def overlapping(batches: Sequence[Batch], number: int) -> list[Batch]:
-    """The later imports that may have left messages to that one, as they were here already."""
-    undone = next(batch for batch in batches if batch.number == number)
-    return [
-        batch
-        for batch in batches
-        if batch.number > number and batch.known and batch.status == "done"
-        and batch.reading.format == undone.reading.format
-    ]  # fmt: skip
 
 
 async def restore_file(options: argparse.Namespace, path: Path) -> None:

@@ -13,6 +13,8 @@ from types import MappingProxyType
 from typing import Final
 
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.house import House
+from oldfriend.app.inviting import new_link
 from oldfriend.app.listening import listen_on
 from oldfriend.app.running.door import Door, listen
 from oldfriend.app.running.presence import Presence, address, present
@@ -20,7 +22,7 @@ from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
 from oldfriend.app.running.telling import begin_telling, tell
 from oldfriend.app.wiring import open_house
 from oldfriend.channels.channel import PLATFORMS
-from oldfriend.cli.link import new_link, opens_at
+from oldfriend.cli.link import opens_at
 from oldfriend.cli.opening import settings_from
 from oldfriend.cli.work import WORKS
 from oldfriend.domain.clock import system_clock
@@ -45,19 +47,26 @@ async def run(options: argparse.Namespace) -> int:
             port = listening.getsockname()[1]
             room = Room(house, port=port)
             supervisor = Supervisor(
-                house, {**SERVES, "pages": room.answer_here},
+                house, {**SERVES, "pages": room.answer_here, "parcels": room.porter.carry},
                 read_again=partial(settings_from, options),
             )  # fmt: skip
             with heeding_signals(supervisor):
                 say_where(presence, settings, port)
-                print(opens_at(await new_link(house, None, port=port)), flush=True)
-                site = site_of(room, lambda: supervisor.troubles)
+                print(await how_to_open(house, port), flush=True)
+                site = site_of(room, lambda: supervisor.troubles, supervisor.reload_now)
                 door = Door(supervisor=supervisor, listening=listening, site=site)
                 has_ended = await supervisor.run(
                     door=door.stay_open, has_reloaded=presence.has_reloaded
                 )
     tell("stopped")
     return 0 if has_ended else 1
+
+
+async def how_to_open(house: House, port: int) -> str:
+    """The owner's link where somebody reads it; elsewhere, such as in a log, how to get one."""
+    if sys.stdout.isatty():
+        return opens_at(await new_link(house, None, port=port))
+    return "Open its page in a browser: `oldfriend link` prints a link that is good once."
 
 
 def say_where(presence: Presence, settings: Settings, port: int) -> None:

@@ -3,6 +3,7 @@
 Knows nothing of files: only their names and prints.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -137,6 +138,17 @@ async def list_batches(tx: Transaction, person: PersonId) -> list[Batch]:
         "SELECT number FROM import_batch WHERE person = :person ORDER BY number", person=person
     )
     return [await get_batch(tx, person, int(row[0])) for row in rows]
+
+
+def overlapping(batches: Sequence[Batch], number: int) -> list[Batch]:
+    """The later imports that may have left messages to that one, as they were here already."""
+    undone = next(batch for batch in batches if batch.number == number)
+    return [
+        batch
+        for batch in batches
+        if batch.number > number and batch.known and batch.status == "done"
+        and batch.reading.format == undone.reading.format
+    ]  # fmt: skip
 
 
 async def advance_batch(tx: Transaction, batch: Batch, *, added: int, known: int) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.messages import Spoken
+from oldfriend.domain.messages import Spoken, estimate_tokens
 from oldfriend.domain.people import SESSION_IDLE
 from oldfriend.domain.trust import Role
 from oldfriend.transfer.casting import Cast, Roll
@@ -73,6 +73,7 @@ class Preview:
     speakers: tuple[SpeakerPreview, ...]  # those who speak most first
     chats: tuple[ChatPreview, ...]
     sessions: int
+    tokens: int  # about so many
     first: datetime
     last: datetime
     notices: tuple[str, ...]
@@ -101,7 +102,7 @@ def inspect(
     return Preview(
         export=export, sha256=sha256_of(path), zone=zone, cast=cast, messages=count.messages,
         speakers=speakers_of(count.roles, cast), chats=count.chat_previews(),
-        sessions=count.sessions, first=from_micros(count.first, zone),
+        sessions=count.sessions, tokens=count.tokens, first=from_micros(count.first, zone),
         last=from_micros(count.last, zone), notices=notices.shown(),
     )  # fmt: skip
 
@@ -166,6 +167,7 @@ class Count:
     roles: Counter[tuple[str, Role | None]] = field(default_factory=Counter)
     messages: int = 0
     sessions: int = 0
+    tokens: int = 0
     first: Micros = 0
     last: Micros = 0
 
@@ -175,6 +177,7 @@ class Count:
         self.first = min(self.first, at) if self.messages else at
         self.last = max(self.last, at) if self.messages else at
         self.messages += 1
+        self.tokens += estimate_tokens(message.text)
         self.roll.see(message)
         self.roles[message.speaker, message.role] += 1
         chat = self.chats.setdefault(message.chat, ChatCount(title=message.chat_title))

@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from oldfriend.app.forming.progress import Progress, find_progress
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED
 from oldfriend.domain.errors import StoreError
-from oldfriend.domain.ids import ObjectId, PersonId, TurnId
+from oldfriend.domain.ids import MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Change, Entity, Evidence, Mood, ObjectKind
 from oldfriend.domain.messages import Message
@@ -23,6 +24,8 @@ from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.moods import find_mood
 from oldfriend.memory.rows import kind_of
 from oldfriend.memory.sign_in import SignedIn, find_web_session
+from oldfriend.memory.talk import list_sounding
+from oldfriend.memory.tokens import find_by_token
 from oldfriend.memory.watching import (
     Appended,
     Position,
@@ -34,9 +37,11 @@ from oldfriend.web.room import Room
 from oldfriend.web.shapes.common import Shape
 from oldfriend.web.showing.chat import message_shape, position_text
 from oldfriend.web.showing.memories import decided_shape
-from oldfriend.web.showing.session import mood_shape
+from oldfriend.web.showing.session import mood_shape, progress_shape
 
 HEARTBEAT_S: Final = 30.0
+BEHIND_S: Final = 1.0
+"""So often at most it is looked what goes on behind the talk."""
 MOST_AT_ONCE: Final = 200
 """Who has missed more reads the page anew."""
 UNTOLD: Final[frozenset[ObjectKind]] = frozenset({"summary"})
@@ -65,6 +70,7 @@ class News:
     appended: list[Appended]
     decided: list[Change]
     words: Mapping[ObjectId, Sequence[Evidence]]
+    sounding: frozenset[MessageId]  # what of it can be listened to
     mood: Mood | None
 
 
@@ -77,8 +83,11 @@ async def look(house: House, person: PersonId, since: Position) -> News | None:
         appended = await list_appended(tx, person, after=since.said, limit=MOST_AT_ONCE + 1)
         decided = await list_decided(tx, person, after=since.decided, limit=MOST_AT_ONCE + 1)
         words = await list_evidence_of(tx, person, [each.object for each in decided])
+        sounding = await list_sounding(tx, person, [each.message.id for each in appended])
         mood = await find_mood(tx, person, at=house.clock())
-    return News(until=until, appended=appended, decided=decided, words=words, mood=mood)
+    return News(
+        until=until, appended=appended, decided=decided, words=words, sounding=sounding, mood=mood
+    )
 
 
 def events_of(news: News, since: Position, *, zone: str) -> Iterator[Event]:
@@ -91,7 +100,7 @@ def events_of(news: News, since: Position, *, zone: str) -> Iterator[Event]:
         yield Event(topic="memory.rewritten", position=since)
     for each in news.appended:
         since = replace(since, said=each.message.seq)
-        yield from events_of_message(each, since)
+        yield from events_of_message(each, since, news.sounding)
     since = replace(since, said=news.until.said)
     for change in news.decided:
         since = replace(since, decided=change.seq)
@@ -100,17 +109,17 @@ def events_of(news: News, since: Position, *, zone: str) -> Iterator[Event]:
             yield Event(topic=topic_of_change(change), data=plain(shape), position=since)
 
 
-def events_of_message(appended: Appended, position: Position) -> Iterator[Event]:
+def events_of_message(
+    appended: Appended, position: Position, sounding: frozenset[MessageId] = frozenset()
+) -> Iterator[Event]:
     """That a message was written, and before it that a talk begins with it."""
-    message = appended.message
+    told = message_shape(appended.message, sounding=sounding)
     if appended.opens_session:
-        told = message_shape(message)
         yield Event(
             topic="chat.session.boundary",
             data={"session": told.session, "channel": told.channel, "at": told.at},
         )
-    yield Event(topic=topic_of_message(message), data=plain(message_shape(message)),
-                position=position)  # fmt: skip
+    yield Event(topic=topic_of_message(appended.message), data=plain(told), position=position)
 
 
 def topic_of_message(message: Message) -> str:
@@ -147,15 +156,25 @@ class Watch:
         self._settings = room.house.settings
         self._shown: dict[TurnId, tuple[int, str]] = {}
         self._mood: Mood | None = None
+        self._progress: Progress | None = None
+        self._looked_behind_at = 0.0
 
     async def begin(self) -> Event:
         """That it listens, and how things are."""
+        now = self._room.house.clock()
         async with self._room.house.db.reading() as tx:
-            self._mood = await find_mood(tx, self._person, at=self._room.house.clock())
+            self._mood = await find_mood(tx, self._person, at=now)
+            self._progress = await find_progress(tx, self._person, now=now)
+        progress = progress_data(self._progress, self._me.person.zone)
         return Event(
-            topic="chat.connection.ready", data={"mood": mood_data(self._mood)},
-            position=self._since,
-        )  # fmt: skip
+            topic="chat.connection.ready",
+            data={"mood": mood_data(self._mood), "progress": progress}, position=self._since,
+        )
+
+    @property
+    def rest_s(self) -> float:
+        """How long it may rest at most, also where nothing rings: what goes on behind ends so."""
+        return HEARTBEAT_S if self._progress is None else BEHIND_S
 
     async def news(self) -> AsyncIterator[Event]:
         """Everything that is new; the words of a reply always before its end."""
@@ -173,6 +192,29 @@ class Watch:
         if house.settings is not self._settings:
             self._settings = house.settings
             yield Event(topic="chat.settings.updated")
+
+    async def behind(self) -> AsyncIterator[Event]:
+        """How far it has come with reading, where that has changed; asked now and then only."""
+        now = asyncio.get_running_loop().time()
+        if now - self._looked_behind_at < BEHIND_S:
+            return
+        self._looked_behind_at, house = now, self._room.house
+        async with house.db.reading() as tx:
+            progress = await find_progress(tx, self._person, now=house.clock())
+        if progress != self._progress:
+            self._progress = progress
+            data = progress_data(progress, self._me.person.zone)
+            yield Event(topic="memory.thinking", data={"progress": data})
+
+    async def passed(self) -> AsyncIterator[Event]:
+        """That a mood is over which has lasted long enough: nothing is written then."""
+        if self._mood is None:
+            return
+        async with self._room.house.db.reading() as tx:
+            mood = await find_mood(tx, self._person, at=self._room.house.clock())
+        if mood != self._mood:
+            self._mood = mood
+            yield Event(topic="chat.mood.update", data={"mood": mood_data(mood)})
 
     def _passing(self) -> Iterator[Event]:
         """What is being said just now, from where it was told; and what was not answered."""
@@ -193,10 +235,11 @@ class Watch:
             )
 
     async def is_signed_in(self) -> bool:
-        """Whether the session is still good with which it was opened."""
+        """Whether the session or token is still good with which it was opened."""
         house = self._room.house
         async with house.db.reading() as tx:
-            found = await find_web_session(tx, self._me.print, now=house.clock())
+            find = find_by_token if self._me.is_program else find_web_session
+            found = await find(tx, self._me.print, now=house.clock())
         return found is not None
 
 
@@ -207,14 +250,23 @@ async def stream(room: Room, me: SignedIn, since: Position) -> AsyncIterator[byt
     with room.seat(me.person.id) as bell, suppress(StoreError):  # the page comes again
         yield (await watch.begin()).encoded()
         while not room.is_closing:
-            async for event in watch.news():
+            async for event in joined(watch.news(), watch.behind()):
                 yield event.encoded()
             if clock() >= beat_at:
                 if not await watch.is_signed_in():
                     return
                 beat_at = clock() + HEARTBEAT_S
                 yield Event(topic="chat.connection.heartbeat").encoded()
-            await bell.wait(max(beat_at - clock(), 0.0))
+                async for event in watch.passed():
+                    yield event.encoded()
+            await bell.wait(max(min(beat_at - clock(), watch.rest_s), 0.0))
+
+
+async def joined(*parts: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    """The events of several, one after the other."""
+    for each in parts:
+        async for event in each:
+            yield event
 
 
 def plain(shape: Shape) -> dict[str, JsonValue]:
@@ -226,4 +278,10 @@ def plain(shape: Shape) -> dict[str, JsonValue]:
 def mood_data(mood: Mood | None) -> JsonValue:
     """A mood as JSON values."""
     shape = mood_shape(mood)
+    return None if shape is None else plain(shape)
+
+
+def progress_data(progress: Progress | None, zone: str) -> JsonValue:
+    """What goes on behind the talk as JSON values."""
+    shape = progress_shape(progress, zone=zone)
     return None if shape is None else plain(shape)

@@ -6,23 +6,31 @@ written into it, and stand in no frame. It does not know who asks.
 """
 
 import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from oldfriend.app.bringing import MOST_BYTES as MOST_OF_FILE
+from oldfriend.llm.speech import MOST_BYTES as MOST_OF_SOUND
 from oldfriend.web.problems import TITLES, Problem, as_response
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN: Final = frozenset({"same-origin", "none"})
 MOST_BYTES: Final = 4_400_000
 """The longest message there may be, in any script, and what is around it."""
-TOO_LONG: Final = f"At most {MOST_BYTES:,} bytes. Split it."
+MOST_BYTES_AT: Final[Mapping[str, int]] = MappingProxyType({
+    "/api/v1/bring/files": MOST_OF_FILE, "/api/v1/chat/sounds": MOST_OF_SOUND,
+})  # fmt: skip
+"""Where more may come in."""
 TO_SEND_S: Final = 20.0
 POLICY: Final = "; ".join((
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
-    "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+    "connect-src 'self'", "media-src 'self'", "base-uri 'none'", "form-action 'none'",
+    "frame-ancestors 'none'",
 ))  # fmt: skip
 HEADERS: Final = {
     "content-security-policy": POLICY,
@@ -31,7 +39,7 @@ HEADERS: Final = {
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(self)",
 }
 
 
@@ -67,25 +75,33 @@ class Guarded:
                 headers.setdefault("cache-control", kept)
             await send(message)
 
-        refused = why_refused(str(scope["method"]), str(scope["scheme"]), Headers(scope=scope))
+        headers, most = Headers(scope=scope), MOST_BYTES_AT.get(str(scope["path"]), MOST_BYTES)
+        refused = why_refused(str(scope["method"]), str(scope["scheme"]), headers, most)
         if refused is not None:
             await as_response(refused)(scope, receive, send_with_headers)
             return
-        await self._app(scope, bounded(receive), send_with_headers)
+        await self._app(scope, bounded(receive, most), send_with_headers)
 
 
-def why_refused(method: str, scheme: str, headers: Headers) -> Problem | None:
+def why_refused(method: str, scheme: str, headers: Headers, most: int) -> Problem | None:
     """Why a question is not even looked at; None: it is."""
     if headers.get("sec-fetch-site", "none") not in OWN and headers.get("sec-fetch-mode") != (
         "navigate"
     ):
         return foreign("Another page has asked for this.")
-    if method not in SAFE and headers.get("origin") != f"{scheme}://{headers.get('host', '')}":
+    origin = headers.get("origin")
+    is_own = origin == f"{scheme}://{headers.get('host', '')}"
+    if method not in SAFE and not is_own and not (origin is None and shows_token(headers)):
         return foreign("What changes something can only be asked for by the page itself.")
     length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > MOST_BYTES:
-        return Problem(title=TITLES[413], status=413, detail=TOO_LONG)
+    if not length.isdigit() or int(length) > most:
+        return Problem(title=TITLES[413], status=413, detail=too_long(most))
     return None
+
+
+def shows_token(headers: Headers) -> bool:
+    """Whether this comes from a program: no page can send this header to us from elsewhere."""
+    return headers.get("authorization", "")[:7].lower() == "bearer "
 
 
 def foreign(what: str) -> Problem:
@@ -95,7 +111,12 @@ def foreign(what: str) -> Problem:
     )
 
 
-def bounded(receive: Receive) -> Receive:
+def too_long(most: int) -> str:
+    """What is said to whoever sends too much."""
+    return f"At most {most:,} bytes. Split it."
+
+
+def bounded(receive: Receive, most: int) -> Receive:
     """What is sent, as long as it is neither too long nor too slow; then waited for without end."""
     total, is_over = 0, False
 
@@ -110,8 +131,8 @@ def bounded(receive: Receive) -> Receive:
             raise TooMuch("It took too long to arrive. Send it again.") from error
         total += len(message.get("body", b""))
         is_over = not message.get("more_body", False)
-        if total > MOST_BYTES:
-            raise TooMuch(TOO_LONG)
+        if total > most:
+            raise TooMuch(too_long(most))
         return message
 
     return receive_some

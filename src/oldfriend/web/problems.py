@@ -3,6 +3,7 @@
 It does not know what was asked; only which kind of error it was.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -13,10 +14,15 @@ from starlette.exceptions import HTTPException
 
 from oldfriend.domain.errors import (
     InvalidInput,
+    ModelError,
+    ModelMisconfigured,
     NotFound,
     OldfriendError,
+    PlatformRefused,
+    PlatformUnavailable,
     StaleDecision,
     StoreError,
+    TooManyAttempts,
 )
 
 PROBLEM: Final = "application/problem+json"
@@ -24,6 +30,11 @@ CONDITIONS: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
     (NotFound, 404, "There is no such thing"),
     (StaleDecision, 409, "Something has changed meanwhile"),
     (InvalidInput, 422, "That cannot be right"),
+    (ModelMisconfigured, 422, "That cannot be right"),
+    (PlatformRefused, 422, "The platform does not take that"),
+    (ModelError, 502, "The model does not answer as it should"),
+    (PlatformUnavailable, 502, "The platform cannot be reached"),
+    (TooManyAttempts, 429, "Too many attempts"),
     (StoreError, 503, "The memory cannot be read or written now"),
 )
 """What each error is to whoever has asked; the first that fits."""
@@ -50,9 +61,11 @@ class Refused(Exception):
         self.problem = Problem(title=title, status=status, detail=detail)
 
 
-def as_response(problem: Problem) -> JSONResponse:
+def as_response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """A problem on its way to the page."""
-    return JSONResponse(problem.model_dump(), status_code=problem.status, media_type=PROBLEM)
+    return JSONResponse(
+        problem.model_dump(), status_code=problem.status, media_type=PROBLEM, headers=headers
+    )
 
 
 def problem_of(error: OldfriendError) -> Problem:
@@ -80,7 +93,8 @@ def tell_problems(app: FastAPI) -> None:
 
     async def failed(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, OldfriendError)
-        return as_response(problem_of(error))
+        wait = isinstance(error, TooManyAttempts) and {"Retry-After": str(error.retry_after_s)}
+        return as_response(problem_of(error), wait or None)
 
     async def misread(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
@@ -89,7 +103,8 @@ def tell_problems(app: FastAPI) -> None:
     async def missing(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         title = TITLES.get(error.status_code, "That did not work")
-        return as_response(Problem(title=title, status=error.status_code, detail=error.detail))
+        problem = Problem(title=title, status=error.status_code, detail=error.detail)
+        return as_response(problem, error.headers)
 
     async def broken(_: Request, error: Exception) -> JSONResponse:
         detail = f"{type(error).__name__}. What was said is kept. Try again; else: oldfriend doctor"

@@ -14,9 +14,11 @@ from typing import Final
 
 from oldfriend.app.accepting import Accepted
 from oldfriend.app.answering import see_answered
+from oldfriend.app.bringing import Porter
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.waiting import Delay, in_words
-from oldfriend.app.waking import Bell
+from oldfriend.app.waking import Bell, ring_when
 from oldfriend.domain.errors import OldfriendError, TurnStopped
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
@@ -56,6 +58,7 @@ class Room:
         """Nobody is here yet."""
         self.house = house  # as it is now; another when settings were read again
         self.port = port
+        self.porter = Porter(house.settings.data / "brought")
         self.drafts: dict[TurnId, Draft] = {}
         self._failures: deque[Failure] = deque(maxlen=MOST_AT_ONCE)
         self._failed = 0
@@ -67,15 +70,19 @@ class Room:
     @property
     def is_closing(self) -> bool:
         """Whether all pages are to go: the process ends, and nothing more is said here."""
-        return self._has_ended and not self._hands
+        return self._has_ended and not (self._hands or self.drafts)
 
     @property
     def has_hands(self) -> bool:
         """Whether a reply can be written here now."""
         return bool(self._hands) and len(self.drafts) + len(self._asked) < MOST_AT_ONCE
 
-    def have_answered(self, accepted: Accepted) -> None:
-        """Have something answered here that was taken in."""
+    async def have_answered(self, accepted: Accepted) -> None:
+        """Have something answered here that was taken in; by others, where nobody is here now."""
+        if not self._hands:
+            if accepted.claim is not None:
+                await Hold(self.house, accepted.claim).give_back()
+            return
         self._asked.append(accepted)
         for bell in self._hands:
             bell.ring()
@@ -90,13 +97,19 @@ class Room:
             async with asyncio.TaskGroup() as talks:
                 talks.create_task(ring_when(stopping, bell))
                 while not stopping.is_set():
-                    while self._asked:
-                        talks.create_task(self._answer(house, self._asked.popleft()))
+                    self._begin_asked(house, talks)
                     await bell.wait(SWEEP_S)
+                self._hands.discard(bell)  # what is said from now on is for others
+                self._begin_asked(house, talks)
         finally:
             self._hands.discard(bell)
             self._has_ended = stopping.is_set()
             self.ring()
+
+    def _begin_asked(self, house: House, talks: asyncio.TaskGroup) -> None:
+        """Begin with everything that was asked for."""
+        while self._asked:
+            talks.create_task(self._answer(house, self._asked.popleft()))
 
     async def _answer(self, house: House, accepted: Accepted) -> None:
         """See one thing answered, its words shown as they come."""
@@ -159,9 +172,3 @@ class Room:
         seats = self._seats.values() if person is None else [self._seats.get(person, set())]
         for bell in [each for bells in seats for each in bells]:
             bell.ring()
-
-
-async def ring_when(stopping: asyncio.Event, bell: Bell) -> None:
-    """Wake whoever waits at a bell when it is time to stop."""
-    await stopping.wait()
-    bell.ring()

@@ -37,13 +37,17 @@ async def what_rules_read(house: House, person: PersonId) -> Rereading:
 
 def foresee(segments: Sequence[Segment], *, passes: int) -> Rereading:
     """About how many tokens a model takes to read some segments."""
-    tokens = sum(each.tokens for each in segments)
+    talk = sum(each.tokens for each in segments)
+    tokens_in, tokens_out = likely_tokens(talk, stretches=len(segments), passes=passes)
     return Rereading(
-        segments=tuple(segments),
-        messages=sum(each.messages for each in segments),
-        tokens_in=round(passes * (MARKED * tokens + AROUND * len(segments))),
-        tokens_out=passes * GIVEN * len(segments),
-    )
+        segments=tuple(segments), messages=sum(each.messages for each in segments),
+        tokens_in=tokens_in, tokens_out=tokens_out,
+    )  # fmt: skip
+
+
+def likely_tokens(talk: int, *, stretches: int, passes: int) -> tuple[int, int]:
+    """About how many tokens a model is given for so many of talk, and how many it gives back."""
+    return round(passes * (MARKED * talk + AROUND * stretches)), passes * GIVEN * stretches
 
 
 async def plan_rereading(house: House, rereading: Rereading) -> None:

@@ -36,8 +36,12 @@ class Draft:
     by: str  # the prompt or the rules
 
 
+def unseen(_done: int, _total: int) -> None:
+    """Nobody looks on."""
+
+
 async def draft(
-    house: House, person: Person, pieces: Sequence[Piece], *, with_model: bool, show: Show
+    house: House, person: Person, pieces: Sequence[Piece], *, with_model: bool, show: Show = unseen
 ) -> Draft:
     """Suggestions for the blocks of a person, of what stands in some pieces.
 

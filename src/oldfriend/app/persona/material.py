@@ -38,7 +38,21 @@ def pieces_in(paths: Sequence[Path], *, me: str | None) -> list[Piece]:
     Raises ImportRefused for what is no text, InvalidInput for too much, and where it is not said
     who the person is.
     """
-    pieces = [piece for path in paths for piece in pieces_of(path, me)]
+    return refuse_unfit([piece for path in paths for piece in pieces_of(path, me)])
+
+
+def pieces_of_text(source: str, text: str) -> list[Piece]:
+    """The pieces of a text that the person has written or chosen. Raises InvalidInput."""
+    lines = enumerate(text.splitlines(keepends=True), start=1)
+    found = [
+        Piece(source=source, line=each.line, text=storable(each.text), own=storable(each.text))
+        for each in chunks_of(lines) if each.text.strip()
+    ]  # fmt: skip
+    return refuse_unfit(found)
+
+
+def refuse_unfit(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, where they are neither too many nor none. Raises InvalidInput."""
     if len(pieces) > MOST_PIECES:
         raise InvalidInput(
             f"That is {len(pieces):,} pieces; a draft is made of at most {MOST_PIECES}. Choose "

@@ -21,6 +21,8 @@ from oldfriend.domain.messages import MAX_TEXT
 GLIMPSED_BYTES = 65_536
 CHUNK_BYTES = 1 << 20
 MOST_MEMBERS = 10_000
+MOST_UNFOLDED = 2 << 30
+"""Bytes in all files of a zip together; no talk is as large, and what is may be a trap."""
 READABLE_SUFFIXES = frozenset(
     {".txt", ".text", ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".csv"}
 )
@@ -78,6 +80,14 @@ def sources_in(path: Path) -> list[Source]:
             return [Source(path=path)]
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
+            unfolded = sum(
+                each.file_size for each in archive.infolist() if is_worth_a_look(each.filename)
+            )
+    if unfolded > MOST_UNFOLDED:
+        raise ImportRefused(
+            f"{path.name} unfolds to {unfolded / (1 << 30):,.0f} GB, at most "
+            f"{MOST_UNFOLDED >> 30} GB are read. Give the file in it that holds the talk."
+        )
     if len(names) > MOST_MEMBERS * 100:
         raise ImportRefused(f"{path.name} holds too many files ({len(names):,}).")
     found = [Source(path=path, member=name) for name in sorted(names) if is_worth_a_look(name)]

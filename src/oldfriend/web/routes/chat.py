@@ -1,7 +1,6 @@
 """What was said, what is to be said, and why was it answered so? On every channel of a person."""
 
-import base64
-import binascii
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Response
@@ -9,6 +8,7 @@ from fastapi.responses import StreamingResponse
 
 from oldfriend.app.accepting import Line, accept, edit, open_line, stop
 from oldfriend.app.accepting import Said as Words
+from oldfriend.app.asking_again import ask_again, list_without_answer
 from oldfriend.app.house import House
 from oldfriend.app.showing import explained
 from oldfriend.db.database import Transaction
@@ -19,16 +19,24 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.log import find_by_key, get_message
 from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.memory.watching import list_said_before, position_of
+from oldfriend.memory.talk import (
+    list_said_after,
+    list_said_before,
+    list_saying,
+    list_sounding,
+)
+from oldfriend.memory.watching import Position, position_of
 from oldfriend.web.events import stream
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.chat import (
     LONGEST_KEY,
     Edited,
+    FoundMessages,
     Messages,
     MessageShape,
     ReceiptShape,
     Said,
+    UnansweredShape,
 )
 from oldfriend.web.showing.chat import message_shape, position_from, position_text, receipt_shape
 from oldfriend.web.signing import Here, Me
@@ -43,19 +51,45 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 @router.get("/messages", summary="What was said, on all channels")
 async def list_said(
     me: Me, room: Here,
-    before: Annotated[str | None, Query(max_length=100, description="`earlier` of a page.")] = None,
+    before: Annotated[str | None, Query(
+        max_length=64, description="`earlier` of a page, or the id of a message.",
+    )] = None,
+    after: Annotated[str | None, Query(
+        max_length=64, description="`later` of a page, or the id of a message.",
+    )] = None,
+    around: Annotated[str | None, Query(max_length=64, description="The id of a message.")] = None,
     limit: Limit = 50,
 ) -> Messages:  # fmt: skip
-    """The newest page, or the one before another."""
-    at, seq = (LATEST, LAST_SEQ) if before is None else cursor_from(before)
+    """The newest page; the one before or after another; or the one around a message."""
+    if sum(each is not None for each in (before, after, around)) > 1:
+        raise Refused(422, "One at a time", "Name `before`, `after` or `around`, not several.")
     async with room.house.db.reading() as tx:
         position = await position_of(tx, me.person.id)
-        found = await list_said_before(tx, me.person.id, at=at, seq=seq, limit=limit + 1)
-    page = found[:limit]
-    return Messages(
-        items=[message_shape(each) for each in reversed(page)],
-        earlier=cursor_of(page[-1]) if len(found) > limit else None,
-        position=position_text(position),
+        if around is not None:
+            window = await window_around(tx, me.person.id, around, limit=limit)
+        elif after is not None:
+            window = await window_after(tx, me.person.id, after, limit=limit)
+        else:
+            window = await window_before(tx, me.person.id, before, limit=limit)
+        return await messages_shape(tx, me.person.id, window, position)
+
+
+@router.get("/search", summary="Search what was said, on all channels")
+async def search(
+    me: Me, room: Here,
+    q: Annotated[str, Query(min_length=1, max_length=200, description="Words: all of them.")],
+    cursor: Annotated[str | None, Query(max_length=100, description="`next` of a page.")] = None,
+    limit: Limit = 20,
+) -> FoundMessages:  # fmt: skip
+    """The messages that hold all of these words, the newest first."""
+    async with room.house.db.reading() as tx:
+        at, seq = await place_of(tx, me.person.id, cursor)
+        found = await list_saying(tx, me.person.id, q, at=at, seq=seq, limit=limit + 1)
+        page = found[:limit]
+        sounding = await list_sounding(tx, me.person.id, [each.id for each in page])
+    return FoundMessages(
+        items=[message_shape(each, sounding=sounding) for each in page],
+        next=page[-1].id if len(found) > limit else None,
     )
 
 
@@ -79,7 +113,7 @@ async def say(
         response.status_code = 200
         return message_shape(await known_by(house, line, idempotency_key))
     if is_seen:
-        room.have_answered(accepted)
+        await room.have_answered(accepted)
     return message_shape(accepted.message)
 
 
@@ -100,6 +134,17 @@ async def stop_reply(message: str, me: Me, room: Here) -> Response:
     return Response(status_code=204)
 
 
+@router.post("/messages/{message}/retry", status_code=202, summary="Have it answered after all")
+async def retry(message: str, me: Me, room: Here) -> MessageShape:
+    """Have one's own message answered that got no answer; the reply comes as events."""
+    async with room.house.db.reading() as tx:
+        line, _ = await own_words(tx, me.person.id, message)
+    asked = await ask_again(room.house, line, MessageId(message))
+    if asked.claim is not None:
+        await room.have_answered(asked)
+    return message_shape(asked.message)
+
+
 @router.get("/messages/{message}/receipt", summary="Why was that said?")
 async def why(message: str, me: Me, room: Here) -> ReceiptShape:
     """What a reply stood on, and what was left out."""
@@ -114,7 +159,9 @@ async def why(message: str, me: Me, room: Here) -> ReceiptShape:
 async def listen(
     me: Me, room: Here,
     after: Annotated[str | None, Query(max_length=80, description="`position` of a page.")] = None,
-    last_event_id: Annotated[str | None, Header(max_length=80)] = None,
+    last_event_id: Annotated[str | None, Header(
+        max_length=80, description="The id of the last event that was heard."
+    )] = None,
 ) -> StreamingResponse:  # fmt: skip
     """Server-sent events of everything about one person, on every channel.
 
@@ -122,7 +169,8 @@ async def listen(
     `.done`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
     `chat.mood.update`; `chat.settings.updated`; `chat.history.changed` (too much is new: read the
     page anew); `memory.<kind>.created` and `.changed`; `memory.entity.confirmed`,
-    `.description_updated`; `memory.rewritten` (something was forgotten). What is kept has an id;
+    `.description_updated`; `memory.rewritten` (something was forgotten); `memory.thinking` (how far
+    it has come with reading what was said). What is kept has an id;
     `Last-Event-ID` goes on after it, in any process.
     """
     if room.is_full_for(me.person.id):
@@ -154,15 +202,67 @@ async def known_by(house: House, line: Line, key: str) -> Message:
     return known
 
 
-def cursor_of(message: Message) -> str:
-    """The place of a message among others."""
-    return base64.urlsafe_b64encode(f"{message.at}.{message.seq}".encode()).decode()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Some of what was said, oldest first, and whether there is more on either side."""
+
+    messages: list[Message]
+    has_earlier: bool
+    has_later: bool
 
 
-def cursor_from(text: str) -> tuple[Micros, int]:
-    """The place that a cursor names. Raises Refused."""
-    try:
-        at, seq = base64.urlsafe_b64decode(text).decode().split(".")
-        return Micros(int(at)), min(int(seq), LAST_SEQ)
-    except (ValueError, binascii.Error) as error:
-        raise Refused(422, "That cannot be read", "This cursor is none of ours.") from error
+async def window_before(
+    tx: Transaction, person: PersonId, cursor: str | None, *, limit: int
+) -> Window:
+    """The newest messages, or those before a cursor."""
+    at, seq = await place_of(tx, person, cursor)
+    found = await list_said_before(tx, person, at=at, seq=seq, limit=limit + 1)
+    return Window(
+        messages=found[:limit][::-1], has_earlier=len(found) > limit, has_later=cursor is not None
+    )
+
+
+async def window_after(tx: Transaction, person: PersonId, cursor: str, *, limit: int) -> Window:
+    """The messages after a cursor."""
+    at, seq = await place_of(tx, person, cursor)
+    found = await list_said_after(tx, person, at=at, seq=seq, limit=limit + 1)
+    return Window(messages=found[:limit], has_earlier=True, has_later=len(found) > limit)
+
+
+async def window_around(tx: Transaction, person: PersonId, message: str, *, limit: int) -> Window:
+    """A message with what was said before and after it. Raises NotFound."""
+    middle = await get_message(tx, person, MessageId(message))
+    at, seq, each_side = middle.at, middle.seq, max(limit // 2, 1)
+    before = await list_said_before(tx, person, at=at, seq=seq, limit=each_side + 1)
+    after = await list_said_after(tx, person, at=at, seq=seq, limit=each_side + 1)
+    return Window(
+        messages=[*before[:each_side][::-1], middle, *after[:each_side]],
+        has_earlier=len(before) > each_side, has_later=len(after) > each_side,
+    )  # fmt: skip
+
+
+async def messages_shape(
+    tx: Transaction, person: PersonId, window: Window, position: Position
+) -> Messages:
+    """A window as a page."""
+    said = window.messages
+    sounding = await list_sounding(tx, person, [each.id for each in said])
+    span = {"since": said[0].at, "until": said[-1].at} if said else {"since": 0, "until": 0}
+    unanswered = await list_without_answer(tx, person, **span)
+    return Messages(
+        items=[message_shape(each, sounding=sounding) for each in said],
+        earlier=said[0].id if said and window.has_earlier else None,
+        later=said[-1].id if said and window.has_later else None,
+        unanswered=[
+            UnansweredShape(turn=each.turn, ending=each.ending) for each in unanswered
+        ],
+        position=position_text(position),
+    )  # fmt: skip
+
+
+async def place_of(tx: Transaction, person: PersonId, cursor: str | None) -> tuple[Micros, int]:
+    """The place of the message that a cursor names; None: behind all. Raises NotFound."""
+    if cursor is None:
+        return LATEST, LAST_SEQ
+    message = await get_message(tx, person, MessageId(cursor))
+    return message.at, message.seq

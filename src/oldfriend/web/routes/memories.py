@@ -1,42 +1,33 @@
 """What is believed, from which words, since when; and how does the person set it right?"""
 
+from dataclasses import replace
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Header, Query, Response
 
 from oldfriend.app.believing import correcting
 from oldfriend.app.believing.history import history_of
-from oldfriend.app.believing.looking import (
-    Belief,
-    beliefs_at,
-    find_belief,
-    list_beliefs,
-    list_names,
-    list_told,
-    moment_named,
-    search_beliefs,
-)
-from oldfriend.app.forgetting import preview
-from oldfriend.app.house import House
-from oldfriend.domain.ids import short
-from oldfriend.domain.memories import ObjectKind
-from oldfriend.domain.people import Person
+from oldfriend.app.believing.leafing import beliefs_named, find_by_words, leaf_through
+from oldfriend.app.believing.looking import Belief, find_belief, moment_named
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.memory.evidence import list_evidence_of
-from oldfriend.memory.forgetting.choosing import Wish
-from oldfriend.memory.rows import kind_of
+from oldfriend.memory.leafing import Order, Wanted, count_kinds
 from oldfriend.memory.watching import list_standing
+from oldfriend.web.leafing import cursor_at, number_at, place_at, written
 from oldfriend.web.problems import Refused
+from oldfriend.web.room import Room
 from oldfriend.web.shapes.memories import (
     Beliefs,
     BeliefShape,
     Corrected,
-    ForgetPreview,
     HistoryShape,
     Judged,
     Learned,
     ListedKind,
+    Other,
 )
-from oldfriend.web.showing.memories import belief_shape, decided_shape, step_shape, told
+from oldfriend.web.showing.memories import belief_shape, decided_shape, step_shape, tag_of
 from oldfriend.web.signing import Here, Me
 
 TIMELINE: Final[tuple[ObjectKind, ...]] = (
@@ -47,6 +38,13 @@ MOST_SHOWN: Final = 20
 
 router = APIRouter(tags=["memory"])
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
+Cursor = Annotated[str | None, Query(max_length=400, description="`next` of a page.")]
+Day = Annotated[
+    str | None, Query(max_length=40, description="A day or time: as it was believed then.")
+]
+IfMatch = Annotated[
+    str | None, Header(max_length=40, description="`etag`, as it was seen: 412 if it has changed.")
+]
 
 
 @router.get("/learned", summary="What was learned lately")
@@ -71,31 +69,77 @@ async def list_learned(
     )  # fmt: skip
 
 
+def wanted_of(  # noqa: PLR0913 -- each is a filter that can be named in the address
+    me: Me, room: Here,
+    kind: Annotated[list[ListedKind] | None, Query(description="Only such.")] = None,
+    status: Annotated[list[Status] | None, Query(description="Only such; so no summaries.")] = None,
+    subject: Annotated[Subject | None, Query(description="Whom it is about.")] = None,
+    tag: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
+    pinned: Annotated[bool, Query(description="Only what is pinned.")] = False,
+    ended: Annotated[bool, Query(description="Also what is no longer believed.")] = False,
+    sort: Annotated[Order, Query(description="In which order; by kind, each in its own.")] = "kind",
+    as_of: Day = None,
+) -> Wanted:  # fmt: skip
+    """What is asked for. Raises InvalidInput."""
+    now = room.house.clock()
+    return Wanted(
+        kinds=frozenset[ObjectKind](kind or ()), statuses=frozenset[Status](status or ()),
+        subject=subject, tag=tag, is_pinned=pinned, with_ended=ended, order=sort,
+        at=None if as_of is None else moment_named(as_of, me.person.zone, now=now),
+    )  # fmt: skip
+
+
 @router.get("/memories", summary="What is believed, now or on a day")
 async def list_all(
-    me: Me, room: Here,
+    me: Me, room: Here, wanted: Annotated[Wanted, Depends(wanted_of)],
     q: Annotated[str | None, Query(max_length=500, description="Words, or what they mean.")] = None,
-    kind: Annotated[list[ListedKind] | None, Query(description="Only such.")] = None,
-    as_of: Annotated[
-        str | None, Query(max_length=40, description="A day or time: as it was believed then.")
-    ] = None,
-    start: Annotated[int, Query(ge=0, alias="cursor", description="`next` of a page.")] = 0,
-    limit: Limit = 50,
+    cursor: Cursor = None, limit: Limit = 50,
 ) -> Beliefs:  # fmt: skip
-    """All of it, oldest first; with ``q`` what fits best first."""
-    found = await believed(room.house, me.person, q, as_of)
-    wanted = [each for each in found if not kind or kind_of(each.what) in kind]
-    page = wanted[start : start + limit]
+    """A page of it, kind by kind; with ``q`` what fits best first."""
+    if q is not None and q.strip():
+        return await list_found(me, room, wanted, q.strip(), cursor, limit)
+    after = None if cursor is None else place_at(cursor)
+    async with room.house.db.reading() as tx:
+        leaf = await leaf_through(tx, me.person.id, wanted, after=after, limit=limit)
+        counts = await count_kinds(tx, me.person.id, replace(wanted, kinds=frozenset()))
+    return page_of(
+        leaf.beliefs, wanted, counts, zone=me.person.zone,
+        following=None if leaf.next is None else cursor_at(leaf.next),
+    )  # fmt: skip
+
+
+async def list_found(
+    me: Me, room: Here, wanted: Wanted, words: str, cursor: str | None, limit: int
+) -> Beliefs:
+    """A page of what fits some words, best first."""
+    start = 0 if cursor is None else number_at(cursor)
+    found = await find_by_words(room.house, me.person, words, wanted)
+    page = found.ids[start : start + limit]
+    async with room.house.db.reading() as tx:
+        beliefs = await beliefs_named(tx, me.person.id, page, at=wanted.at)
+    is_last = start + limit >= len(found.ids)
+    return page_of(
+        beliefs, wanted, found.counts, zone=me.person.zone,
+        following=None if is_last else written([start + limit]),
+    )  # fmt: skip
+
+
+def page_of(
+    beliefs: tuple[Belief, ...], wanted: Wanted, counts: dict[ObjectKind, int], *, zone: str,
+    following: str | None,
+) -> Beliefs:  # fmt: skip
+    """A page, and how much there is."""
+    total = sum(count for kind, count in counts.items() if not wanted.kinds or kind in wanted.kinds)
     return Beliefs(
-        items=[belief_shape(each, zone=me.person.zone) for each in page], total=len(wanted),
-        next=str(start + limit) if start + limit < len(wanted) else None,
+        items=[belief_shape(each, zone=zone) for each in beliefs], total=total, kinds=counts,
+        next=following,
     )  # fmt: skip
 
 
 @router.get("/memories/{memory}", summary="One thing that is believed")
-async def show(memory: str, me: Me, room: Here) -> BeliefShape:
-    """It, how it stands, and the words for and against it."""
-    return await shown(room.house, me.person, memory)
+async def show(memory: str, me: Me, room: Here, response: Response) -> BeliefShape:
+    """It, how it stands, and the words for and against it; its ETag is for If-Match."""
+    return await shown(room, me, memory, response)
 
 
 @router.get("/memories/{memory}/history", summary="How it came to be believed")
@@ -110,55 +154,70 @@ async def show_history(memory: str, me: Me, room: Here) -> HistoryShape:
 
 
 @router.post("/memories/{memory}/verdict", summary="Confirm, reject, pin or unpin it")
-async def judge(memory: str, judged: Judged, me: Me, room: Here) -> BeliefShape:
+async def judge(memory: str, judged: Judged, me: Me, room: Here, response: Response) -> BeliefShape:
     """Decide about it; how it is then."""
     await correcting.judge(room.house, me.person.id, judged.verdict, memory)
     room.house.waking.ring()
-    return await shown(room.house, me.person, memory)
+    return await shown(room, me, memory, response)
 
 
 @router.patch("/memories/{memory}", summary="Put it right")
-async def put_right(memory: str, corrected: Corrected, me: Me, room: Here) -> BeliefShape:
-    """Say how it is; what is so now."""
-    changed = await correcting.edit(
-        room.house, me.person.id, memory, corrected.text, value=corrected.value
-    )
+async def put_right(
+    memory: str, corrected: Corrected, me: Me, room: Here, response: Response,
+    if_match: IfMatch = None,
+) -> BeliefShape:  # fmt: skip
+    """Say how it is, or when it is due; what is so now."""
+    base = base_in(if_match)
+    try:
+        if corrected.due is not None:
+            await correcting.set_due(room.house, me.person, memory, corrected.due, base=base)
+            base = None
+        if corrected.text is not None:
+            changed = await correcting.edit(
+                room.house, me.person.id, memory, corrected.text, value=corrected.value, base=base
+            )
+            memory = changed[0].id
+    except StaleDecision as error:
+        raise Refused(
+            412, "It has changed meanwhile",
+            "Look at it as it reads now, then say again what is right.",
+        ) from error  # fmt: skip
     room.house.waking.ring()
-    return await shown(room.house, me.person, changed[0].id)
+    return await shown(room, me, memory, response)
 
 
-@router.get("/memories/{memory}/forget-preview", summary="What would be forgotten with it")
-async def preview_forget(memory: str, me: Me, room: Here) -> ForgetPreview:
-    """What goes, and how many replies stood on it; nothing is done."""
-    seen = await preview(room.house, me.person.id, Wish(ids=(memory,)))
-    foreseen = seen.foreseen
-    goes = [each.text for each in foreseen.messages]
-    goes += [told(each.after) for each in foreseen.objects.values()]
-    return ForgetPreview(
-        counts=dict(seen.counts), goes=goes[:MOST_SHOWN], replies=seen.receipts,
-        command=f"oldfriend forget {short(memory)}",
-    )  # fmt: skip
+@router.post("/memories/{memory}/merge", summary="Two that say the same become one")
+async def merge(memory: str, other: Other, me: Me, room: Here, response: Response) -> BeliefShape:
+    """The other joins it, with its words; it, as it is then."""
+    await correcting.merge(room.house, me.person.id, memory, other.other)
+    room.house.waking.ring()
+    return await shown(room, me, memory, response)
 
 
-async def believed(house: House, person: Person, q: str | None, as_of: str | None) -> list[Belief]:
-    """What is believed, of everything or of what some words ask for. Raises Refused."""
-    if as_of is not None:
-        if q is not None:
-            raise Refused(422, "Not both", "Search what is believed now, or look at a day.")
-        at = moment_named(as_of, person.zone, now=house.clock())
-        async with house.db.reading() as tx:
-            return await beliefs_at(tx, person.id, at)
-    if q is not None and q.strip():
-        return await search_beliefs(house, person, q)
-    async with house.db.reading() as tx:
-        return [
-            *await list_beliefs(tx, person.id),
-            *await list_names(tx, person.id),
-            *[Belief(what=each) for each in await list_told(tx, person.id)],
-        ]
+@router.post("/memories/{memory}/separate", summary="They are two, and stay so")
+async def separate(
+    memory: str, other: Other, me: Me, room: Here, response: Response
+) -> BeliefShape:
+    """One that was merged into the other stands on its own words again; it, as it is then."""
+    await correcting.separate(room.house, me.person.id, memory, other.other)
+    room.house.waking.ring()
+    return await shown(room, me, memory, response)
 
 
-async def shown(house: House, person: Person, memory: str) -> BeliefShape:
-    """Something believed as it is now. Raises NotFound, InvalidInput."""
-    async with house.db.reading() as tx:
-        return belief_shape(await find_belief(tx, person.id, memory), zone=person.zone)
+async def shown(room: Room, me: Me, memory: str, response: Response) -> BeliefShape:
+    """Something believed as it is now, and its ETag. Raises NotFound, InvalidInput."""
+    async with room.house.db.reading() as tx:
+        found = await find_belief(tx, me.person.id, memory)
+    if found.base is not None:
+        response.headers["ETag"] = tag_of(found.base)
+    return belief_shape(found, zone=me.person.zone)
+
+
+def base_in(if_match: str | None) -> int | None:
+    """The change that somebody has seen last; None: they do not say. Raises Refused."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    number = if_match.strip().strip('"')
+    if not number.isdigit() or len(number) > 18:
+        raise Refused(412, "It has changed meanwhile", "If-Match is no ETag of ours. Look again.")
+    return int(number)

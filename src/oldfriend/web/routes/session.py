@@ -1,30 +1,63 @@
-"""Who is signed in, and how are things? Signing in by a one-time link, and out."""
+"""Who is signed in, where, and how are things? Signing in, by a link or a passkey, and out."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from oldfriend import __version__
+from oldfriend.app.forming.progress import find_progress
 from oldfriend.app.house import House
+from oldfriend.app.passkeys import ask_to_sign, signed_by
+from oldfriend.app.persona.naming import change_person
 from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.days import find_first_said
 from oldfriend.memory.moods import find_mood
 from oldfriend.memory.people import ensure_companion, get_companion
 from oldfriend.memory.sign_in import (
     SESSION_GOOD_FOR,
+    OpenedWith,
     SignedIn,
+    end_other_sessions,
     end_web_session,
     find_web_session,
+    list_web_sessions,
     new_secret,
+    note_attempt,
     open_web_session,
     print_of,
     prolong_web_session,
+    refuse_guessing,
     use_link,
 )
 from oldfriend.web.problems import Refused
-from oldfriend.web.shapes.session import Signed, SignIn, State
+from oldfriend.web.room import Room
+from oldfriend.web.shapes.keys import Answered, Asked
+from oldfriend.web.shapes.session import (
+    Ended,
+    PersonEdited,
+    Sessions,
+    Signed,
+    SignIn,
+    State,
+)
 from oldfriend.web.showing.common import in_zone
-from oldfriend.web.showing.session import mood_shape
-from oldfriend.web.signing import Here, Me, cookie_name, hand_over, take_back, token_of
+from oldfriend.web.showing.keys import browser_named, session_shape
+from oldfriend.web.showing.session import mood_shape, progress_shape
+from oldfriend.web.signing import (
+    Here,
+    Holder,
+    InBrowser,
+    Me,
+    address_of,
+    cookie_name,
+    hand_over,
+    place_of,
+    take_back,
+    token_of,
+)
 
 router = APIRouter(tags=["session"])
 
@@ -36,33 +69,88 @@ def list_troubles() -> list[str]:
 
 @router.post("/session", summary="Sign in with a one-time link")
 async def sign_in(given: SignIn, request: Request, response: Response, room: Here) -> Signed:
-    """Use the link up and open a session; its cookie comes with the answer."""
-    secret = new_secret()
-    me = await opened_by(room.house, given.link, secret)
-    if me is None:
+    """Use the link, or the invitation, up and open a session; its cookie comes with the answer."""
+    house = room.house
+    async with house.db.writing() as tx:
+        now = house.clock()
+        await refuse_guessing(tx, address_of(request), now=now)
+        opened = await use_link(tx, given.link, now=now)
+        if opened is None:
+            await note_attempt(tx, address_of(request), now=now)
+    if opened is None:
         raise Refused(
             401, "This link is no longer good",
             "It opens once, within ten minutes. Run `oldfriend link` for a new one.",
         )  # fmt: skip
+    return await begin(request, response, room, *opened)
+
+
+@router.post("/session/passkey/options", summary="Begin to sign in with a passkey")
+async def ask_for_passkey(request: Request, room: Here) -> Asked:
+    """What the browser is to ask a device; good once, for five minutes."""
+    async with room.house.db.reading() as tx:
+        await refuse_guessing(tx, address_of(request), now=room.house.clock())
+    options = await ask_to_sign(room.house, place_of(request))
+    assert isinstance(options, dict)
+    return Asked(options=options)
+
+
+@router.post("/session/passkey", summary="Sign in with a passkey")
+async def sign_in_with_passkey(
+    answered: Answered, request: Request, response: Response, room: Here
+) -> Signed:
+    """Verify what the device has signed, and open a session as whose passkey it is."""
+    house, came_from = room.house, address_of(request)
+    async with house.db.reading() as tx:
+        await refuse_guessing(tx, came_from, now=house.clock())
+    try:
+        person = await signed_by(house, place_of(request), answered.credential)
+    except InvalidInput:
+        await tried_in_vain(house, came_from)
+        raise
+    if person is None:
+        await tried_in_vain(house, came_from)
+        raise Refused(
+            401, "This passkey is not known here",
+            "It may have been taken away. Run `oldfriend link`, and add it again in Settings.",
+        )  # fmt: skip
+    return await begin(request, response, room, person, "passkey")
+
+
+async def tried_in_vain(house: House, came_from: str) -> None:
+    """Note that somebody could not sign in."""
+    async with house.db.writing() as tx:
+        await note_attempt(tx, came_from, now=house.clock())
+
+
+async def begin(
+    request: Request, response: Response, room: Room, person: PersonId, opened_with: OpenedWith
+) -> Signed:
+    """Open a session, always a new one; the one that this browser had before ends."""
+    house, secret = room.house, new_secret()
+    before = request.cookies.get(cookie_name(request, room))
+    async with house.db.writing() as tx:
+        now = house.clock()
+        await ensure_companion(tx, now=now)
+        if before is not None and (
+            earlier := await find_web_session(tx, print_of(before), now=now)
+        ):
+            await end_web_session(tx, earlier.person.id, earlier.print)
+        await open_web_session(
+            tx, person, secret, now=now, opened_with=opened_with,
+            browser=browser_named(request.headers.get("user-agent", "")),
+        )  # fmt: skip
+        me = await find_web_session(tx, print_of(secret), now=now)
+    assert me is not None  # it was just opened
     hand_over(request, response, room, secret)
     return signed(me, secret)
 
 
-async def opened_by(house: House, link: str, secret: str) -> SignedIn | None:
-    """The session that a link opens; None: it is not good. Raises InvalidInput."""
-    async with house.db.writing() as tx:
-        now = house.clock()
-        person = await use_link(tx, link, now=now)
-        if person is None:
-            return None
-        await ensure_companion(tx, now=now)
-        await open_web_session(tx, person, secret, now=now)
-        return await find_web_session(tx, print_of(secret), now=now)
-
-
 @router.get("/session", summary="Who is signed in")
 async def who(request: Request, response: Response, me: Me, room: Here) -> Signed:
-    """This browser's person, and the token for what changes something; renewed once a day."""
+    """The person who asks, and the token for what changes something; renewed once a day."""
+    if me.is_program:
+        return signed(me, "")
     house = room.house
     secret = request.cookies[cookie_name(request, room)]
     if me.expires_at - house.clock() < SESSION_GOOD_FOR - DAY:
@@ -73,13 +161,49 @@ async def who(request: Request, response: Response, me: Me, room: Here) -> Signe
 
 
 @router.delete("/session", status_code=204, summary="Sign out")
-async def sign_out(request: Request, me: Me, room: Here) -> Response:
+async def sign_out(request: Request, me: InBrowser, room: Here) -> Response:
     """End this browser's session."""
     async with room.house.db.writing() as tx:
         await end_web_session(tx, me.person.id, me.print)
     response = Response(status_code=204)
     take_back(request, response, room)
     return response
+
+
+@router.get("/sessions", summary="Where you are signed in")
+async def list_sessions(me: Holder, room: Here) -> Sessions:
+    """Every browser, used last first."""
+    async with room.house.db.reading() as tx:
+        found = await list_web_sessions(tx, me.person.id, now=room.house.clock())
+    return Sessions(
+        items=[session_shape(each, this=me.print, zone=me.person.zone) for each in found]
+    )
+
+
+@router.delete("/sessions", summary="Sign out everywhere else")
+async def end_others(me: Holder, room: Here) -> Ended:
+    """End every session but the one that asks."""
+    async with room.house.db.writing() as tx:
+        return Ended(count=await end_other_sessions(tx, me.person.id, me.print))
+
+
+@router.delete("/sessions/{session}", status_code=204, summary="Sign a browser out")
+async def end_session(session: str, me: Holder, room: Here) -> Response:
+    """End one session of yours, also this one."""
+    async with room.house.db.writing() as tx:
+        if not await end_web_session(tx, me.person.id, session):
+            raise NotFound("There is no such session; it may have ended already.")
+    return Response(status_code=204)
+
+
+@router.patch("/me", summary="Change your name or time zone")
+async def change_me(edited: PersonEdited, me: Me, room: Here) -> Signed:
+    """Of whoever asks; what was said stays signed as it was."""
+    person = await change_person(room.house, me.person.id, name=edited.name, zone=edited.zone)
+    changed = SignedIn(
+        person=person, print=me.print, expires_at=me.expires_at, is_program=me.is_program
+    )
+    return signed(changed, "")
 
 
 @router.get("/state", summary="How things are now")
@@ -90,17 +214,24 @@ async def state(
     house = room.house
     async with house.db.reading() as tx:
         companion = await get_companion(tx)
+        is_new = not (
+            await list_blocks(tx, me.person.id) or await find_first_said(tx, me.person.id)
+        )
         mood = await find_mood(tx, me.person.id, at=house.clock())
+        progress = await find_progress(tx, me.person.id, now=house.clock())
     model = house.models.get("main")
     return State(
-        companion=companion.name, mood=mood_shape(mood), troubles=troubles, version=__version__,
-        model=None if model is None else model.name,
+        companion=companion.name, is_new=is_new, mood=mood_shape(mood), troubles=troubles,
+        version=__version__,
+        model=None if model is None else model.name, hears=house.transcriber is not None,
+        progress=progress_shape(progress, zone=me.person.zone),
     )  # fmt: skip
 
 
 def signed(me: SignedIn, secret: str) -> Signed:
-    """Who this browser is signed in as."""
+    """Who asks; without a secret, no token goes with it."""
     return Signed(
-        name=me.person.name, is_owner=me.person.is_owner, language=me.person.language,
-        token=token_of(secret), expires_at=in_zone(me.expires_at, me.person.zone),
+        id=me.person.id, name=me.person.name, is_owner=me.person.is_owner,
+        language=me.person.language, zone=me.person.zone, token=token_of(secret) if secret else "",
+        expires_at=in_zone(me.expires_at, me.person.zone),
     )  # fmt: skip

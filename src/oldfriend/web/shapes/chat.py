@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from oldfriend.app.asking_again import Ending
 from oldfriend.domain.messages import MAX_TEXT
 from oldfriend.domain.trust import Role, TrustClass
 from oldfriend.web.shapes.common import Shape, WordsShape
@@ -14,7 +15,9 @@ LONGEST_KEY = 200
 class Said(Shape):
     """Something to say."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+    text: Annotated[str, Field(
+        min_length=1, max_length=MAX_TEXT, examples=["My sister Ana was born in Porto."]
+    )]  # fmt: skip
     zone: str | None = Field(
         default=None, max_length=100, description="Where it is said: an IANA time zone.",
         examples=["Europe/Lisbon"],
@@ -24,7 +27,9 @@ class Said(Shape):
 class Edited(Shape):
     """Other words for something that was said."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+    text: Annotated[str, Field(
+        min_length=1, max_length=MAX_TEXT, examples=["My sister Ana was born in Braga."]
+    )]  # fmt: skip
 
 
 class MessageShape(Shape):
@@ -40,6 +45,15 @@ class MessageShape(Shape):
     turn: str | None = Field(description="What was said and what was replied share it.")
     text: str
     at: str
+    is_aloud: bool = Field(description="Said aloud; the text is what was heard.")
+    has_sound: bool = Field(description="It can be listened to: GET …/sound.")
+
+
+class UnansweredShape(Shape):
+    """That something said has no answer."""
+
+    turn: str
+    ending: Ending = Field(description="All but a turn that waits can be asked for again.")
 
 
 class Messages(Shape):
@@ -47,7 +61,16 @@ class Messages(Shape):
 
     items: list[MessageShape]
     earlier: str | None = Field(description="The cursor of the page before; None: there is none.")
+    later: str | None = Field(description="The cursor of the page after; None: this is the newest.")
+    unanswered: list[UnansweredShape]
     position: str = Field(description="For /events?after=: nothing that follows is missed.")
+
+
+class FoundMessages(Shape):
+    """A page of what was sought in the talk, the newest first."""
+
+    items: list[MessageShape]
+    next: str | None = Field(description="The cursor of the next page; None: this is the last.")
 
 
 class Ground(Shape):
@@ -62,6 +85,14 @@ class Ground(Shape):
     score: float
     why: list[str]
     words: list[WordsShape]
+
+
+class SectionShape(Shape):
+    """A part of what a model was told."""
+
+    name: str = Field(examples=["rules", "recent", "facts"])
+    tokens: int
+    dropped: int = Field(description="How much did not fit in: messages and beliefs.")
 
 
 class ReceiptShape(Shape):
@@ -79,5 +110,7 @@ class ReceiptShape(Shape):
     tokens_in: int | None
     tokens_out: int | None
     cost_usd: float | None
+    seconds: float | None = Field(description="How long it was in the making, from the question.")
+    sections: list[SectionShape] = Field(description="What a model was told; empty: none was.")
     answerable: float | None = Field(description="How likely it seemed that it answers, 0 to 1.")
     as_text: str = Field(description="All of it to read, as `oldfriend why` prints it.")

@@ -1,6 +1,6 @@
 """What do all forms share?"""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from oldfriend.domain.trust import TrustClass
 
@@ -20,3 +20,4 @@ class WordsShape(Shape):
     trust: TrustClass
     supports: bool
     at: str
+    channel: str | None = Field(default=None, description="Where it was said, where that is told.")

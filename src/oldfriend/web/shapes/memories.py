@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from oldfriend.domain.memories import ChangeOp, ObjectKind
+from oldfriend.domain.memories import ChangeOp, MoodSignal, ObjectKind, Subject
+from oldfriend.memory.turning import Turn
 from oldfriend.web.shapes.chat import MessageShape
 from oldfriend.web.shapes.common import Shape, WordsShape
 
@@ -13,6 +14,14 @@ ListedKind = Literal[
     "note", "event", "fact", "preference", "pattern", "commitment", "expectation", "triple",
     "thought", "opinion", "entity", "summary",
 ]  # fmt: skip
+
+
+class PointShape(Shape):
+    """How a belief stood once some words were said."""
+
+    at: str
+    strength: float = Field(description="1 to 20: grows with words that are spread over time.")
+    confidence: float
 
 
 class BeliefShape(Shape):
@@ -24,15 +33,27 @@ class BeliefShape(Shape):
     status: str | None = Field(description="Such as active, tentative or disputed.")
     key: str | None = Field(default=None, description="Of a fact or preference: what it is about.")
     value: str | None = None
+    subject: Subject | None = Field(default=None, description="Whom it is about.")
+    tags: list[str] = Field(default=[])
     is_pinned: bool
     is_by_person: bool = Field(description="Said, corrected or confirmed by the person here.")
     impact: int = Field(default=0, description="Of an event, −10 to +10.")
-    happened_at: str | None = None
+    level: int | None = Field(default=None, description="Of a summary: 1 of a talk, more of more.")
+    happened_at: str | None = Field(default=None, description="Of a summary: when it begins.")
+    until_at: str | None = Field(default=None, description="Of a summary: when it ends.")
     due_at: str | None = None
     learned_at: str
     ended_at: str | None = Field(description="Since when it is no longer believed.")
+    first_seen_at: str | None = Field(default=None, description="When it was first said.")
+    last_seen_at: str | None = None
     confidence: float | None
+    strength: float | None = None
     times_seen: int | None
+    course: list[PointShape] = Field(
+        default=[], description="How strong it was over time, where it was said more than once."
+    )
+    merged_into: str | None = Field(default=None, description="What it has been joined to.")
+    etag: str | None = Field(default=None, description="For If-Match, where it is to be edited.")
     words: list[WordsShape]
 
 
@@ -42,6 +63,9 @@ class Decided(Shape):
     seq: int
     op: ChangeOp
     by: str = Field(description="Who has decided.", examples=["rules", "a model", "you"])
+    source: Literal["reflection", "slow tick"] | None = Field(
+        description="Of a thought: what it came from."
+    )
     at: str
     belief: BeliefShape
 
@@ -58,12 +82,72 @@ class Beliefs(Shape):
 
     items: list[BeliefShape]
     total: int
+    kinds: dict[ObjectKind, int] = Field(
+        description="How much there is of each kind, whichever kinds are asked for."
+    )
     next: str | None = Field(description="The cursor of the next page; None: this is the last.")
+
+
+class TagsShape(Shape):
+    """The tags of what is believed now, the most frequent first."""
+
+    items: dict[str, int]
+
+
+class DayShape(Shape):
+    """How much was decided on a day, by the clocks of the person."""
+
+    day: str = Field(examples=["2026-03-14"])
+    added: int
+    changed: int
+    ended: int
+
+
+class DaysShape(Shape):
+    """The days on which something was decided, oldest first."""
+
+    items: list[DayShape]
+    today: str
+
+
+class TurnedShape(Shape):
+    """Something that is not believed on two days alike."""
+
+    turn: Turn
+    op: ChangeOp = Field(description="What was decided about it last.")
+    by: str
+    at: str
+    belief: BeliefShape
+    before: str | None = Field(description="How it read on the earlier day, if it was believed.")
+
+
+class BetweenShape(Shape):
+    """A page of what has changed between two days, the newest first."""
+
+    items: list[TurnedShape]
+    counts: dict[Turn, int]
+    next: str | None = Field(description="The cursor of the next page; None: this is the last.")
+
+
+class FeltShape(Shape):
+    """How the companion felt at the end of a talk."""
+
+    at: str
+    phrase: str
+    energy: int = Field(description="0 to 10.")
+    signal: MoodSignal | None = Field(description="How the person seemed.")
+
+
+class Moods(Shape):
+    """Moods, oldest first."""
+
+    items: list[FeltShape]
 
 
 class StepShape(Shape):
     """One decision in the history of a belief."""
 
+    id: str = Field(description="What was decided about: it, or what it overtook or gave way to.")
     op: ChangeOp
     by: str
     at: str
@@ -88,14 +172,24 @@ class Judged(Shape):
 class Corrected(Shape):
     """A belief put right."""
 
-    text: Annotated[str, Field(min_length=1, max_length=4000)]
+    text: Annotated[str | None, Field(min_length=1, max_length=4000)] = None
     value: str | None = Field(default=None, max_length=1000)
+    due: str | None = Field(
+        default=None, max_length=40, examples=["2026-03-14", "none"],
+        description="When a promise or an expectation is due: a day, a time, or “none”.",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def says_something(self) -> "Corrected":
+        """Refuse what puts nothing right."""
+        if self.text is None and (self.due is None or self.value is not None):
+            raise ValueError("say the text that is right, or when it is due")
+        return self
 
 
-class ForgetPreview(Shape):
-    """What would be forgotten with something; nothing is done yet."""
+class Other(Shape):
+    """The second of two."""
 
-    counts: dict[str, int]
-    goes: list[str] = Field(description="The messages and beliefs that would go, as they read.")
-    replies: int = Field(description="Replies that stood on it.")
-    command: str = Field(description="What does it.")
+    other: Annotated[str, Field(
+        min_length=4, max_length=64, examples=["018e4e4f-0bb8-7000-a1db-edf045bb7786"]
+    )]  # fmt: skip

@@ -1,9 +1,12 @@
 """How is what was said shown, and why?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import Final
 
+from oldfriend.app.recordings import is_aloud
 from oldfriend.app.showing import INTENTS, Explained, Thing, moment, receipt_as_text
-from oldfriend.domain.ids import ObjectId
+from oldfriend.domain.clock import HOUR, SECOND
+from oldfriend.domain.ids import MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
@@ -12,16 +15,20 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.memory.watching import Position
 from oldfriend.turn.explaining import reasons_in_words
 from oldfriend.web.problems import Refused
-from oldfriend.web.shapes.chat import Ground, MessageShape, ReceiptShape
+from oldfriend.web.shapes.chat import Ground, MessageShape, ReceiptShape, SectionShape
 from oldfriend.web.showing.common import text_or_none, whole_or_none, words_shape
 
+LONGEST_MAKING: Final = HOUR
+"""A reply that was put off for longer says nothing about how quick it was."""
 
-def message_shape(message: Message) -> MessageShape:
-    """A message."""
+
+def message_shape(message: Message, *, sounding: Container[MessageId] = ()) -> MessageShape:
+    """A message; ``sounding`` are those that can be listened to."""
     return MessageShape(
         id=message.id, version=message.version, role=message.role, speaker=message.speaker,
         trust=message.trust, channel=message.channel, session=message.session,
         turn=message.turn, text=message.text, at=moment(message),
+        is_aloud=is_aloud(message.details), has_sound=message.id in sounding,
     )  # fmt: skip
 
 
@@ -45,10 +52,34 @@ def receipt_shape(told_of: Explained) -> ReceiptShape:
         tokens_in=whole_or_none(spent.get("tokens_in")),
         tokens_out=whole_or_none(spent.get("tokens_out")),
         cost_usd=None if (cost := whole_or_none(spent.get("cost"))) is None else cost / DOLLAR,
+        seconds=seconds_between(told_of), sections=sections_of(details.get("context")),
         answerable=answerable if isinstance(answerable := details.get("answerable"), float)
         else None,
         as_text=receipt_as_text(told_of),
     )  # fmt: skip
+
+
+def seconds_between(told_of: Explained) -> float | None:
+    """How long a reply was in the making; None where that cannot be told."""
+    passed = told_of.receipt.made_at - told_of.asked.at
+    return round(passed / SECOND, 1) if 0 <= passed < LONGEST_MAKING else None
+
+
+def sections_of(context: JsonValue) -> list[SectionShape]:
+    """What a model was told, part by part, and how much of each did not fit in."""
+    match context:
+        case {"tokens": dict(tokens), "dropped": dict(dropped)}:
+            return [
+                SectionShape(name=name, tokens=took, dropped=length_of(dropped.get(name)))
+                for name, took in tokens.items()
+                if isinstance(took, int) and (took or name in dropped)
+            ]
+    return []
+
+
+def length_of(value: JsonValue) -> int:
+    """How many stand in a list; none where it is none."""
+    return len(value) if isinstance(value, list) else 0
 
 
 def ground_shape(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> Ground:

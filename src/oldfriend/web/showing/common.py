@@ -31,4 +31,5 @@ def words_shape(words: Evidence) -> WordsShape:
     return WordsShape(
         message=words.message, quote=words.quote, speaker=words.speaker, trust=words.trust,
         supports=words.stance == "supports", at=in_zone(words.said_at, words.zone),
+        channel=words.channel or None,
     )  # fmt: skip

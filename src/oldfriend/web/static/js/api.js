@@ -13,9 +13,9 @@ export class Problem extends Error {
 }
 
 /** @param {string} path @param {RequestInit & {json?: unknown}} [options] */
-async function ask(path, { json, headers, ...rest } = {}) {
-  const body = json === undefined ? undefined : JSON.stringify(json);
-  const sent = { ...headers, "X-CSRF-Token": token, ...(body && { "Content-Type": "application/json" }) };
+export async function ask(path, { json, headers, ...rest } = {}) {
+  const body = json === undefined ? rest.body : JSON.stringify(json);
+  const sent = { ...(json !== undefined && { "Content-Type": "application/json" }), ...headers, "X-CSRF-Token": token };
   let response;
   try {
     response = await fetch(ROOT + path, { ...rest, body, headers: sent });
@@ -28,9 +28,32 @@ async function ask(path, { json, headers, ...rest } = {}) {
   return answer;
 }
 
-/** @param {any} signed */
+/** Send a file as it is, telling how much of it has gone. @param {string} path @param {File} file
+ * @param {(percent: number) => void} tell */
+export function sendFile(path, file, tell) {
+  const request = new XMLHttpRequest();
+  return new Promise((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => tell(Math.round((100 * loaded) / (total || 1)));
+    request.onerror = () => reject(new Problem(0, ""));
+    request.onload = () => {
+      const answer = JSON.parse(request.responseText || "null");
+      if (request.status < 400) resolve(answer);
+      else reject(new Problem(request.status, answer?.detail ?? request.statusText));
+    };
+    request.open("POST", ROOT + path);
+    request.setRequestHeader("X-CSRF-Token", token);
+    request.setRequestHeader("X-File-Name", at(file.name));
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.send(file);
+  });
+}
+
+let whose = null; // a page is one person's, from the first answer on
+
+/** Keep the token of this page's person; another's is not taken. @param {any} signed */
 function keepToken(signed) {
-  token = signed.token;
+  whose ??= signed.id;
+  if (whose === signed.id) token = signed.token;
   return signed;
 }
 
@@ -39,17 +62,26 @@ const at = encodeURIComponent;
 export const api = {
   signIn: async (link) => keepToken(await ask("/session", { method: "POST", json: { link } })),
   who: async () => keepToken(await ask("/session")),
+  askToSign: () => ask("/session/passkey/options", { method: "POST" }),
+  signWith: async (credential) => keepToken(await ask("/session/passkey", { method: "POST", json: { credential } })),
   signOut: () => ask("/session", { method: "DELETE" }),
   state: () => ask("/state"),
-  messages: (before) => ask(`/chat/messages?limit=50${before ? `&before=${at(before)}` : ""}`),
+  messages: () => ask("/chat/messages?limit=50"),
+  messagesBefore: (id) => ask(`/chat/messages?limit=50&before=${at(id)}`),
+  messagesAfter: (id) => ask(`/chat/messages?limit=50&after=${at(id)}`),
+  messagesAround: (id) => ask(`/chat/messages?limit=60&around=${at(id)}`),
+  searchTalk: (words, cursor) => ask(`/chat/search?q=${at(words)}${cursor ? `&cursor=${at(cursor)}` : ""}`),
   say: (key, text, zone) =>
     ask("/chat/messages", { method: "POST", json: { text, zone }, headers: { "Idempotency-Key": key } }),
+  sayAloud: (key, sound, zone) =>
+    ask(`/chat/sounds?zone=${at(zone)}`, { method: "POST", body: sound, headers: { "Idempotency-Key": key, "Content-Type": sound.type } }),
+  soundOf: (id) => `${ROOT}/chat/messages/${at(id)}/sound`,
+  retry: (id) => ask(`/chat/messages/${at(id)}/retry`, { method: "POST" }),
   edit: (id, text) => ask(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
   stop: (id) => ask(`/chat/messages/${at(id)}/stop`, { method: "POST" }),
   why: (id) => ask(`/chat/messages/${at(id)}/receipt`),
   learned: (before) => ask(`/learned?limit=20${before ? `&before=${at(before)}` : ""}`),
   search: (words) => ask(`/memories?limit=20&q=${at(words)}`),
   judge: (id, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict } }),
-  foresee: (id) => ask(`/memories/${at(id)}/forget-preview`),
   events: (after) => new EventSource(`${ROOT}/chat/events?after=${at(after)}`),
 };

@@ -1,172 +1,164 @@
-// The talk: what was said on every channel, what is being said, and where to say something.
+// The talk: a window of what was said on every channel, what is being said, and where to say something.
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
-import { api } from "./api.js";
+import { signal } from "../vendor/signals.js";
+import { Composer } from "./chat/composer.js";
+import { Draft, Pending, Said } from "./chat/said.js";
+import { TalkSearch } from "./chat/search.js";
 import { html } from "./html.js";
-import { Arrow, Square } from "./icons.js";
+import { Down, Glass } from "./icons.js";
+import { addressOf, go, place, follow } from "./places.js";
 import * as store from "./store.js";
-import { dayOf, t, timeOf } from "./words.js";
+import * as unsent from "./unsent.js";
+import { dayOf, t } from "./words.js";
 
-const HERE = "web";
 const NEAR_END_PX = 120;
+const AHEAD_PX = 900; // so far before one reaches it more is read
 const COVERED = "(max-width: 1080px)"; // what opens lies over the talk
-const MOST_PAGES = 40;
 const SHOWN_MS = 1600;
 
 export function Chat({ strip }) {
-  const list = useRef(null);
-  const isAtEnd = useRef(true);
-  const said = store.messages.value;
-  const drafts = Object.entries(store.drafts.value);
-  useLayoutEffect(() => {
-    if (isAtEnd.current) list.current.scrollTop = list.current.scrollHeight;
-  });
+  const [isSearching, search] = useState(false);
   useEffect(() => {
-    const watch = new ResizeObserver(() => {
-      if (isAtEnd.current) list.current.scrollTop = list.current.scrollHeight;
-    });
-    watch.observe(list.current);
-    return () => watch.disconnect();
+    const open = (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
+      event.preventDefault();
+      search(true);
+    };
+    addEventListener("keydown", open);
+    return () => removeEventListener("keydown", open);
   }, []);
-  const onScroll = ({ target }) => {
-    isAtEnd.current = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
-  };
-  const showEarlier = async () => {
-    const height = list.current.scrollHeight;
-    await store.loadEarlier();
-    requestAnimationFrame(() => (list.current.scrollTop += list.current.scrollHeight - height));
-  };
   return html`<main class="chat">
-    <div class="talk" ref=${list} onScroll=${onScroll} role="log" aria-label=${t("conversation")} tabindex="0">
-      <div class="lines">
-        ${store.earlier.value && html`<button class="quiet earlier" onClick=${showEarlier}>${t("earlier")}</button>`}
-        ${said.length === 0 && !store.pending.value.length &&
-        html`<p class="welcome">${t("welcome", { name: store.state.value.companion })}</p>`}
-        ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />`)}
-        ${drafts.map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`)}
-        ${!drafts.length && store.waitingFor.value &&
-        html`<p class="aside" role="status">${t("thinking", { name: store.state.value.companion })}</p>`}
-        ${store.pending.value.map((each) => html`<${Pending} key=${each.key} name=${each.key} text=${each.text} why=${each.why} />`)}
-      </div>
-    </div>
+    ${isSearching
+      ? html`<${TalkSearch} onClose=${() => search(false)} />`
+      : html`<p class="talk-bar"><span>${dayInSight.value && dayOf(dayInSight.value)}</span>
+          <button class="quiet" aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${() => search(true)}><${Glass} /></button></p>`}
+    <${Talk} />
     ${strip}
     <${Composer} />
   </main>`;
 }
 
-function Said({ message, before }) {
-  const isNewDay = !before || dayOf(before.at) !== dayOf(message.at);
-  const isNewTalk = !isNewDay && before.channel === message.channel && before.session !== message.session;
-  const isMine = message.role === "person";
-  const why = store.ended.value[message.turn] ?? store.ended.value[message.id];
-  return html`
-    ${isNewDay && html`<h2 class="day">${dayOf(message.at)}</h2>`}
-    ${isNewTalk && html`<hr class="talk-break" />`}
-    <article id=${`m-${message.id}`} class=${`said ${isMine ? "mine" : "theirs"}`}>
-      ${isMine ? html`<${OwnWords} message=${message} />` : html`<${Words} message=${message} />`}
-    </article>
-    ${isMine && why && html`<p class="aside">${why === "stopped" ? t("stopped") : why}</p>`}
-  `;
-}
-
-function Words({ message }) {
-  return html`<div class="bubble">${message.text}</div>
-    <p class="meta"><span class="visually-hidden">${message.speaker}, </span><${Where} message=${message} />
-      ${message.turn && html`<button class="quiet" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
-    </p>`;
-}
-
-function OwnWords({ message }) {
-  const [text, setText] = useState(null);
-  const save = async (event) => {
-    event.preventDefault();
-    if (text.trim() && text !== message.text) store.place(await api.edit(message.id, text));
-    setText(null);
-  };
-  if (text !== null) {
-    return html`<form class="editing" onSubmit=${save}>
-      <textarea aria-label=${t("edit")} rows="3" value=${text} onInput=${({ target }) => setText(target.value)}
-        onKeyDown=${({ key }) => key === "Escape" && setText(null)}></textarea>
-      <p class="meta"><button>${t("save")}</button>
-        <button type="button" class="quiet" onClick=${() => setText(null)}>${t("cancel")}</button></p></form>`;
-  }
-  return html`<div class="bubble">${message.text}</div>
-    <p class="meta"><span class="visually-hidden">${t("you")}, </span>
-      ${message.turn && message.channel === HERE && html`<button class="quiet on-hover" onClick=${() => setText(message.text)}>${t("edit")}</button>`}
-      ${message.version > 1 && html`<span>${t("edited")}</span>`}<${Where} message=${message} /></p>`;
-}
-
-function Where({ message }) {
-  return html`${message.channel !== HERE && html`<span class="pill">${message.channel}</span>`}
-    <time datetime=${message.at}>${timeOf(message.at)}</time>`;
-}
-
-function Draft({ text, remark }) {
-  return html`<article class="said theirs" aria-busy="true">
-    ${text ? html`<div class="bubble">${text}<span class="caret" aria-hidden="true"></span></div>` : html`<p class="aside" role="status">
-      ${t("thinking", { name: store.state.value.companion })}</p>`}
-    ${remark && !text && html`<p class="aside">${remark}</p>`}
-  </article>`;
-}
-
-function Pending({ name, text, why }) {
-  return html`<article class="said mine is-pending"><div class="bubble">${text}</div>
-    <p class="meta">${why
-      ? html`<span class="bad">${t("failed_to_send", { why })}</span>
-          <button class="quiet" onClick=${() => store.retryPending(name)}>${t("try_again")}</button>
-          <button class="quiet" onClick=${() => store.dropPending(name)}>${t("cancel")}</button>`
-      : !store.isConnected.value && html`<span>${t("waiting_to_send")}</span>`}</p></article>`;
-}
-
-function Composer() {
-  const field = useRef(null);
-  const [text, setText] = useState(() => store.kept("typed", ""));
-  const waiting = store.waitingFor.value;
-  useEffect(() => field.current.focus({ preventScroll: true }), []);
+function Talk() {
+  const list = useRef(null);
+  const keeps = useRef({ isAtEnd: true, anchor: null });
+  const said = store.messages.value;
+  const sending = unsent.pending.value.length;
+  if (sending > (keeps.current.sending ?? 0)) keeps.current.isAtEnd = true;
+  keeps.current.sending = sending;
+  const drafts = store.hasLater.value ? [] : Object.entries(store.drafts.value);
+  const settle = () => list.current && keepPlace(list.current, keeps.current); // not once one has gone
   useLayoutEffect(() => {
-    field.current.style.height = "auto";
-    field.current.style.height = `${field.current.scrollHeight}px`;
-  }, [text]);
-  const write = (words) => {
-    setText(words);
-    localStorage.setItem("typed", JSON.stringify(words));
+    settle();
+    showSought(list.current, keeps.current);
+    readOn(list.current);
+  });
+  useEffect(() => {
+    const watch = new ResizeObserver(settle);
+    watch.observe(list.current);
+    watch.observe(list.current.firstElementChild);
+    return () => watch.disconnect();
+  }, []);
+  const onScroll = () => {
+    notePlace(list.current, keeps.current);
+    readOn(list.current);
   };
-  const send = (event) => {
-    event?.preventDefault();
-    if (!text.trim()) return;
-    store.say(text);
-    write("");
-    field.current.focus();
+  const toNow = async () => {
+    keeps.current.isAtEnd = true;
+    if (store.hasLater.value) await store.showNow();
+    settle();
   };
-  const onKeyDown = (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
-  };
-  return html`<form class="composer" onSubmit=${send}>
-    <textarea id="say" ref=${field} rows="1" value=${text} placeholder=${t("say_something")} aria-label=${t("say_something")}
-      onInput=${({ target }) => write(target.value)} onKeyDown=${onKeyDown}></textarea>
-    ${waiting && !text.trim()
-      ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
-      : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
-  </form>`;
+  return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} role="log" aria-label=${t("conversation")} tabindex="0">
+      <div class="lines">
+        ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => readMore("earlier")}>${t("earlier")}</button>`}
+        ${said.length === 0 && !unsent.pending.value.length &&
+        html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
+          ${store.state.value.is_new && html`<p><a class="button" href="/welcome" onClick=${follow}>${t("welcome_offer")}</a></p>`}</div>`}
+        ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />`)}
+        ${drafts.map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`)}
+        ${!drafts.length && store.waitingFor.value &&
+        html`<p class="aside" role="status">${t("thinking", { name: store.state.value.companion })}</p>`}
+        ${unsent.pending.value.map((each) => html`<${Pending} key=${each.key} name=${each.key} ...${each} />`)}
+      </div>
+    </div>
+    ${(store.hasLater.value || !isNear.value) && html`<button class="to-now" onClick=${toNow}><${Down} />
+      ${store.unseen.value ? t("talk_unseen", { count: store.unseen.value }) : t("talk_now")}</button>`}</div>`;
 }
 
-async function explain(message) {
-  const opener = document.activeElement;
+const isNear = signal(true); // the end of the talk is in sight
+const dayInSight = signal("");
+
+/** Stay where one is: at the end, or with the same words before the eyes. */
+function keepPlace(list, keeps) {
+  if (keeps.isAtEnd && !store.hasLater.value) {
+    list.scrollTop = list.scrollHeight;
+  } else if (keeps.anchor) {
+    const there = document.getElementById(keeps.anchor.id);
+    if (there) list.scrollTop += there.getBoundingClientRect().top - keeps.anchor.top;
+  }
+  notePlace(list, keeps);
+}
+
+/** Note which words stand first in sight, and where. */
+function notePlace(list, keeps) {
+  const left = list.scrollHeight - list.scrollTop - list.clientHeight;
+  keeps.isAtEnd = left < NEAR_END_PX && !store.hasLater.value;
+  if (isNear.value !== keeps.isAtEnd) isNear.value = keeps.isAtEnd;
+  const { top } = list.getBoundingClientRect();
+  const first = [...list.querySelectorAll("article[id]")].find((each) => each.getBoundingClientRect().bottom > top);
+  const day = first?.querySelector("time")?.dateTime ?? "";
+  if (dayInSight.value.slice(0, 10) !== day.slice(0, 10)) dayInSight.value = day;
+  keeps.anchor = first ? { id: first.id, top: first.getBoundingClientRect().top } : null;
+}
+
+let isReading = false;
+
+/** Read more where one comes near the end of what was read. */
+function readOn(list) {
+  const below = list.scrollHeight - list.scrollTop - list.clientHeight;
+  if (store.hasEarlier.value && list.scrollTop < AHEAD_PX) readMore("earlier");
+  else if (store.hasLater.value && below < AHEAD_PX) readMore("later");
+}
+
+async function readMore(side) {
+  if (isReading) return;
+  isReading = true;
   try {
-    store.drawer.value = { kind: "receipt", opener, receipt: await api.why(message.id) };
-  } catch (problem) {
-    store.drawer.value = { kind: "problem", opener, text: problem.message };
+    await store.extendTalk(side);
+  } catch {
+    // The connection is told of above; scrolling on tries again.
+  } finally {
+    isReading = false;
   }
 }
 
-/** Bring words before the eyes, as far back as they are. @param {string} id */
+let sought = null;
+
+/** Bring words before the eyes, however far back they are. @param {string} id */
 export async function showWords(id) {
   if (matchMedia(COVERED).matches) store.drawer.value = null;
   store.isTimelineOpen.value = false;
-  const isThere = () => store.messages.value.some((each) => each.id === id);
-  for (let pages = 0; !isThere() && store.earlier.value && pages < MOST_PAGES; pages++) await store.loadEarlier();
-  requestAnimationFrame(() => {
-    const found = document.getElementById(`m-${id}`);
-    found?.scrollIntoView({ block: "center" });
-    found?.animate([{ background: "var(--accent-soft)" }, { background: "transparent" }], SHOWN_MS);
-  });
+  sought = id;
+  if (place.value !== "chat") go(addressOf("chat"));
+  if (!store.messages.value.some((each) => each.id === id)) {
+    try {
+      await store.showAround(id);
+    } catch (problem) {
+      sought = null;
+      store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message };
+    }
+  } else {
+    store.messages.value = [...store.messages.value];
+  }
+}
+
+/** What is sought is scrolled to once it is there, and lights up. */
+function showSought(list, keeps) {
+  const found = sought && document.getElementById(`m-${sought}`);
+  if (!found) return;
+  sought = null;
+  keeps.isAtEnd = false;
+  found.scrollIntoView({ block: "center" });
+  found.focus({ preventScroll: true });
+  found.animate([{ background: "var(--accent-soft)" }, { background: "transparent" }], SHOWN_MS);
+  notePlace(list, keeps);
 }

@@ -1,4 +1,4 @@
-// What opens beside the talk for a while: why something was said, what would be forgotten.
+// What opens beside the talk for a while: why something was said, what went wrong.
 import { useEffect, useRef } from "../vendor/hooks.js";
 import { showWords } from "./chat.js";
 import { html } from "./html.js";
@@ -19,7 +19,7 @@ export function Drawer() {
     return () => removeEventListener("keydown", leave);
   }, [open]);
   if (!open) return null;
-  const inside = { receipt: Receipt, forget: Forget, problem: Trouble }[open.kind];
+  const inside = { receipt: Receipt, problem: Trouble }[open.kind];
   return html`<section class="drawer" role="dialog" aria-labelledby="drawer-title" tabindex="-1" ref=${panel}>
     <button class="quiet close" onClick=${close}>${t("close")}</button><${inside} ...${open} /></section>`;
 }
@@ -38,11 +38,19 @@ function Receipt({ receipt }) {
       ? html`<h3>${t("stood_on")}</h3><ul role="list">${stood.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul>`
       : html`<p>${t("nothing_needed")}</p>`}
     ${receipt.left_out.length > 0 && html`<details><summary>${t("left_out", { count: receipt.left_out.length })}</summary>
-      <ul role="list">${receipt.left_out.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
+      <ul role="list">${receipt.left_out.map((each) => html`<${Ground} key=${each.id} ground=${each} hasScore />`)}</ul></details>`}
+    ${receipt.sections.length > 0 && html`<details><summary>${t("sections")}</summary><${Sections} sections=${receipt.sections} /></details>`}
     <details><summary>${t("details")}</summary><p>${writtenBy(receipt)}</p><pre>${receipt.as_text}</pre></details>`;
 }
 
-function Ground({ ground }) {
+/** What the model was told, part by part, and what of it did not fit in. */
+function Sections({ sections }) {
+  return html`<table class="sections"><thead><tr><th scope="col">${t("section_name")}</th><th scope="col">${t("section_tokens")}</th>
+      <th scope="col">${t("section_dropped")}</th></tr></thead>
+    <tbody>${sections.map((each) => html`<tr key=${each.name}><th scope="row">${each.name}</th><td>${each.tokens}</td><td>${each.dropped || ""}</td></tr>`)}</tbody></table>`;
+}
+
+function Ground({ ground, hasScore }) {
   if (ground.text === null) return html`<li>${t("gone")}</li>`;
   const isMessage = ground.kind === "message";
   const said = isMessage ? [{ message: ground.id, quote: ground.text, speaker: ground.speaker, at: ground.at, channel: ground.channel }] : ground.words;
@@ -50,6 +58,7 @@ function Ground({ ground }) {
     ${!isMessage && html`<p><${KindIcon} kind=${ground.kind} /> ${ground.text} <span class="meta">${t("i_believe")}</span></p>`}
     ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showWords(words.message)}>
       <q>${words.quote}</q><span class="meta">${whoSaid(words)}</span></button>`)}
+    ${hasScore && html`<p class="meta">${t("score", { score: ground.score.toFixed(2), why: ground.why.join(", ") }).replace(/ · $/, "")}</p>`}
   </li>`;
 }
 
@@ -60,17 +69,10 @@ function whoSaid({ speaker, at, channel }) {
 }
 
 function writtenBy(receipt) {
-  if (!receipt.model) return t("by_itself");
+  const took = receipt.seconds === null ? "" : t("took", { seconds: receipt.seconds });
+  if (!receipt.model) return `${t("by_itself")} ${took}`;
   const cost = receipt.cost_usd === null ? t("cost_unknown") : `$${receipt.cost_usd.toFixed(4)}`;
-  return t("by_model", { model: receipt.model, prompt: receipt.prompt, in: receipt.tokens_in, out: receipt.tokens_out, cost });
-}
-
-function Forget({ preview }) {
-  return html`<h2 id="drawer-title">${t("forget_title")}</h2>
-    <p>${t("forget_goes")}</p>
-    <ul class="goes">${preview.goes.map((each) => html`<li>${each}</li>`)}</ul>
-    ${preview.replies > 0 && html`<p>${t("forget_replies", { count: preview.replies })}</p>`}
-    <p>${t("forget_how")}</p><pre>${preview.command}</pre>`;
+  return `${t("by_model", { model: receipt.model, prompt: receipt.prompt, in: receipt.tokens_in, out: receipt.tokens_out, cost })} ${took}`;
 }
 
 function Trouble({ text }) {

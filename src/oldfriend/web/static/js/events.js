@@ -1,6 +1,7 @@
 // What happens while the page is open? Heard as it happens; after a pause nothing is missed.
 import { api } from "./api.js";
 import * as store from "./store.js";
+import * as unsent from "./unsent.js";
 
 const KINDS = ["note", "event", "fact", "preference", "pattern", "commitment", "expectation", "thought", "opinion"];
 const PAUSES_S = [0.5, 1, 2, 5, 10];
@@ -8,24 +9,26 @@ const SILENT_S = 75; // the house beats each 30 s
 const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
 const HEARD = {
-  "chat.connection.ready": ({ mood }) => {
+  "chat.connection.ready": ({ mood, progress }) => {
     store.isConnected.value = true;
     store.mood.value = mood;
-    store.sendPending();
+    store.progress.value = progress;
+    unsent.send();
   },
   "chat.connection.heartbeat": () => {},
   "chat.message.user_appended": (message) => store.hear(message),
-  "chat.message.edited": (message) => store.place(message),
+  "chat.message.edited": (message) => store.reword(message),
   "chat.message.token": (piece) => store.extend(piece),
   "chat.message.done": (message) => store.finish(message),
   "chat.message.stopped": (marker) => store.giveUp(marker.turn, "stopped"),
-  "chat.message.given_up": (marker) => store.giveUp(marker.turn, marker.text),
-  "chat.message.failed": ({ asked, why }) => store.giveUp(asked, why),
+  "chat.message.given_up": (marker) => store.giveUp(marker.turn, "failed"),
+  "chat.message.failed": ({ asked, why }) => store.remark(asked, why),
   "chat.session.boundary": () => {},
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
   "chat.settings.updated": () => store.load(),
   "chat.history.changed": () => store.load(),
-  "memory.rewritten": () => store.load(),
+  "memory.rewritten": () => store.rewrite(),
+  "memory.thinking": ({ progress }) => (store.progress.value = progress),
 };
 for (const kind of KINDS) {
   HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);
@@ -71,7 +74,11 @@ export function listen(position) {
 
   async function retry() {
     try {
-      await api.who();
+      const now = await api.who();
+      if (now.id !== store.me.value.id) {
+        location.reload(); // somebody else has signed in beside
+        return;
+      }
     } catch (problem) {
       if (problem.status === 401) {
         store.phase.value = "signed-out";

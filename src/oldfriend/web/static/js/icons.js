@@ -35,6 +35,22 @@ export function Square() {
   return html`<svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="M4 4h8v8H4z" /></svg>`;
 }
 
+export function Down() {
+  return html`<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="M8 13.500 3 8l1.200-1.100L7.200 10V2h1.600v8l3-3.100L13 8z" /></svg>`;
+}
+
+export function Cross() {
+  return html`<svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="M4 3 8 7l4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z" /></svg>`;
+}
+
+export function Glass() {
+  return html`<svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="M7 2a5 5 0 1 0 3.100 8.900l3 3 1-1-3-3A5 5 0 0 0 7 2zm0 1.500a3.500 3.500 0 1 1 0 7 3.500 3.500 0 0 1 0-7z" /></svg>`;
+}
+
+export function Microphone() {
+  return html`<svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="M8 1.500A2.300 2.300 0 0 0 5.700 3.800v3.900a2.300 2.300 0 0 0 4.600 0V3.800A2.300 2.300 0 0 0 8 1.500zM3.500 7.500h1.300a3.200 3.200 0 0 0 6.400 0h1.300a4.500 4.500 0 0 1-3.850 4.450V14.500h-1.300v-2.550A4.500 4.500 0 0 1 3.500 7.500z" /></svg>`;
+}
+
 const PLACE_SHAPES = {
   chat: "M3 4h18v12H9l-4 4v-4H3z",
   memory: "M5 3h14v18l-7-4-7 4z",

@@ -1,9 +1,10 @@
 // What was learned, from which words: as it happens, each to be kept, called wrong, or forgotten.
-import { useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { api } from "./api.js";
 import { showWords } from "./chat.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
+import { follow, go } from "./places.js";
 import * as store from "./store.js";
 import { shortDayOf, t } from "./words.js";
 
@@ -12,16 +13,19 @@ const UNDO_MS = 10_000;
 
 export function Learned() {
   const [found, setFound] = useState(null);
+  useEffect(() => setFound(null), [store.rewritten.value]);
   const shown = found ?? store.learned.value;
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${() => (store.isTimelineOpen.value = false)}>${t("close")}</button></header>
     <${Search} onFound=${setFound} />
+    <${Thinking} />
     <${TakenBack} />
     ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
     <ul role="list" aria-live="polite">${shown.map((each) => html`<${Line} key=${each.belief.id} decided=${each} />`)}</ul>
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
+    ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${follow}>${t("learned_all")}</a>`}
   </aside>`;
 }
 
@@ -32,26 +36,41 @@ export function Strip() {
     <${KindIcon} kind=${decided.belief.kind} /><span>${t("learned_open", { text: decided.belief.text })}</span></button>`;
 }
 
+/** What goes on behind the talk, while it does. */
+function Thinking() {
+  const now = store.progress.value;
+  if (!now) return null;
+  const days = now.since && (shortDayOf(now.since) === shortDayOf(now.until) ? shortDayOf(now.since) : `${shortDayOf(now.since)} – ${shortDayOf(now.until)}`);
+  const cost = now.cost_usd ? t("thinking_cost", { cents: (now.cost_usd * 100).toFixed(1) }) : "";
+  const told = !now.of
+    ? t("thinking_over")
+    : now.waits_until
+      ? t("thinking_waits", { when: shortDayOf(now.waits_until), left: now.of - now.read })
+      : t("thinking_about", { days, read: now.read, of: now.of, cost });
+  return html`<p class="behind" role="status">${now.of > 0 && html`<progress max=${now.of} value=${now.read} aria-hidden="true"></progress>`}<span>${told}</span></p>`;
+}
+
 function Search({ onFound }) {
   const timer = useRef(0);
   const look = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(async () => {
       const words = target.value.trim();
-      const answer = words && (await api.search(words));
-      onFound(answer ? answer.items.map((belief) => ({ belief, at: belief.learned_at })) : null);
+      const answer = words && (await api.search(words).catch(() => null));
+      if (words === target.value.trim()) onFound(answer ? answer.items.map((belief) => ({ belief, at: belief.learned_at })) : null);
     }, TYPING_MS);
   };
   return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;
 }
 
 function Line({ decided }) {
-  const { belief, isNew } = decided;
+  const { belief, isNew, source } = decided;
   const status = ["tentative", "disputed"].includes(belief.status) && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
     <${KindIcon} kind=${belief.kind} />
     <div><p class="text">${belief.text} ${status && html`<span class="pill">${status}</span>`}</p>
       ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
+      ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
       <${Choices} belief=${belief} /></div>
   </li>`;
@@ -68,7 +87,7 @@ function Choices({ belief }) {
       ? html`<span class="good">${t("kept")}</span>`
       : html`<button class="quiet" onClick=${() => judge(belief, "confirm")}>${t("keep")}</button>`}
     <button class="quiet" onClick=${() => judge(belief, "reject")}>${t("wrong")}</button>
-    <button class="quiet" onClick=${() => foresee(belief)}>${t("forget")}</button></p>`;
+    <button class="quiet" onClick=${() => go(`/forget/${belief.id}`)}>${t("forget")}</button></p>`;
 }
 
 function TakenBack() {
@@ -85,20 +104,12 @@ async function judge(belief, verdict) {
   try {
     await api.judge(belief.id, verdict);
   } catch (problem) {
-    store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message };
+    const text = problem.status ? problem.message : t("lost");
+    store.drawer.value = { kind: "problem", opener: document.activeElement, text };
     return;
   }
   if (verdict === "reject") {
     store.takenBack.value = belief;
     forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
-  }
-}
-
-async function foresee(belief) {
-  const opener = document.activeElement;
-  try {
-    store.drawer.value = { kind: "forget", opener, belief, preview: await api.foresee(belief.id) };
-  } catch (problem) {
-    store.drawer.value = { kind: "problem", opener, text: problem.message };
   }
 }

@@ -10,7 +10,8 @@ import { Mark } from "./icons.js";
 import { Learned, Strip } from "./learned.js";
 import { place, Places } from "./places.js";
 import * as store from "./store.js";
-import { LANGUAGES, language, speak, t } from "./words.js";
+import * as unsent from "./unsent.js";
+import { language, t } from "./words.js";
 
 const SHORTEST_LINK = 20;
 const PAUSE_MS = 1000;
@@ -44,10 +45,6 @@ function Companion() {
     <div class="how">
       <p>${model ? t("model", { model }) : t("offline")}</p>
       ${troubles.map((each) => html`<p class="bad">${each}</p>`)}
-      <p class="choices"><label class="visually-hidden" for="language">${t("language")}</label>
-        <select id="language" value=${language.value} onChange=${({ target }) => speak(target.value)}>
-          ${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code}>${name}</option>`)}</select>
-        <button class="quiet" onClick=${leave}>${t("sign_out")}</button></p>
     </div>
     ${!store.isConnected.value && html`<p class="lost" role="status">${t("lost")}</p>`}
   </header>`;
@@ -55,13 +52,25 @@ function Companion() {
 
 function SignedOut() {
   return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1><p>${t("signed_out")}</p>
-    <pre>oldfriend link</pre></div>`;
+    <pre>oldfriend link</pre>${canSign && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
+    ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
 }
 
-async function leave() {
-  await api.signOut();
-  localStorage.clear();
-  location.reload();
+const canSign = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON) && !/^[\d.[\]:]+$/.test(location.hostname);
+const refusal = signal("");
+
+/** Sign in with what a device keeps; whoever changes their mind is left in peace. */
+async function sign() {
+  try {
+    const { options } = await api.askToSign();
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+    const signed = await navigator.credentials.get({ publicKey });
+    store.me.value = await api.signWith(signed.toJSON());
+    store.phase.value = "loading";
+    begin();
+  } catch (problem) {
+    refusal.value = problem.name === "NotAllowedError" ? "" : problem.message;
+  }
 }
 
 /** Sign in with what stands behind #, if anything does; try again where nobody answers. */
@@ -69,6 +78,7 @@ async function begin(link = location.hash.slice(1)) {
   history.replaceState(null, "", location.pathname);
   try {
     store.me.value ??= await (link.length > SHORTEST_LINK ? signIn(link) : api.who());
+    unsent.takeUp();
     listen(await store.load());
   } catch (problem) {
     if (problem.status === 401) store.phase.value = "signed-out";

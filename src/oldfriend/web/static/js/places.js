@@ -12,7 +12,7 @@ const path = signal(location.pathname);
 /** The place one is at: the first part of the address. */
 export const place = computed(() => {
   const name = path.value.split("/")[1] || "chat";
-  return [...PLACES, "welcome"].includes(name) ? name : "chat";
+  return [...PLACES, "forget", "welcome"].includes(name) ? name : "chat";
 });
 
 /** What stands behind the place in the address, such as an id; "" where nothing does. */

@@ -5,38 +5,58 @@ import { api } from "./api.js";
 export const me = signal(null);
 export const state = signal(null);
 export const mood = signal(null);
+export const progress = signal(null); // of reading and thinking behind the talk
 export const phase = signal("loading"); // loading, signed-out, open
 export const isConnected = signal(true);
+export const rewritten = signal(0); // how often something was forgotten while the page was open
 
-export const messages = signal([]); // oldest first
-export const earlier = signal(null);
+export const messages = signal([]); // a window of the talk, oldest first
+export const hasEarlier = signal(false);
+export const hasLater = signal(false); // the window does not reach to now
+export const unseen = signal(0); // said meanwhile, behind the window
 export const drafts = signal({}); // by turn: {asked, text, remark}
-export const ended = signal({}); // by turn or asked id: why no reply comes
-export const pending = signal(kept("pending", [])); // said, and not yet taken in
+export const endings = signal({}); // by turn: waiting, set aside, stopped, failed
+export const remarks = signal({}); // by what was asked: why no reply comes, in words
 
 export const learned = signal([]); // the latest first
 export const earlierLearned = signal(null);
 export const latest = signal(null); // what was learned while looking on
 export const takenBack = signal(null); // what was just called wrong
-export const drawer = signal(null); // {kind: "receipt" | "forget", …}
+export const drawer = signal(null); // {kind: "receipt" | "problem", …}
 export const isTimelineOpen = signal(false); // on a phone
 
-const asked = signal({}); // by turn: said while the page was open
+const MOST_MESSAGES = 120; // in the document; with what was learned less than 200 rows
+export const MOST_LEARNED = 60;
 
 /** The last thing said whose reply is still to come, as far as this page can know. */
 export const waitingFor = computed(() => {
+  if (hasLater.value) return null;
   const last = messages.value.findLast((each) => each.role === "person" && each.turn);
-  if (!last || !(asked.value[last.turn] || drafts.value[last.turn])) return null;
-  if (ended.value[last.turn] || ended.value[last.id]) return null;
-  return messages.value.some((each) => each.role === "companion" && each.turn === last.turn) ? null : last;
+  return last && (endings.value[last.turn] === "waiting" || drafts.value[last.turn]) ? last : null;
 });
 
 /** Something was said just now: it takes its place, and its reply is waited for. */
 export function hear(message) {
   batch(() => {
-    place(message);
-    if (message.turn) asked.value = { ...asked.value, [message.turn]: true };
+    append(message);
+    if (!message.turn || message.role !== "person") return;
+    const isAnswered = messages.value.some((each) => each.role === "companion" && each.turn === message.turn);
+    if (!isAnswered && !(message.turn in endings.value)) end(message.turn, "waiting");
   });
+}
+
+/** Put the newest message behind the others, where one sees them; one that is there is replaced. */
+function append(message) {
+  const isThere = messages.value.some((each) => each.id === message.id);
+  if (hasLater.value && !isThere) {
+    unseen.value += 1;
+    return;
+  }
+  place(message);
+  if (messages.value.length > MOST_MESSAGES) {
+    messages.value = messages.value.slice(-MOST_MESSAGES);
+    hasEarlier.value = true;
+  }
 }
 
 /** Put messages among the others; one that is there already is replaced. */
@@ -44,6 +64,11 @@ export function place(...given) {
   const byId = new Map(messages.value.map((each) => [each.id, each]));
   for (const each of given) byId.set(each.id, each);
   messages.value = [...byId.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.id < b.id ? -1 : 1));
+}
+
+/** A message reads otherwise now; nothing happens where it is not in sight. */
+export function reword(message) {
+  if (messages.value.some((each) => each.id === message.id)) place(message);
 }
 
 /** A piece of a reply, from where it begins in it. */
@@ -55,19 +80,43 @@ export function extend({ turn, asked, start, text, remark }) {
 /** A reply as it was kept; nothing of it is a draft any more. */
 export function finish(message) {
   batch(() => {
-    const { [message.turn]: _, ...others } = drafts.value;
-    drafts.value = others;
-    place(message);
+    drafts.value = without(drafts.value, message.turn);
+    endings.value = without(endings.value, message.turn);
+    append(message);
   });
 }
 
-/** No reply comes to something (a turn, or what was asked): say why. */
-export function giveUp(name, why) {
-  const left = Object.entries(drafts.value).filter(([turn, draft]) => turn !== name && draft.asked !== name);
+/** No reply comes to a turn: say how it ended. */
+export function giveUp(turn, ending) {
   batch(() => {
-    drafts.value = Object.fromEntries(left);
-    ended.value = { ...ended.value, [name]: why };
+    drafts.value = without(drafts.value, turn);
+    end(turn, ending);
   });
+}
+
+/** No reply comes now to something that was asked: say why. */
+export function remark(asked, why) {
+  const turn = messages.value.find((each) => each.id === asked)?.turn;
+  batch(() => {
+    remarks.value = { ...remarks.value, [asked]: why };
+    if (turn) giveUp(turn, "set aside");
+  });
+}
+
+/** Have something answered after all. @param {any} message */
+export async function retry(message) {
+  await api.retry(message.id);
+  batch(() => {
+    remarks.value = without(remarks.value, message.id);
+    end(message.turn, "waiting");
+  });
+}
+
+const end = (turn, ending) => (endings.value = { ...endings.value, [turn]: ending });
+
+function without(record, name) {
+  const { [name]: _, ...others } = record;
+  return others;
 }
 
 /** A decision about something believed: it takes its place, or goes. */
@@ -75,11 +124,12 @@ export function learn(decided, isNew) {
   const others = learned.value.filter((each) => each.belief.id !== decided.belief.id);
   if (decided.belief.ended_at) {
     learned.value = others;
+    if (latest.value?.belief.id === decided.belief.id) latest.value = null;
     return;
   }
   const index = learned.value.findIndex((each) => each.belief.id === decided.belief.id);
   const shown = { ...decided, isNew };
-  learned.value = index < 0 ? [shown, ...others] : learned.value.with(index, { ...shown, isNew: false });
+  learned.value = index < 0 ? [shown, ...others].slice(0, MOST_LEARNED) : learned.value.with(index, { ...shown, isNew: false });
   if (isNew) latest.value = decided;
 }
 
@@ -89,8 +139,8 @@ export async function load() {
   batch(() => {
     state.value = now;
     mood.value = now.mood;
-    messages.value = said.items;
-    earlier.value = said.earlier;
+    progress.value = now.progress;
+    show(said);
     learned.value = known.items;
     earlierLearned.value = known.earlier;
     phase.value = "open";
@@ -98,70 +148,68 @@ export async function load() {
   return said.position;
 }
 
-export async function loadEarlier() {
-  const page = await api.messages(earlier.value);
+/** Something was forgotten, here or elsewhere: nothing of it stays on the page. */
+export async function rewrite() {
   batch(() => {
-    earlier.value = page.earlier;
-    place(...page.items);
+    drawer.value = null;
+    latest.value = null;
+    takenBack.value = null;
+    drafts.value = {};
+    remarks.value = {};
+    messages.value = [];
+    learned.value = [];
+    rewritten.value += 1;
+  });
+  await load();
+}
+
+/** A page of the talk, in place of what was in sight. */
+function show(page) {
+  messages.value = page.items;
+  hasEarlier.value = page.earlier !== null;
+  hasLater.value = page.later !== null;
+  endings.value = Object.fromEntries(page.unanswered.map(({ turn, ending }) => [turn, ending]));
+  if (!hasLater.value) unseen.value = 0;
+}
+
+/** Back to where the talk is now. */
+export async function showNow() {
+  const page = await api.messages();
+  batch(() => show(page));
+}
+
+/** A message with what was said around it. @param {string} id */
+export async function showAround(id) {
+  const page = await api.messagesAround(id);
+  batch(() => show(page));
+}
+
+/** More of the talk on one side; what is then too far away on the other goes. */
+export async function extendTalk(side) {
+  const first = messages.value.at(0);
+  const last = messages.value.at(-1);
+  const page = await (side === "earlier" ? api.messagesBefore(first.id) : api.messagesAfter(last.id));
+  if (messages.value.at(0) !== first || messages.value.at(-1) !== last) return;
+  batch(() => {
+    for (const { turn, ending } of page.unanswered) end(turn, ending);
+    if (side === "earlier") {
+      const all = [...page.items, ...messages.value];
+      hasEarlier.value = page.earlier !== null;
+      hasLater.value ||= all.length > MOST_MESSAGES;
+      messages.value = all.slice(0, MOST_MESSAGES);
+    } else {
+      const all = [...messages.value, ...page.items];
+      hasLater.value = page.later !== null;
+      hasEarlier.value ||= all.length > MOST_MESSAGES;
+      messages.value = all.slice(-MOST_MESSAGES);
+      if (!hasLater.value) unseen.value = 0;
+    }
   });
 }
 
 export async function loadEarlierLearned() {
   const page = await api.learned(earlierLearned.value);
   const known = new Set(learned.value.map((each) => each.belief.id));
-  learned.value = [...learned.value, ...page.items.filter((each) => !known.has(each.belief.id))];
-  earlierLearned.value = page.earlier;
-}
-
-/** Say something: kept in the browser until the house has taken it in, and said once. */
-export async function say(text) {
-  keepPending([...pending.value, { key: `page-${crypto.randomUUID()}`, text }]);
-  await sendPending();
-}
-
-let isSending = false;
-
-/** Send what waits, in order; what cannot be sent now waits on. */
-export async function sendPending() {
-  if (isSending) return;
-  isSending = true;
-  try {
-    for (let next = first(); next; next = first()) {
-      try {
-        const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-        hear(await api.say(next.key, next.text, zone));
-        keepPending(pending.value.filter((each) => each.key !== next.key));
-      } catch (problem) {
-        if (problem.status === 0 || problem.status >= 500 || problem.status === 401) return;
-        keepPending(pending.value.map((each) => (each.key === next.key ? { ...each, why: problem.message } : each)));
-      }
-    }
-  } finally {
-    isSending = false;
-  }
-}
-
-const first = () => pending.value.find((each) => !each.why);
-
-export function dropPending(key) {
-  keepPending(pending.value.filter((each) => each.key !== key));
-}
-
-export function retryPending(key) {
-  keepPending(pending.value.map((each) => (each.key === key ? { ...each, why: undefined } : each)));
-  return sendPending();
-}
-
-function keepPending(value) {
-  pending.value = value;
-  localStorage.setItem("pending", JSON.stringify(value));
-}
-
-/** What this browser has kept under a name. */
-export function kept(name, otherwise) {
-  try {
-    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
-  } catch {
-    return otherwise;
-  }
+  learned.value = [...learned.value, ...page.items.filter((each) => !known.has(each.belief.id))].slice(0, MOST_LEARNED);
+  earlierLearned.value = learned.value.length < MOST_LEARNED ? page.earlier : null;
 }

@@ -1,7 +1,99 @@
-// bring.
+// Bring & take: hand files over, see what is in them, have them brought in; take everything away.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { signal } from "../../vendor/signals.js";
+import { OldTalk } from "../bring/old_talk.js";
+import * as house from "../bring/asking.js";
+import { Parcel } from "../bring/parcel.js";
 import { html } from "../html.js";
-import { t } from "../words.js";
+import { follow } from "../places.js";
+import * as store from "../store.js";
+import { shortDayOf, t } from "../words.js";
+
+const HOW = ["bring_how_whatsapp", "bring_how_telegram", "bring_how_chatgpt", "bring_how_claude"];
+const trouble = signal("");
+const undone = signal(null);
+
+/** Do something, and say beside it what went wrong. @param {() => Promise<unknown>} act */
+async function attempt(act) {
+  trouble.value = "";
+  try {
+    return await act();
+  } catch (problem) {
+    trouble.value = problem.message || t("lost");
+    return null;
+  }
+}
 
 export default function Bring() {
-  return html`<h2>${t("place_bring")}</h2>`;
+  useEffect(() => {
+    attempt(house.look);
+    return house.lookAway;
+  }, []);
+  return html`<div class="bring">
+    <h2>${t("bring_title")}</h2>
+    <p class="lead">${t("bring_lead")}</p>
+    <${Drop} />
+    ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
+    <ul role="list" class="parcels" aria-live="polite">
+      ${house.sending.value.map((each) => html`<${Sending} key=${each.name} ...${each} />`)}
+      ${house.files.value.map((each) => html`<${Parcel} key=${each.id} file=${each} attempt=${attempt} />`)}
+    </ul>
+    ${house.oldTalk.value && html`<${OldTalk} old=${house.oldTalk.value} attempt=${attempt} />`}
+    <${Imports} />
+    <${Take} />
+  </div>`;
 }
+
+function Drop() {
+  const [isOver, setIsOver] = useState(false);
+  const drop = (event) => {
+    event.preventDefault();
+    setIsOver(false);
+    house.handOver(event.dataTransfer.files);
+  };
+  const over = (event) => {
+    event.preventDefault();
+    setIsOver(true);
+  };
+  return html`<div class=${`drop ${isOver ? "is-over" : ""}`} onDrop=${drop} onDragOver=${over} onDragLeave=${() => setIsOver(false)}>
+      <label class="choose"><input class="visually-hidden" type="file" multiple
+        onChange=${({ target }) => house.handOver([...target.files]).then(() => (target.value = ""))} /><span>${t("bring_choose")}</span></label>
+      <p class="meta">${t("bring_drop")}</p>
+    </div>
+    <details class="meta"><summary>${t("bring_how")}</summary>
+      <ul>${HOW.map((each) => html`<li key=${each}>${t(each)}</li>`)}</ul></details>`;
+}
+
+function Sending({ name, percent, why }) {
+  return html`<li class="parcel"><p>${t("bring_sending", { name, percent })}</p>
+    <progress max="100" value=${percent} aria-label=${name}></progress>
+    ${why && html`<p class="bad" role="alert">${why} <button class="quiet" onClick=${() => house.dropSending(name)}>${t("bring_put_away")}</button></p>`}</li>`;
+}
+
+function Imports() {
+  const list = house.imports.value;
+  if (list === null) return null;
+  const takeOut = async (number) => {
+    const answer = await attempt(() => house.undo(number));
+    if (answer) undone.value = answer;
+  };
+  return html`<section><h3>${t("bring_imports")}</h3>
+    ${undone.value && html`<p class="taken-back" role="status">${t("bring_undone", undone.value)}
+      ${undone.value.overlapping.length > 0 && t("bring_overlapping", { numbers: undone.value.overlapping.join(", ") })}</p>`}
+    ${list.length === 0 && html`<p class="empty">${t("bring_imports_empty")}</p>`}
+    <ul role="list">${list.map((each) => html`<li class="import" key=${each.number}>
+      <div><p>${each.file}</p><p class="meta">${t("bring_import_line", { added: each.added, format: each.format, when: shortDayOf(each.at) })}
+        ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
+      ${each.status === "undone"
+        ? html`<span class="meta">${t("bring_import_undone")}</span>`
+        : html`<button class="quiet" onClick=${() => takeOut(each.number)}>${t("bring_undo")}</button>`}</li>`)}</ul></section>`;
+}
+
+function Take() {
+  return html`<section><h3>${t("bring_take")}</h3><p>${t("bring_take_lead")}</p>
+      <p class="choices"><a class="button" href="/api/v1/take/export" download>${t("bring_take_mine")}</a>
+      ${store.me.value.is_owner && html`<a href="/api/v1/take/export?everybody=true" download>${t("bring_take_all")}</a>`}</p></section>
+    <section><h3>${t("bring_forget")}</h3><p>${t("bring_forget_lead")}</p>
+      <p><a class="button" href="/forget" onClick=${follow}>${t("bring_forget_go")}</a></p></section>`;
+}
+

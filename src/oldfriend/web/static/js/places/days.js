@@ -1,7 +1,111 @@
-// days.
+// Days: a calendar of what was said and what happened; a day opens its words.
+import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { t } from "../words.js";
+import { KindIcon } from "../icons.js";
+import { ask } from "../api.js";
+import * as book from "../memory/book.js";
+import { goToWords } from "../memory/deciding.js";
+import { follow, go, within } from "../places.js";
+import * as store from "../store.js";
+import { dayOf, language, t, timeOf } from "../words.js";
+
+const MONTH = /^\d{4}-\d{2}$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export default function Days() {
-  return html`<h2>${t("place_days")}</h2>`;
+  const where = within.value;
+  if (DAY.test(where)) return html`<div class="days"><${Day} key=${where} day=${where} /></div>`;
+  const today = new Date();
+  const month = MONTH.test(where) ? where : `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, "0")}`;
+  return html`<div class="days"><${Month} key=${month} month=${month} /></div>`;
+}
+
+/** What an address tells; and what to say where it tells nothing. @param {string} path */
+function useAsked(path) {
+  const [found, setFound] = useState(null);
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    ask(path).then((answer) => (setFound(answer), setTrouble("")), (problem) => setTrouble(problem.message || t("lost")));
+  }, [path, store.rewritten?.value, store.messages.value.length]);
+  return [found, trouble];
+}
+
+function Month({ month }) {
+  const [found, trouble] = useAsked(`/days/months/${month}`);
+  const first = new Date(`${month}-01T00:00`);
+  const known = new Map((found?.days ?? []).map((each) => [each.day, each]));
+  const most = Math.max(1, ...[...known.values()].map((each) => each.messages));
+  return html`<header class="month-head">
+      <h2>${new Intl.DateTimeFormat(language.value, { month: "long", year: "numeric" }).format(first)}</h2>
+      <p class="choices">
+        <button aria-label=${t("days_before")} disabled=${!found?.first || found.first >= month} onClick=${() => go(`/days/${shifted(month, -1)}`)}>‹</button>
+        <button aria-label=${t("days_after")} disabled=${!found || found.today.slice(0, 7) <= month} onClick=${() => go(`/days/${shifted(month, 1)}`)}>›</button>
+        ${found?.first && html`<label class="meta">${t("days_month")} <input type="month" min=${found.first} max=${found.today.slice(0, 7)} value=${month}
+          onChange=${({ target }) => MONTH.test(target.value) && go(`/days/${target.value}`)} /></label>`}</p></header>
+    ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
+    ${found && !found.first && html`<p class="empty">${t("days_none")}</p>`}
+    <table class="month" aria-label=${t("days_calendar")}><thead><tr>${weekdays().map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
+      <tbody>${weeksOf(first).map((week) => html`<tr key=${week[0]}>${week.map((day) => html`<td key=${day} class=${day.startsWith(month) ? "" : "is-outside"}
+        aria-current=${day === found?.today ? "date" : null}>${day.startsWith(month) && html`<${Cell} day=${day} told=${known.get(day)} most=${most} />`}</td>`)}</tr>`)}</tbody></table>`;
+}
+
+function Cell({ day, told, most }) {
+  const number = Number(day.slice(8));
+  if (!told) return html`<span><span class="number">${number}</span></span>`;
+  return html`<a href=${`/days/${day}`} onClick=${follow} aria-label=${t("days_cell", { day: dayOf(`${day}T12:00`), count: told.messages })}>
+    <span class="number">${number}</span>
+    ${told.messages > 0 && html`<meter class="said-much" min="0" max=${most} value=${told.messages} aria-hidden="true"></meter>`}
+    ${told.happened.map((each) => html`<span key=${each.id} class=${`happened ${weightOf(each)}`}>${each.text}</span>`)}
+    ${told.more > 0 && html`<span class="meta">+${told.more}</span>`}</a>`;
+}
+
+function Day({ day }) {
+  const [found, trouble] = useAsked(`/days/${day}`);
+  const to = (other, label, mark) => other && html`<a href=${`/days/${other}`} onClick=${follow} aria-label=${label}>${mark}</a>`;
+  return html`<p><a href=${`/days/${day.slice(0, 7)}`} onClick=${follow}>← ${t("days_calendar")}</a></p>
+    <header class="month-head"><h2>${dayOf(`${day}T12:00`)}</h2>
+      <p class="choices">${to(found?.before, t("days_said_before"), "‹")}${to(found?.after, t("days_said_after"), "›")}
+        <button onClick=${() => seeAsOf(day)}>${t("days_then")}</button></p></header>
+    ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
+    ${found && !found.talks.length && !found.happened.length && html`<p class="empty">${t("days_silent")}</p>`}
+    ${found?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${found.happened.map((each) => html`<li key=${each.id} class="happening">
+      <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> <span class="meta">${each.impact > 0 ? `+${each.impact}` : each.impact || ""}</span></li>`)}</ul></section>`}
+    ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
+      <span>${each.text} ${each.level > 1 && html`<span class="meta">${t("days_level", { level: each.level })}</span>`}</span></p>`)}</section>`}
+    ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${found.talks.map((each) => html`<li key=${each.session + each.first}>
+      <button class="words" onClick=${() => goToWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${each.title} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
+}
+
+/** What was believed on a day. @param {string} day */
+function seeAsOf(day) {
+  book.day.value = day;
+  go("/memory");
+}
+
+const weightOf = ({ impact }) => (impact <= -4 ? "is-heavy" : impact >= 4 ? "is-bright" : "");
+
+/** The days of a month in whole weeks, Monday first. @param {Date} first */
+function weeksOf(first) {
+  const start = new Date(first.getFullYear(), first.getMonth(), 1 - ((first.getDay() + 6) % 7));
+  const last = new Date(first.getFullYear(), first.getMonth() + 1, 0);
+  const weeks = [];
+  for (const day = start; day <= last; ) {
+    weeks.push(Array.from({ length: 7 }, () => {
+      const written = `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
+      day.setDate(day.getDate() + 1);
+      return written;
+    }));
+  }
+  return weeks;
+}
+
+function weekdays() {
+  const format = new Intl.DateTimeFormat(language.value, { weekday: "short" });
+  return Array.from({ length: 7 }, (_, day) => format.format(new Date(2024, 0, 1 + day)));
+}
+
+/** @param {string} month @param {number} by */
+function shifted(month, by) {
+  const day = new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + by, 1);
+  return `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}`;
 }

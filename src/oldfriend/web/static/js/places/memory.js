@@ -1,7 +1,95 @@
-// memory.
+// Memory: what is known, grouped by kind, now or on any day; beside it one thing and its history.
+import { useEffect, useRef } from "../../vendor/hooks.js";
+import { showWords } from "../chat.js";
 import { html } from "../html.js";
-import { t } from "../words.js";
+import * as book from "../memory/book.js";
+import { Changes } from "../memory/changes.js";
+import { Moods } from "../memory/chart.js";
+import { Filters } from "../memory/filters.js";
+import { Line } from "../memory/line.js";
+import { Panel } from "../memory/panel.js";
+import { Slider } from "../memory/slider.js";
+import { groupName, many } from "../memory/telling.js";
+import { go, within } from "../places.js";
+import { Rows } from "../rows.js";
+import * as store from "../store.js";
+import { shortDayOf, t } from "../words.js";
 
 export default function Memory() {
-  return html`<h2>${t("place_memory")}</h2>`;
+  useEffect(book.open, []);
+  const beside = within.value;
+  return html`<div class=${`memory ${beside ? "has-panel" : ""}`}>
+    <div class="memory-main">
+      <h2>${t("memory_title")}</h2>
+      <${Slider} />
+      <${Filters} />
+      ${book.trouble.value && html`<p class="bad" role="alert">${book.trouble.value === "lost" ? t("lost") : book.trouble.value}</p>`}
+      <${Said} />
+      <${Book} />
+      <${Undo} />
+    </div>
+    ${beside && html`<${Beside} name=${beside} />`}
+  </div>`;
+}
+
+function Book() {
+  const shown = book.book.value;
+  if (!shown) return html`<div class="skeleton" aria-busy="true" role="status"><span class="visually-hidden">${t("loading")}</span></div>`;
+  if (!shown.items.length) return html`<p class="empty nothing">${t(nothing())}</p>`;
+  const isByKind = book.filters.value.sort === "kind" && !book.filters.value.q;
+  const draw = (belief, index) => {
+    const group = groupOf(belief);
+    const opens = isByKind && (index === 0 || groupOf(shown.items[index - 1]) !== group);
+    return html`${opens && html`<h3 class="group">${groupName(group)} <span class="count">${many(countOf(group, shown.kinds))}</span></h3>`}<${Line} belief=${belief} />`;
+  };
+  return html`<${Rows} items=${shown.items} keyOf=${(each) => each.id} draw=${draw} total=${shown.total} of=${shown.of}
+    label=${t("memory_title")} onNearEnd=${book.readOn} />`;
+}
+
+const groupOf = (belief) => book.GROUPS.findIndex((kinds) => kinds.includes(belief.kind));
+const countOf = (group, kinds) => book.GROUPS[group].reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
+
+/** Why there is nothing. */
+function nothing() {
+  if (book.filters.value.q) return "search_none";
+  if (book.isFiltered.value) return "memory_none_so";
+  return book.day.value ? "memory_none_then" : "memory_none";
+}
+
+/** What was said with these words. */
+function Said() {
+  const found = book.said.value;
+  if (!found?.items.length || found.words !== book.filters.value.q) return null;
+  return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: many(found.items.length) })}</summary>
+    <ul role="list">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => showWords(each.id)}>
+      <q>${each.text}</q> <span class="where">${[each.speaker === store.me.value?.name ? "" : each.speaker, shortDayOf(each.at), each.channel].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
+}
+
+function Undo() {
+  const offered = book.undoable.value;
+  const undo = async () => {
+    book.undoable.value = null;
+    await offered.undo();
+    book.read(book.book.value?.items.length ?? 0);
+  };
+  return html`<div class="undo-place" role="status">${offered && html`<p class="taken-back"><span>${offered.told}</span><button onClick=${undo}>${t("undo")}</button></p>`}</div>`;
+}
+
+function Beside({ name }) {
+  const panel = useRef(null);
+  const opener = useRef(document.activeElement);
+  const close = () => {
+    go("/memory");
+    opener.current?.focus?.();
+  };
+  useEffect(() => panel.current.focus({ preventScroll: true }), [name]);
+  useEffect(() => {
+    const leave = ({ key, defaultPrevented }) => key === "Escape" && !defaultPrevented && !store.drawer.value && close();
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  }, []);
+  const inside = { changes: html`<${Changes} />`, moods: book.moods.value.length > 1 && html`<${Moods} />` };
+  return html`<section class="memory-panel" role="region" aria-labelledby="panel-title" tabindex="-1" ref=${panel}>
+    <button class="quiet close" onClick=${close}>${t("close")}</button>
+    ${name in inside ? inside[name] : html`<${Panel} id=${name} />`}</section>`;
 }

@@ -1,7 +1,81 @@
-// people.
+// People: who and what is known by name, as cards, as a drawing of their ties, and one at a time.
+import { useEffect, useRef } from "../../vendor/hooks.js";
+import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { t } from "../words.js";
+import { Graph } from "../people/graph.js";
+import { house } from "../people/house.js";
+import { KINDS } from "../people/kinds.js";
+import { Portrait } from "../people/portrait.js";
+import { follow, within } from "../places.js";
+import { Rows } from "../rows.js";
+import * as store from "../store.js";
+import { shortDayOf, t } from "../words.js";
+
+const TYPING_MS = 200;
+const page = signal(null); // {items, total, next}
+const part = signal("");
+const kinds = signal([]);
+const trouble = signal("");
+let isReading = false;
+
+async function read(from = null) {
+  if (isReading && from) return;
+  isReading = true;
+  const asked = [part.value, kinds.value];
+  try {
+    const found = await house.list(...asked, from);
+    if (asked[0] !== part.value || asked[1] !== kinds.value) return;
+    page.value = from ? { ...found, items: [...page.value.items, ...found.items] } : found;
+    trouble.value = "";
+  } catch (problem) {
+    trouble.value = problem.message || t("lost");
+  } finally {
+    isReading = false;
+  }
+}
 
 export default function People() {
-  return html`<h2>${t("place_people")}</h2>`;
+  const where = within.value;
+  if (where && where !== "graph") return html`<div class="people"><${Portrait} key=${where} id=${where} /></div>`;
+  return html`<div class="people">
+    <h2>${t("people_title")}</h2>
+    <p class="people-tabs"><a href="/people" aria-current=${where ? null : "page"} onClick=${follow}>${t("people_cards")}</a>
+      <a href="/people/graph" aria-current=${where ? "page" : null} onClick=${follow}>${t("people_drawing")}</a></p>
+    ${where ? html`<${Graph} />` : html`<${Cards} />`}
+  </div>`;
+}
+
+function Cards() {
+  const timer = useRef(0);
+  useEffect(() => {
+    read();
+  }, [store.rewritten?.value]);
+  const look = ({ target }) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      part.value = target.value.trim();
+      read();
+    }, TYPING_MS);
+  };
+  const choose = (kind) => {
+    kinds.value = kinds.value.includes(kind) ? kinds.value.filter((each) => each !== kind) : [...kinds.value, kind];
+    read();
+  };
+  const shown = page.value;
+  return html`<div class="filters"><input class="search" type="search" value=${part.value} placeholder=${t("people_search")} aria-label=${t("people_search")} onInput=${look} />
+      <p class="chips" role="group" aria-label=${t("people_kinds")}>${Object.keys(KINDS).map((kind) => html`<button key=${kind} class="chip"
+        aria-pressed=${kinds.value.includes(kind)} onClick=${() => choose(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
+    ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
+    ${shown && !shown.items.length && html`<p class="empty">${t(part.value || kinds.value.length ? "people_none_so" : "people_none")}</p>`}
+    ${shown && shown.items.length > 0 && html`<${Rows} items=${shown.items} keyOf=${(each) => each.id} draw=${(one) => html`<${Card} one=${one} />`}
+      total=${shown.total} label=${t("people_title")} of=${`${part.value} ${kinds.value}`} onNearEnd=${() => shown.next && read(shown.next)} />`}`;
+}
+
+function Card({ one }) {
+  return html`<article class="card"><span class=${`initial kind-${one.kind}`} aria-hidden="true">${[...one.name][0]}</span>
+    <div><h3><a href=${`/people/${one.id}`} onClick=${follow}>${one.name}</a> <span class="meta">${t(KINDS[one.kind])}</span>
+      ${one.status === "uncertain" && html` <span class="pill">${t("status_tentative")}</span>`}</h3>
+      ${one.description && html`<p>${one.description}</p>`}
+      ${one.to_you.slice(0, 2).map((each) => html`<p key=${each}>${each}</p>`)}
+      <p class="meta">${[one.known > 0 && t("people_known", { count: one.known }), one.mentioned_at && t("people_mentioned", { when: shortDayOf(one.mentioned_at) })].filter(Boolean).join(" · ")}</p></div></article>`;
 }

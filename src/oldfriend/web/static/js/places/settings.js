@@ -1,7 +1,39 @@
-// settings.
+// Settings: one page; changes are saved as they are made, and can be undone.
+import { useEffect } from "../../vendor/hooks.js";
 import { html } from "../html.js";
+import { follow, within } from "../places.js";
+import { CharacterSection } from "../settings/character.js";
+import { choices, readChoices } from "../settings/choices.js";
+import { MemorySection } from "../settings/memory.js";
+import { ModelsSection } from "../settings/models.js";
+import { Done, useAnswer, Waiting } from "../settings/parts.js";
+import { PeopleSection } from "../settings/people.js";
+import { SigningSection, YouSection } from "../settings/signing.js";
+import { SpendingSection } from "../settings/spending.js";
+import { TelegramSection } from "../settings/telegram.js";
+import { UpkeepSection } from "../settings/upkeep.js";
+import * as store from "../store.js";
 import { t } from "../words.js";
 
+const EVERYBODY = [["you", "settings_you"], ["character", "settings_character"], ["telegram", "settings_telegram"], ["signing", "settings_signing"]];
+const OWNER = [
+  ["you", "settings_you"], ["character", "settings_character"], ["models", "settings_models"], ["voice", "settings_voice"], ["telegram", "settings_telegram"], ["thinking", "settings_memory"],
+  ["spending", "settings_spending"], ["household", "settings_people"], ["signing", "settings_signing"], ["upkeep", "settings_upkeep"],
+];
+
 export default function Settings() {
-  return html`<h2>${t("place_settings")}</h2>`;
+  const { is_owner: isOwner } = store.me.value;
+  const [, problem, again] = useAnswer(() => (isOwner ? readChoices() : Promise.resolve()));
+  const isReady = !isOwner || choices.value;
+  const wanted = within.value;
+  useEffect(() => {
+    if (isReady && wanted) document.getElementById(wanted)?.scrollIntoView();
+  }, [isReady, wanted]);
+  return html`<div class="settings"><nav class="settings-nav" aria-label=${t("place_settings")}><h2>${t("place_settings")}</h2>
+      ${(isOwner ? OWNER : EVERYBODY).map(([id, words]) => html`<a key=${id} href=${`/settings/${id}`} aria-current=${wanted === id ? "true" : null} onClick=${follow}>${t(words)}</a>`)}</nav>
+    <div class="settings-all">${isReady ? html`<${YouSection} /><${CharacterSection} />
+      ${isOwner && html`<${ModelsSection} />`}<${TelegramSection} />
+      ${isOwner && html`<${MemorySection} /><${SpendingSection} /><${PeopleSection} />`}<${SigningSection} />
+      ${isOwner && html`<${UpkeepSection} />`}` : html`<${Waiting} problem=${problem} again=${again} />`}</div>
+    <${Done} /></div>`;
 }

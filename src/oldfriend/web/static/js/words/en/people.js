@@ -1,2 +1,30 @@
-// people.
-export default {};
+// People: who and what is known by name.
+export default {
+  people_title: "People, and what else has a name",
+  people_cards: "Cards",
+  people_drawing: "How they are connected",
+  people_search: "Search names",
+  people_kinds: "Kinds",
+  people_person: "person",
+  people_pet: "pet",
+  people_place: "place",
+  people_org: "place of work or study",
+  people_other: "something else",
+  people_none: "When you mention somebody by name, they appear here, with what you told me about them.",
+  people_none_so: "Nobody I know is called so.",
+  people_known: "what I know: {count}",
+  people_mentioned: "last mentioned {when}",
+  people_all: "Everybody",
+  people_also: "also called {names}",
+  people_change: "Change, merge, or see how I know",
+  people_ties: "Connected with",
+  people_else: "What else I know",
+  people_nothing: "Of this name I know nothing more.",
+  people_same: "Is {one} the same as {other}?",
+  people_same_yes: "The same",
+  people_same_no: "Two different ones",
+  people_graph: "Who is connected with whom",
+  people_no_ties: "I do not know yet how anybody is connected. Tell me who is who in your life.",
+  people_left_out: "{count} more are left out, so that the drawing can be read.",
+  people_ties_read: "The same in words ({count})",
+};

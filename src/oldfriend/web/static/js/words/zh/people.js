@@ -1,2 +1,30 @@
-// people.
-export default {};
+// People: who and what is known by name.
+export default {
+  people_title: "人物，以及其他有名字的",
+  people_cards: "卡片",
+  people_drawing: "彼此的联系",
+  people_search: "搜索名字",
+  people_kinds: "种类",
+  people_person: "人",
+  people_pet: "宠物",
+  people_place: "地方",
+  people_org: "工作或学习的地方",
+  people_other: "其他",
+  people_none: "你提到谁的名字，谁就会出现在这里，连同你告诉我的事。",
+  people_none_so: "我认识的里面没有叫这个名字的。",
+  people_known: "知道 {count} 件事",
+  people_mentioned: "上次提到：{when}",
+  people_all: "所有人",
+  people_also: "也叫 {names}",
+  people_change: "更改、合并，或看我是怎么知道的",
+  people_ties: "有联系的",
+  people_else: "我还知道的",
+  people_nothing: "关于这个名字，我不知道更多了。",
+  people_same: "{one} 和 {other} 是同一个吗？",
+  people_same_yes: "是同一个",
+  people_same_no: "是两个",
+  people_graph: "谁和谁有联系",
+  people_no_ties: "我还不知道谁和谁有联系。告诉我你生活里谁是谁吧。",
+  people_left_out: "还有 {count} 个没有画出来，这样图才看得清。",
+  people_ties_read: "用文字说（{count}）",
+};

@@ -1,0 +1,112 @@
+"""Whom and what does the companion know by name, and how are they tied? Reads only."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oldfriend.app.believing.looking import Belief, find_belief, list_names, with_words
+from oldfriend.app.house import House
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import EntityId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity, Known, Tie
+from oldfriend.domain.ties import Node
+from oldfriend.memory.evidence import list_evidence_of
+from oldfriend.memory.profile import in_order_of_worth
+from oldfriend.memory.search import BeliefIndex
+from oldfriend.memory.search.graph import Tied
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquaintance:
+    """Somebody or something with a name, in short."""
+
+    entity: Entity
+    known: int  # so much is believed about them, ties among it
+    mentioned_at: Micros | None  # last; None: no words are left
+    to_person: tuple[Known, ...]  # how they are tied to the person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bond:
+    """A tie as it is drawn: between two that are known by name, or the person (None) and one."""
+
+    tie: Tie
+    first: Node
+    second: EntityId
+    known: Known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portrait:
+    """Somebody or something with a name, and everything believed about them."""
+
+    entity: Entity
+    itself: Belief
+    ties: tuple[tuple[Belief, Node], ...]  # with whom or what is at the other end
+    others: tuple[Belief, ...]  # what else is believed, the worthiest first
+    names: dict[EntityId, str]  # of those at the other ends
+
+
+async def list_acquaintances(tx: Transaction, house: House, person: PersonId) -> list[Acquaintance]:
+    """All who are known by name, those mentioned last first."""
+    beliefs = await house.shelf.beliefs_of(tx, person)
+    counts = Counter(
+        entity for each in beliefs.live for entity in set(each.memory.entities)
+    )  # fmt: skip
+    mine = beliefs.graph.of(None)
+    found = [
+        Acquaintance(
+            entity=each.what, known=counts[each.what.id], mentioned_at=last_said(each),
+            to_person=tuple(tied.known for tied in mine if tied.other == each.what.id),
+        )
+        for each in await list_names(tx, person) if isinstance(each.what, Entity)
+    ]  # fmt: skip
+    return sorted(found, key=lambda each: (-(each.mentioned_at or 0), each.entity.name))
+
+
+async def list_bonds(tx: Transaction, house: House, person: PersonId) -> list[Bond]:
+    """Every tie that holds, once."""
+    beliefs = await house.shelf.beliefs_of(tx, person)
+    nodes: list[Node] = [None, *(each.id for each in beliefs.entities if each.ended_at is None)]
+    return [
+        Bond(tie=tied.edge.tie, first=tied.edge.first, second=tied.edge.second, known=tied.known)
+        for node in nodes for tied in beliefs.graph.of(node) if tied.edge.first == node
+    ]  # fmt: skip
+
+
+async def portrait_of(tx: Transaction, house: House, person: PersonId, name: str) -> Portrait:
+    """Somebody or something, whose id begins or ends so. Raises NotFound, InvalidInput."""
+    itself = await find_belief(tx, person, name)
+    if not isinstance(itself.what, Entity):
+        raise NotFound("That is nobody and nothing with a name.")
+    beliefs = await house.shelf.beliefs_of(tx, person)
+    ties = beliefs.graph.of(itself.what.id)
+    told = {each.known.memory.id for each in ties}
+    others = in_order_of_worth(
+        [each for each in beliefs.about(itself.what.id) if each.memory.id not in told]
+    )
+    words = await list_evidence_of(
+        tx, person, [*(ObjectId(each) for each in told), *(each.memory.id for each in others)]
+    )
+    return Portrait(
+        entity=itself.what, itself=itself,
+        ties=tuple(
+            (with_words(each.known, words.get(each.known.memory.id, ())), each.other)
+            for each in ties
+        ),
+        others=tuple(with_words(each, words.get(each.memory.id, ())) for each in others),
+        names=names_at_ends(beliefs, ties),
+    )  # fmt: skip
+
+
+def names_at_ends(beliefs: BeliefIndex, ties: Sequence[Tied]) -> dict[EntityId, str]:
+    """What those are called who are at the other ends of ties."""
+    ends = {each.other for each in ties}
+    return {each.id: each.name for each in beliefs.entities if each.id in ends}
+
+
+def last_said(belief: Belief) -> Micros | None:
+    """When the newest of its words were said; None: it has none."""
+    return max((each.said_at for each in belief.words), default=None)

@@ -1,0 +1,26 @@
+"""How is a person called, and by whose clocks do they live? As they say themselves."""
+
+from dataclasses import replace
+
+from oldfriend.app.house import House
+from oldfriend.domain.clock import zone_named
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.people import Person
+from oldfriend.memory.people import get_person_by_id, lock_person, rename_person, set_zone
+
+
+async def change_person(
+    house: House, person: PersonId, *, name: str | None = None, zone: str | None = None
+) -> Person:
+    """The person with another name or time zone; None leaves it. Raises InvalidInput."""
+    if zone is not None:
+        zone_named(zone)
+    async with house.db.writing() as tx:
+        await lock_person(tx, person)
+        held = await get_person_by_id(tx, person)
+        if name is not None and name != held.name:
+            held = await rename_person(tx, held, name, platforms=house.platforms)
+        if zone is not None:
+            await set_zone(tx, person, zone)
+            held = replace(held, zone=zone)
+    return held

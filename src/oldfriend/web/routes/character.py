@@ -1,0 +1,129 @@
+"""Who is the companion to somebody, and who are they to it? Written by people alone."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+
+from oldfriend.app.house import House
+from oldfriend.app.persona.approving import accept, decline, write
+from oldfriend.domain.people import Person
+from oldfriend.memory.core_blocks import (
+    BLOCKS,
+    LONGEST_BLOCK,
+    BlockName,
+    CoreBlock,
+    list_versions,
+)
+from oldfriend.memory.people import get_companion
+from oldfriend.memory.soul import list_souls
+from oldfriend.memory.suggestions import list_suggestions
+from oldfriend.prompts.starting import starting_points
+from oldfriend.web.problems import Refused
+from oldfriend.web.shapes.character import (
+    BlockShape,
+    BlockWritten,
+    Character,
+    Decision,
+    SuggestionShape,
+    Versions,
+)
+from oldfriend.web.showing.character import (
+    block_shape,
+    soul_shape,
+    starting_shape,
+    suggestion_shape,
+    version_shapes,
+)
+from oldfriend.web.signing import Here, Me
+
+router = APIRouter(prefix="/character", tags=["character"])
+IfMatch = Annotated[
+    str | None, Header(max_length=40, description="`ETag` of what was read: refused if stale.")
+]
+
+
+@router.get("", summary="Who is who")
+async def show(me: Me, room: Here) -> Character:
+    """The blocks as they read now, SOUL.md, from what one can start, and what is suggested."""
+    async with room.house.db.reading() as tx:
+        versions = {name: await list_versions(tx, me.person.id, name) for name in BLOCKS}
+        souls = await list_souls(tx, (await get_companion(tx)).id)
+        waiting = await list_suggestions(tx, me.person.id, status="pending")
+    zone = me.person.zone
+    return Character(
+        blocks=[block_shape(name, newest(versions[name]), zone=zone) for name in BLOCKS],
+        longest=LONGEST_BLOCK, soul=soul_shape(souls[-1], zone=zone) if souls else None,
+        starting=[starting_shape(each) for each in starting_points().values()],
+        suggestions=[suggestion_shape(each, zone=zone) for each in waiting],
+    )  # fmt: skip
+
+
+@router.get("/{block}", summary="One block")
+async def show_block(block: BlockName, me: Me, room: Here, response: Response) -> BlockShape:
+    """As it reads now; its `ETag` is for `If-Match`."""
+    held = await held_now(room.house, me.person, block)
+    response.headers["ETag"] = tag(held)
+    return block_shape(block, held, zone=me.person.zone)
+
+
+@router.put("/{block}", summary="Write a block")
+async def write_block(
+    block: BlockName, written: BlockWritten, me: Me, room: Here, response: Response,
+    if_match: IfMatch = None,
+) -> BlockShape:  # fmt: skip
+    """In your words; what stood there stays as a version."""
+    await refuse_stale(room.house, me.person, block, if_match)
+    made = await write(room.house, me.person.id, block, written.text)
+    response.headers["ETag"] = tag(made)
+    return block_shape(block, made, zone=me.person.zone)
+
+
+@router.get("/{block}/versions", summary="How a block came to read as it does")
+async def show_versions(
+    block: BlockName, me: Me, room: Here,
+    cursor: Annotated[int | None, Query(ge=1, description="`next` of a page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 20,
+) -> Versions:  # fmt: skip
+    """The newest first, each with what it changed."""
+    async with room.house.db.reading() as tx:
+        versions = await list_versions(tx, me.person.id, block)
+    older = [each for each in versions if cursor is None or each.version < cursor]
+    page = version_shapes(older, most=limit, zone=me.person.zone)
+    return Versions(items=page, next=str(page[-1].version) if len(older) > limit else None)
+
+
+@router.post("/suggestions/{suggestion}", summary="Decide about a suggestion")
+async def decide(suggestion: str, decision: Decision, me: Me, room: Here) -> SuggestionShape:
+    """Accept it, perhaps in other words, or decline it: then it does not come again."""
+    house, person = room.house, me.person.id
+    if decision.verdict == "accept":
+        settled, _ = await accept(house, person, suggestion, words=decision.words)
+    else:
+        settled = await decline(house, person, suggestion)
+    return suggestion_shape(settled, zone=me.person.zone)
+
+
+async def held_now(house: House, person: Person, block: BlockName) -> CoreBlock | None:
+    """A block as it reads now; None: nothing was ever written."""
+    async with house.db.reading() as tx:
+        return newest(await list_versions(tx, person.id, block))
+
+
+async def refuse_stale(
+    house: House, person: Person, block: BlockName, if_match: str | None
+) -> None:
+    """Raise Refused where somebody writes over what they have not read."""
+    if if_match is not None and if_match != tag(await held_now(house, person, block)):
+        raise Refused(
+            412, "It has changed meanwhile", "Read it again; what stands there now is newer."
+        )
+
+
+def newest(versions: list[CoreBlock]) -> CoreBlock | None:
+    """The last of them, if there is any."""
+    return versions[-1] if versions else None
+
+
+def tag(block: CoreBlock | None) -> str:
+    """By what a version is known."""
+    return f'"{0 if block is None else block.version}"'

@@ -1,0 +1,106 @@
+"""What was on which day? A calendar of talks and of what happened; each day opens its words."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from oldfriend.domain.clock import DAY, Micros, from_micros, parse_moment
+from oldfriend.domain.memories import Memory
+from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.days import count_said, find_first_said, list_events_in, list_talks
+from oldfriend.web.problems import Refused
+from oldfriend.web.shapes.days import MonthShape, WholeDay
+from oldfriend.web.showing.days import days_in_short, happened_shape, talk_shape, told_shape
+from oldfriend.web.signing import Here, Me
+
+AROUND = 400
+"""Days in which the next day with words is looked for."""
+
+router = APIRouter(prefix="/days", tags=["days"])
+Month = Annotated[str, Path(pattern=r"^\d{4}-\d{2}$", examples=["2026-11"])]
+Day = Annotated[str, Path(pattern=r"^\d{4}-\d{2}-\d{2}$", examples=["2026-11-17"])]
+
+
+@router.get("/months/{month}", summary="A month, day by day")
+async def show_month(month: Month, me: Me, room: Here) -> MonthShape:
+    """How much was said on each day, and the weightiest of what happened."""
+    zone, first = me.person.zone, day_named(f"{month}-01")
+    since, until = start_of(first, zone), start_of(month_after(first), zone)
+    async with room.house.db.reading() as tx:
+        said = await count_said(tx, me.person.id, since=since, until=until)
+        events = await list_events_in(tx, me.person.id, since=since, until=until)
+        earliest = await find_first_said(tx, me.person.id)
+    return MonthShape(
+        month=month, today=from_micros(room.house.clock(), zone).date().isoformat(),
+        first=None if earliest is None else f"{from_micros(earliest, zone):%Y-%m}",
+        days=days_in_short(by_day(said, zone), on_days(events, zone)),
+    )  # fmt: skip
+
+
+@router.get("/{day}", summary="A day")
+async def show_day(day: Day, me: Me, room: Here) -> WholeDay:
+    """Its talks, what happened on it, and the summaries that cover it."""
+    zone, that = me.person.zone, day_named(day)
+    since, until = start_of(that, zone), start_of(that + timedelta(days=1), zone)
+    async with room.house.db.reading() as tx:
+        talks = await list_talks(tx, me.person.id, since=since, until=until)
+        events = await list_events_in(tx, me.person.id, since=since, until=until)
+        told = await list_summaries(tx, me.person.id, active=False)
+        around = await count_said(
+            tx, me.person.id, since=Micros(since - AROUND * DAY), until=Micros(until + AROUND * DAY)
+        )
+    days = sorted(by_day(around, zone))
+    before, after = [each for each in days if each < that], [each for each in days if each > that]
+    return WholeDay(
+        day=day, talks=[talk_shape(each, zone=zone) for each in talks],
+        happened=[happened_shape(each) for each in events],
+        told=[
+            told_shape(each, zone=zone)
+            for each in sorted(told, key=lambda each: (each.level, each.from_at))
+            if each.ended_at is None and each.from_at < until and each.until_at >= since
+        ],
+        before=before[-1].isoformat() if before else None,
+        after=after[0].isoformat() if after else None,
+    )  # fmt: skip
+
+
+def day_named(text: str) -> date:
+    """A day as it is written. Raises Refused."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise Refused(422, "There is no such day", f"{text} is none. Give YYYY-MM-DD.") from error
+
+
+def month_after(first: date) -> date:
+    """The first day of the next month. Raises Refused."""
+    try:
+        return (first + timedelta(days=31)).replace(day=1)
+    except OverflowError as error:
+        raise Refused(422, "There is no such day", "The calendar ends there.") from error
+
+
+def start_of(day: date, zone: str) -> Micros:
+    """When a day begins there."""
+    at, _ = parse_moment(day.isoformat(), zone)
+    return at
+
+
+def by_day(said: Mapping[Micros, int], zone: str) -> dict[date, int]:
+    """How many messages there are on each day."""
+    counts: Counter[date] = Counter()
+    for at, count in said.items():
+        counts[from_micros(at, zone).date()] += count
+    return dict(counts)
+
+
+def on_days(events: Iterable[Memory], zone: str) -> dict[date, list[Memory]]:
+    """What happened, by its day."""
+    days: defaultdict[date, list[Memory]] = defaultdict(list)
+    for each in events:
+        if each.happened_at is not None:
+            days[from_micros(each.happened_at, zone).date()].append(each)
+    return dict(days)

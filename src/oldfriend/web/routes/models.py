@@ -1,0 +1,195 @@
+"""Which models do what, and how are they chosen? For the owner; a key is kept, and never shown."""
+
+import asyncio
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from oldfriend.app.choices.listing import is_reloadable
+from oldfriend.app.choices.reaching import address_of
+from oldfriend.app.choices.sections import LOCAL
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.connecting import (
+    EMBEDDING_MODELS,
+    Offer,
+    Wish,
+    checked_provider,
+    forget_provider,
+    go_offline,
+    keep_embedder,
+    keep_for_role,
+    keep_local_embedder,
+    keep_model,
+    keys_at_hand,
+    list_offers,
+    measure_embedder,
+    refuse_unfit,
+    try_model,
+)
+from oldfriend.app.connecting_speech import (
+    SPEAKERS,
+    TRANSCRIBERS,
+    keep_local_transcriber,
+    keep_speaker,
+    keep_transcriber,
+    local_model,
+    try_speaker,
+    try_transcriber,
+)
+from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelError, NotFound
+from oldfriend.llm.catalogue import PROVIDERS, Known, is_on_this_machine
+from oldfriend.web.shapes.settings import (
+    Kept,
+    Models,
+    ModelWanted,
+    ProviderShape,
+    Tried,
+    Use,
+    Usual,
+)
+from oldfriend.web.signing import Here, Owner
+from oldfriend.web.taking_over import AtDesk
+
+router = APIRouter(tags=["models"])
+ForWhat = Annotated[Use, Path(description="What it is to do.", examples=["main"])]
+
+
+@router.get("/models", summary="Who does what, and who could")
+async def show_models(_: Owner, room: Here) -> Models:
+    """Nobody is asked but an Ollama on this machine, which models it has."""
+    settings = room.house.settings
+    offers = {each.provider: each for each in await list_offers(settings)}
+    keys = {each.provider: each.why for each in await asyncio.to_thread(keys_at_hand, settings)}
+    names = [*PROVIDERS, *(each for each in settings.providers if each not in PROVIDERS)]
+    return Models(
+        main=[*settings.models.main], small=[*settings.models.small],
+        reflect=[*settings.models.reflect], embedder=settings.embedder.model,
+        transcriber=settings.speech.transcriber, speaker=settings.speech.speaker,
+        voice=settings.speech.voice,
+        providers=[provider_shape(settings, name, offers.get(name), keys) for name in names],
+    )  # fmt: skip
+
+
+@router.post("/models/{use}/test", summary="Try a model")
+async def try_one(use: ForWhat, wanted: ModelWanted, _: Owner, room: Here) -> Tried:
+    """Have it do a little of its work: what that is sent is ours, nothing that anybody said."""
+    settings, began = room.house.settings, time.monotonic()
+    try:
+        works, told = True, await tried(settings, use, wanted)
+    except (ModelError, EmbeddingFailed) as error:
+        works, told = False, str(error)
+    return Tried(works=works, told=told, took_ms=round((time.monotonic() - began) * 1000))
+
+
+@router.put("/models/{use}", summary="Choose a model")
+async def choose_model(
+    use: ForWhat, wanted: ModelWanted, _: Owner, room: Here, desk: AtDesk
+) -> Kept:
+    """Keep the choice. With a provider's usual model for replies come its usual other ones."""
+    settings = room.house.settings
+    wish = wish_of(settings, use, wanted)
+    dimension = await dimension_for(settings, use, wish)
+    key_in = await desk.take_over(
+        room, lambda now: kept(now, use, wanted, wish=wish, dimension=dimension)
+    )
+    return Kept(key_in=key_in, takes_new_start=not is_reloadable(f"{use}.model"))
+
+
+@router.delete("/models", status_code=204, summary="Go offline")
+async def offline(_: Owner, room: Here, desk: AtDesk) -> Response:
+    """Take every model away that is elsewhere; keys stay where they are."""
+    await desk.take_over(room, go_offline)
+    return Response(status_code=204)
+
+
+@router.delete("/providers/{provider}/key", status_code=204, summary="Forget a key")
+async def forget_key(provider: str, _: Owner, room: Here, desk: AtDesk) -> Response:
+    """Remove it from this machine. Revoke it at the provider, too."""
+    name = checked_provider(provider)
+    if not await desk.take_over(room, lambda settings: forget_provider(settings, name)):
+        raise NotFound(f"No key of {name} is kept here. One in a variable is taken out there.")
+    return Response(status_code=204)
+
+
+def wish_of(settings: Settings, use: Use, wanted: ModelWanted) -> Wish | None:
+    """What is wanted; None: something in this program. Raises InvalidInput."""
+    if wanted.provider == LOCAL and use in {"embedder", "transcriber"}:
+        return None
+    wish = Wish(
+        provider=wanted.provider, name=wanted.name.strip(), base_url=wanted.base_url or None,
+        kind=wanted.kind, key=wanted.key or None,
+    )  # fmt: skip
+    refuse_unfit(settings, wish)
+    return wish
+
+
+async def tried(settings: Settings, use: Use, wanted: ModelWanted) -> str:
+    """What a model does when it is tried. Raises ModelError, EmbeddingFailed, InvalidInput."""
+    wish = wish_of(settings, use, wanted)
+    match use:
+        case "transcriber":
+            model = local_model(wanted.name) if wish is None else wish.model
+            await try_transcriber(settings, model, wish)
+            return "It listens."
+        case "embedder" if wish is None:
+            return "It is in this program."
+        case "embedder":
+            return f"Vectors of {await measure_embedder(settings, required(wish))} numbers."
+        case "speaker":
+            voice = wanted.voice or settings.speech.voice
+            return (await try_speaker(settings, required(wish), voice)).mime
+    return await try_model(settings, required(wish))
+
+
+async def dimension_for(settings: Settings, use: Use, wish: Wish | None) -> int | None:
+    """How long the vectors of an embedder are that is to be chosen."""
+    return await measure_embedder(settings, wish) if use == "embedder" and wish else None
+
+
+def kept(
+    settings: Settings, use: Use, wanted: ModelWanted, *, wish: Wish | None, dimension: int | None
+) -> str | None:
+    """Keep a choice; where the key went, if there was one."""
+    match use:
+        case "embedder" if wish is None:
+            keep_local_embedder(settings)
+            return None
+        case "embedder":
+            assert dimension is not None
+            return keep_embedder(settings, required(wish), dimension)
+        case "transcriber" if wish is None:
+            keep_local_transcriber(settings, local_model(wanted.name))
+            return None
+        case "transcriber":
+            return keep_transcriber(settings, required(wish))
+        case "speaker":
+            voice = wanted.voice or settings.speech.voice
+            return keep_speaker(settings, required(wish), voice)
+        case "main":
+            return keep_model(settings, required(wish))[1]
+    return keep_for_role(settings, required(wish), use)
+
+
+def required(wish: Wish | None) -> Wish:
+    """A wish for what is not in this program. Raises InvalidInput."""
+    if wish is None:
+        raise InvalidInput("Name a provider.")
+    return wish
+
+
+def provider_shape(
+    settings: Settings, name: str, offer: Offer | None, keys: dict[str, str]
+) -> ProviderShape:
+    """Somebody who has models."""
+    known = PROVIDERS.get(name, Known(kind="openai", base_url=""))
+    address = address_of(settings, name)
+    return ProviderShape(
+        name=name, base_url=address, is_here=is_on_this_machine(address),
+        needs_key=bool(known.keys), key_in=keys.get(name), models=[*offer.models] if offer else [],
+        usual=Usual(
+            main=known.main, small=known.small, reflect=known.reflect,
+            embedder=EMBEDDING_MODELS.get(name), transcriber=TRANSCRIBERS.get(name),
+            speaker=SPEAKERS.get(name),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""Whom and what does it know by name, and how are they tied to each other?"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from oldfriend.app.believing.acquaintances import (
+    Acquaintance,
+    list_acquaintances,
+    list_bonds,
+    portrait_of,
+)
+from oldfriend.domain.memories import EntityKind
+from oldfriend.web.leafing import number_at, written
+from oldfriend.web.shapes.people import Acquaintances, GraphShape, PortraitShape
+from oldfriend.web.showing.people import acquaintance_shape, graph_shape, portrait_shape
+from oldfriend.web.signing import Here, Me
+
+router = APIRouter(prefix="/people", tags=["people"])
+
+
+@router.get("", summary="Whom and what it knows by name")
+async def list_people(
+    me: Me, room: Here,
+    kind: Annotated[list[EntityKind] | None, Query(description="Only such.")] = None,
+    q: Annotated[str | None, Query(max_length=100, description="Part of a name.")] = None,
+    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 100,
+) -> Acquaintances:  # fmt: skip
+    """Those mentioned last first."""
+    async with room.house.db.reading() as tx:
+        everybody = await list_acquaintances(tx, room.house, me.person.id)
+    wanted = [each for each in everybody if is_wanted(each, kind, q)]
+    start = 0 if cursor is None else number_at(cursor)
+    page = wanted[start : start + limit]
+    return Acquaintances(
+        items=[acquaintance_shape(each, zone=me.person.zone) for each in page], total=len(wanted),
+        next=written([start + limit]) if start + limit < len(wanted) else None,
+    )  # fmt: skip
+
+
+@router.get("/graph", summary="Who is tied to whom and what")
+async def show_graph(me: Me, room: Here) -> GraphShape:
+    """Those with the most ties; what holds no longer is left out."""
+    async with room.house.db.reading() as tx:
+        everybody = await list_acquaintances(tx, room.house, me.person.id)
+        return graph_shape(everybody, await list_bonds(tx, room.house, me.person.id))
+
+
+@router.get("/{somebody}", summary="Somebody, or something with a name")
+async def show_one(somebody: str, me: Me, room: Here) -> PortraitShape:
+    """Their ties, and what else is believed about them, each with its words."""
+    async with room.house.db.reading() as tx:
+        portrait = await portrait_of(tx, room.house, me.person.id, somebody)
+        everybody = await list_acquaintances(tx, room.house, me.person.id)
+    one = next(
+        (each for each in everybody if each.entity.id == portrait.itself.what.id),
+        Acquaintance(entity=portrait.entity, known=0, mentioned_at=None, to_person=()),
+    )
+    return portrait_shape(portrait, one, zone=me.person.zone)
+
+
+def is_wanted(one: Acquaintance, kinds: list[EntityKind] | None, part: str | None) -> bool:
+    """Whether one is of these kinds, and called so."""
+    names = (one.entity.name, *one.entity.aliases)
+    return (not kinds or one.entity.kind in kinds) and (
+        not part or any(part.casefold() in each.casefold() for each in names)
+    )

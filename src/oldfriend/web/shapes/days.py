@@ -1,0 +1,64 @@
+"""What was on which day? The forms for it."""
+
+from pydantic import Field
+
+from oldfriend.web.shapes.common import Shape
+
+
+class HappenedShape(Shape):
+    """Something that happened, in short."""
+
+    id: str
+    text: str
+    impact: int = Field(description="−10 to +10.")
+
+
+class DayInShort(Shape):
+    """A day on which something was said, or happened."""
+
+    day: str = Field(examples=["2026-11-17"])
+    messages: int
+    happened: list[HappenedShape] = Field(description="The weightiest first, at most three.")
+    more: int = Field(description="So much more happened.")
+
+
+class MonthShape(Shape):
+    """A month, day by day; days of which nothing is known are left out."""
+
+    month: str = Field(examples=["2026-11"])
+    today: str
+    first: str | None = Field(description="The month of the earliest words; None: there are none.")
+    days: list[DayInShort]
+
+
+class TalkShape(Shape):
+    """A talk of a day."""
+
+    session: str
+    channel: str
+    title: str = Field(description="What the chat is called.")
+    first: str = Field(description="The message with which it begins on that day.")
+    began_at: str
+    ended_at: str
+    messages: int
+
+
+class ToldShape(Shape):
+    """What was said, in short."""
+
+    id: str
+    level: int = Field(description="1: of a stretch of talk; each further one: of such below.")
+    text: str
+    began_at: str
+    ended_at: str
+
+
+class WholeDay(Shape):
+    """A day: what was said, in short and where to read it, and what happened."""
+
+    day: str
+    talks: list[TalkShape]
+    happened: list[HappenedShape]
+    told: list[ToldShape] = Field(description="Summaries that cover it, the narrowest first.")
+    before: str | None = Field(description="The day before on which something was said.")
+    after: str | None = Field(description="The next day on which something was said.")

@@ -1,0 +1,119 @@
+"""What is to be forgotten, what would follow from it, and what was done? The forms for it."""
+
+from pydantic import Field
+
+from oldfriend.memory.forgetting.auditing import Deed
+from oldfriend.web.shapes.common import Shape
+
+
+class ForgetWish(Shape):
+    """What is to be forgotten: all of it that is named."""
+
+    ids: list[str] = Field(
+        default=[], max_length=500,
+        description="Of messages, memories, names, summaries; whole, or how they begin or end.",
+        examples=[["0019f1f3c4d2"]],
+    )  # fmt: skip
+    about: str | None = Field(
+        default=None, min_length=1, max_length=200,
+        description="Somebody or something, with everything that tells of it.", examples=["Ana"],
+    )  # fmt: skip
+    since: str | None = Field(
+        default=None, max_length=40, description="What was said from this day or time …",
+        examples=["2026-05-01"],
+    )  # fmt: skip
+    until: str | None = Field(
+        default=None, max_length=40, description="… to the end of this day, or to this time.",
+        examples=["2026-05-03"],
+    )  # fmt: skip
+    batch: int | None = Field(
+        default=None, ge=1, le=1 << 31, alias="import", description="The number of an import."
+    )
+    everything: bool = Field(default=False, description="All of it.")
+    orphan: bool = Field(
+        default=False, description="Keep the beliefs that rested on it; they are not forgotten."
+    )
+
+
+class GoingShape(Shape):
+    """A message that goes, loses its words, or stays although it says nearly the same."""
+
+    id: str
+    role: str
+    speaker: str
+    text: str
+    at: str
+
+
+class BelievedShape(Shape):
+    """A belief that goes, or stays."""
+
+    id: str
+    kind: str
+    text: str
+    is_learned_anew: bool = Field(description="From other words that stay.")
+    words_left: int | None = Field(description="Stays, for so much other evidence; None: goes.")
+
+
+class CallsShape(Shape):
+    """How many calls of a model had it."""
+
+    model: str = Field(examples=["anthropic:claude-sonnet"])
+    calls: int
+
+
+class ForgetForeseen(Shape):
+    """What would be forgotten; nothing is done yet. Its ETag is asked for when it is done."""
+
+    etag: str = Field(description="To be sent as If-Match: then exactly this is done.")
+    counts: dict[str, int] = Field(description="Of all that goes or is rewritten.")
+    messages: list[GoingShape] = Field(description="Go; the first 200 of them.")
+    beliefs: list[BelievedShape] = Field(description="Go; the first 200 of them.")
+    keep: list[BelievedShape] = Field(description="Stay, with less evidence; the first 200.")
+    orphans: list[BelievedShape] = Field(description="Are not forgotten; the first 200.")
+    replies: list[GoingShape] = Field(description="Lose their words; the first 200 of them.")
+    near: list[GoingShape] = Field(description="Stay, and say nearly the same; the first 200.")
+    namesakes: list[str] = Field(description="Parts of the name that are said elsewhere, and stay.")
+    titles: list[str] = Field(description="Chats and imports that lose their names.")
+    answers: int = Field(description="Replies that stood on it.")
+    calls: list[CallsShape] = Field(description="Models that had it, and how often.")
+    backups: list[str] = Field(description="Copies of the database that are deleted.")
+
+
+class LeftShape(Shape):
+    """Where something still stands."""
+
+    place: str
+    what: str
+    count: int
+
+
+class Forgotten(Shape):
+    """What was forgotten, without a word of it."""
+
+    digest: str = Field(description="By which this report is known again.")
+    done_at: str
+    counts: dict[str, int]
+    is_proved: bool = Field(description="It was looked for everywhere in reach, and is nowhere.")
+    left: list[LeftShape]
+    near: list[str] = Field(description="Ids of messages that stay and say nearly the same.")
+    orphans: list[str] = Field(description="Ids of beliefs that were not forgotten.")
+    files: int = Field(description="That were looked through; 0: a server has them.")
+    log_is_empty: bool
+    stuck: list[str] = Field(description="Copies that could not be deleted: delete them yourself.")
+    remarks: list[str] = Field(description="What this cannot take back, in sentences.")
+
+
+class ForgottenBefore(Shape):
+    """That something was forgotten, and how much."""
+
+    digest: str
+    done_at: str
+    what: Deed
+    counts: dict[str, int]
+
+
+class ForgottenList(Shape):
+    """What was forgotten before, the latest first."""
+
+    items: list[ForgottenBefore]

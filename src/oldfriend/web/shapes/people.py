@@ -1,0 +1,75 @@
+"""Whom and what does it know? The forms for it."""
+
+from pydantic import Field
+
+from oldfriend.domain.memories import EntityKind, EntityStatus, Tie
+from oldfriend.web.shapes.common import Shape
+from oldfriend.web.shapes.memories import BeliefShape
+
+
+class AcquaintanceShape(Shape):
+    """Somebody or something with a name, in short."""
+
+    id: str
+    name: str = Field(examples=["Ana"])
+    kind: EntityKind
+    status: EntityStatus
+    aliases: list[str] = Field(description="Other names, as they were said.")
+    description: str
+    same_as: str | None = Field(description="Uncertain: perhaps the one with this id.")
+    is_pinned: bool
+    to_you: list[str] = Field(description="How they are tied to the person, in words.")
+    known: int = Field(description="So much is believed about them.")
+    mentioned_at: str | None
+
+
+class Acquaintances(Shape):
+    """Everybody and everything that is known by name, those mentioned last first."""
+
+    items: list[AcquaintanceShape]
+    total: int
+    next: str | None = Field(description="The cursor of the next page; None: this is the last.")
+
+
+class TieShape(Shape):
+    """How somebody is tied to another."""
+
+    other: str | None = Field(description="The id of the other; None: the person themself.")
+    name: str | None
+    belief: BeliefShape
+
+
+class PortraitShape(Shape):
+    """Somebody or something, and everything believed about them."""
+
+    about: AcquaintanceShape
+    belief: BeliefShape = Field(description="That they are known at all, with the words.")
+    ties: list[TieShape]
+    others: list[BeliefShape] = Field(description="What else is believed, the worthiest first.")
+
+
+class NodeShape(Shape):
+    """A point of the graph."""
+
+    id: str
+    name: str
+    kind: EntityKind
+    known: int
+
+
+class BondShape(Shape):
+    """A line of the graph."""
+
+    first: str = Field(description="The id of one; empty: the person themself.")
+    second: str
+    tie: Tie
+    text: str
+    memory: str = Field(description="The id of what says so.")
+
+
+class GraphShape(Shape):
+    """Who is tied to whom and what; those who are tied to nobody are left out."""
+
+    nodes: list[NodeShape]
+    bonds: list[BondShape]
+    left_out: int = Field(description="So many more are known than can be drawn.")

@@ -1,0 +1,77 @@
+"""How is shown what is chosen, what was spent, what waits?"""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+
+from oldfriend.app.allowance import Allowance
+from oldfriend.app.choices.listing import Chosen
+from oldfriend.domain.letters import Letter, Queue
+from oldfriend.ledger.spending import DOLLAR, Spent
+from oldfriend.queues.counting import QUEUES
+from oldfriend.web.problems import Refused
+from oldfriend.web.shapes.settings import Choice, Left, LetterShape, Sum
+from oldfriend.web.showing.common import in_zone
+
+
+def choice_shape(chosen: Chosen) -> Choice:
+    """One setting."""
+    return Choice(
+        name=chosen.name, value=plain(chosen.value), default=plain(chosen.default),
+        written=plain(chosen.written), fixed_by=chosen.fixed_by,
+        takes_new_start=chosen.takes_new_start,
+    )  # fmt: skip
+
+
+def plain(
+    value: bool | int | float | str | Sequence[str] | None,
+) -> bool | int | float | str | list[str] | None:
+    """A value as JSON has it."""
+    return value if value is None or isinstance(value, bool | int | float | str) else [*value]
+
+
+def sum_shape(heading: str, spent: Spent) -> Sum:
+    """What was spent under a heading; what is not known is not taken for nothing."""
+    is_unknown = spent.unknown > 0 and not spent.cost
+    return Sum(
+        heading=heading, calls=spent.calls, failed=spent.failed, tokens_in=spent.tokens_in,
+        tokens_out=spent.tokens_out, dollars=None if is_unknown else spent.cost / DOLLAR,
+        unknown_calls=spent.unknown,
+    )  # fmt: skip
+
+
+def left_shape(allowance: Allowance) -> Left:
+    """What may still be spent today."""
+    left = allowance.money_left
+    return Left(
+        purpose=allowance.purpose, dollars=None if left is None else left / DOLLAR,
+        tokens=allowance.tokens_left, is_used_up=allowance.is_used_up,
+    )  # fmt: skip
+
+
+def letter_shape(letter: Letter, person: str | None, *, zone: str) -> LetterShape:
+    """Something that waits."""
+    return LetterShape(
+        id=letter_id(letter.queue, letter.lane, letter.seq), queue=letter.queue, person=person,
+        since=in_zone(letter.put_at, zone), due_at=in_zone(letter.due_at, zone),
+        attempts=letter.attempts, is_parked=letter.is_parked, error=letter.error,
+    )  # fmt: skip
+
+
+def letter_id(queue: Queue, lane: str, seq: int) -> str:
+    """The place of a letter as one word; lanes have slashes in their names."""
+    return base64.urlsafe_b64encode(json.dumps([queue, lane, seq]).encode()).decode().rstrip("=")
+
+
+def place_from(name: str) -> tuple[Queue, str, int]:
+    """The place that a word names. Raises Refused."""
+    try:
+        queue, lane, seq = json.loads(base64.urlsafe_b64decode(name + "=" * (-len(name) % 4)))
+        known = next(each for each in QUEUES if each == queue)
+    except (ValueError, TypeError, StopIteration, binascii.Error) as error:
+        raise Refused(404, "There is no such letter", "It may be done by now.") from error
+    is_place = isinstance(lane, str) and type(seq) is int and 0 <= seq < 1 << 62
+    if not is_place or "\x00" in lane:
+        raise Refused(404, "There is no such letter", "It may be done by now.")
+    return known, lane, seq

@@ -1,0 +1,86 @@
+// Where something is said: written, or aloud.
+import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
+import { api } from "../api.js";
+import { html } from "../html.js";
+import { Arrow, Cross, Microphone, Square } from "../icons.js";
+import * as store from "../store.js";
+import * as unsent from "../unsent.js";
+import { t } from "../words.js";
+import { record } from "./recording.js";
+
+const TICK_MS = 250;
+
+export function Composer() {
+  const field = useRef(null);
+  const [text, setText] = useState(unsent.typed);
+  const [recording, setRecording] = useState(null);
+  const [why, setWhy] = useState("");
+  const waiting = store.waitingFor.value;
+  useEffect(() => field.current?.focus({ preventScroll: true }), [recording]);
+  useLayoutEffect(() => {
+    if (!field.current) return;
+    field.current.style.height = "auto";
+    field.current.style.height = `${field.current.scrollHeight}px`;
+  }, [text, recording]);
+  const write = (words) => {
+    setText(words);
+    unsent.keepTyped(words);
+  };
+  const send = async (event) => {
+    event?.preventDefault();
+    if (!text.trim()) return;
+    write("");
+    if (store.hasLater.value) await store.showNow().catch(() => {});
+    unsent.say(text);
+    field.current.focus();
+  };
+  const onKeyDown = (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
+  };
+  const speak = async () => {
+    setWhy("");
+    if (!store.state.value.hears) return setWhy(t("voice_off"));
+    try {
+      setRecording(await record());
+    } catch (problem) {
+      setWhy(t(problem.name === "NotFoundError" ? "voice_no_microphone" : "voice_not_allowed"));
+    }
+  };
+  if (recording) return html`<${Speaking} recording=${recording} onEnd=${() => setRecording(null)} />`;
+  return html`<form class="composer" onSubmit=${send}>
+    ${why && html`<p class="remark" role="alert">${why} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
+    <textarea id="say" ref=${field} rows="1" value=${text} placeholder=${t("say_something")} aria-label=${t("say_something")}
+      onInput=${({ target }) => write(target.value)} onKeyDown=${onKeyDown}></textarea>
+    <button type="button" class=${`round is-plain ${store.state.value.hears ? "" : "is-off"}`} aria-label=${t("voice_begin")} title=${t("voice_begin")} onClick=${speak}><${Microphone} /></button>
+    ${waiting && !text.trim()
+      ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
+      : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
+  </form>`;
+}
+
+/** While somebody speaks: how long, and what to do with it. */
+function Speaking({ recording, onEnd }) {
+  const [seconds, setSeconds] = useState(0);
+  const button = useRef(null);
+  const done = async () => {
+    const sound = await recording.end();
+    onEnd();
+    if (sound.size) unsent.sayAloud(sound);
+  };
+  useEffect(() => {
+    button.current.focus();
+    recording.onFull = done;
+    const timer = setInterval(() => setSeconds(recording.seconds()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const discard = () => {
+    recording.drop();
+    onEnd();
+  };
+  const passed = `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+  return html`<div class="composer speaking" role="group" aria-label=${t("voice_recording")} onKeyDown=${({ key }) => key === "Escape" && discard()}>
+    <p><span class="dot" aria-hidden="true"></span> ${t("voice_recording")} <time>${passed}</time></p>
+    <button type="button" class="round is-plain" aria-label=${t("voice_discard")} title=${t("voice_discard")} onClick=${discard}><${Cross} /></button>
+    <button type="button" class="round" ref=${button} aria-label=${t("voice_send")} title=${t("voice_send")} onClick=${done}><${Arrow} /></button>
+  </div>`;
+}

@@ -1,0 +1,63 @@
+// The words of the talk, on all channels: found as one types, each leads to where it was said.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { api } from "../api.js";
+import { showWords } from "../chat.js";
+import { html } from "../html.js";
+import { signal } from "../../vendor/signals.js";
+import { shortDayOf, t } from "../words.js";
+
+const TYPING_MS = 250;
+const MOST_SHOWN = 60;
+const AROUND = 60; // characters before what was found
+
+const sought = signal(""); // kept while one looks at what was found
+
+export function TalkSearch({ onClose }) {
+  const field = useRef(null);
+  const [found, setFound] = useState(null);
+  const [why, setWhy] = useState("");
+  useEffect(() => {
+    field.current.focus();
+    field.current.select();
+  }, []);
+  const look = async (words, cursor) => {
+    try {
+      const page = words.trim() ? await api.searchTalk(words, cursor) : null;
+      if (words !== sought.value) return;
+      setFound((before) => page && { items: [...(cursor ? before.items : []), ...page.items].slice(0, MOST_SHOWN), next: page.next });
+      setWhy("");
+    } catch (problem) {
+      setWhy(problem.status ? problem.message : t("lost"));
+    }
+  };
+  useEffect(() => {
+    const timer = setTimeout(() => look(sought.value), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [sought.value]);
+  const show = (id) => {
+    onClose();
+    showWords(id);
+  };
+  return html`<section class="talk-search" role="search" onKeyDown=${({ key }) => key === "Escape" && onClose()}>
+    <p class="choices"><input ref=${field} class="search" type="search" value=${sought.value} placeholder=${t("talk_search")} aria-label=${t("talk_search")}
+      onInput=${({ target }) => (sought.value = target.value)} /><button class="quiet" onClick=${onClose}>${t("close")}</button></p>
+    ${why && html`<p class="bad" role="alert">${why}</p>`}
+    <p class="visually-hidden" role="status">${found && t("talk_found", { count: found.items.length })}</p>
+    ${found && !found.items.length && html`<p class="empty">${t("talk_none")}</p>`}
+    ${found?.items.length > 0 && html`<ul role="list" class="found">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => show(each.id)}>
+      <span class="meta">${each.role === "person" ? t("you") : each.speaker}, ${shortDayOf(each.at)}
+        ${each.channel !== "web" && html` <span class="pill channel">${each.channel}</span>`}</span>
+      <${Excerpt} text=${each.text} words=${sought.value} /></button></li>`)}</ul>`}
+    ${found?.next && found.items.length < MOST_SHOWN && html`<button class="quiet earlier" onClick=${() => look(sought.value, found.next)}>${t("earlier")}</button>`}
+  </section>`;
+}
+
+/** A piece of a text with what was sought in it marked. */
+function Excerpt({ text, words }) {
+  const sought = words.trim().split(/\s+/).map((each) => each.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(${sought.join("|")})`, "iu");
+  const at = text.search(pattern);
+  const start = Math.max(at - AROUND, 0);
+  const parts = `${start ? "…" : ""}${text.slice(start, start + 4 * AROUND)}`.split(new RegExp(pattern, "giu"));
+  return html`<span class="excerpt">${parts.map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part))}</span>`;
+}

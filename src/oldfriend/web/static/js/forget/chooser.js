@@ -1,0 +1,84 @@
+// What is chosen to be forgotten: words or a belief come with the address; the rest is chosen here.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { KindIcon } from "../icons.js";
+import { shortDayOf, t } from "../words.js";
+import { foresee, foreseen, listImports, wish } from "./wishing.js";
+
+const TYPING_MS = 400;
+const WAYS = ["ids", "about", "span", "import", "everything"];
+
+export function Chooser() {
+  const [way, setWay] = useState(wayOf(wish.value));
+  useEffect(() => {
+    if (wayOf(wish.value) !== "ids" || wish.value.ids?.length) setWay(wayOf(wish.value));
+  }, [wish.value]);
+  const choose = (chosen) => {
+    setWay(chosen);
+    foresee(chosen === "everything" ? { everything: true } : {});
+  };
+  const offered = WAYS.filter((each) => each !== "ids" || wish.value.ids?.length);
+  const Inside = { ids: Named, about: About, span: Span, import: Import, everything: Everything }[way];
+  return html`<div class="chooser">
+    <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${offered.map((each) => html`<label key=${each}>
+      <input type="radio" name="way" checked=${way === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
+    ${Inside && html`<${Inside} />`}
+    <label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
+      onChange=${({ target }) => foresee({ ...wish.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>
+  </div>`;
+}
+
+function wayOf({ ids, about, since, until, import: batch, everything }) {
+  if (about !== undefined) return "about";
+  if (since || until) return "span";
+  if (batch) return "import";
+  if (everything) return "everything";
+  return ids?.length ? "ids" : "";
+}
+
+/** What was named by its id: as it reads. */
+function Named() {
+  const seen = foreseen.value;
+  if (!seen) return null;
+  const ids = new Set(wish.value.ids);
+  const chosen = [...seen.messages.filter((each) => ids.has(each.id)), ...seen.beliefs.filter((each) => ids.has(each.id))];
+  return html`<ul role="list" class="chosen">${chosen.map((each) => html`<li key=${each.id}>
+    ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.text}` : html`<q>${each.text}</q> <span class="meta">${shortDayOf(each.at)}</span>`}</li>`)}</ul>`;
+}
+
+function About() {
+  const [name, setName] = useState(wish.value.about ?? "");
+  useEffect(() => {
+    if (name === (wish.value.about ?? "")) return undefined;
+    const timer = setTimeout(() => foresee({ about: name, orphan: wish.value.orphan }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [name]);
+  return html`<label class="field"><span>${t("forget_about")}</span>
+    <input value=${name} onInput=${({ target }) => setName(target.value)} /></label>`;
+}
+
+function Span() {
+  const { since = "", until = "" } = wish.value;
+  const change = (more) => foresee({ since, until, orphan: wish.value.orphan, ...more });
+  return html`<div class="span"><label class="field"><span>${t("forget_since")}</span>
+      <input type="date" value=${since} max=${until || undefined} onChange=${({ target }) => change({ since: target.value })} /></label>
+    <label class="field"><span>${t("forget_until")}</span>
+      <input type="date" value=${until} min=${since || undefined} onChange=${({ target }) => change({ until: target.value })} /></label></div>`;
+}
+
+function Import() {
+  const [imports, setImports] = useState(null);
+  useEffect(() => {
+    listImports().then(({ items }) => setImports(items)).catch(() => setImports([]));
+  }, []);
+  if (imports && !imports.length) return html`<p class="empty">${t("forget_no_import")}</p>`;
+  return html`<label class="field"><span>${t("forget_way_import")}</span>
+    <select value=${wish.value.import ?? ""} onChange=${({ target }) => foresee({ import: Number(target.value), orphan: wish.value.orphan })}>
+      <option value="" disabled>${t("forget_which")}</option>
+      ${imports?.map((each) => html`<option key=${each.number} value=${each.number}>${each.number} · ${each.file} · ${shortDayOf(each.at)}</option>`)}
+    </select></label>`;
+}
+
+function Everything() {
+  return html`<p class="warn">${t("forget_all_of_it")}</p>`;
+}

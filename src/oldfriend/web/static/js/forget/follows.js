@@ -1,0 +1,52 @@
+// What follows from forgetting something: what goes, what is rewritten, what stays, who has had it.
+import { html } from "../html.js";
+import { KindIcon } from "../icons.js";
+import { go } from "../places.js";
+import { shortDayOf, t } from "../words.js";
+import { forget, foreseen, isBusy } from "./wishing.js";
+
+const MOST_SHOWN = 8;
+
+export function Follows() {
+  const seen = foreseen.value;
+  const gone = seen.beliefs.filter((each) => !each.is_learned_anew);
+  const anew = seen.beliefs.filter((each) => each.is_learned_anew);
+  const { messages, memories, entities, summaries } = seen.counts;
+  const count = messages + memories + entities + summaries;
+  const act = async () => (await forget()) && go("/forget/proof");
+  if (!count && !seen.orphans.length) return html`<p class="empty">${t("forget_nothing")}</p>`;
+  return html`<div class="follows">
+    <${Part} title=${t("forget_messages", { count: messages })} of=${seen.messages} total=${messages} />
+    <${Part} title=${t("forget_beliefs", { count: gone.length })} of=${gone} />
+    <${Part} title=${t("forget_anew")} of=${anew} />
+    <${Part} title=${t("forget_replies", { count: seen.counts.replies })} of=${seen.replies} total=${seen.counts.replies} />
+    <${Part} title=${t("forget_keep")} of=${seen.keep} />
+    <${Part} title=${t("forget_orphans")} of=${seen.orphans} />
+    <${Part} title=${t("forget_near")} of=${seen.near} />
+    ${seen.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: seen.namesakes.join(", ") })}</p>`}
+    ${seen.titles.length > 0 && html`<p>${t("forget_titles", { names: seen.titles.join(", ") })}</p>`}
+    <${Exposed} seen=${seen} />
+    <p><button class="do-forget" disabled=${isBusy.value} onClick=${act}>${t(isBusy.value ? "forget_busy" : "forget_do", { count })}</button></p>
+    <p class="meta">${t("forget_final")}</p>
+  </div>`;
+}
+
+function Part({ title, of, total = of.length }) {
+  if (!of.length) return null;
+  const shown = of.slice(0, MOST_SHOWN);
+  return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
+      ${each.kind
+        ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}</span>`
+        : html`<span><q>${each.text}</q> <span class="meta">${each.speaker}, ${shortDayOf(each.at)}</span></span>`}</li>`)}</ul>
+    ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}</p>`}</section>`;
+}
+
+/** Who has had it: replies, models, copies. */
+function Exposed({ seen }) {
+  const calls = seen.calls.map(({ model, calls }) => t("forget_calls", { model, count: calls }));
+  if (!seen.answers && !calls.length && !seen.backups.length) return null;
+  return html`<section><h4>${t("forget_exposed")}</h4><ul>
+    ${seen.answers > 0 && html`<li>${t("forget_answers", { count: seen.answers })}</li>`}
+    ${calls.map((each) => html`<li key=${each}>${each}</li>`)}
+    ${seen.backups.map((each) => html`<li key=${each}>${t("forget_backup", { name: each })}</li>`)}</ul></section>`;
+}

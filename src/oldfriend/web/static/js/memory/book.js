@@ -1,0 +1,168 @@
+// What is believed, as it is asked for just now: filters, the day that is looked at, pages as far as they were read.
+import { batch, computed, effect, signal } from "../../vendor/signals.js";
+import { go } from "../places.js";
+import * as store from "../store.js";
+import { house } from "./house.js";
+
+const SETTLE_MS = 120;
+const NEWS_MS = 400;
+const MOST_READ_AGAIN = 600;
+const UNDO_MS = 10_000;
+
+export const GROUPS = [
+  ["fact", "preference"], ["event"], ["pattern"], ["commitment", "expectation"], ["thought"],
+  ["opinion"], ["triple"], ["note"], ["summary"],
+];
+const LISTED = GROUPS.flat();
+const NOTHING = { kinds: [], statuses: [], subject: "", tag: "", pinned: false, ended: false, sort: "kind", q: "" };
+
+export const filters = signal(NOTHING);
+export const day = signal(null); // null: now
+export const days = signal(null); // {items, today}
+export const tags = signal({});
+export const moods = signal([]);
+export const book = signal(null); // {items, total, kinds, next, of}: what is shown
+export const said = signal(null); // {words, items}: messages that were found
+export const trouble = signal("");
+export const undoable = signal(null); // {told, undo}
+
+export const isFiltered = computed(() => {
+  const { sort: _, ...others } = filters.value;
+  const { sort: __, ...nothing } = NOTHING;
+  return JSON.stringify(others) !== JSON.stringify(nothing);
+});
+/** What is shown of what: when it is another, one begins at the top; another day changes it in its place. */
+export const about = computed(() => JSON.stringify(filters.value));
+
+let asked = new AbortController();
+let timer = 0;
+let isReadingOn = false;
+
+/** @param {Partial<typeof NOTHING>} some */
+export function choose(some) {
+  filters.value = { ...filters.value, ...some };
+}
+
+export function chooseAll() {
+  filters.value = { ...NOTHING, sort: filters.value.sort };
+}
+
+/** What is asked of the house: names are among the people, not here. */
+const wanted = () => ({ ...filters.value, kinds: filters.value.kinds.length ? filters.value.kinds : LISTED });
+
+/** Read it anew; what was shown stays until it is there. */
+export async function read(count = 0) {
+  asked.abort();
+  const mine = (asked = new AbortController());
+  const of = about.value;
+  try {
+    let page = await house.page(wanted(), day.value, null, mine.signal);
+    const items = [...page.items];
+    while (items.length < count && page.next) {
+      page = await house.page(wanted(), day.value, page.next, mine.signal);
+      items.push(...page.items);
+    }
+    if (mine.signal.aborted) return;
+    batch(() => {
+      book.value = { ...page, items, of };
+      trouble.value = "";
+    });
+  } catch (problem) {
+    if (!mine.signal.aborted) trouble.value = problem.message || "lost";
+  }
+}
+
+/** The next page, where there is one. */
+export async function readOn() {
+  const { next, of } = book.value ?? {};
+  if (!next || isReadingOn || of !== about.value) return;
+  isReadingOn = true;
+  const mine = asked;
+  try {
+    const page = await house.page(wanted(), day.value, next, mine.signal);
+    if (mine.signal.aborted) return;
+    const known = new Set(book.value.items.map((each) => each.id));
+    const items = [...book.value.items, ...page.items.filter((each) => !known.has(each.id))];
+    book.value = { ...book.value, items, next: page.next };
+  } catch {
+    // what is there stays; whoever scrolls on asks again
+  } finally {
+    isReadingOn = false;
+  }
+}
+
+/** What was decided about something here: it stands so at once, then as the house has it. */
+export function place(belief) {
+  if (!book.value) return;
+  book.value = { ...book.value, items: book.value.items.map((each) => (each.id === belief.id ? belief : each)) };
+}
+
+/** Do something, and say what went wrong where it did. @param {() => Promise<any>} deed */
+export async function attempt(deed) {
+  try {
+    trouble.value = "";
+    return await deed();
+  } catch (problem) {
+    trouble.value = problem.message || "lost";
+    return null;
+  }
+}
+
+let forgettingUndo = 0;
+
+/** Offer to take something back, for a while. @param {string} told @param {() => Promise<any>} undo */
+export function offerUndo(told, undo) {
+  clearTimeout(forgettingUndo);
+  undoable.value = { told, undo };
+  forgettingUndo = setTimeout(() => (undoable.value = null), UNDO_MS);
+}
+
+/** Look on for as long as the place is open. */
+export function open() {
+  let first = true;
+  attempt(async () => (days.value = await house.days()));
+  attempt(async () => (tags.value = (await house.tags()).items));
+  attempt(async () => (moods.value = (await house.moods()).items));
+  const stopReading = effect(() => {
+    void filters.value;
+    void day.value;
+    clearTimeout(timer);
+    timer = setTimeout(() => read(), first && !book.value ? 0 : SETTLE_MS);
+    first = false;
+  });
+  let known = store.learned.value;
+  let news = 0;
+  let rewritten = store.rewritten.value;
+  const stopHearing = effect(() => {
+    const { value } = store.learned;
+    if (value === known) return;
+    known = value;
+    clearTimeout(news);
+    news = setTimeout(() => {
+      attempt(async () => (days.value = await house.days()));
+      const count = book.value?.items.length ?? 0;
+      if (!day.value && count <= MOST_READ_AGAIN) read(count);
+    }, NEWS_MS);
+  });
+  const stopForgetting = effect(() => {
+    if (store.rewritten.value === rewritten) return;
+    rewritten = store.rewritten.value;
+    said.value = null;
+    undoable.value = null;
+    read();
+  });
+  return () => {
+    clearTimeout(timer);
+    clearTimeout(news);
+    asked.abort();
+    stopReading();
+    stopHearing();
+    stopForgetting();
+  };
+}
+
+/** One thing, and every decision about it. @param {string} id */
+export const oneWithHistory = (id) => Promise.all([house.one(id), house.history(id)]);
+
+/** Show one thing beside the list. @param {string} id */
+export const openOne = (id) => go(`/memory/${id}`);

@@ -1,0 +1,68 @@
+// What changed between two days: what was added, what ended, what is said otherwise, in words.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { KindIcon } from "../icons.js";
+import { follow } from "../places.js";
+import { t } from "../words.js";
+import * as book from "./book.js";
+import { house } from "./house.js";
+import { Rows } from "../rows.js";
+import { calendarDay, deed, shortDay, turned } from "./telling.js";
+
+const SETTLE_MS = 250;
+
+/** Two days, and what lies between. */
+export function Changes() {
+  const { items = [], today = "" } = book.days.value ?? {};
+  const [since, setSince] = useState(null);
+  const [until, setUntil] = useState(null);
+  const [found, setFound] = useState(null);
+  const [why, setWhy] = useState("");
+  const from = since ?? book.day.value ?? (items.findLast((each) => each.day < today) ?? items[0])?.day ?? today;
+  const to = until ?? today;
+  useEffect(() => {
+    if (!from || !to) return undefined;
+    const asked = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        setFound(await house.difference(from, to, null, asked.signal));
+        setWhy("");
+      } catch (problem) {
+        if (!asked.signal.aborted) setWhy(problem.message || t("lost"));
+      }
+    }, found ? SETTLE_MS : 0);
+    return () => {
+      clearTimeout(timer);
+      asked.abort();
+    };
+  }, [from, to]);
+  const readOn = async () => {
+    const next = found?.next;
+    if (!next || found.isReadingOn) return;
+    found.isReadingOn = true;
+    const page = await book.attempt(() => house.difference(from, to, next));
+    if (page) setFound({ ...page, items: [...found.items, ...page.items] });
+  };
+  const Field = (label, value, set) => html`<label>${label} <input type="date" value=${value} min=${items[0]?.day} max=${today}
+    onInput=${({ target }) => target.value && set(target.value)} /></label>`;
+  return html`<h3 id="panel-title">${t("memory_what_changed_title")}</h3>
+    <div class="two-days">${Field(t("memory_from"), from, setSince)} ${Field(t("memory_to"), to, setUntil)}</div>
+    ${why && html`<p class="bad" role="alert">${why}</p>`}
+    ${found && html`<p aria-live="polite">${found.items.length
+      ? turned(found.counts)
+      : t("memory_nothing_changed", { from: calendarDay(from), to: calendarDay(to) })}</p>
+      <${Rows} items=${found.items} keyOf=${(each) => each.belief.id} total=${found.counts.added + found.counts.changed + found.counts.ended}
+        label=${t("memory_what_changed_title")} of=${`${from} ${to}`} onNearEnd=${readOn} draw=${(each) => html`<${Turned} ...${each} />`} />`}`;
+}
+
+const TURNS = { added: "memory_added", changed: "memory_changed", ended: "memory_ended" };
+
+function Turned({ turn, op, belief, before, at }) {
+  const isReworded = turn === "changed" && before && before !== belief.text;
+  return html`<article class=${`turned turned-${turn}`}>
+    <p class="turned-how"><strong>${t(TURNS[turn])}</strong> <span class="meta">${turn === "added" ? "" : `${deed(op)} · `}${shortDay(at)}</span></p>
+    ${isReworded && html`<p class="was"><del>${before}</del></p>`}
+    <p><${KindIcon} kind=${belief.kind} /> <a href=${`/memory/${belief.id}`} onClick=${follow}>${belief.text}</a></p>
+    ${belief.words[0] && html`<p class="meta">“${belief.words.at(-1).quote}”</p>`}
+  </article>`;
+}

@@ -1,0 +1,94 @@
+// One search over words and beliefs, and what of it all is shown: chips, and the order.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { KindIcon } from "../icons.js";
+import { t } from "../words.js";
+import * as book from "./book.js";
+import { house } from "./house.js";
+import { many, shortGroupName } from "./telling.js";
+
+const TYPING_MS = 200;
+const MOST_TAGS = 12;
+const SUBJECTS = [["person", "memory_about_you"], ["companion", "memory_about_me"], ["shared", "memory_about_both"], ["other", "memory_about_others"]];
+const SORTS = [["kind", "memory_sort_kind"], ["newest", "memory_sort_newest"], ["oldest", "memory_sort_oldest"], ["surest", "memory_sort_surest"], ["seen", "memory_sort_seen"]];
+
+/** The search, and below it what narrows it. */
+export function Filters() {
+  const [isWide, setWide] = useState(false);
+  const chosen = book.filters.value;
+  const kinds = book.book.value?.kinds ?? {};
+  return html`<div class="filters" role="search">
+    <div class="filters-first"><${Search} />
+      <label class="sort"><span class="visually-hidden">${t("memory_sort")}</span>
+        <select value=${chosen.sort} onChange=${({ target }) => book.choose({ sort: target.value })}>
+          ${SORTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label></div>
+    <div class="chips" role="group" aria-label=${t("memory_kinds")}>
+      ${book.GROUPS.map((group, place) => html`<${KindChip} key=${place} group=${group} place=${place} count=${sum(group, kinds)} />`)}
+      <button class="chip more-chips" aria-expanded=${isWide} onClick=${() => setWide(!isWide)}>${t("memory_more_filters")}</button>
+      ${book.isFiltered.value && html`<button class="quiet" onClick=${book.chooseAll}>${t("memory_all")}</button>`}</div>
+    ${(isWide || isNarrowed(chosen)) && html`<${Narrower} chosen=${chosen} />`}
+  </div>`;
+}
+
+const sum = (group, kinds) => group.reduce((total, kind) => total + (kinds[kind] ?? 0), 0);
+const isNarrowed = (chosen) => chosen.statuses.length || chosen.subject || chosen.tag || chosen.pinned || chosen.ended;
+
+function KindChip({ group, place, count }) {
+  const { kinds } = book.filters.value;
+  const isOn = group.every((kind) => kinds.includes(kind));
+  if (!count && !isOn) return null;
+  const toggle = () => book.choose({ kinds: isOn ? kinds.filter((kind) => !group.includes(kind)) : [...kinds, ...group] });
+  return html`<button class="chip" aria-pressed=${isOn} onClick=${toggle}>
+    <span aria-hidden="true"><${KindIcon} kind=${group[0]} /></span> ${shortGroupName(place)} <span class="count">${many(count)}</span></button>`;
+}
+
+function Narrower({ chosen }) {
+  const tags = Object.keys(book.tags.value);
+  const shown = [...new Set([...(chosen.tag ? [chosen.tag] : []), ...tags])].slice(0, MOST_TAGS);
+  return html`<div class="chips" role="group" aria-label=${t("memory_more_filters")}>
+    <${Chip} isOn=${chosen.pinned} onToggle=${(on) => book.choose({ pinned: on })} name=${t("memory_pinned")} />
+    <${Chip} isOn=${chosen.statuses.includes("tentative")} onToggle=${() => toggleStatus("tentative")} name=${t("status_tentative")} />
+    <${Chip} isOn=${chosen.statuses.includes("disputed")} onToggle=${() => toggleStatus("disputed")} name=${t("status_disputed")} />
+    <${Chip} isOn=${chosen.ended} onToggle=${(on) => book.choose({ ended: on })} name=${t("memory_with_ended")} />
+    <label class="chip-choice">${t("memory_about")} <select value=${chosen.subject} onChange=${({ target }) => book.choose({ subject: target.value })}>
+      <option value="">${t("memory_about_all")}</option>
+      ${SUBJECTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label>
+    ${shown.map((tag) => html`<${Chip} key=${tag} isOn=${chosen.tag === tag} onToggle=${(on) => book.choose({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
+  </div>`;
+}
+
+function toggleStatus(status) {
+  const { statuses } = book.filters.value;
+  book.choose({ statuses: statuses.includes(status) ? statuses.filter((each) => each !== status) : [...statuses, status] });
+}
+
+function Chip({ isOn, onToggle, name }) {
+  return html`<button class="chip" aria-pressed=${Boolean(isOn)} onClick=${() => onToggle(!isOn)}>${name}</button>`;
+}
+
+function Search() {
+  const timer = useRef(0);
+  const field = useRef(null);
+  const { q } = book.filters.value;
+  useEffect(() => {
+    if (document.activeElement !== field.current) field.current.value = q;
+  }, [q]);
+  const look = ({ target }) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => search(target.value.trim()), TYPING_MS);
+  };
+  return html`<input class="search" type="search" maxlength="200" ref=${field} defaultValue=${q} placeholder=${t("memory_search")} aria-label=${t("memory_search")} onInput=${look} />`;
+}
+
+let newest = 0;
+
+async function search(words) {
+  const mine = ++newest;
+  book.choose({ q: words });
+  if (!words) {
+    book.said.value = null;
+    return;
+  }
+  const found = await book.attempt(() => house.said(words));
+  if (found && mine === newest) book.said.value = { words, items: found.items };
+}

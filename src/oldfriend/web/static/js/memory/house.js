@@ -1,0 +1,39 @@
+// What the Memory place asks of the house.
+import { ask } from "../api.js";
+
+const at = encodeURIComponent;
+const LIMIT = 100;
+
+/** @param {any} filters @param {string | null} day */
+function queryOf(filters, day) {
+  const query = new URLSearchParams({ sort: filters.sort, limit: String(LIMIT) });
+  for (const kind of filters.kinds) query.append("kind", kind);
+  for (const status of filters.statuses) query.append("status", status);
+  for (const name of ["subject", "tag", "q"]) if (filters[name]) query.set(name, filters[name]);
+  for (const name of ["pinned", "ended"]) if (filters[name]) query.set(name, "true");
+  if (day) query.set("as_of", day);
+  return query;
+}
+
+export const house = {
+  page(filters, day, cursor, signal) {
+    const query = queryOf(filters, day);
+    if (cursor) query.set("cursor", cursor);
+    return ask(`/memories?${query}`, { signal });
+  },
+  one: (id) => ask(`/memories/${at(id)}`),
+  history: (id) => ask(`/memories/${at(id)}/history`),
+  days: () => ask("/memories/days"),
+  tags: () => ask("/memories/tags"),
+  moods: () => ask("/memories/moods"),
+  difference: (since, until, cursor, signal) =>
+    ask(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${cursor ? `&cursor=${at(cursor)}` : ""}`, { signal }),
+  judge: (id, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict } }),
+  putRight: (id, corrected, etag) =>
+    ask(`/memories/${at(id)}`, { method: "PATCH", json: corrected, headers: etag ? { "If-Match": etag } : {} }),
+  merge: (id, other) => ask(`/memories/${at(id)}/merge`, { method: "POST", json: { other } }),
+  separate: (id, other) => ask(`/memories/${at(id)}/separate`, { method: "POST", json: { other } }),
+  alike: (kinds, words) =>
+    ask(`/memories?limit=12&q=${at(words)}${kinds.map((kind) => `&kind=${kind}`).join("")}`),
+  said: (words) => ask(`/chat/search?limit=20&q=${at(words)}`),
+};

@@ -1,0 +1,74 @@
+// Put something right, or join it with what says the same.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { t } from "../words.js";
+import * as book from "./book.js";
+import { merge } from "./deciding.js";
+import { house } from "./house.js";
+
+const CHANGED = 412;
+const TYPING_MS = 200;
+const DUE = ["commitment", "expectation"];
+
+/** Say how it is. */
+export function Edit({ belief, after, again }) {
+  const [text, setText] = useState(belief.text);
+  const [value, setValue] = useState(belief.value ?? "");
+  const [due, setDue] = useState(belief.due_at?.slice(0, 10) ?? "");
+  const [why, setWhy] = useState("");
+  const [seen, setSeen] = useState(belief.etag); // what one looked at when one began, whatever is decided meanwhile
+  const field = useRef(null);
+  useEffect(() => field.current.focus(), []);
+  const save = async (event) => {
+    event.preventDefault();
+    const corrected = {};
+    if (text.trim() !== belief.text) corrected.text = text.trim();
+    if (belief.value && value.trim() !== belief.value) Object.assign(corrected, { text: text.trim(), value: value.trim() });
+    if (DUE.includes(belief.kind) && due !== (belief.due_at?.slice(0, 10) ?? "")) corrected.due = due || "none";
+    if (!Object.keys(corrected).length) return after(belief);
+    try {
+      return after(await house.putRight(belief.id, corrected, seen));
+    } catch (problem) {
+      setWhy(problem.status === CHANGED ? t("memory_changed_meanwhile") : problem.message || t("lost"));
+      return problem.status === CHANGED && setSeen((await again())?.etag);
+    }
+  };
+  const onKeyDown = (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    after(belief);
+  };
+  return html`<form class="mend" onSubmit=${save} onKeyDown=${onKeyDown}>
+    <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => setText(target.value)}></textarea></label>
+    ${belief.value && html`<label>${(belief.key ?? "").replaceAll("_", " ")}<input value=${value} maxlength="1000" required onInput=${({ target }) => setValue(target.value)} /></label>`}
+    ${DUE.includes(belief.kind) && html`<label>${t("memory_due_on")}<input type="date" value=${due} onInput=${({ target }) => setDue(target.value)} /></label>`}
+    ${why && html`<p class="bad" role="alert">${why}</p>`}
+    <p class="choices"><button class="primary">${t("save")}</button><button type="button" onClick=${() => after(belief)}>${t("cancel")}</button></p>
+  </form>`;
+}
+
+/** Find what says the same. */
+export function Merge({ belief, after }) {
+  const [found, setFound] = useState([]);
+  const field = useRef(null);
+  const timer = useRef(0);
+  const kinds = [belief.kind];
+  const look = async (words) => {
+    const page = words && (await book.attempt(() => house.alike(kinds, words.slice(0, 200))));
+    setFound(page ? page.items.filter((each) => each.id !== belief.id && !each.ended_at) : []);
+  };
+  useEffect(() => {
+    field.current.focus();
+    look(belief.text);
+  }, []);
+  const onInput = ({ target }) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => look(target.value.trim() || belief.text), TYPING_MS);
+  };
+  return html`<div class="mend">
+    <label>${t("memory_merge_with")}<input type="search" ref=${field} maxlength="200" onInput=${onInput} /></label>
+    <ul class="alike" role="list">${found.map((each) => html`<li key=${each.id}><button onClick=${async () => after(await merge(belief, each))}>${each.text}</button></li>`)}</ul>
+    ${!found.length && html`<p class="empty">${t("memory_merge_none")}</p>`}
+    <p class="choices"><button onClick=${() => after(belief)}>${t("cancel")}</button></p>
+  </div>`;
+}

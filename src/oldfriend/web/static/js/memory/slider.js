@@ -1,0 +1,62 @@
+// The date slider: all of this as it was believed on a day, with marks where much changed.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { follow } from "../places.js";
+import { t } from "../words.js";
+import * as book from "./book.js";
+import { calendarDay, turned } from "./telling.js";
+
+const DAY_MS = 86_400_000;
+const HIGHEST = 28;
+
+const numberOf = (iso) => Math.round(Date.parse(`${iso}T00:00:00Z`) / DAY_MS);
+const isoOf = (number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
+
+/** The slider along the top. */
+export function Slider() {
+  const { items = [], today } = book.days.value ?? {};
+  const last = today ? numberOf(today) : 0;
+  const first = items.length ? Math.min(numberOf(items[0].day), last) : last;
+  const at = book.day.value ? numberOf(book.day.value) : last;
+  const [shown, setShown] = useState(at);
+  const timer = useRef(0);
+  useEffect(() => setShown(at), [at]);
+  if (!today) return html`<div class="slider is-waiting" data-stays></div>`;
+  const go = (number) => {
+    const to = Math.max(first, Math.min(last, number));
+    setShown(to);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => (book.day.value = to === last ? null : isoOf(to)), 60);
+  };
+  const changed = items.map((each) => ({ ...each, number: numberOf(each.day) }));
+  const before = changed.findLast((each) => each.number < shown);
+  const after = changed.find((each) => each.number > shown);
+  const on = changed.find((each) => each.number === shown);
+  const told = shown === last ? t("memory_now") : t("memory_as_of", { day: calendarDay(isoOf(shown)) });
+  const much = on ? turned(on) : t("memory_turned_none");
+  return html`<section class=${`slider ${shown === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
+    <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much}</span></p>
+    ${first < last && html`<div class="slider-track">
+      <button class="step" disabled=${!before} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => go(before.number)}>‹</button>
+      <div class="slider-line"><${Marks} changed=${changed} first=${first} last=${last} shown=${shown} />
+        <input type="range" min=${first} max=${last} step="1" value=${shown} aria-label=${t("memory_slider")}
+          aria-valuetext=${`${told}. ${much}`} onInput=${({ target }) => go(Number(target.value))} /></div>
+      <button class="step" disabled=${shown === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => go(after?.number ?? last)}>›</button>
+    </div>`}
+    <p class="choices">${shown !== last && html`<button onClick=${() => go(last)}>${t("memory_to_now")}</button>`}
+      ${first < last && html`<a class="quiet-link" href="/memory/changes" onClick=${follow}>${t("memory_what_changed")}</a>`}
+      ${book.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${follow}>${t("memory_moods")}</a>`}</p>
+  </section>`;
+}
+
+/** How much changed on each day: a stroke, the higher the more. */
+function Marks({ changed, first, last, shown }) {
+  const most = Math.max(1, ...changed.map(sizeOf));
+  const x = (number) => ((number - first) / Math.max(1, last - first)) * 1000;
+  const stroke = (each) => `M${x(each.number).toFixed(1)} ${HIGHEST}v${(-HIGHEST * Math.max(0.16, Math.log1p(sizeOf(each)) / Math.log1p(most))).toFixed(1)}`;
+  const [past, future] = [changed.filter((each) => each.number <= shown), changed.filter((each) => each.number > shown)];
+  return html`<svg class="marks" viewBox=${`0 0 1000 ${HIGHEST}`} preserveAspectRatio="none" aria-hidden="true">
+    <path class="mark-past" d=${past.map(stroke).join("")} /><path class="mark-future" d=${future.map(stroke).join("")} /></svg>`;
+}
+
+const sizeOf = ({ added, changed, ended }) => added + changed + ended;

@@ -1,0 +1,87 @@
+// How is something believed told in words: how sure, how often, since when, what became of it?
+import { language, shortDayOf, t } from "../words.js";
+
+const SURE = 0.85;
+const FAIRLY_SURE = 0.6;
+const DEEDS = {
+  learned: "memory_op_learned", revised: "memory_op_revised", disputed: "memory_op_disputed",
+  superseded: "memory_op_superseded", merged: "memory_op_merged", deprecated: "memory_op_deprecated",
+  fulfilled: "memory_op_fulfilled", expired: "memory_op_expired", ended: "memory_op_ended",
+  reopened: "memory_op_reopened", corrected: "memory_op_corrected", confirmed: "memory_op_confirmed",
+  rejected: "memory_op_rejected", pinned: "memory_op_pinned", unpinned: "memory_op_unpinned",
+  separated: "memory_op_separated",
+};
+const GROUP_NAMES = [
+  "memory_group_facts", "memory_group_events", "memory_group_patterns", "memory_group_promises", "memory_group_thoughts",
+  "memory_group_opinions", "memory_group_ties", "memory_group_notes", "memory_group_summaries",
+];
+const SHORT_GROUP_NAMES = [
+  "memory_short_facts", "memory_short_events", "memory_short_patterns", "memory_short_promises", "memory_short_thoughts",
+  "memory_short_opinions", "memory_short_ties", "memory_short_notes", "memory_short_summaries",
+];
+const STATUS_NAMES = {
+  fulfilled: "memory_status_fulfilled", expired: "memory_status_expired", superseded: "memory_status_superseded",
+  merged: "memory_status_merged", deprecated: "memory_status_deprecated", rejected: "memory_status_rejected",
+};
+
+/** What was done to a belief. @param {string} op */
+export const deed = (op) => t(DEEDS[op]);
+
+/** @param {number} group */
+export const groupName = (group) => t(GROUP_NAMES[group]);
+
+/** The same in short, beside others. @param {number} group */
+export const shortGroupName = (group) => t(SHORT_GROUP_NAMES[group]);
+
+/** A count as it is written here. @param {number} count */
+export const many = (count) => count.toLocaleString(language.value);
+
+/** How much it is believed, where there is something to say of it. */
+export function statusOf(belief) {
+  if (["tentative", "disputed"].includes(belief.status)) return t(`status_${belief.status}`);
+  if (STATUS_NAMES[belief.status]) return t(STATUS_NAMES[belief.status]);
+  return belief.ended_at ? t("memory_status_ended") : "";
+}
+
+/** How sure, how often, since when. */
+export function standingOf({ kind, confidence, times_seen: seen, first_seen_at: first, is_by_person: isByPerson }) {
+  if (kind === "summary" || kind === "entity" || !seen) return isByPerson ? t("memory_by_you") : "";
+  const sure = isByPerson ? "memory_by_you" : confidence >= SURE ? "memory_sure" : confidence >= FAIRLY_SURE ? "memory_fairly_sure" : "memory_unsure";
+  const often = seen === 1 ? t("memory_seen_once", { when: shortDayOf(first) }) : t("memory_seen", { count: many(seen), when: shortDayOf(first) });
+  return `${t(sure)} · ${often}`;
+}
+
+/** Its own time: of an event when it was, of a promise until when, of a summary from when to when. */
+export function timeOfIt({ kind, happened_at: happened, due_at: due, until_at: until, level }) {
+  if (kind === "summary") {
+    const [from, to] = [shortDay(happened), shortDay(until)];
+    return `${t("memory_level", { level })} · ${from === to ? from : `${from} – ${to}`}`;
+  }
+  if (kind === "event" && happened) return shortDay(happened);
+  if (due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: shortDay(due) });
+  return "";
+}
+
+/** Where one is, as far as it fits the language of the page: by it days are written. */
+export const region = () => navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
+
+/** A day, also where it is today. @param {string} iso */
+export function shortDay(iso) {
+  return new Intl.DateTimeFormat(region(), { day: "numeric", month: "short", year: "numeric" }).format(new Date(iso));
+}
+
+/** A day of the calendar, which has no time. @param {string} iso such as 2026-03-14 */
+export function calendarDay(iso) {
+  return new Intl.DateTimeFormat(region(), { day: "numeric", month: "long", year: "numeric" }).format(new Date(`${iso}T12:00:00`));
+}
+
+/** How much was added, changed, ended: as far as it was anything. */
+export function turned({ added = 0, changed = 0, ended = 0 }) {
+  const parts = [["memory_count_added", added], ["memory_count_changed", changed], ["memory_count_ended", ended]];
+  return parts.filter(([, count]) => count).map(([phrase, count]) => t(phrase, { count: many(count) })).join(" · ");
+}
+
+/** Words, each quoted once, of whichever message. */
+export function eachOnce(words) {
+  return words.filter((each, place) => words.findIndex((other) => other.quote === each.quote) === place);
+}

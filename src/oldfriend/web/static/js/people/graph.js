@@ -1,0 +1,66 @@
+// Who is tied to whom, drawn: the person in the middle; the same can be read as a list below.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
+import { html } from "../html.js";
+import { go } from "../places.js";
+import { t } from "../words.js";
+import { house } from "./house.js";
+
+const WIDTH = 900;
+const HEIGHT = 620;
+const EDGE = 36;
+const STEPS = 300;
+const ROOM_PX = 34; // each wants around itself
+const ME = "";
+
+export function Graph() {
+  const [drawn, setDrawn] = useState(null);
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    house.graph().then((found) => setDrawn(laidOut(found)), (problem) => setTrouble(problem.message || t("lost")));
+  }, []);
+  if (trouble) return html`<p class="bad" role="alert">${trouble}</p>`;
+  if (!drawn) return html`<p class="empty" role="status">${t("loading")}</p>`;
+  if (!drawn.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;
+  return html`<${Drawing} drawn=${drawn} />
+    ${drawn.leftOut > 0 && html`<p class="meta">${t("people_left_out", { count: drawn.leftOut })}</p>`}
+    <details><summary>${t("people_ties_read", { count: drawn.bonds.length })}</summary>
+      <ul>${drawn.bonds.slice(0, 200).map((each) => html`<li key=${each.memory}>${each.text}</li>`)}</ul></details>`;
+}
+
+/** Everybody with a place, as far from each other as there is room. */
+function laidOut({ nodes, bonds, left_out: leftOut }) {
+  const all = [{ id: ME, name: t("you"), kind: "me", known: 0, fx: WIDTH / 2, fy: HEIGHT / 2 }, ...nodes.map((each) => ({ ...each }))];
+  const links = bonds.map((each) => ({ ...each, source: each.first, target: each.second }));
+  forceSimulation(all)
+    .force("ties", forceLink(links).id((each) => each.id).distance(96).strength(0.35))
+    .force("apart", forceManyBody().strength(-320))
+    .force("room", forceCollide(ROOM_PX))
+    .force("across", forceX(WIDTH / 2).strength(0.04))
+    .force("down", forceY(HEIGHT / 2).strength(0.07))
+    .stop()
+    .tick(STEPS);
+  for (const each of all) {
+    each.x = Math.min(WIDTH - EDGE, Math.max(EDGE, each.x));
+    each.y = Math.min(HEIGHT - EDGE, Math.max(EDGE, each.y));
+  }
+  return { nodes: all, bonds: links, leftOut };
+}
+
+function Drawing({ drawn }) {
+  const [meant, setMeant] = useState(null);
+  const figure = useRef(null);
+  const near = new Set(drawn.bonds.flatMap((each) => (each.first === meant || each.second === meant ? [each.first, each.second] : [])));
+  const isFaint = (...ids) => meant !== null && !ids.every((id) => near.has(id));
+  const open = (id) => id !== ME && go(`/people/${id}`);
+  const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
+  return html`<svg class="graph" ref=${figure} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setMeant(null)}>
+    ${drawn.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
+      x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
+    ${drawn.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== meant ? "is-faint" : ""}`}
+      transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === ME ? null : 0} role=${each.id === ME ? null : "link"}
+      aria-label=${each.name} onClick=${() => open(each.id)} onKeyDown=${(event) => onKey(event, each.id)}
+      onMouseEnter=${() => setMeant(each.id)} onFocus=${() => setMeant(each.id)} onBlur=${() => setMeant(null)}>
+      <circle r=${each.id === ME ? 15 : 7 + Math.min(7, Math.sqrt(each.known))} /><text y=${each.id === ME ? 32 : 28} text-anchor="middle">${each.name}</text></g>`)}
+  </svg>`;
+}

@@ -1,0 +1,44 @@
+// Forget: on the left what is chosen, on the right what follows from it; afterwards the proof.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { Chooser } from "../forget/chooser.js";
+import { Follows } from "../forget/follows.js";
+import { Proof } from "../forget/proof.js";
+import { foreseen, listDone, trouble, wishIn, foresee, wish, namesNothing } from "../forget/wishing.js";
+import { html } from "../html.js";
+import { within } from "../places.js";
+import * as store from "../store.js";
+import { shortDayOf, t } from "../words.js";
+
+export default function Forget() {
+  const named = within.value;
+  useEffect(() => {
+    if (named !== "proof") foresee(named ? wishIn(named) : {});
+  }, [named]);
+  useEffect(() => {
+    if (store.rewritten.value && !namesNothing(wish.value)) foresee(wish.value);
+  }, [store.rewritten.value]);
+  if (named === "proof") return html`<${Proof} />`;
+  return html`<div class="forget">
+    <h2>${t("forget_title")}</h2>
+    <div class="two-sides">
+      <section aria-labelledby="forget-chosen"><h3 id="forget-chosen">${t("forget_chosen")}</h3><${Chooser} /></section>
+      <section aria-labelledby="forget-follows" aria-live="polite"><h3 id="forget-follows">${t("forget_follows")}</h3>
+        ${trouble.value && html`<p class="bad" role="alert">${trouble.value === "lost" ? t("lost") : trouble.value}</p>`}
+        ${foreseen.value ? html`<${Follows} />` : !trouble.value && html`<p class="empty">${t(namesNothing(wish.value) ? "forget_choose" : "loading")}</p>`}
+      </section>
+    </div>
+    <${Before} />
+  </div>`;
+}
+
+/** That something was forgotten before; without a word of it. */
+function Before() {
+  const [done, setDone] = useState([]);
+  useEffect(() => {
+    listDone().then(({ items }) => setDone(items)).catch(() => setDone([]));
+  }, []);
+  return done.length > 0 && html`<details class="before"><summary>${t("forget_before", { count: done.length })}</summary>
+    <ul>${done.map((each) => html`<li key=${each.digest + each.done_at}>${t(each.what === "retain" ? "forget_retained" : "forget_forgotten", {
+      when: shortDayOf(each.done_at), messages: each.counts.messages, beliefs: each.counts.memories,
+    })} <code>${each.digest.slice(0, 16)}</code></li>`)}</ul></details>`;
+}

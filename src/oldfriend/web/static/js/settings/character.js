@@ -1,0 +1,121 @@
+// Who is the companion, who are you, how does it talk? In people's words, each version kept.
+import { useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { shortDayOf, t } from "../words.js";
+import { house } from "./house.js";
+import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+
+const BLOCKS = [
+  ["persona", "settings_persona", "settings_persona_hint"],
+  ["user", "settings_user", "settings_user_hint"],
+  ["style", "settings_style", "settings_style_hint"],
+];
+const titleOf = (block) => t(BLOCKS.find(([name]) => name === block)[1]);
+
+export function CharacterSection() {
+  const [character, problem, again] = useAnswer(house.character);
+  return html`<${Section} id="character" title=${t("settings_character")} lead=${t("settings_character_lead")}>
+    ${character ? html`<${Blocks} character=${character} again=${again} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Section}>`;
+}
+
+function Blocks({ character, again }) {
+  const { blocks, suggestions, starting, soul, longest } = character;
+  return html`${suggestions.length > 0 && html`<${Suggestions} suggestions=${suggestions} again=${again} />`}
+    ${blocks.map((block) => html`<${Block} key=${block.name} block=${block} longest=${longest} again=${again} />`)}
+    <${Starting} starting=${starting} blocks=${blocks} again=${again} />
+    ${soul?.text && html`<details class="soul"><summary>${t("settings_soul", { version: soul.version })}</summary><p class="prose">${soul.text}</p></details>`}`;
+}
+
+function Block({ block, longest, again }) {
+  const [trouble, isBusy, run] = useDeed();
+  const [typed, setTyped] = useState(null);
+  const text = typed ?? block.text;
+  const [, label, hint] = BLOCKS.find(([name]) => name === block.name);
+  const id = `block-${block.name}`;
+  const save = () =>
+    typed !== null && typed.trim() !== block.text &&
+    run(async () => {
+      await house.write(block.name, typed, block.version);
+      await again();
+      setTyped(null);
+      tell(t("settings_saved", { what: t(label) }), async () => (await house.write(block.name, block.text), again()));
+    });
+  return html`<div class="block"><label for=${id}>${t(label)}</label><p class="hint" id=${`${id}-hint`}>${t(hint)}</p>
+    <textarea id=${id} rows=${Math.min(12, Math.max(3, Math.ceil(text.length / 68)))} maxlength=${longest} value=${text} disabled=${isBusy}
+      aria-describedby=${`${id}-hint`} onInput=${({ target }) => setTyped(target.value)} onBlur=${save}></textarea>
+    <p class="meta"><span>${t("settings_fits", { count: text.length.toLocaleString(), longest: longest.toLocaleString() })}</span>
+      ${block.version > 0 && html`<span>${t("settings_version", { version: block.version, when: shortDayOf(block.written_at) })}</span>`}</p>
+    <${Trouble} text=${trouble} />
+    ${block.version > 0 && html`<${Earlier} block=${block} again=${again} />`}</div>`;
+}
+
+function Earlier({ block, again }) {
+  const [page, setPage] = useState(null);
+  const [trouble, , run] = useDeed();
+  const read = (cursor) => run(async () => {
+    const told = await house.versions(block.name, cursor);
+    setPage({ next: told.next, version: block.version, items: cursor ? [...page.items, ...told.items] : told.items });
+  });
+  const open = ({ currentTarget }) => currentTarget.open && page?.version !== block.version && read();
+  const takeBack = (version) => run(async () => {
+    await house.write(block.name, version.text);
+    await again();
+    tell(t("settings_version_back", { version: version.version }), async () => (await house.write(block.name, block.text), again()));
+  });
+  return html`<details onToggle=${open}><summary>${t("settings_versions")}</summary><${Trouble} text=${trouble} />
+    ${page && html`<ol class="versions" role="list">${page.items.map((each) => html`<li key=${each.version}>
+      <p class="meta"><span>${t("settings_version", { version: each.version, when: shortDayOf(each.written_at) })}</span>
+        ${each.text !== block.text && html`<button class="quiet" onClick=${() => takeBack(each)}>${t("settings_take_again")}</button>`}</p>
+      <${Difference} lines=${each.lines} /></li>`)}</ol>
+      ${page.next && html`<button class="quiet" onClick=${() => read(page.next)}>${t("settings_more")}</button>`}`}</details>`;
+}
+
+/** @param {{lines: string[]}} given */
+function Difference({ lines }) {
+  return html`<div class="difference">${lines.map((line, place) =>
+    line.startsWith("- ") ? html`<del key=${place}>${line.slice(2)}</del>` : html`<ins key=${place}>${line.slice(2)}</ins>`)}</div>`;
+}
+
+function Suggestions({ suggestions, again }) {
+  return html`<div class="suggestions"><h4>${t("settings_suggestions")}</h4><p class="hint">${t("settings_suggestions_hint")}</p>
+    <ul role="list">${suggestions.map((each) => html`<${Suggestion} key=${each.id} suggestion=${each} again=${again} />`)}</ul></div>`;
+}
+
+function Suggestion({ suggestion, again }) {
+  const [trouble, isBusy, run] = useDeed();
+  const [words, setWords] = useState(null);
+  const accept = () => run(async () => {
+    const before = (await house.character()).blocks.find(({ name }) => name === suggestion.block).text;
+    await house.decide(suggestion.id, { verdict: "accept", words });
+    await again();
+    tell(t("settings_accepted", { block: titleOf(suggestion.block) }), async () => (await house.write(suggestion.block, before), again()));
+  });
+  const decline = () => run(async () => {
+    await house.decide(suggestion.id, { verdict: "decline" });
+    await again();
+    tell(t("settings_declined"));
+  });
+  return html`<li class="suggestion"><p class="meta">${titleOf(suggestion.block)}</p>
+    <${Difference} lines=${[...suggestion.replaces.split("\n").filter(Boolean).map((line) => `- ${line}`), `+ ${words ?? suggestion.text}`]} />
+    ${suggestion.reason && html`<p class="hint">${suggestion.reason}</p>`}
+    ${words !== null && html`<textarea rows="3" aria-label=${t("settings_other_words")} value=${words} onInput=${({ target }) => setWords(target.value)}></textarea>`}
+    <p class="choices"><button disabled=${isBusy} onClick=${accept}>${t("settings_accept")}</button>
+      ${words === null && html`<button class="quiet" onClick=${() => setWords(suggestion.text)}>${t("settings_other_words")}</button>`}
+      <${Sure} label=${t("settings_decline")} ask=${t("settings_decline_ask")} onSure=${decline} /></p><${Trouble} text=${trouble} /></li>`;
+}
+
+function Starting({ starting, blocks, again }) {
+  const [trouble, , run] = useDeed();
+  const begin = ({ target }) => {
+    const point = starting.find(({ name }) => name === target.value);
+    target.value = "";
+    if (!point) return;
+    const before = Object.fromEntries(blocks.map(({ name, text }) => [name, text]));
+    const write = async ({ persona, style }) => (await house.write("persona", persona), await house.write("style", style), again());
+    run(async () => (await write(point), tell(t("settings_started", { name: point.name }), () => write(before))));
+  };
+  return html`<div class="choice is-choice"><label for="starting">${t("settings_starting")}</label>
+    <span class="given"><select id="starting" onChange=${begin} aria-describedby="starting-hint"><option value="">${t("settings_starting_none")}</option>
+      ${starting.map(({ name, about }) => html`<option key=${name} value=${name}>${name}: ${about}</option>`)}</select></span>
+    <p class="hint" id="starting-hint">${t("settings_starting_hint")}</p><${Trouble} text=${trouble} /></div>`;
+}

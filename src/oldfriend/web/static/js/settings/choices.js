@@ -1,0 +1,75 @@
+// What is chosen for the whole install: read once, changed one by one, each with its undo.
+import { useState } from "../../vendor/hooks.js";
+import { signal } from "../../vendor/signals.js";
+import { html } from "../html.js";
+import { t } from "../words.js";
+import { house } from "./house.js";
+import { tell, Trouble, useDeed } from "./parts.js";
+
+/** By name: {value, default, written, fixed_by, takes_new_start}; null until it is read. */
+export const choices = signal(null);
+export const file = signal("");
+
+/** @param {{items: any[], file: string}} told */
+function keep(told) {
+  choices.value = Object.fromEntries(told.items.map((each) => [each.name, each]));
+  file.value = told.file;
+}
+
+export const readChoices = async () => keep(await house.choices());
+
+/** What stands in the file for some settings, to be put back. @param {string[]} names */
+export const writtenOf = (names) => Object.fromEntries(names.map((name) => [name, choices.value[name].written]));
+
+/** Choose, and offer to undo it. @param {Record<string, unknown>} values @param {string} told */
+export async function choose(values, told) {
+  const before = writtenOf(Object.keys(values));
+  keep(await house.choose(values));
+  const waits = Object.keys(values).some((name) => choices.value[name].takes_new_start);
+  tell(waits ? t("settings_next_start") : told, async () => keep(await house.choose(before)));
+}
+
+/** A setting: its label, what it means, and what holds. @param {{name: string, label: string, hint?: string, unit?: string, kind: "toggle" | "number" | "choice" | "list", options?: [string, string][], step?: number}} given */
+export function Choice({ name, label, hint, unit, kind, options, step }) {
+  const [trouble, isBusy, run] = useDeed();
+  const chosen = choices.value[name];
+  const id = `choice-${name}`;
+  const set = (value) => run(() => choose({ [name]: value }, t("settings_saved", { what: label })));
+  const given = { id, name, label, chosen, set, options, step, isFixed: Boolean(chosen.fixed_by), isBusy };
+  const Inside = { toggle: Toggle, number: Amount, choice: OneOf, list: Several }[kind];
+  const more = chosen.fixed_by ? t("settings_fixed", { where: chosen.fixed_by }) : hint;
+  return html`<div class=${`choice is-${kind}`}><label for=${id}>${label}</label>
+    <span class="given"><${Inside} ...${given} />${unit && html`<span class="unit">${unit}</span>`}</span>
+    ${more && html`<p class="hint" id=${`${id}-hint`}>${more}</p>`}<${Trouble} text=${trouble} /></div>`;
+}
+
+function Toggle({ id, chosen, set, isFixed, isBusy }) {
+  return html`<input type="checkbox" role="switch" id=${id} checked=${chosen.value} disabled=${isFixed || isBusy}
+    aria-describedby=${`${id}-hint`} onChange=${({ target }) => set(target.checked)} />`;
+}
+
+/** Empty: no limit. Where there is one without a choice, that is said as "none". */
+function Amount({ id, chosen, set, step, isFixed }) {
+  const shown = chosen.value ?? "";
+  const take = ({ target }) => {
+    const value = target.value.trim() === "" ? (chosen.default === null ? null : "none") : Number(target.value);
+    if (value !== chosen.value) set(value);
+  };
+  return html`<input type="number" inputmode="decimal" min="0" step=${step ?? 1} id=${id} value=${shown} placeholder=${t("settings_none")}
+    disabled=${isFixed} aria-describedby=${`${id}-hint`} onChange=${take} />`;
+}
+
+function OneOf({ id, chosen, set, options, isFixed }) {
+  return html`<select id=${id} value=${chosen.value} disabled=${isFixed} aria-describedby=${`${id}-hint`} onChange=${({ target }) => set(target.value)}>
+    ${options.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select>`;
+}
+
+function Several({ id, chosen, set, isFixed }) {
+  const [typed, setTyped] = useState(null);
+  const take = ({ target }) => {
+    setTyped(null);
+    set(target.value.split(/[\s,;]+/).filter(Boolean));
+  };
+  return html`<input id=${id} value=${typed ?? chosen.value.join(", ")} disabled=${isFixed} aria-describedby=${`${id}-hint`}
+    placeholder=${t("settings_nobody")} onInput=${({ target }) => setTyped(target.value)} onChange=${take} />`;
+}

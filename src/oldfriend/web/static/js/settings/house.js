@@ -1,0 +1,47 @@
+// What settings ask of the house.
+import { ask } from "../api.js";
+
+const at = encodeURIComponent;
+const post = (json = {}) => ({ method: "POST", json });
+const put = (json) => ({ method: "PUT", json });
+const gone = { method: "DELETE" };
+
+export const house = {
+  choices: () => ask("/settings"),
+  choose: (values) => ask("/settings", { method: "PATCH", json: { values } }),
+  models: () => ask("/models"),
+  tryModel: (use, wanted) => ask(`/models/${use}/test`, post(wanted)),
+  useModel: (use, wanted) => ask(`/models/${use}`, put(wanted)),
+  goOffline: () => ask("/models", gone),
+  forgetKey: (provider) => ask(`/providers/${at(provider)}/key`, gone),
+  character: () => ask("/character"),
+  write: (block, text, version) =>
+    ask(`/character/${block}`, { ...put({ text }), headers: version === undefined ? {} : { "If-Match": `"${version}"` } }),
+  versions: (block, cursor) => ask(`/character/${block}/versions${cursor ? `?cursor=${at(cursor)}` : ""}`),
+  decide: (id, decision) => ask(`/character/suggestions/${at(id)}`, post(decision)),
+  telegram: () => ask("/telegram"),
+  connectBot: (token) => ask("/telegram/token", put({ token })),
+  letBotGo: () => ask("/telegram/token", gone),
+  code: () => ask("/telegram/code", post()),
+  leaveTelegram: () => ask("/telegram/mine", gone),
+  removeFromTelegram: (name) => ask(`/telegram/people/${at(name)}`, gone),
+  spending: (days) => ask(`/spending?days=${days}`),
+  letters: (cursor) => ask(`/letters${cursor ? `?cursor=${at(cursor)}` : ""}`),
+  retry: (id) => ask(`/letters/${at(id)}/retry`, post()),
+  drop: (id) => ask(`/letters/${at(id)}`, gone),
+  doctor: () => ask("/doctor"),
+  household: () => ask("/household"),
+  invite: (name) => ask("/invitations", post({ name })),
+  endInvitation: (id) => ask(`/invitations/${at(id)}`, gone),
+  sessions: () => ask("/sessions"),
+  endSession: (id) => ask(`/sessions/${at(id)}`, gone),
+  endOtherSessions: () => ask("/sessions", gone),
+  tokens: () => ask("/tokens"),
+  makeToken: (wanted) => ask("/tokens", post(wanted)),
+  endToken: (id) => ask(`/tokens/${at(id)}`, gone),
+  passkeys: () => ask("/passkeys"),
+  askForPasskey: () => ask("/passkeys/options", post()),
+  addPasskey: (made) => ask("/passkeys", post(made)),
+  takePasskey: (id) => ask(`/passkeys/${at(id)}`, gone),
+  changeMe: (changes) => ask("/me", { method: "PATCH", json: changes }),
+};

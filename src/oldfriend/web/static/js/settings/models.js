@@ -1,0 +1,139 @@
+// Which model does what? Each can be tried on the spot; a key is typed once, and never shown again.
+import { useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { t } from "../words.js";
+import { Choice, choices, readChoices, writtenOf } from "./choices.js";
+import { house } from "./house.js";
+import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+
+const TALKING = [
+  ["main", "settings_use_main", "settings_use_main_hint"],
+  ["small", "settings_use_small", "settings_use_small_hint"],
+  ["reflect", "settings_use_reflect", "settings_use_reflect_hint"],
+];
+const FINDING = [["embedder", "settings_use_embedder", "settings_use_embedder_hint"]];
+const VOICE = [
+  ["transcriber", "settings_use_transcriber", "settings_use_transcriber_hint"],
+  ["speaker", "settings_use_speaker", "settings_use_speaker_hint"],
+];
+/** The settings that a choice may change, for its undo. */
+const WRITES = {
+  main: ["models.main", "models.small", "models.reflect"], small: ["models.small"], reflect: ["models.reflect"],
+  embedder: ["embedder.model", "embedder.dimension"], transcriber: ["speech.transcriber"], speaker: ["speech.speaker", "speech.voice"],
+};
+const ALL = [...new Set(Object.values(WRITES).flat())];
+const LOCAL = "local";
+
+/** What does something now; "" where nobody does. */
+const heldBy = (models, use) => (Array.isArray(models[use]) ? models[use].join(", ") : models[use]) || "";
+
+/** All of it; or only who replies. @param {{just?: string}} given */
+export function ModelsSection({ just = "" }) {
+  const [models, problem, again] = useAnswer(house.models);
+  const rows = (uses) => uses.map(([use, label, hint]) => html`<${Row} key=${use} use=${use} label=${t(label)} hint=${t(hint)} models=${models} again=${again} />`);
+  if (!models) return html`<${Section} id="models" title=${t("settings_models")}><${Waiting} problem=${problem} again=${again} /></${Section}>`;
+  const here = models.providers.find((each) => each.models.length > 0);
+  const found = !models.main.length && here && html`<p class="note">${t("settings_found_here", { provider: here.name, models: here.models.slice(0, 5).join(", ") })}</p>`;
+  if (just) return html`${found}${rows(TALKING.filter(([use]) => use === just))}`;
+  return html`<${Section} id="models" title=${t("settings_models")} lead=${t(models.main.length ? "settings_models_lead" : "settings_offline_lead")}>
+      ${found}${rows(TALKING)}${rows(FINDING)}
+      <${Choice} name="context.preset" kind="choice" label=${t("settings_preset")} hint=${t("settings_preset_hint")}
+        options=${[["small", t("settings_preset_small")], ["normal", t("settings_preset_normal")], ["large", t("settings_preset_large")]]} />
+      <p class="choices">${models.main.length > 0 && html`<${Offline} again=${again} />`}<${Keys} providers=${models.providers} again=${again} /></p>
+    </${Section}>
+    <${Section} id="voice" title=${t("settings_voice")} lead=${t("settings_voice_lead")}>${rows(VOICE)}
+      <${Choice} name="speech.speaks" kind="choice" label=${t("settings_speaks")}
+        options=${[["never", t("settings_speaks_never")], ["asked", t("settings_speaks_asked")], ["always", t("settings_speaks_always")]]} />
+      <${Choice} name="speech.keep_audio" kind="toggle" label=${t("settings_keep_audio")} hint=${t("settings_keep_audio_hint")} />
+    </${Section}>`;
+}
+
+function Row({ use, label, hint, models, again }) {
+  const [isOpen, setOpen] = useState(false);
+  const held = heldBy(models, use);
+  const none = { small: t("settings_as_main"), reflect: t("settings_as_main"), main: t("settings_no_model") }[use] ?? t("settings_nobody_does");
+  const shown = held === LOCAL ? t("settings_in_program") : held || none;
+  const change = async (deed, told) => {
+    const before = writtenOf(WRITES[use]);
+    await deed();
+    await Promise.all([again(), readChoices()]);
+    setOpen(false);
+    const waits = choices.value[WRITES[use][0]].takes_new_start;
+    tell(waits ? t("settings_next_start") : told, async () => (await house.choose(before), await Promise.all([again(), readChoices()])));
+  };
+  return html`<div class="use"><div class="use-head"><div><h4>${label}</h4><p class="hint">${hint}</p></div>
+      <p class="held">${shown}</p>
+      <button class="quiet" aria-expanded=${isOpen} aria-label=${`${t("settings_change")}: ${label}`} onClick=${() => setOpen(!isOpen)}>${isOpen ? t("settings_leave") : t("settings_change")}</button></div>
+    ${isOpen && html`<${Choosing} use=${use} label=${label} models=${models} held=${held} change=${change} />`}</div>`;
+}
+
+function Choosing({ use, label, models, held, change }) {
+  const found = models.providers.find((each) => each.models.length && !held)?.name ?? models.providers.find((each) => each.key_in && !held)?.name;
+  const [provider, setProvider] = useState(held.split(":")[0] || found || models.providers[0].name);
+  const [typed, setTyped] = useState({});
+  const [result, setResult] = useState(null);
+  const [trouble, isBusy, run] = useDeed();
+  const known = models.providers.find(({ name }) => name === provider);
+  const isLocal = provider === LOCAL;
+  const isOther = !isLocal && !known;
+  const usual = known ? (known.models.includes(known.usual[use]) || !known.models.length ? known.usual[use] : known.models[0]) : "";
+  const name = typed.name ?? (held.startsWith(`${provider}:`) ? held.slice(provider.length + 1) : usual ?? "");
+  const set = (field) => ({ target }) => (setResult(null), setTyped({ ...typed, [field]: target.value }));
+  const pick = ({ target }) => (setProvider(target.value), setTyped({}), setResult(null));
+  const wanted = {
+    provider: isOther ? (typed.provider ?? "").trim() : provider, name, base_url: typed.base_url || null, key: typed.key || null, voice: typed.voice || null,
+  };
+  const test = () => run(async () => setResult(await house.tryModel(use, wanted)));
+  const take = () => run(() => change(() => house.useModel(use, wanted), t("settings_saved", { what: label })));
+  const clear = () => run(() => change(() => house.choose(Object.fromEntries(WRITES[use].map((each) => [each, null]))), t("settings_saved", { what: label })));
+  const hasLocal = use === "embedder" || use === "transcriber";
+  const field = (id, words, inside) => html`<label for=${`${use}-${id}`}>${words}</label>${inside}`;
+  return html`<form class="choosing" onSubmit=${(event) => (event.preventDefault(), take())}>
+    ${field("provider", t("settings_provider"), html`<select id=${`${use}-provider`} value=${provider} onChange=${pick}>
+      ${hasLocal && html`<option value=${LOCAL}>${t(use === "embedder" ? "settings_in_program" : "settings_local_folder")}</option>`}
+      ${models.providers.map((each) => html`<option key=${each.name} value=${each.name}>${each.name}${aboutOf(each)}</option>`)}
+      <option value="">${t("settings_other_provider")}</option></select>`)}
+    ${isOther && field("named", t("settings_provider_name"), html`<input id=${`${use}-named`} value=${typed.provider ?? ""} onInput=${set("provider")} placeholder="my-server" />`)}
+    ${!(isLocal && use === "embedder") && field("name", isLocal ? t("settings_folder") : t("settings_model"), html`<input id=${`${use}-name`} list=${`${use}-models`} value=${name} onInput=${set("name")} autocomplete="off" spellcheck=${false} />
+      <datalist id=${`${use}-models`}>${[...new Set([...(known?.models ?? []), known?.usual[use]])].filter(Boolean).map((each) => html`<option key=${each} value=${each}></option>`)}</datalist>`)}
+    ${use === "speaker" && field("voice", t("settings_voice_name"), html`<input id="speaker-voice" value=${typed.voice ?? models.voice} onInput=${set("voice")} />`)}
+    ${!isLocal && field("address", t("settings_address"), html`<input id=${`${use}-address`} type="url" value=${typed.base_url ?? ""} placeholder=${known?.base_url || "http://localhost:8080/v1"} onInput=${set("base_url")} />`)}
+    ${!isLocal && field("key", t("settings_key"), html`<input id=${`${use}-key`} type="password" autocomplete="off" value=${typed.key ?? ""} onInput=${set("key")}
+      placeholder=${known?.key_in ? t("settings_key_kept") : known?.needs_key ? t("settings_key_needed") : t("settings_key_none")} />`)}
+    <p class="hint wide">${leaves(use, isLocal || known?.is_here && !typed.base_url, wanted.provider)}</p>
+    <p class="choices wide"><button type="button" disabled=${isBusy} onClick=${test}>${t("settings_try")}</button>
+      <button class="main" disabled=${isBusy}>${t("settings_use")}</button>
+      ${held && use !== "main" && held !== LOCAL && html`<button type="button" class="quiet" onClick=${clear}>${t("settings_take_away")}</button>`}</p>
+    <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${result && told(result)}</p>
+    <div class="wide"><${Trouble} text=${trouble} /></div></form>`;
+}
+
+const aboutOf = ({ is_here, models, key_in }) =>
+  models.length ? ` · ${t("settings_runs_here")}` : key_in ? ` · ${t("settings_has_key")}` : is_here ? ` · ${t("settings_on_machine")}` : "";
+
+function told({ works, told: words, took_ms }) {
+  return works ? t("settings_works", { words: words || "…", seconds: (took_ms / 1000).toFixed(1) }) : words;
+}
+
+function leaves(use, isHere, provider) {
+  if (isHere) return t("settings_stays_here");
+  const what = { embedder: t("settings_sent_embedded"), transcriber: t("settings_sent_heard"), speaker: t("settings_sent_spoken") }[use] ?? t("settings_sent_said");
+  return t("settings_leaves", { what, provider: provider || t("settings_provider") });
+}
+
+function Offline({ again }) {
+  const off = async () => {
+    const before = writtenOf(ALL);
+    await house.goOffline();
+    await Promise.all([again(), readChoices()]);
+    tell(t("settings_is_offline"), async () => (await house.choose(before), await Promise.all([again(), readChoices()])));
+  };
+  return html`<button onClick=${off}>${t("settings_go_offline")}</button>`;
+}
+
+function Keys({ providers, again }) {
+  const [trouble, , run] = useDeed();
+  const kept = providers.filter(({ key_in }) => key_in);
+  const forget = (name) => run(async () => (await house.forgetKey(name), await again(), tell(t("settings_key_gone", { provider: name }))));
+  return html`${kept.map(({ name }) => html`<${Sure} key=${name} label=${t("settings_forget_key", { provider: name })} ask=${t("settings_forget_key_ask")} onSure=${() => forget(name)} />`)}<${Trouble} text=${trouble} />`;
+}

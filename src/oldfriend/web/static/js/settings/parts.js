@@ -1,0 +1,107 @@
+// What the sections of settings are made of: each says where it is, saves as it is changed, and can undo.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { signal } from "../../vendor/signals.js";
+import { html } from "../html.js";
+import { t } from "../words.js";
+
+const SKELETON_MS = 300;
+const SHOWN_MS = 12_000;
+
+/** What was just done, and how it is undone: {text, undo}. */
+export const done = signal(null);
+let timer = 0;
+
+/** Say what was done. @param {string} text @param {(() => unknown) | null} [undo] */
+export function tell(text, undo = null) {
+  clearTimeout(timer);
+  done.value = { text, undo };
+  timer = setTimeout(() => (done.value = null), SHOWN_MS);
+}
+
+export function Done() {
+  const now = done.value;
+  const undo = async () => {
+    done.value = null;
+    try {
+      await now.undo();
+      tell(t("settings_undone"));
+    } catch (problem) {
+      tell(problem.message || t("settings_unreached"));
+    }
+  };
+  return html`<div class="settings-done" role="status">${now && html`<p><span>${now.text}</span>
+    ${now.undo && html`<button onClick=${undo}>${t("settings_undo")}</button>`}</p>`}</div>`;
+}
+
+/** @param {{id: string, title: string, lead?: string, children?: unknown}} given */
+export function Section({ id, title, lead, children }) {
+  return html`<section class="setting" id=${id} aria-labelledby=${`${id}-title`} tabindex="-1">
+    <h3 id=${`${id}-title`}>${title}</h3>${lead && html`<p class="lead">${lead}</p>`}${children}</section>`;
+}
+
+/** What the house answers, asked once and again when told to: [answer, problem, again]. @param {() => Promise<any>} ask */
+export function useAnswer(ask) {
+  const [answer, setAnswer] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const again = () =>
+    ask().then(
+      (told) => (setProblem(null), setAnswer(told), told),
+      (error) => setProblem(error),
+    );
+  useEffect(() => void again(), []);
+  return [answer, problem, again, setAnswer];
+}
+
+/** Until something is there: nothing for a moment, then where it will be. @param {{problem?: Error, again?: () => unknown}} given */
+export function Waiting({ problem, again }) {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const late = setTimeout(setLong, SKELETON_MS, true);
+    return () => clearTimeout(late);
+  }, []);
+  if (problem) return html`<p class="bad" role="alert">${problem.message || t("settings_unreached")} <button class="quiet" onClick=${again}>${t("settings_again")}</button></p>`;
+  return html`<div class=${`skeleton ${isLong ? "is-long" : ""}`} aria-busy="true"></div>`;
+}
+
+/** Something that goes wrong is said beside it: [trouble, isBusy, run]. */
+export function useDeed() {
+  const [trouble, setTrouble] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const run = async (deed) => {
+    setTrouble("");
+    setBusy(true);
+    try {
+      return await deed();
+    } catch (problem) {
+      setTrouble(problem.message || t("settings_unreached"));
+      return undefined;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return [trouble, isBusy, run];
+}
+
+/** @param {{text: string}} given */
+export function Trouble({ text }) {
+  return text ? html`<p class="bad" role="alert">${text}</p>` : null;
+}
+
+/** A button for what cannot be undone: pressed once it asks, pressed again it does. */
+export function Sure({ label, ask, name, onSure }) {
+  const [isAsked, setAsked] = useState(false);
+  const yes = useRef(null);
+  useEffect(() => void (isAsked && yes.current?.focus()), [isAsked]);
+  if (!isAsked) return html`<button class="quiet" aria-label=${name ? `${label}: ${name}` : null} onClick=${() => setAsked(true)}>${label}</button>`;
+  return html`<span class="sure"><span>${ask}</span>
+    <button ref=${yes} onClick=${() => (setAsked(false), onSure())}>${label}</button>
+    <button class="quiet" onClick=${() => setAsked(false)}>${t("settings_leave")}</button></span>`;
+}
+
+/** Something to copy, such as a link that is shown once. @param {{text: string, label: string}} given */
+export function ShownOnce({ text, label }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () => navigator.clipboard?.writeText(text).then(() => setCopied(true));
+  return html`<div class="shown-once"><p>${label}</p><pre tabindex="0">${text}</pre>
+    <button onClick=${copy}>${isCopied ? t("settings_copied") : t("settings_copy")}</button></div>`;
+}

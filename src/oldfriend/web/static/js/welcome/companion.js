@@ -1,0 +1,86 @@
+// Who the companion is: just a friend, a starting point, or drafted from words and decided line by line.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { cost } from "../bring/old_talk.js";
+import { html } from "../html.js";
+import { house as settings } from "../settings/house.js";
+import { t } from "../words.js";
+import { house } from "./house.js";
+
+const LONGEST_FILE = 1_000_000;
+const TYPING_MS = 500;
+const FOR = { persona: "welcome_for_persona", user: "welcome_for_user", style: "welcome_for_style" };
+
+export function Companion({ keep }) {
+  const [character, setCharacter] = useState(null);
+  const [chosen, setChosen] = useState("blank");
+  const [words, setWords] = useState({ persona: "", style: "" });
+  useEffect(() => void settings.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] })), []);
+  keep.current = async () => {
+    for (const [block, text] of Object.entries(words)) if (text.trim()) await settings.write(block, text);
+  };
+  const choose = (name) => {
+    setChosen(name);
+    const start = character.starting.find((each) => each.name === name);
+    setWords({ persona: start?.persona ?? "", style: start?.style ?? "" });
+  };
+  const starts = (character?.starting ?? []).filter((each) => each.persona);
+  const radio = (name, label, about) => html`<label key=${name} class="start"><input type="radio" name="start" checked=${chosen === name} onChange=${() => choose(name)} />
+    <span><strong>${label}</strong>${about && html` <span class="meta">${about}</span>`}</span></label>`;
+  return html`<h1>${t("welcome_companion")}</h1><p class="lead">${t("welcome_companion_lead")}</p>
+    <fieldset class="starts"><legend class="visually-hidden">${t("welcome_companion")}</legend>
+      ${radio("blank", t("welcome_blank"))}
+      ${starts.map((each) => radio(each.name, each.name, each.about))}
+      ${radio("material", t("welcome_material"))}</fieldset>
+    ${chosen === "material" && html`<${Draft} />`}
+    ${words.persona && html`<label>${t("welcome_persona")}<textarea rows="6" value=${words.persona} onInput=${({ target }) => setWords({ ...words, persona: target.value })}></textarea></label>
+      <label>${t("welcome_style")}<textarea rows="3" value=${words.style} onInput=${({ target }) => setWords({ ...words, style: target.value })}></textarea></label>`}`;
+}
+
+/** Words from which it is drafted; each line that comes of it is decided by the person. */
+function Draft() {
+  const [text, setText] = useState("");
+  const [foreseen, setForeseen] = useState(null);
+  const [drafted, setDrafted] = useState(null);
+  const [trouble, setTrouble] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    setForeseen(null);
+    if (!text.trim()) return undefined;
+    const timer = setTimeout(() => house.foresee(text).then(setForeseen, () => setForeseen(null)), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const make = async (withModel) => {
+    setBusy(true);
+    setTrouble("");
+    try {
+      setDrafted(await house.draft(text, withModel));
+    } catch (problem) {
+      setTrouble(problem.message || t("lost"));
+    }
+    setBusy(false);
+  };
+  const take = async ({ target }) => target.files[0] && setText((await target.files[0].text()).slice(0, LONGEST_FILE));
+  const likely = foreseen?.likely_cost;
+  return html`<div class="draft"><label>${t("welcome_paste")}<textarea rows="6" value=${text} onInput=${({ target }) => setText(target.value)}></textarea></label>
+    <p class="choices"><label class="choose"><input class="visually-hidden" type="file" accept=".txt,.md,text/*" onChange=${take} /><span>${t("welcome_choose_file")}</span></label>
+      <button disabled=${!text.trim() || isBusy} onClick=${() => make(false)}>${t("welcome_draft_rules")}</button>
+      ${likely && html`<button disabled=${isBusy} onClick=${() => make(true)}>${t("welcome_draft_model", { model: likely.model, cost: cost(likely) })}</button>`}</p>
+    ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
+    <div role="status">${drafted && html`${drafted.is_rough && html`<p class="meta">${t("welcome_rough")}</p>`}
+      ${!drafted.suggestions.length && html`<p>${t("welcome_nothing_found")}</p>`}
+      <ul role="list">${drafted.suggestions.map((each) => html`<${Suggestion} key=${each.id} given=${each} />`)}</ul>`}</div></div>`;
+}
+
+function Suggestion({ given }) {
+  const [words, setWords] = useState(given.text);
+  const [verdict, setVerdict] = useState("");
+  const decide = async (name) => {
+    await settings.decide(given.id, name === "accept" && words !== given.text ? { verdict: name, words } : { verdict: name });
+    setVerdict(name);
+  };
+  if (verdict === "decline") return null;
+  return html`<li class="parcel"><p class="meta">${t(FOR[given.block])}</p>
+    ${verdict ? html`<p class="good">${words}</p>` : html`<textarea rows="2" aria-label=${t(FOR[given.block])} value=${words} onInput=${({ target }) => setWords(target.value)}></textarea>
+      <p class="choices"><button onClick=${() => decide("accept")}>${t("welcome_accept")}</button>
+        <button class="quiet" onClick=${() => decide("decline")}>${t("welcome_decline")}</button></p>`}</li>`;
+}

@@ -1,0 +1,36 @@
+"""Whom and what it knows by name, and how they are tied."""
+
+from oldfriend.app.catching_up import catch_up
+from oldfriend.memory.people import ensure_owner
+from tests.web.conftest import Browse, Site, told
+
+
+async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse) -> None:
+    """In the list, in the graph, and with all that is believed about them; only one's own."""
+    browser, omar = await browse(), await browse("Omar")
+    await told(browser, "Remember that my sister Ana was born in Porto on 3 May 1991.")
+    await told(browser, "My sister Ana lives in Lisbon.")
+    async with site.house.db.writing() as tx:
+        owner = await ensure_owner(tx, now=site.house.clock(), zone="UTC")
+    await catch_up(site.house, owner.id, because="asked", is_patient=True)
+    listed = (await browser.get("/people")).json()
+    ana = next(each for each in listed["items"] if each["name"] == "Ana")
+    portrait = (await browser.get(f"/people/{ana['id']}")).json()
+    graph = (await browser.get("/people/graph")).json()
+    found = (await browser.get("/people", params={"q": "an", "kind": "person"})).json()
+    first = (await browser.get("/people", params={"limit": 1})).json()
+    others = await omar.get(f"/people/{ana['id']}")
+
+    assert ana["known"] >= 1
+    assert ana["mentioned_at"]
+    assert portrait["about"] == ana
+    assert any("Ana" in words["quote"] for words in portrait["belief"]["words"])
+    assert portrait["ties"] or portrait["others"]
+    assert {"id": ana["id"], "name": "Ana", "kind": "person", "known": ana["known"]} in (
+        graph["nodes"]
+    )  # fmt: skip
+    assert any(ana["id"] in (each["first"], each["second"]) for each in graph["bonds"])
+    assert "Ana" in [each["name"] for each in found["items"]]
+    assert (len(first["items"]), first["next"] is None) == (1, listed["total"] == 1)
+    assert others.status_code == 404
+    assert (await omar.get("/people")).json()["items"] == []

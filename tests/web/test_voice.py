@@ -1,0 +1,131 @@
+"""Saying something aloud to the page: heard once, kept where it is to be kept, theirs alone."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from oldfriend.app.choices.sections import Provider, SpeechChoice
+from oldfriend.app.choices.settings import Settings
+from oldfriend.llm.speech import MOST_BYTES
+from tests.conftest import SQLITE_ONLY
+from tests.fakes.speech_server import SpeechServer, speech_server
+from tests.web.conftest import Browse, Site, events, until_topic
+
+VOICE = (Path(__file__).parents[1] / "data/sounds/voice.ogg").read_bytes()
+CAT = "My cat Miso sleeps on the radiator all day long."
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+@pytest.fixture
+def server() -> Iterator[SpeechServer]:
+    """It hears something about a cat."""
+    with speech_server() as server:
+        server.hears = CAT
+        yield server
+
+
+@pytest.fixture
+def settings(settings: Settings, server: SpeechServer) -> Settings:
+    """Those of somebody who is listened to, and keeps what they say."""
+    return replace(
+        settings,
+        speech=SpeechChoice(transcriber="mine:whisper-1", keep_audio=True),
+        providers={"mine": Provider(base_url=server.url)},
+    )
+
+
+async def say_aloud(
+    browser: httpx.AsyncClient, sound: bytes = VOICE, *, key: str = "the first recording"
+) -> httpx.Response:
+    """Send a recording as the page does."""
+    return await browser.post(
+        "/chat/sounds", params={"zone": "Europe/Lisbon"}, content=sound,
+        headers={"Idempotency-Key": key, "Content-Type": "audio/ogg"},
+    )  # fmt: skip
+
+
+async def test_what_is_said_aloud_is_words_with_their_sound(
+    browse: Browse, server: SpeechServer
+) -> None:
+    """Answered like any others; sent again it is said, and paid for, once; on each engine."""
+    browser, omar = await browse(), await browse("Omar")
+    position = (await browser.get("/chat/messages")).json()["position"]
+    said = await say_aloud(browser)
+    again = await say_aloud(browser)
+    heard = await until_topic(events(browser, after=position), "chat.message.done")
+    path = f"/chat/messages/{said.json()['id']}/sound"
+    whole, others = await browser.get(path), await omar.get(path)
+
+    assert (said.status_code, again.status_code) == (202, 200)
+    assert said.json()["text"] == again.json()["text"] == CAT
+    assert said.json()["is_aloud"]
+    assert said.json()["has_sound"]
+    assert [each.data["has_sound"] for each in heard if "has_sound" in each.data] == [True, False]
+    assert len(server.heard) == 1
+    assert whole.content == VOICE
+    assert whole.headers["content-type"] == "audio/ogg"
+    assert others.status_code == 404
+
+
+@SQLITE_ONLY
+@pytest.mark.parametrize(
+    ("wanted", "status", "part"),
+    [
+        ("bytes=0-3", 206, VOICE[:4]),
+        ("bytes=100-", 206, VOICE[100:]),
+        ("bytes=-5", 206, VOICE[-5:]),
+        ("bytes=999999999-", 416, None),
+        ("lines=1-2", 200, VOICE),
+    ],
+)
+async def test_parts_of_a_sound_are_given_out(
+    browse: Browse, wanted: str, status: int, part: bytes | None
+) -> None:
+    """As players ask for them."""
+    browser = await browse()
+    said = (await say_aloud(browser)).json()
+    given = await browser.get(f"/chat/messages/{said['id']}/sound", headers={"Range": wanted})
+
+    assert given.status_code == status
+    assert part is None or given.content == part
+    if status == 206:
+        assert given.headers["content-range"].endswith(f"/{len(VOICE)}")
+
+
+@SQLITE_ONLY
+async def test_what_cannot_be_heard_is_told_and_nothing_is_kept(
+    browse: Browse, server: SpeechServer
+) -> None:
+    """No words, too much, a provider that fails; and nothing without a key of its own."""
+    browser = await browse()
+    server.hears = " "
+    silent = await say_aloud(browser, key="nothing in it")
+    server.troubles = [(503, "overloaded")] * 9
+    server.hears = CAT
+    failing = await say_aloud(browser, VOICE + b"more", key="it fails")
+    too_much = await say_aloud(browser, bytes(MOST_BYTES + 1), key="far too much")
+    unnamed = await browser.post("/chat/sounds", content=VOICE)
+
+    assert [silent.status_code, failing.status_code] == [422, 503]
+    assert [too_much.status_code, unnamed.status_code] == [413, 422]
+    assert all(each.json()["detail"] for each in (silent, failing, too_much, unnamed))
+    assert (await browser.get("/chat/messages")).json()["items"] == []
+
+
+@SQLITE_ONLY
+async def test_where_nobody_listens_it_says_how_to_choose_somebody(
+    site: Site, browse: Browse
+) -> None:
+    """The page knows beforehand; who tries all the same is told."""
+    browser = await browse()
+    listened = (await browser.get("/state")).json()["hears"]
+    site.room.house = replace(site.room.house, transcriber=None)
+    told = await say_aloud(browser)
+
+    assert listened
+    assert not (await browser.get("/state")).json()["hears"]
+    assert told.status_code == 409
+    assert "oldfriend connect transcriber" in told.json()["detail"]
