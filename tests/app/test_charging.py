@@ -11,8 +11,9 @@ from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
 from oldfriend.app.choices.sections import Budget, EmbedderChoice, Provider
 from oldfriend.app.choices.settings import Settings
-from oldfriend.app.doctor import Finding, examine
+from oldfriend.app.doctor import examine
 from oldfriend.app.embedding import make_up
+from oldfriend.app.finding import Finding
 from oldfriend.app.house import House
 from oldfriend.app.jobs import EMBED, do_jobs, embedding_waits_until
 from oldfriend.app.running.telling import EVENTS

@@ -6,16 +6,25 @@ from typing import Any
 import pytest
 
 from oldfriend.app.choices.sections import TelegramChoice
+from oldfriend.app.courtesy import Courtesy
 from oldfriend.app.house import House
 from oldfriend.app.pairing import show_code
-from oldfriend.app.receiving import Courtesy, receive
+from oldfriend.app.receiving import receive
 from oldfriend.channels.arriving import Door, Message, Reaction, Removal, Sender, Spot
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity
 from oldfriend.memory.log import list_messages
-from oldfriend.memory.people import list_people
+from oldfriend.memory.people import get_companion, list_people
+from oldfriend.prompts.prompt import reply_prompt
 from oldfriend.queues.lanes import list_letters
 from oldfriend.queues.places import find_closed
+from oldfriend.turn.briefing import brief
+from oldfriend.turn.budget import BUDGETS
+from oldfriend.turn.history import list_replied_to
+from oldfriend.turn.outcome import Utterance
+from oldfriend.turn.perceive import Hearer
+from oldfriend.turn.recall import NOTHING
+from oldfriend.turn.sight import Sight
 from tests.clock import FrozenClock
 
 ANA = Sender(address="7", name="Ana", language="es")
@@ -83,6 +92,13 @@ async def test_a_code_joins_once_and_only_while_it_is_fresh(
     assert ana is not None
     assert (ana.is_owner, ana.language) == (True, "es")
     assert all(code not in row[0] for row in rows)
+
+
+async def test_a_link_to_the_bot_brings_its_code_along(house: House, talk: Talk) -> None:
+    """As a QR code opens it: the platform then writes /start and the code."""
+    _, code = await show_code(house, None)
+
+    assert "Ahora sé quién eres" in await talk.is_told(ANA, f"/start {code}")
 
 
 async def test_codes_cannot_be_guessed(house: House, talk: Talk, clock: FrozenClock) -> None:
@@ -188,6 +204,34 @@ async def test_what_is_passed_on_is_not_their_word(house: House, talk: Talk) -> 
     assert len([each for each in letters if each.queue == "inbox"]) == 3
 
 
+async def test_the_words_that_were_picked_are_shown(house: House, talk: Talk) -> None:
+    """By their place only: they go with their message. Others' words come with the reply."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea, and rain.", key="message:7:60")
+    await talk.says(ANA, "Do I?", replies_to="message:7:60", quoted="rain", quoted_from="Ana")
+    await talk.says(ANA, "Or this?", quoted="Tea kills.", quoted_from="Uncle Bo")
+    tea, asking, other = await log_of(house)
+    async with house.db.reading() as tx:
+        owner = await find_identity(tx, "telegram", ANA.address)
+        companion = await get_companion(tx)
+        assert owner is not None
+        hearer = Hearer(name="Oldfriend", languages=("en",))
+        said = Utterance(
+            message=asking, person=owner, companion=companion, hearer=hearer, first_in_chat=False
+        )
+        (picked,) = await list_replied_to(tx, said)
+    shown = brief(
+        replace(said, message=other), Sight(recollection=NOTHING), reply_prompt(), noted=None,
+        tools=(), budget=BUDGETS["normal"],
+    ).request.changing  # fmt: skip
+
+    assert asking.details == {"replies_to": tea.id, "picked": "1:16:20"}
+    assert picked.text == "rain"
+    assert "Uncle Bo (the last message replies to this)" in shown
+    assert 'class="outside">Tea kills.' in shown
+
+
 async def test_a_picture_is_kept_and_owned_up_to(house: House, talk: Talk) -> None:
     """Words that are put below it later are answered."""
     _, code = await show_code(house, None)
@@ -199,6 +243,21 @@ async def test_a_picture_is_kept_and_owned_up_to(house: House, talk: Talk) -> No
 
     assert [(m.text, m.turn is None) for m in await log_of(house)] == [
         ("[photo]", True), ("This is Miso.", False)
+    ]  # fmt: skip
+
+
+async def test_words_below_a_picture_can_be_put_otherwise(house: House, talk: Talk) -> None:
+    """As often as they like; what comes again is no further version."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "[photo]", is_read=False, key="message:7:70")
+    for words in ("This is Miso.", "This is Mimi.", "This is Mimi.", "That was Mimi."):
+        await talk.says(ANA, words, is_edit=True, key="message:7:70")
+    async with house.db.reading() as tx:
+        rows = await tx.rows("SELECT version, text FROM message ORDER BY seq")
+
+    assert rows == [
+        (1, "[photo]"), (1, "This is Miso."), (2, "This is Mimi."), (3, "That was Mimi."),
     ]  # fmt: skip
 
 

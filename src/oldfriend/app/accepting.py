@@ -10,14 +10,15 @@ from typing import Literal
 from oldfriend.app.attaching import Laid, attach
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.forgotten import lift_told
-from oldfriend.app.forming.tending import reopened
+from oldfriend.app.forming.tending import note_talk, reopened
 from oldfriend.app.house import House
+from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.marking import STOPPED, write_marker
 from oldfriend.channels.channel import PLATFORMS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.ids import ChatId, MessageId, TurnId, new_id
+from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
 from oldfriend.domain.letters import Claim
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Companion, Person
@@ -51,6 +52,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """Somebody in a group, to the memory of whoever else is in it, and to that of the group."""
+
+    name: str
+    author: str  # the id of the person, where we know them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """Words as they arrive; without a time and zone, said here and now."""
 
@@ -62,6 +71,7 @@ class Said:
     trust: TrustClass = "person"  # outside: they pass it on, and have not said it themselves
     details: Mapping[str, str] = field(default_factory=dict)
     sound: Laid | None = None  # as it was said aloud, where that is kept
+    by: Voice | None = None  # who says it, where several talk; None: the person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,31 +132,70 @@ async def write_down(tx: Transaction, house: House, line: Line, said: Said) -> M
     now, settings = house.clock(), house.settings
     person = await get_person_by_id(tx, line.person.id)
     quiet_s = house.quiet_s_of(line.chat.channel)
-    piece = Piece(sender=person.id, number=said.number, chars=len(said.text), at=now)
-    turn = await find_turn(tx, line.chat.id, piece, quiet_s=quiet_s) or TurnId(new_id(now))
-    hearer = hearer_of(await ensure_companion(tx, now=now), person, settings)
-    is_theirs = said.trust == "person"
-    tells = not (is_theirs and perceive(said.text, hearer).only_asks)
+    turn = await find_turn_of(tx, house, line, said) or TurnId(new_id(now))
+    tells = await tells_something(tx, house, person, said)
     message = await write_words(tx, house, line.chat, person, said, turn=turn, findable=tells)
     if message is None:
         return None
-    if tells and is_theirs:
+    if tells and said.trust == "person":
         await lift_told(tx, settings, person.id, message.text)
     limit = settings.limits.messages_per_minute
     earliest = await take_place(tx, person.id, per_minute=limit, now=now)
     word = Word(
         kind="said", message=message.id, version=message.version, turn=turn,
         chars=len(said.text), number=said.number, key=said.key,
+        speaker=None if said.by is None else said.by.author,
     )  # fmt: skip
     await put_word(tx, line.chat.id, person.id, word, quiet_s=quiet_s, now=now, earliest=earliest)
+    return message
+
+
+async def find_turn_of(
+    tx: Transaction, house: House, line: Line, said: Said
+) -> TurnId | None:  # fmt: skip
+    """The turn that still waits for more, and that these words are part of."""
+    piece = Piece(
+        sender=said.by.author if said.by else line.person.id, number=said.number,
+        chars=len(said.text), at=house.clock(),
+    )  # fmt: skip
+    quiet_s = house.quiet_s_of(line.chat.channel)
+    return await find_turn(tx, line.chat.id, piece, quiet_s=quiet_s)
+
+
+async def tells_something(tx: Transaction, house: House, person: Person, said: Said) -> bool:
+    """Whether there is something in it to be found later, and not only a question."""
+    if said.trust == "outside":
+        return True
+    hearer = hearer_of(await ensure_companion(tx, now=house.clock()), person, house.settings)
+    return not perceive(said.text, hearer).only_asks
+
+
+async def remember_words(
+    tx: Transaction, house: House, line: Line, said: Said
+) -> Message | None:  # fmt: skip
+    """Write down what was said to others, to be found and read later; None if it is known."""
+    now, person = house.clock(), await get_person_by_id(tx, line.person.id)
+    tells = await tells_something(tx, house, person, said)
+    message = await write_words(tx, house, line.chat, person, said, turn=None, findable=tells)
+    if message is None or not tells:
+        return message
+    if said.trust == "person":
+        await lift_told(tx, house.settings, person.id, message.text)
+    await plan_embedding(tx, now=now)
+    await note_talk(tx, house, person.id, message.session, now=now)
     return message
 
 
 async def keep(house: House, line: Line, said: Said) -> Message | None:
     """Write down what calls for no answer, such as a reaction; None if it is known."""
     async with house.db.writing() as tx:
-        person = await get_person_by_id(tx, line.person.id)
-        return await write_words(tx, house, line.chat, person, said, turn=None, findable=False)
+        return await keep_words(tx, house, line, said)
+
+
+async def keep_words(tx: Transaction, house: House, line: Line, said: Said) -> Message | None:
+    """The same, in a writing transaction."""
+    person = await get_person_by_id(tx, line.person.id)
+    return await write_words(tx, house, line.chat, person, said, turn=None, findable=False)
 
 
 async def write_words(
@@ -167,8 +216,9 @@ async def write_words(
         language=person.language or settings.language or "en",
     )  # fmt: skip
     spoken = Spoken(
-        role="person", speaker=person.name, text=said.text, at=at, zone=said.zone or zone,
-        trust=said.trust, external_id=said.key, details=said.details,
+        role="other" if said.by else "person", speaker=said.by.name if said.by else person.name,
+        author=said.by.author if said.by else None, text=said.text, at=at,
+        zone=said.zone or zone, trust=said.trust, external_id=said.key, details=said.details,
     )  # fmt: skip
     message = await write_message(tx, place, spoken, now=now, findable=findable)
     if message is not None and said.sound is not None:
@@ -182,14 +232,28 @@ async def edit(house: House, line: Line, message: MessageId, text: str) -> Messa
     Raises NotFound, InvalidInput.
     """
     async with house.db.writing() as tx:
-        person = await get_person_by_id(tx, line.person.id)
-        hearer = hearer_of(await get_companion(tx), person, house.settings)
-        tells = not perceive(text, hearer).only_asks
-        edited = await edit_message(tx, person.id, message, text, now=house.clock(), findable=tells)
-        await reopened(tx, house, person.id, [message], now=house.clock())
+        edited = await reword(tx, house, line.person.id, message, text)
         await put_notice(tx, house, line.chat, edited, kind="edited")
     house.waking.ring()
     return edited
+
+
+async def reword(
+    tx: Transaction, house: House, whose: PersonId, message: MessageId, text: str, *,
+    details: Mapping[str, str] | None = None,
+) -> Message:  # fmt: skip
+    """Have a message say something else from now on, also for what was learned from it.
+
+    Raises NotFound, InvalidInput.
+    """
+    person = await get_person_by_id(tx, whose)
+    hearer = hearer_of(await get_companion(tx), person, house.settings)
+    tells = not perceive(text, hearer).only_asks
+    reworded = await edit_message(
+        tx, person.id, message, text, now=house.clock(), findable=tells, details=details
+    )
+    await reopened(tx, house, person.id, [message], now=house.clock())
+    return reworded
 
 
 async def stop(house: House, line: Line, message: MessageId) -> None:

@@ -1,7 +1,6 @@
 """Is everything sound? The bytes, the fold, the search, the sense for meaning, the disk."""
 
 import shutil
-from dataclasses import dataclass
 
 from oldfriend.app.catching_up import IS_OFF
 from oldfriend.app.choices.database_url import file_of, names_postgres, shown_url
@@ -10,6 +9,8 @@ from oldfriend.app.choices.sections import LOCAL, ROLES
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
 from oldfriend.app.connecting_speech import what_is_missing
+from oldfriend.app.doctor_telegram import ask_telegram, telegram_findings
+from oldfriend.app.finding import Finding
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.forming.thinking_ahead import status_as_text, status_of, why_not
@@ -41,21 +42,15 @@ NOBODY_SPEAKS = (
 HAS_ANSWERED = frozenset({"done", "refused", "cut off"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at."""
-
-    is_well: bool
-    text: str
-
-
 async def examine(house: House) -> list[Finding]:
     """Look at everything; what is not well says what to do."""
     findings = [
         *await bytes_on_disk(house), *await room_in_store(house), *disk_space(house),
         await sense_for_meaning(house),
     ]  # fmt: skip
+    bot = await ask_telegram(house.settings)
     async with house.db.reading() as tx:
+        findings += await telegram_findings(tx, house.settings, bot, now=house.clock())
         findings += await language_models(tx, house.settings, now=house.clock())
         findings += await hearing_and_speaking(tx, house.settings, now=house.clock())
         findings += await put_off_embedding(tx, house)

@@ -9,8 +9,9 @@ from contextlib import suppress
 from typing import Final
 
 from oldfriend.app.beside import beside
+from oldfriend.app.courtesy import Courtesy
 from oldfriend.app.house import House
-from oldfriend.app.receiving import Courtesy, receive
+from oldfriend.app.receiving import receive
 from oldfriend.app.running.telling import tell, tell_trouble
 from oldfriend.channels.arriving import Arriving
 from oldfriend.channels.channel import Channel

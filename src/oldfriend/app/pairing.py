@@ -1,5 +1,7 @@
 """How does an address on a platform become somebody's? By a code, or because the owner allows it.
 
+So does a group become one that the companion is part of.
+
 All that follows from it is one transaction. Who was somebody else before is joined only where
 nothing was said as them.
 """
@@ -8,10 +10,17 @@ import asyncio
 from typing import Literal, TypeAlias
 
 from oldfriend.app.house import House
-from oldfriend.channels.arriving import Sender
+from oldfriend.channels.arriving import Sender, Spot
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.people import Person
+from oldfriend.memory.groups import (
+    be_in_group,
+    be_out_of_group,
+    find_former_group,
+    find_group,
+    is_group,
+)
 from oldfriend.memory.identities import (
     Code,
     has_told_anything,
@@ -41,13 +50,18 @@ Joined: TypeAlias = Literal["now_known", "not_joined", "code_wrong"]
 
 
 async def show_code(house: House, name: str | None) -> tuple[Person, str]:
-    """A new code for a person (None: the owner), who is made if new; and the person."""
+    """A new code for a person (None: the owner), who is made if new; and the person.
+
+    Raises InvalidInput for a group.
+    """
     now, zone = house.clock(), house.settings.zone
     code = new_code()
     async with house.db.writing() as tx:
         person = await ensure_owner(tx, now=now, zone=zone)
         if name is not None:
             person = await ensure_person(tx, name, now=now, zone=zone)
+        if await is_group(tx, person.id):
+            raise InvalidInput(f"{person.name} is a group, and nobody can become one.")
         await write_code(tx, person.id, code, now=now)
     return person, code
 
@@ -87,7 +101,8 @@ async def join(
 async def let_go(house: House, person: Person, channel: str) -> int:
     """Know somebody on a channel no more; how many addresses they had there."""
     async with house.db.writing() as tx:
-        return await take_identities(tx, person.id, channel)
+        left = await be_out_of_group(tx, person.id, channel)
+        return left + await take_identities(tx, person.id, channel)
 
 
 async def make_person(house: House, channel: str, sender: Sender) -> Person:
@@ -101,6 +116,22 @@ async def make_person(house: House, channel: str, sender: Sender) -> Person:
         await join_identity(tx, person.id, channel=channel, address=sender.address, now=now)
         await note_language(tx, person, sender)
         return await get_person_by_id(tx, person.id)
+
+
+async def make_group(house: House, spot: Spot) -> Person:
+    """The memory of a group that the owner lets us be part of; made if new."""
+    now, zone = house.clock(), house.settings.zone
+    place = {"channel": spot.channel, "address": spot.group}
+    async with house.db.writing() as tx:
+        group = await find_group(tx, **place) or await find_former_group(tx, **place)
+        if group is None:
+            await ensure_owner(tx, now=now, zone=zone)
+            sender = Sender(address=spot.group, name=f"{spot.title} (group)")
+            name = await free_name(tx, spot.channel, sender)
+            await add_person(tx, name, is_owner=False, now=now, zone=zone)
+            group = await get_person(tx, name)
+        await be_in_group(tx, group.id, now=now, **place)
+        return group
 
 
 async def free_name(tx: Transaction, channel: str, sender: Sender) -> str:

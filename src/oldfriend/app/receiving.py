@@ -5,51 +5,44 @@ nothing is kept but that they have written. It does not know which platform it i
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.app.accepting import Line, Said, accept, edit, keep, stop
+from oldfriend.app.accepting import Line, Said, accept, edit, keep
+from oldfriend.app.courtesy import Courtesy, in_their_language, turned_away
+from oldfriend.app.groups import hear_in_group, keep_group_reaction, note_company
 from oldfriend.app.house import House
+from oldfriend.app.lines import (
+    LOOKED_BACK,
+    find_said,
+    key_of_words,
+    line_to,
+    message_of,
+    replied_to,
+    stop_answering,
+)
 from oldfriend.app.pairing import find_code, join, make_person
+from oldfriend.app.recordings import is_aloud, is_heard, is_unheard
 from oldfriend.app.running.telling import tell
 from oldfriend.channels.arriving import (
     Arriving,
+    Company,
     Door,
     Garbled,
     Message,
     Reaction,
     Removal,
-    Sender,
-    Spot,
 )
-from oldfriend.db.database import Transaction
 from oldfriend.domain import messages
-from oldfriend.domain.ids import ChatId, PersonId
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.people import Person
 from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity, note_attempt
-from oldfriend.memory.log import find_by_key, list_recent
-from oldfriend.memory.people import (
-    ensure_chat,
-    ensure_companion,
-    find_chat,
-    find_companion,
-    move_chats,
-)
-from oldfriend.prompts.phrasebook import phrasebook, spoken_language
-from oldfriend.queues.places import close_place, find_closed, find_delivered, open_place, turn_away
+from oldfriend.memory.log import get_message, list_recent
+from oldfriend.memory.people import move_chats
+from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
+from oldfriend.queues.places import close_place, find_closed, open_place
 
-CODE: Final = re.compile(r"\s*(\d{3})[ -]?(\d{3})\s*", re.ASCII)
-LOOKED_BACK: Final = 5
-"""Messages among which the one stands that is being answered."""
+CODE: Final = re.compile(r"\s*(?:/start )?(\d{3})[ -]?(\d{3})\s*", re.ASCII)
 BLOCKED: Final = "they let us in no more"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Courtesy:
-    """Something to be said at once, which is no part of any talk; best effort, and not kept."""
-
-    address: str
-    text: str
 
 
 async def receive(house: House, what: Arriving) -> Courtesy | None:
@@ -60,8 +53,12 @@ async def receive(house: House, what: Arriving) -> Courtesy | None:
     match what:
         case Message():
             return await hear(house, what)
-        case Reaction():
+        case Reaction() if what.spot.is_private:
             await keep_reaction(house, what)
+        case Reaction():
+            await keep_group_reaction(house, what)
+        case Company():
+            await note_company(house, what)
         case Door():
             await note_door(house, what)
         case Removal():
@@ -75,7 +72,7 @@ async def receive(house: House, what: Arriving) -> Courtesy | None:
 async def hear(house: House, said: Message) -> Courtesy | None:
     """Take in what somebody has said: of whom we know, or who shows a code."""
     if not said.spot.is_private:
-        return await stay_out(house, said)
+        return await hear_in_group(house, said)
     known = await who_is(house, said)
     if code := CODE.fullmatch(said.text):
         answer = await take_code(house, said, known, "".join(code.groups()))
@@ -88,20 +85,28 @@ async def hear(house: House, said: Message) -> Courtesy | None:
         case "/start":
             return in_their_language(said, known, "greeting")
         case "/stop":
-            return await stop_talking(house, line, said)
+            await stop_answering(house, line)
+            return in_their_language(said, line.person, "stopped")
     return await take_in(house, line, said)
 
 
 async def take_in(house: House, line: Line, said: Message) -> Courtesy | None:
     """Have it answered; what nobody can read is kept, and it is said that nobody can."""
     async with house.db.reading() as tx:
-        before = await find_by_key(tx, line.person.id, line.chat.id, said.key)
+        before = await find_said(tx, line, said)
         details = {**said.details, **await replied_to(tx, line, said)}
     if said.is_edit:
         await take_edit(house, line, said, before)
-    elif before is None and not said.is_read:
+    elif before is None and (meant := await find_meant_again(house, line, said, details)):
+        again = Said(
+            text=meant.text, at=said.at, key=said.key, number=said.number, trust=meant.trust,
+            details=meant.details,
+        )  # fmt: skip
+        await accept(house, line, again, to_answer=False)
+    elif before is None and not said.is_read and not (is_aloud(details) and house.transcriber):
         await keep(house, line, said_by(said, details))
-        return in_their_language(said, line.person, "not_looked_into")
+        why = "unheard_off" if is_aloud(details) else "not_looked_into"
+        return in_their_language(said, line.person, why)
     elif before is None:
         await accept(house, line, said_by(said, details), to_answer=False)
     return None
@@ -111,42 +116,50 @@ def said_by(said: Message, details: dict[str, str]) -> Said:
     """What was said, as it is accepted."""
     return Said(
         text=said.text, at=said.at, key=said.key, number=said.number,
-        trust="person" if said.is_theirs and said.is_read else "outside", details=details,
+        trust="person" if said.is_theirs and (said.is_read or is_aloud(details)) else "outside",
+        details=details,
     )  # fmt: skip
+
+
+async def find_meant_again(
+    house: House, line: Line, said: Message, details: dict[str, str]
+) -> messages.Message | None:
+    """The recording that was not heard, and is to be listened to again.
+
+    The one that is replied to, else what they said last.
+    """
+    words = said.text.strip(" .!。！").lower()
+    books = [phrasebook(language) for language in SPOKEN]
+    if words != "/retry" and not any(book.understand.again.fullmatch(words) for book in books):
+        return None
+    async with house.db.reading() as tx:
+        recent = await list_recent(tx, line.person.id, line.chat.id, limit=LOOKED_BACK)
+        if "replies_to" in details:
+            replied = MessageId(details["replies_to"])
+            recent += [await get_message(tx, line.person.id, replied)]
+    theirs = [each for each in recent if each.role == "person"]
+    return theirs[-1] if theirs and is_unheard(theirs[-1].details) else None
 
 
 async def take_edit(
     house: House, line: Line, said: Message, before: messages.Message | None
 ) -> None:
     """Have what was said read otherwise; of what is not known, or forgotten, nothing is taken."""
-    if before is None or before.text == messages.storable(said.text):
+    if before is None or before.text == messages.storable(said.text) or is_heard(before.details):
         return
     if before.turn is not None:
         await edit(house, line, before.id, said.text)
     else:  # there was nothing in it to be answered, and there is now
-        words = Said(text=said.text, at=said.at, key=f"{said.key}/edited", details=before.details)
+        key = key_of_words(said)
+        words = Said(text=said.text, at=said.at, key=key, details=before.details)
         await accept(house, line, words, to_answer=False)
-
-
-async def replied_to(tx: Transaction, line: Line, said: Message) -> dict[str, str]:
-    """To which message of ours or theirs this is a reply, where that is known."""
-    if said.replies_to is None:
-        return {}
-    meant = await message_of(tx, line.person.id, line.chat.id, said.replies_to)
-    return {} if meant is None else {"replies_to": meant}
-
-
-async def message_of(tx: Transaction, person: PersonId, chat: ChatId, key: str) -> str | None:
-    """The message in the log that has a key on the platform, theirs or ours."""
-    theirs = await find_by_key(tx, person, chat, key)
-    return theirs.id if theirs is not None else await find_delivered(tx, person, chat, key)
 
 
 async def keep_reaction(house: House, reaction: Reaction) -> None:
     """Write a reaction down, where it is of somebody whom we know; nobody answers it."""
     async with house.db.reading() as tx:
         known = await find_identity(tx, reaction.spot.channel, reaction.sender.address)
-    if known is None or not reaction.spot.is_private or not reaction.emoji:
+    if known is None or not reaction.emoji:
         return
     line = await line_to(house, known, reaction.spot)
     async with house.db.reading() as tx:
@@ -180,32 +193,6 @@ async def who_is(house: House, said: Message) -> Person | None:
     return known
 
 
-async def line_to(house: House, person: Person, spot: Spot) -> Line:
-    """The person's line at a place; made if new."""
-    place = {"channel": spot.channel, "address": spot.address}
-    async with house.db.reading() as tx:
-        companion = await find_companion(tx)
-        chat = None
-        if companion is not None:
-            chat = await find_chat(tx, person.id, companion.id, **place)
-    if chat is None:
-        now = house.clock()
-        async with house.db.writing() as tx:
-            companion = await ensure_companion(tx, now=now)
-            chat = await ensure_chat(tx, person, companion, **place, title=spot.title, now=now)
-    return Line(person=person, chat=chat)
-
-
-async def stop_talking(house: House, line: Line, said: Message) -> Courtesy:
-    """Have the reply stopped that is being thought of."""
-    async with house.db.reading() as tx:
-        recent = await list_recent(tx, line.person.id, line.chat.id, limit=LOOKED_BACK)
-    last = next((each for each in recent[::-1] if each.role == "person" and each.turn), None)
-    if last is not None:
-        await stop(house, line, last.id)
-    return in_their_language(said, line.person, "stopped")
-
-
 async def take_code(
     house: House, said: Message, known: Person | None, digits: str
 ) -> Courtesy | None:
@@ -220,28 +207,3 @@ async def take_code(
         tries = await note_attempt(tx, said.spot.channel, said.sender.address, now=house.clock())
     is_told = known is None and tries <= MOST_ATTEMPTS
     return in_their_language(said, None, "code_wrong") if is_told else None
-
-
-async def turned_away(house: House, said: Message, phrase: str) -> Courtesy | None:
-    """Count it, keep nothing, and say one polite line, once a day."""
-    async with house.db.writing() as tx:
-        is_first = await turn_away(
-            tx, said.spot.channel, said.spot.address, now=house.clock()
-        )  # fmt: skip
-    return in_their_language(said, None, phrase) if is_first else None
-
-
-async def stay_out(house: House, said: Message) -> Courtesy | None:
-    """Say, to whoever talks to us in a group, that we do not talk there."""
-    return await turned_away(house, said, "in_private") if said.is_to_us else None
-
-
-def in_their_language(said: Message, person: Person | None, phrase: str) -> Courtesy:
-    """A phrase of the house, as somebody on a platform reads it best."""
-    spoken = spoken_language(person.language if person else None, language_of(said.sender))
-    return Courtesy(address=said.spot.address, text=phrasebook(spoken).say[phrase])
-
-
-def language_of(sender: Sender) -> str | None:
-    """What the platform knows of somebody's language."""
-    return sender.language

@@ -15,7 +15,7 @@ from oldfriend.app.by_hand import take_over
 from oldfriend.app.charging import LedgerAccount
 from oldfriend.app.choices.database_url import file_of, names_json, names_postgres
 from oldfriend.app.choices.reaching import choice_of, may_be_asked, token_of
-from oldfriend.app.choices.sections import LOCAL, ROLES, Role
+from oldfriend.app.choices.sections import LOCAL, ROLES, Role, TelegramChoice
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.waking import Waking
@@ -41,7 +41,9 @@ from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.shelf import Shelf
 
 if TYPE_CHECKING:
+    from oldfriend.channels.telegram.api import Me, Webhook
     from oldfriend.channels.telegram.channel import Telegram
+    from oldfriend.channels.telegram.webhook import Hook
     from oldfriend.llm.adapters.provided import ProvidedEmbedder
     from oldfriend.llm.adapters.voices import Voices
 
@@ -243,16 +245,40 @@ def open_telegram(token: str, settings: Settings) -> "Telegram":
         ) from error
     chosen = settings.telegram
     try:
-        return Telegram(token, base_url=chosen.base_url, quiet_s=chosen.quiet_s)
+        return Telegram(
+            token, base_url=chosen.base_url, quiet_s=chosen.quiet_s, hook=hook_of(chosen)
+        )
     except InvalidToken as error:
         raise PlatformRefused("That cannot be a token of a Telegram bot.") from error
 
 
+def hook_of(chosen: TelegramChoice) -> "Hook | None":
+    """Where Telegram is to call; None: it is asked what happens."""
+    from oldfriend.channels.telegram.webhook import Hook
+
+    if chosen.webhook is None:
+        return None
+    return Hook(url=chosen.webhook, host=chosen.webhook_host, port=chosen.webhook_port)
+
+
 async def name_of_bot(settings: Settings, token: str) -> str:
-    """What the bot with a token is called on Telegram. Raises PlatformRefused, …Unavailable."""
+    """What the bot with a token is called on Telegram, which is told where it is to call.
+
+    Raises PlatformRefused, PlatformUnavailable.
+    """
     telegram = open_telegram(token, settings)
     try:
+        await telegram.be_called()
         return await telegram.name()
+    finally:
+        await telegram.close()
+
+
+async def state_of_bot(settings: Settings, token: str) -> "tuple[Me, Webhook]":
+    """Who the bot is on Telegram, and whom it calls. Raises PlatformRefused, …Unavailable."""
+    telegram = open_telegram(token, settings)
+    try:
+        return await telegram.state()
     finally:
         await telegram.close()
 

@@ -27,6 +27,11 @@ class Spot:
     title: str
     is_private: bool
 
+    @property
+    def group(self) -> str:
+        """The address of the whole group, of which this may be one topic."""
+        return self.address.partition("/")[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
@@ -43,6 +48,8 @@ class Message:
     is_read: bool = True  # False: there is nothing in it but a file that nobody looks into
     is_to_us: bool = True  # in a group: it names the companion, or replies to it
     replies_to: str | None = None  # the key of another message
+    quoted: str = ""  # the words that it replies to
+    quoted_from: str = ""  # who said them
     details: dict[str, str] = field(default_factory=dict)  # forwarded_from, media
 
 
@@ -67,6 +74,15 @@ class Door:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Company:
+    """Somebody has come into a group, or has left it."""
+
+    spot: Spot
+    who: tuple[Sender, ...]
+    is_in: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
     """A chat has another address now."""
 
@@ -84,4 +100,4 @@ class Garbled:
     why: str
 
 
-Arriving: TypeAlias = Message | Reaction | Door | Removal | Garbled
+Arriving: TypeAlias = Message | Reaction | Door | Company | Removal | Garbled

@@ -20,11 +20,22 @@ Receive: TypeAlias = Callable[[Arriving], Awaitable[None]]
 
 
 class Glimpse(Protocol):
-    """Shows a reply in its place while it is being written; best effort, gone with the reply."""
+    """Shows a reply in its place while it is being written; best effort.
+
+    It is gone with the reply, or it is a message that becomes the reply.
+    """
 
     @property
     def every_s(self) -> float:
         """How often at most."""
+
+    @property
+    def shown(self) -> str | None:
+        """The key of the message that is to become the reply; None: there is none."""
+
+    @property
+    def is_placing(self) -> bool:
+        """Whether such a message is being sent just now: whoever ends here waits for its key."""
 
     async def show(self, text: str) -> None:
         """Show how far it has come; no text yet: only that it is being written.
@@ -50,8 +61,25 @@ class Channel(Protocol):
         that knows keys shows it once. Raises NotDelivered, Undeliverable, PlaceMoved.
         """
 
-    def glimpse(self, address: str, *, key: str) -> Glimpse | None:
-        """A way to show a reply while it is being written; None: there is none."""
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """Have a message of ours read otherwise; False: it is not there any more.
+
+        Raises NotDelivered, PlaceClosed, PlaceMoved.
+        """
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Send a reply as it sounds; the key of that message. Raises as ``send``."""
+
+    async def fetch(self, name: str) -> bytes:
+        """A recording that the platform has. Raises NotDelivered, NotFound."""
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> Glimpse | None:
+        """A way to show a reply while it is being written; None: there is none.
+
+        ``shown``: the key of the message in which it was being shown before.
+        """
 
     async def listen(self, receive: Receive) -> None:
         """Hear what people do, in the order of each chat, without end.

@@ -24,9 +24,26 @@ class NoChannel:
         del address, text, key
         raise NotDelivered(self.why)
 
-    def glimpse(self, address: str, *, key: str) -> None:
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """Raise NotDelivered."""
+        del address, shown, text
+        raise NotDelivered(self.why)
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Raise NotDelivered."""
+        del address, audio, is_opus, title, key
+        raise NotDelivered(self.why)
+
+    async def fetch(self, name: str) -> bytes:
+        """Raise NotDelivered."""
+        del name
+        raise NotDelivered(self.why)
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> None:
         """There is none."""
-        del address, key
+        del address, key, shown
 
     async def listen(self, receive: Receive) -> None:
         """Raise PlatformRefused."""

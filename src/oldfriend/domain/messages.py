@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
 from oldfriend.domain.trust import Role, TrustClass
 
+CALLED = "called"
+"""In a message's details: with which of its words it calls the companion; they say nothing else."""
+PICKED = "picked"
+"""There: the part of the message replied to that is meant, as its version, beginning and end."""
 MAX_TEXT = 1_000_000
 """Characters in one message; far above any channel's own limit (ACCEPTANCE SEC1)."""
 WIDE = re.compile("[\u2e80-\U0010ffff]")
@@ -25,7 +29,8 @@ class Spoken:
     zone: str = "UTC"
     trust: TrustClass
     external_id: str | None = None
-    details: Mapping[str, str] = field(default_factory=dict)  # reply_to, forwarded_from, media
+    details: Mapping[str, str] = field(default_factory=dict)  # forwarded_from, media, recording …
+    author: str | None = None  # who it really was; None: as role and speaker tell
     findable: bool = True  # False: nobody's words, such as "Ana joined"; kept, but never found
 
 
@@ -54,6 +59,15 @@ class Message:
     external_id: str | None
     batch: BatchId | None
     details: Mapping[str, str]
+
+
+def picked_from(message: Message, picked: str | None) -> Message:
+    """A message with only the part of it that is meant; whole where it has changed since."""
+    version, _, span = (picked or "").partition(":")
+    if version != str(message.version):
+        return message
+    start, _, end = span.partition(":")
+    return replace(message, text=message.text[int(start) : int(end)])
 
 
 def estimate_tokens(text: str) -> int:

@@ -4,7 +4,7 @@ Knows nothing of vectors, beliefs or replies.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -96,9 +96,12 @@ async def write_messages(
 
 async def edit_message(
     tx: Transaction, person: PersonId, message: MessageId, text: str, *, now: Micros,
-    findable: bool = True,
+    findable: bool = True, details: Mapping[str, str] | None = None,
 ) -> Message:  # fmt: skip
-    """Add a version with a new text; the earlier one stays. Raises NotFound, InvalidInput."""
+    """Add a version with a new text; the earlier one stays. Raises NotFound, InvalidInput.
+
+    ``details``: in place of the earlier ones; None: as they were.
+    """
     await lock_person(tx, person)
     earlier = await get_message(tx, person, message)
     clean = checked_text(text)
@@ -115,12 +118,12 @@ async def edit_message(
              trust, text, said_at, zone, language, tokens, turn, external_id, batch, details,
              imprint, written_at)
            SELECT id, version + 1, person, :seq, chat, session, role, author, speaker, trust,
-             :text, said_at, zone, :language, :tokens, turn, external_id, batch, details,
-             :imprint, :now
+             :text, said_at, zone, :language, :tokens, turn, external_id, batch,
+             coalesce(:details, details), :imprint, :now
            FROM message WHERE id = :id AND person = :person AND version = :version""",
         seq=seq, text=clean, language=language, tokens=tokens, now=now,
         imprint=imprint_of(clean, language=language) if findable else b"", id=message,
-        person=person, version=earlier.version,
+        person=person, version=earlier.version, details=details_text(details or {}),
     )  # fmt: skip
     return await get_message(tx, person, message)
 
@@ -273,17 +276,28 @@ async def find_reply(tx: Transaction, said: Message) -> Message | None:
 
 
 async def list_asked(tx: Transaction, reply: Message) -> list[Message]:
-    """What a reply answers, in order: what the person has said in its turn, shortly before."""
+    """What a reply answers, in order: what was said in its turn to the companion, just before."""
     rows = await tx.rows(
         f"""SELECT {COLUMNS} FROM {TABLES}
            WHERE m.person = :person AND m.seq >= :after AND m.seq < :before AND m.turn = :turn
-           AND m.role = 'person' AND m.replaced_at IS NULL ORDER BY m.seq""",
+           AND m.role IN ('person', 'other') AND m.replaced_at IS NULL ORDER BY m.seq""",
         person=reply.person,
         after=reply.seq - SHORTLY,
         before=reply.seq,
         turn=reply.turn,
     )
     return [message_from(row) for row in rows]
+
+
+async def last_heard_on(tx: Transaction, channel: str) -> Micros | None:
+    """When somebody last said something on a channel; None: nobody has."""
+    row = await tx.row(
+        """SELECT max((SELECT m.said_at FROM message m WHERE m.chat = c.id
+             AND m.role IN ('person', 'other') ORDER BY m.said_at DESC, m.seq DESC LIMIT 1))
+           FROM chat c WHERE c.channel = :channel""",
+        channel=channel,
+    )
+    return None if row is None else row[0]
 
 
 async def count_messages(tx: Transaction, person: PersonId) -> int:
@@ -309,9 +323,9 @@ def message_at(place: Place, said: Spoken, written: Written) -> Message:
 
 
 def author_in(chat: Chat, said: Spoken) -> str:
-    """Who has said it: one of the two by their id, anybody else by what they are called."""
+    """Who has said it: whoever is known by their id, anybody else by what they are called."""
     authors: dict[str, str] = {"person": chat.person, "companion": chat.companion}
-    return authors.get(said.role, storable(said.speaker))
+    return authors.get(said.role, storable(said.author or said.speaker))
 
 
 def checked_text(text: str) -> str:
@@ -328,15 +342,19 @@ def row_of(
 ) -> dict[str, SqlValue]:
     """What the first version of a message says, as the values of its row."""
     chat = place.chat
-    details = json.dumps(dict(said.details), ensure_ascii=False) if said.details else None
     return {
         "person": chat.person, "chat": chat.id, "session": place.session, "role": said.role,
         "author": author_in(chat, said), "speaker": storable(said.speaker), "trust": said.trust,
         "text": text, "said_at": said.at, "zone": said.zone, "language": language,
-        "turn": place.turn, "batch": place.batch, "details": details,
+        "turn": place.turn, "batch": place.batch, "details": details_text(said.details),
         "external_id": None if said.external_id is None else storable(said.external_id),
         "imprint": imprint_of(text, language=language) if findable else b"",
     }  # fmt: skip
+
+
+def details_text(details: Mapping[str, str]) -> str | None:
+    """What else is known of a message, as it is stored; None: nothing."""
+    return json.dumps(dict(details), ensure_ascii=False) if details else None
 
 
 def message_from(row: Row) -> Message:

@@ -245,8 +245,19 @@ async def find_chat(
     return None if row is None else chat_from(row)
 
 
+def groups_on(channel: str) -> str:
+    """Under which name groups on a channel are known, beside the people there."""
+    return f"{channel} group"
+
+
 async def move_chats(tx: Transaction, channel: str, *, before: str, now: str) -> None:
-    """Follow a place on a channel to its new address, everybody's chat there."""
+    """Follow a place on a channel to its new address: everybody's chat there, and who it is."""
+    await tx.run(
+        """UPDATE identity SET address = :now WHERE channel = :groups AND address = :before
+           AND NOT EXISTS (SELECT 1 FROM identity other WHERE other.channel = :groups
+             AND other.address = :now)""",
+        groups=groups_on(channel), before=before, now=now,
+    )  # fmt: skip
     await tx.run(
         """UPDATE chat SET address = :now WHERE channel = :channel AND address = :before
            AND NOT EXISTS (SELECT 1 FROM chat other WHERE other.person = chat.person

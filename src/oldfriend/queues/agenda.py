@@ -24,6 +24,14 @@ class Job:
     arguments: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Since when something is to be done, and when the next of it is."""
+
+    put_at: Micros
+    due_at: Micros
+
+
 async def put_job(
     tx: Transaction, lane: str, job: Job, *, person: PersonId | None, now: Micros,
     due_at: Micros | None = None, key: str | None = None,
@@ -44,6 +52,19 @@ async def list_due(tx: Transaction, name: str, *, lane: str) -> list[Micros]:
         begins=begin_of(name),
     )
     return [int(row[0]) for row in rows]
+
+
+async def find_waiting(tx: Transaction, name: str, *, lanes: Sequence[str]) -> Waiting | None:
+    """Since when jobs of a name wait in some lanes, and until when; None: there are none."""
+    names = {f"lane{place}": lane for place, lane in enumerate(lanes)}
+    row = await tx.row(
+        f"""SELECT min(put_at), min(due_at) FROM letter
+           WHERE queue = 'agenda' AND lane IN ({", ".join(f":{each}" for each in names)})
+           AND parked_at IS NULL AND body LIKE :begins""",
+        begins=begin_of(name),
+        **names,
+    )
+    return None if row is None or row[0] is None else Waiting(put_at=row[0], due_at=row[1])
 
 
 async def count_jobs(tx: Transaction, name: str, *, lanes: Sequence[str]) -> int:

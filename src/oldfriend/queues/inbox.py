@@ -5,6 +5,7 @@ little. The messages of a turn are one group of letters; what becomes of them la
 is another. Knows where a message stands in the log, not what it says.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal, TypeAlias, cast, get_args
@@ -12,6 +13,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Letter, Queue
 from oldfriend.queues.bodies import count_in, text_in, unreadable
 from oldfriend.queues.joining import Piece, due_at, joins, may_join
@@ -19,10 +21,12 @@ from oldfriend.queues.keys import let_keys_age
 from oldfriend.queues.lanes import handed_out, lock, postpone, put, settle
 from oldfriend.queues.letters import (
     find_first,
+    find_letter,
     is_due,
     last_letters,
     letters_of_group,
     remove,
+    write_body,
 )
 
 Kind: TypeAlias = Literal["said", "edited", "stop"]
@@ -48,6 +52,7 @@ class Word:
     chars: int
     number: int | None = None  # the channel's own, where it counts messages
     key: str | None = None  # by which it is known when it is delivered again
+    speaker: str | None = None  # who has said it, where it is not the person of the lane
 
 
 async def find_turn(
@@ -74,7 +79,7 @@ async def put_word(
 
     ``earliest``: from when on it may be answered, where there is a limit to that.
     """
-    body = {
+    body: dict[str, JsonValue] = {
         "kind": word.kind, "message": word.message, "version": word.version, "turn": word.turn,
         "chars": word.chars, "number": word.number,
     }  # fmt: skip
@@ -84,7 +89,11 @@ async def put_word(
         )
         await tx.wake()  # also where the lane is held: who is at work on the turn listens
         return letter
-    piece = Piece(sender=person, number=word.number, chars=word.chars, at=now)
+    if word.speaker is not None:
+        body |= {"speaker": word.speaker}
+    piece = Piece(
+        sender=word.speaker or person, number=word.number, chars=word.chars, at=now
+    )  # fmt: skip
     begun: list[Letter] = []
     if may_join(piece, quiet_s=quiet_s):
         await lock(tx, "inbox", chat)
@@ -103,6 +112,18 @@ async def put_word(
 async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Letter, ...]:
     """What has become of the messages of a turn since they were said: edits and stops."""
     return await letters_of_group(tx, "inbox", chat, about(turn))
+
+
+async def note_shown(tx: Transaction, turn: Sequence[Letter], key: str) -> None:
+    """Note which message of a platform shows the reply to a turn while it is being written."""
+    await write_body(tx, turn[0], {**turn[0].body, "shown": key})
+
+
+async def find_shown(tx: Transaction, turn: Sequence[Letter]) -> str | None:
+    """The key of that message; None: there is none."""
+    letter = await find_letter(tx, "inbox", turn[0].lane, turn[0].seq)
+    shown = None if letter is None else letter.body.get("shown")
+    return shown if isinstance(shown, str) else None
 
 
 async def withdraw(tx: Transaction, chat: ChatId, turn: TurnId, *, now: Micros) -> bool:
@@ -139,6 +160,17 @@ async def find_standing(tx: Transaction, chat: ChatId, turn: TurnId) -> Standing
     )
 
 
+async def list_unanswered(tx: Transaction, person: PersonId) -> dict[TurnId, bool]:
+    """A person's turns that still wait for their answer, on all channels; True: set aside."""
+    rows = await tx.rows(
+        """SELECT "group", max(CASE WHEN parked_at IS NULL THEN 0 ELSE 1 END) FROM letter
+           WHERE queue = 'inbox' AND person = :person AND body LIKE '{"kind": "said",%'
+           GROUP BY 1""",
+        person=person,
+    )
+    return {TurnId(turn): bool(is_parked) for turn, is_parked in rows}
+
+
 async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Letter]:
     """The letters of the newest turn of a chat, if nobody can have begun it yet."""
     newest_first = await last_letters(tx, "inbox", chat)
@@ -172,7 +204,10 @@ def is_said_in(letter: Letter, turn: TurnId) -> bool:
 def piece_of(letter: Letter) -> Piece:
     """A letter as far as joining looks at it."""
     word = word_of(letter)
-    return Piece(sender=letter.person, number=word.number, chars=word.chars, at=letter.put_at)
+    return Piece(
+        sender=word.speaker or letter.person, number=word.number, chars=word.chars,
+        at=letter.put_at,
+    )  # fmt: skip
 
 
 def word_of(letter: Letter) -> Word:
@@ -188,4 +223,5 @@ def word_of(letter: Letter) -> Word:
         chars=count_in(letter, "chars"),
         number=None if letter.body.get("number") is None else count_in(letter, "number"),
         key=letter.key,
+        speaker=text_in(letter, "speaker") if "speaker" in letter.body else None,
     )

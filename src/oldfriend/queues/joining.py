@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from oldfriend.domain.clock import SECOND, Micros
-from oldfriend.domain.ids import PersonId
 from oldfriend.queues.letters import MOST_CLAIMED
 
 FRAGMENT_CHARS = 4_000
@@ -25,7 +24,7 @@ LONGEST_BURST = 10 * SECOND
 class Piece:
     """A message as far as joining looks at it."""
 
-    sender: PersonId | None
+    sender: str | None  # who has said it; in a group not whose memory it goes into
     number: int | None  # the channel's own, where it counts messages
     chars: int
     at: Micros  # of arrival

@@ -231,6 +231,19 @@ async def handed_out(tx: Transaction, queue: Queue, lane: str) -> int:
     return 0 if row is None else int(row[0])
 
 
+async def is_any_held(tx: Transaction, queue: Queue, lanes: Sequence[str]) -> bool:
+    """Whether somebody is at work in one of some lanes."""
+    names = {f"lane{place}": lane for place, lane in enumerate(lanes)}
+    row = await tx.row(
+        f"""SELECT 1 FROM lane WHERE queue = :queue AND lease_until > :clock
+           AND key IN ({", ".join(f":{name}" for name in names)}) LIMIT 1""",
+        queue=queue,
+        clock=await tx.clock(),
+        **names,
+    )
+    return row is not None
+
+
 def last_seq(letters: Sequence[Letter]) -> int:
     """The letter that was put last."""
     return max(letter.seq for letter in letters)

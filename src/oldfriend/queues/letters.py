@@ -7,7 +7,7 @@ of who holds a lane; ``lanes`` does.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from typing import Final
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Letter, Queue
 from oldfriend.domain.messages import storable
 
@@ -174,6 +175,15 @@ async def find_letter(tx: Transaction, queue: Queue, lane: str, seq: int) -> Let
         seq=seq,
     )
     return None if row is None else letter_from(row)
+
+
+async def write_body(tx: Transaction, letter: Letter, body: Mapping[str, JsonValue]) -> None:
+    """Have a letter say more than when it was put."""
+    await tx.run(
+        "UPDATE letter SET body = :body WHERE queue = :queue AND lane = :lane AND seq = :seq",
+        body=json.dumps(dict(body)),
+        **place_of(letter),
+    )
 
 
 async def count_attempt(tx: Transaction, letter: Letter) -> None:

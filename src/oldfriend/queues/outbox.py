@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Letter
 from oldfriend.domain.people import Chat
 from oldfriend.queues.bodies import count_in, text_in
@@ -25,22 +26,34 @@ class Part:
     reply: MessageId
     ordinal: int  # from 0
     text: str
+    shown: str | None = None  # the key of the message in which it was shown while it was written
+    is_aloud: bool = False  # the whole reply as it sounds, after its text
 
 
 async def put_reply(
-    tx: Transaction, chat: Chat, reply: MessageId, texts: Sequence[str], *, now: Micros
-) -> list[Letter]:
-    """Have a reply delivered, part by part; parts that were put before are left out."""
+    tx: Transaction, chat: Chat, reply: MessageId, texts: Sequence[str], *, now: Micros,
+    shown: str | None = None, aloud: str | None = None,
+) -> list[Letter]:  # fmt: skip
+    """Have a reply delivered, part by part; parts that were put before are left out.
+
+    ``shown``: the message that is to become its first part. ``aloud``: under which title it is
+    to be heard as well; None: it is not.
+    """
+    place = {"channel": chat.channel, "address": chat.address, "reply": reply}
+    bodies: list[dict[str, JsonValue]] = [
+        {**place, "ordinal": ordinal, "text": text} for ordinal, text in enumerate(texts)
+    ]
+    if shown is not None and bodies:
+        bodies[0]["shown"] = shown
+    if aloud is not None and bodies:
+        bodies.append({**place, "ordinal": len(texts), "text": aloud, "aloud": True})
     letters = [
         await put(
-            tx, "outbox", chat.id,
-            {
-                "channel": chat.channel, "address": chat.address, "reply": reply,
-                "ordinal": ordinal, "text": text,
-            },
-            person=chat.person, now=now, key=f"{reply}/{ordinal}", group=reply,
+            tx, "outbox", chat.id, body, person=chat.person, now=now,
+            key=f"{reply}/{body['ordinal']}",
+            group=f"{reply}/aloud" if body.get("aloud") else reply,
         )
-        for ordinal, text in enumerate(texts)
+        for body in bodies
     ]  # fmt: skip
     return [letter for letter in letters if letter is not None]
 
@@ -53,4 +66,6 @@ def part_of(letter: Letter) -> Part:
         reply=MessageId(text_in(letter, "reply")),
         ordinal=count_in(letter, "ordinal"),
         text=text_in(letter, "text"),
+        shown=text_in(letter, "shown") if "shown" in letter.body else None,
+        is_aloud=letter.body.get("aloud") is True,
     )

@@ -15,11 +15,13 @@ LONGEST_WHY: Final = 200
 
 
 async def find_closed(tx: Transaction, channel: str, address: str) -> str | None:
-    """Why nothing is sent to a place any more; None: it may be tried."""
+    """Why nothing is sent to a place any more, or to the group it is in; None: it may be tried."""
     row = await tx.row(
-        "SELECT why FROM closed_place WHERE channel = :channel AND address = :address",
+        """SELECT why FROM closed_place
+           WHERE channel = :channel AND address IN (:address, :whole)""",
         channel=channel,
         address=address,
+        whole=whole_of(address),
     )
     return None if row is None else str(row[0])
 
@@ -36,12 +38,30 @@ async def close_place(
 
 
 async def open_place(tx: Transaction, channel: str, address: str) -> None:
-    """Send to a place again."""
+    """Send to a place again, and to everything in it."""
     await tx.run(
-        "DELETE FROM closed_place WHERE channel = :channel AND address = :address",
+        """DELETE FROM closed_place
+           WHERE channel = :channel AND (address = :address OR address LIKE :within)""",
         channel=channel,
         address=address,
+        within=f"{address}/%",
     )
+
+
+def whole_of(address: str) -> str:
+    """The address of the whole group, of which a place may be one topic ("-100/7")."""
+    return address.partition("/")[0]
+
+
+async def list_closed(tx: Transaction, channel: str, *, limit: int) -> list[tuple[str, str]]:
+    """The places on a channel that take nothing any more, each with why, the newest first."""
+    rows = await tx.rows(
+        """SELECT address, why FROM closed_place WHERE channel = :channel
+           ORDER BY closed_at DESC LIMIT :limit""",
+        channel=channel,
+        limit=limit,
+    )
+    return [(str(row[0]), str(row[1])) for row in rows]
 
 
 async def count_closed(tx: Transaction, channel: str) -> int:

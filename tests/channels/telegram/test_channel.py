@@ -5,7 +5,13 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from oldfriend.channels.telegram.channel import Telegram
-from oldfriend.domain.errors import InvalidInput, NotDelivered, PlaceClosed, PlaceMoved
+from oldfriend.domain.errors import (
+    InvalidInput,
+    NotDelivered,
+    NotFound,
+    PlaceClosed,
+    PlaceMoved,
+)
 from tests.fakes.telegram import Fault, World, running_telegram
 
 ANA, FAMILY = 7, -100
@@ -69,14 +75,79 @@ async def test_a_reply_is_seen_as_a_draft(world: World, telegram: Telegram) -> N
     assert world.shown == []
 
 
-async def test_where_there_are_no_drafts_it_types(world: World, telegram: Telegram) -> None:
-    """In groups, and on a server that does not know them."""
+@pytest.mark.parametrize("place", [ANA, FAMILY])
+async def test_where_there_are_no_drafts_one_message_is_edited(
+    world: World, telegram: Telegram, place: int
+) -> None:
+    """In groups, and on a server that does not know them; it becomes the reply, word for word."""
     world.drafts_are_known = False
     world.group(FAMILY, "Family")
-    for place in (ANA, FAMILY):
-        glimpse = telegram.glimpse(str(place), key="turn")
-        await glimpse.show("The sea")
-        await glimpse.show("The sea was")
+    glimpse = telegram.glimpse(str(place), key="turn")
+    for text in ("", "The **sea", "The **sea", "The **sea** was"):
+        await glimpse.show(text)
+    assert glimpse.shown == f"message:{place}:{world.shown[0].id}"
+    goes_on = telegram.glimpse(str(place), key="turn", shown=glimpse.shown)
+    await goes_on.show("The **sea** was calm")
+    assert world.texts(place) == ["The sea was calm"]
+    is_there = await telegram.amend(str(place), glimpse.shown, "The **sea** was `calm`.")
+    is_the_same = await telegram.amend(str(place), glimpse.shown, "The **sea** was `calm`.")
 
-    assert world.actions == [(ANA, "typing"), (FAMILY, "typing")]
-    assert len(world.called("sendMessageDraft")) == 1
+    assert (is_there, is_the_same) == (True, True)
+    assert world.texts(place) == ["The sea was calm."]
+    assert world.actions == [(place, "typing")]
+    assert len(world.called("sendMessageDraft")) == (place > 0)
+    assert len(world.called("editMessageText")) == 4
+
+
+async def test_of_a_long_reply_its_first_part_is_edited(world: World, telegram: Telegram) -> None:
+    """The others follow once it is written."""
+    world.drafts_are_known = False
+    glimpse = telegram.glimpse(str(ANA), key="turn")
+    await glimpse.show("The sea")
+    await glimpse.show("The sea. " * 1_000)
+    await glimpse.show("The sea. " * 1_100)
+
+    assert len(world.shown) == 1
+    assert len(world.shown[0].text) <= 4_096
+    assert world.shown[0].edits == 1
+
+
+async def test_a_message_that_is_gone_is_sent_anew(world: World, telegram: Telegram) -> None:
+    """And a place that is closed stays closed; a flood says how long to wait."""
+    assert not await telegram.amend(str(ANA), f"message:{ANA}:99", "x")
+    world.scripted["editMessageText"].append(
+        Fault(status=429, retry_after=4, description="Too Many Requests: retry after 4")
+    )
+    with pytest.raises(NotDelivered) as flood:
+        await telegram.amend(str(ANA), f"message:{ANA}:99", "x")
+    world.blocked.add(ANA)
+    with pytest.raises(PlaceClosed):
+        await telegram.amend(str(ANA), f"message:{ANA}:99", "x")
+
+    assert flood.value.retry_after_s == 4
+
+
+async def test_a_reply_is_sent_as_it_sounds(world: World, telegram: Telegram) -> None:
+    """As a voice note; as a file to whoever takes no voice notes, or where it cannot be one."""
+    refused = Fault(status=400, description="Bad Request: VOICE_MESSAGES_FORBIDDEN")
+    await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="x")
+    world.scripted["sendVoice"].append(refused)
+    key = await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="x")
+    await telegram.send_aloud(str(ANA), b"ID3", is_opus=False, title="Mo", key="x")
+    world.blocked.add(ANA)
+    with pytest.raises(PlaceClosed):
+        await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="x")
+
+    assert [each.kind for each in world.shown] == ["voice", "audio", "audio"]
+    assert key == f"message:{ANA}:{world.shown[1].id}"
+
+
+async def test_a_recording_is_fetched(world: World, telegram: Telegram) -> None:
+    """One that is not to be had is told apart from one that may be had later."""
+    world.sends_file(ANA, "voice", b"OggS...")
+    assert await telegram.fetch("file-0") == b"OggS..."
+    with pytest.raises(NotFound):
+        await telegram.fetch("file-9")
+    world.scripted["getFile"].append(Fault(status=502))
+    with pytest.raises(NotDelivered):
+        await telegram.fetch("file-0")

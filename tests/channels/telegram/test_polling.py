@@ -120,3 +120,26 @@ def test_albums_that_are_mixed_up_are_told_apart() -> None:
     mixed = [piece(1, ANA, "x", "a"), piece(2, BEN, "x", "b"), piece(3, ANA, "x", "c")]
 
     assert texts_of(in_albums(mixed)) == ["a\nc", "b"]
+
+
+async def test_who_is_slow_to_be_taken_keeps_nobody_else_waiting(world: World, api: Api) -> None:
+    """In a chat in order, chats beside each other; nothing is confirmed before all are taken."""
+    for user, text in ((ANA, "one"), (ANA, "two"), (BEN, "three")):
+        world.says(user, text)
+    taken: list[str] = []
+    was_slow = asyncio.Event()
+
+    async def take(update: Update) -> None:
+        assert isinstance(update, Said)
+        if update.text == "one":
+            await was_slow.wait()
+        taken.append(update.text)
+        if update.text == "three":
+            was_slow.set()
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(2):
+            await poll(api, take)
+
+    assert taken == ["three", "one", "two"]
+    assert not world.updates

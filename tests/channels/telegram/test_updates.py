@@ -84,7 +84,7 @@ def test_a_reply_brings_what_it_is_about() -> None:
     picked = said(text="which?", reply_to_message=answered, quote={"text": "two", "position": 4})
 
     assert (whole.reply_to, whole.quoted, whole.quoted_speaker) == (3, "one two three", "Friend")
-    assert whole.replies_to_bot
+    assert whole.answers == BOT["id"]
     assert picked.quoted == "two"
 
 

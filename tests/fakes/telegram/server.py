@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 import threading
 import time
@@ -74,7 +75,11 @@ class Api:
         return Response(content)
 
     async def do_getme(self, _: Fields) -> Any:
-        return {**BOT, "can_join_groups": True, "can_read_all_group_messages": False}
+        return {
+            **BOT,
+            "can_join_groups": True,
+            "can_read_all_group_messages": not self.world.has_privacy,
+        }
 
     async def do_getupdates(self, fields: Fields) -> Any:
         """What has happened since an offset; all before it is confirmed, and gone."""
@@ -96,10 +101,15 @@ class Api:
             await asyncio.sleep(0.01)
 
     async def do_setwebhook(self, fields: Fields) -> Any:
-        url = str(fields.get("url", ""))
+        url, secret = str(fields.get("url", "")), str(fields.get("secret_token", ""))
         if url and not url.startswith("https://") and "127.0.0.1" not in url:
             raise Refused(400, "Bad Request: bad webhook: An HTTPS URL must be provided")
-        self.world.webhook = fields if url else None
+        if secret and not re.fullmatch("[A-Za-z0-9_-]{1,256}", secret):
+            raise Refused(400, "Bad Request: secret token contains unallowed characters")
+        with self.world.changed:
+            self.world.webhook = fields if url else None
+            self.world.hook_error = None
+            self.world.changed.notify_all()
         return True
 
     async def do_deletewebhook(self, _: Fields) -> Any:
@@ -109,8 +119,12 @@ class Api:
     async def do_getwebhookinfo(self, _: Fields) -> Any:
         webhook = self.world.webhook or {}
         waiting = len(self.world.updates)
+        error = self.world.hook_error
+        told = {} if error is None else {
+            "last_error_date": int(time.time()), "last_error_message": error
+        }  # fmt: skip
         return {"url": webhook.get("url", ""), "pending_update_count": waiting,
-                "has_custom_certificate": False}  # fmt: skip
+                "has_custom_certificate": False, **told}  # fmt: skip
 
     async def do_sendmessage(self, fields: Fields) -> Any:
         chat = self._reachable(fields)
@@ -195,6 +209,8 @@ class Api:
             raise Refused(400, "Bad Request: chat_id is empty") from None
         if chat in self.world.blocked:
             raise Refused(403, "Forbidden: bot was blocked by the user")
+        if chat in self.world.kicked:
+            raise Refused(403, "Forbidden: bot was kicked from the supergroup chat")
         if chat in self.world.gone or (chat < 0 and chat not in self.world.groups):
             raise Refused(400, "Bad Request: chat not found")
         if chat in self.world.moved:
@@ -202,6 +218,9 @@ class Api:
                 400, "Bad Request: group chat was upgraded to a supergroup chat",
                 migrate_to_chat_id=self.world.moved[chat],
             )  # fmt: skip
+        topic = fields.get("message_thread_id")
+        if topic is not None and int(topic) not in self.world.topics[chat]:
+            raise Refused(400, "Bad Request: message thread not found")
         return chat
 
     def _text(self, fields: Fields, name: str) -> str:
@@ -339,7 +358,13 @@ def deliver(world: World, server: uvicorn.Server) -> None:
             webhook, update = world.webhook, world.updates[0] if world.updates else None
         if webhook is None or update is None:
             continue
-        if post(str(webhook["url"]), update, str(webhook.get("secret_token", ""))):
+        status = post(str(webhook["url"]), update, str(webhook.get("secret_token", "")))
+        with world.changed:
+            world.hooked.append(status)
+            is_taken = 200 <= status < 300
+            world.hook_error = None if is_taken else f"Wrong response from the webhook: {status}"
+            world.changed.notify_all()
+        if is_taken:
             with world.changed:
                 if world.updates and world.updates[0] is update:
                     world.updates.popleft()
@@ -349,12 +374,14 @@ def deliver(world: World, server: uvicorn.Server) -> None:
             pause_s = min(2 * pause_s, 1.0)
 
 
-def post(url: str, update: Fields, secret: str) -> bool:
-    """Send one update; whether it was taken."""
+def post(url: str, update: Fields, secret: str) -> int:
+    """Send one update; the status of the answer, 0 where there is none."""
     headers = {"content-type": "application/json", "X-Telegram-Bot-Api-Secret-Token": secret}
     request = urllib.request.Request(url, json.dumps(update).encode(), headers)
     try:
         with urllib.request.urlopen(request, timeout=10) as response:
-            return 200 <= int(response.status) < 300
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        return error.code
     except (urllib.error.URLError, OSError):
-        return False
+        return 0

@@ -4,6 +4,7 @@ Tests talk to it directly; the program under test reaches it by HTTP alone.
 """
 
 import random
+import re
 import threading
 import time
 from collections import defaultdict, deque
@@ -11,8 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.fakes.telegram.markup import units
+
 TOKEN = "123456:AAFakeTokenOfAFakeBot_0123456789abc"
 BOT = {"id": 123456, "is_bot": True, "first_name": "Oldfriend", "username": "oldfriend_bot"}
+
+ENTITIES = {"mention": r"(?<!\w)@\w{5,}", "bot_command": r"(?<!\S)/\w+(?:@\w+)?"}
 
 Fields = dict[str, Any]
 
@@ -63,7 +68,12 @@ class World:
         self.gone: set[int] = set()
         self.moved: dict[int, int] = {}
         self.groups: dict[int, Fields] = {}
+        self.topics: dict[int, dict[int, str]] = defaultdict(dict)
+        self.kicked: set[int] = set()  # groups that the bot was put out of
+        self.has_privacy = True  # in groups the bot hears only what is said to it
         self.webhook: Fields | None = None
+        self.hooked: list[int] = []  # what the webhook has answered, in order; 0: nothing
+        self.hook_error: str | None = None
         self.scripted: dict[str, deque[Fault]] = defaultdict(deque)
         self.chance: Callable[[str], Fault | None] = never
         self.limits_floods = False
@@ -75,21 +85,28 @@ class World:
 
     # What people do.
 
-    def says(self, user: int, text: str = "", *, chat: int | None = None, **more: Any) -> int:
+    def says(
+        self, user: int, text: str = "", *, chat: int | None = None, topic: int | None = None,
+        reply_to: int | None = None, **more: Any,
+    ) -> int:  # fmt: skip
         """Somebody sends a message; its number."""
-        message = self._message(user, chat, {"text": text} if text else {}, more)
-        self.tell({"message": message})
+        said = self._said(text) | self._where(chat, topic, reply_to)
+        message = self._message(user, chat, said, more)
+        if self._is_heard(message):
+            self.tell({"message": message})
         return int(message["message_id"])
 
     def edits(self, user: int, number: int, text: str, *, chat: int | None = None) -> None:
         """Somebody changes what they have said."""
-        message = self._message(user, chat, {"text": text, "edit_date": int(time.time())}, {})
-        self.tell({"edited_message": {**message, "message_id": number}})
+        edited = self._said(text) | {"edit_date": int(time.time())}
+        message = {**self._message(user, chat, edited, {}), "message_id": number}
+        if self._is_heard(message):
+            self.tell({"edited_message": message})
 
-    def forwards(self, user: int, text: str, *, origin: str) -> int:
+    def forwards(self, user: int, text: str, *, origin: str, chat: int | None = None) -> int:
         """Somebody passes on what another has said."""
         hidden = {"type": "hidden_user", "sender_user_name": origin, "date": int(time.time())}
-        return self.says(user, text, forward_origin=hidden)
+        return self.says(user, text, chat=chat, forward_origin=hidden)
 
     def sends_file(
         self, user: int, kind: str, content: bytes, *, mime: str = "audio/ogg", **more: Any
@@ -133,6 +150,38 @@ class World:
     def group(self, chat: int, title: str, *, is_forum: bool = False) -> None:
         """A group that the bot is in."""
         self.groups[chat] = {"id": chat, "type": "supergroup", "title": title, "is_forum": is_forum}
+
+    def opens_topic(self, chat: int, title: str) -> int:
+        """A group gets a topic; its number, which is that of the message that opens it."""
+        assert self.groups[chat]["is_forum"]
+        number = self._next(chat)
+        self.topics[chat][number] = title
+        return number
+
+    def comes(self, user: int, chat: int) -> None:
+        """Somebody joins a group."""
+        self.tell({"message": self._message(user, chat, {"new_chat_members": [user_of(user)]}, {})})
+
+    def goes(self, user: int, chat: int) -> None:
+        """Somebody leaves a group."""
+        self.tell({"message": self._message(user, chat, {"left_chat_member": user_of(user)}, {})})
+
+    def puts_out(self, user: int, chat: int) -> None:
+        """Somebody takes the bot out of a group."""
+        self.kicked.add(chat)
+        self._tell_membership(user, chat, "member", "kicked")
+
+    def lets_in(self, user: int, chat: int) -> None:
+        """Somebody takes the bot into a group."""
+        self.kicked.discard(chat)
+        self._tell_membership(user, chat, "left", "member")
+
+    def _tell_membership(self, user: int, chat: int, before: str, now: str) -> None:
+        self.tell({"my_chat_member": {
+            "chat": self.groups[chat], "from": user_of(user), "date": int(time.time()),
+            "old_chat_member": {"status": before, "user": BOT},
+            "new_chat_member": {"status": now, "user": BOT},
+        }})  # fmt: skip
 
     def migrates(self, chat: int, to: int) -> None:
         """A group becomes a supergroup."""
@@ -193,6 +242,46 @@ class World:
             return 1 if chat > 0 else 3
         sent.append(now)
         return None
+
+    def _said(self, text: str) -> Fields:
+        """A text with what Telegram finds in it."""
+        if not text:
+            return {}
+        found = [
+            {"type": kind, "offset": units(text[: each.start()]), "length": units(each[0])}
+            for kind, shape in ENTITIES.items()
+            for each in re.finditer(shape, text)
+        ]
+        return {"text": text} | ({"entities": found} if found else {})
+
+    def _where(self, chat: int | None, topic: int | None, reply_to: int | None) -> Fields:
+        """Where in a chat it stands; in a topic every message replies to the one that opens it."""
+        where: Fields = {}
+        if topic is not None:
+            assert chat is not None
+            opened = {"message_id": topic, "date": 0, "chat": self.groups[chat], "from": user_of(1),
+                      "forum_topic_created": {"name": self.topics[chat][topic]}}  # fmt: skip
+            where = {"message_thread_id": topic, "is_topic_message": True,
+                     "reply_to_message": opened}  # fmt: skip
+        if reply_to is not None:
+            ours = next(e for e in self.shown if (e.chat, e.id) == (chat, reply_to))
+            where["reply_to_message"] = {
+                "message_id": reply_to, "date": 0, "from": BOT, "text": ours.text,
+                "chat": self.groups.get(chat or 0, {"id": chat}),
+            }  # fmt: skip
+        return where
+
+    def _is_heard(self, message: Fields) -> bool:
+        """Whether the bot is told: in groups only what is said to it, unless it may hear all."""
+        place = int(message["chat"]["id"])
+        if place > 0 or place not in self.groups:
+            return True
+        if place in self.kicked:
+            return False
+        words = str(message.get("text", message.get("caption", "")))
+        is_reply = message.get("reply_to_message", {}).get("from") == BOT
+        is_called = f"@{BOT['username']}" in words.lower()
+        return not self.has_privacy or is_reply or is_called or words.startswith("/")
 
     def _message(self, user: int, chat: int | None, said: Fields, more: Fields) -> Fields:
         place = self._chat(user, chat)

@@ -11,7 +11,6 @@ import socket
 from dataclasses import dataclass
 from typing import Final
 
-import uvicorn
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -23,14 +22,12 @@ from starlette.types import ASGIApp
 
 from oldfriend.app.running.metrics import as_prometheus, count_all
 from oldfriend.app.running.supervisor import Supervisor
+from oldfriend.channels.serving import answer_http
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import CannotServe, StoreError
 from oldfriend.queues.lanes import next_due
 
 DATABASE_ANSWERS_S: Final = 5.0
-TO_HANG_UP_S: Final = 3
-MOST_AT_ONCE: Final = 1000
-"""Connections; open pages have one each, and keep it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,20 +74,7 @@ class Door:
 
     async def stay_open(self, stopping: asyncio.Event) -> None:
         """Answer until told to stop."""
-        config = uvicorn.Config(
-            self.everything(), http="h11", ws="none", lifespan="off", log_config=None,
-            access_log=False, proxy_headers=False, server_header=False, date_header=False,
-            limit_concurrency=MOST_AT_ONCE, timeout_graceful_shutdown=TO_HANG_UP_S,
-        )  # fmt: skip
-        config.load()
-        server = uvicorn.Server(config)  # its own serve() would take the signals, and poll
-        server.lifespan = config.lifespan_class(config)
-        sockets = [self.listening.dup()]
-        await server.startup(sockets=sockets)
-        try:
-            await stopping.wait()
-        finally:
-            await server.shutdown(sockets=sockets)
+        await answer_http(self.everything(), self.listening, stopping)
 
     def everything(self) -> Starlette:
         """What is at each address."""

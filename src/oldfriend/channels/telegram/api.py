@@ -78,6 +78,16 @@ class Me:
     id: int
     name: str
     username: str  # in lower case
+    hears_all: bool = False  # also what is said in groups, and not to it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """Where Telegram sends what happens; nowhere: it is asked for it."""
+
+    url: str
+    waiting: int  # updates that nobody has taken yet
+    error: str  # of the last time that it was not taken
 
 
 class Moved(Exception):
@@ -122,7 +132,10 @@ class Api:
         """Who the bot is. Raises PlatformUnavailable, PlatformRefused."""
         with hearing():
             user = await self._bot.get_me()
-        return Me(id=user.id, name=user.first_name, username=(user.username or "").lower())
+        return Me(
+            id=user.id, name=user.first_name, username=(user.username or "").lower(),
+            hears_all=user.can_read_all_group_messages is True,
+        )  # fmt: skip
 
     async def updates(self, *, offset: int, wait_s: int) -> Sequence[JsonValue]:
         """What has happened from an offset on, as it was sent; all before it is confirmed.
@@ -138,9 +151,23 @@ class Api:
         return found if isinstance(found, list) else ()
 
     async def set_webhook(self, url: str, *, secret: str) -> None:
-        """Have updates sent to an address. Raises PlatformUnavailable, PlatformRefused."""
+        """Have updates sent to an address, one after the other, which keeps their order.
+
+        Raises PlatformUnavailable, PlatformRefused.
+        """
         with hearing():
-            await self._bot.set_webhook(url, secret_token=secret, allowed_updates=[*HEARD])
+            await self._bot.set_webhook(
+                url, secret_token=secret, allowed_updates=[*HEARD], max_connections=1
+            )
+
+    async def webhook(self) -> Webhook:
+        """Where updates are sent, and how that goes. Raises PlatformUnavailable, …Refused."""
+        with hearing():
+            found = await self._bot.get_webhook_info()
+        return Webhook(
+            url=found.url, waiting=found.pending_update_count,
+            error=found.last_error_message or "",
+        )  # fmt: skip
 
     async def remove_webhook(self) -> None:
         """Have updates kept until they are asked for. Raises PlatformUnavailable, …Refused."""

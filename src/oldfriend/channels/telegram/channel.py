@@ -8,29 +8,52 @@ import hashlib
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from oldfriend.channels.channel import Receive
-from oldfriend.channels.telegram.api import OFFICIAL, Address, Api, Moved, address_from
+from oldfriend.channels.telegram.api import (
+    OFFICIAL,
+    Address,
+    Api,
+    Me,
+    Moved,
+    Webhook,
+    address_from,
+)
 from oldfriend.channels.telegram.normalising import arriving
 from oldfriend.channels.telegram.polling import Update, poll
 from oldfriend.channels.telegram.splitting import split
 from oldfriend.channels.telegram.telling_apart import Heard, key_of
 from oldfriend.channels.telegram.updates import Pressed
-from oldfriend.domain.errors import NotDelivered, PlaceMoved, Undeliverable
+from oldfriend.channels.telegram.webhook import Hook, await_calls, secret_of
+from oldfriend.domain.errors import (
+    NotDelivered,
+    NotFound,
+    PlaceClosed,
+    PlaceMoved,
+    Undeliverable,
+)
 
 TYPING_S: Final = 4.5
 """Telegram shows for five seconds that somebody types."""
 DRAFT_S: Final = 1.0
+GROUP_S: Final = 3.5
+"""Telegram takes twenty messages a minute in a group, and counts edits."""
 
 
 class Telegram:
     """A bot on Telegram."""
 
-    def __init__(self, token: str, *, base_url: str = OFFICIAL, quiet_s: float = 2.0) -> None:
-        """Ask nothing yet."""
+    def __init__(
+        self, token: str, *, base_url: str = OFFICIAL, quiet_s: float = 2.0,
+        hook: Hook | None = None,
+    ) -> None:  # fmt: skip
+        """Ask nothing yet. With a ``hook`` Telegram calls; else it is asked what happens."""
         self.quiet_s = quiet_s
         self._api = Api(token, base_url=base_url)
+        self._hook = hook
+        self._secret = secret_of(token)
         self._heard = Heard(time.monotonic)
         self._listening = asyncio.Lock()  # after a reload two would listen for a moment
 
@@ -41,6 +64,15 @@ class Telegram:
     async def name(self) -> str:
         """What the bot is called. Raises PlatformUnavailable, PlatformRefused."""
         return (await self._api.me()).username
+
+    async def state(self) -> tuple[Me, Webhook]:
+        """Who the bot is, and whom Telegram calls. Raises PlatformUnavailable, PlatformRefused."""
+        return await self._api.me(), await self._api.webhook()
+
+    async def be_called(self) -> None:
+        """Have Telegram call, where it is to. Raises PlatformUnavailable, PlatformRefused."""
+        if self._hook is not None:
+            await self._api.set_webhook(self._hook.url, secret=self._secret)
 
     def parts(self, text: str) -> Sequence[str]:
         """A reply, cut where Telegram takes no more; none where nothing is to be seen."""
@@ -55,10 +87,56 @@ class Telegram:
         except Moved as moved:
             raise moved_to(place, moved) from moved
 
-    def glimpse(self, address: str, *, key: str) -> "TelegramGlimpse":
-        """A way to show a reply while it is being written."""
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """Have a message of ours read otherwise; False: it is not there any more.
+
+        Raises NotDelivered, PlaceClosed, PlaceMoved.
+        """
+        place = address_from(address)
+        try:
+            await self._api.edit(place, number_of(shown), text)
+        except PlaceClosed:
+            raise
+        except Undeliverable:
+            return False
+        except Moved as moved:
+            raise moved_to(place, moved) from moved
+        return True
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Send a reply as it sounds: a voice note, or a file where it cannot be one.
+
+        Raises NotDelivered, Undeliverable, PlaceMoved.
+        """
+        del key  # Telegram knows none
+        place = address_from(address)
+        send = partial(self._api.send_spoken, place, audio, title=title)
+        try:
+            try:
+                number = await send(is_opus=is_opus)
+            except PlaceClosed:
+                raise
+            except Undeliverable:
+                if not is_opus:
+                    raise
+                number = await send(is_opus=False)  # who wants no voice notes may take a file
+        except Moved as moved:
+            raise moved_to(place, moved) from moved
+        return key_of(place.chat, number)
+
+    async def fetch(self, name: str) -> bytes:
+        """A recording. Raises NotDelivered, NotFound."""
+        try:
+            return await self._api.fetch(name)
+        except (Undeliverable, Moved) as error:
+            raise NotFound(f"Telegram does not give this file out: {error}") from error
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> "TelegramGlimpse":
+        """A way to show a reply while it is being written, or to go on with that."""
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
-        return TelegramGlimpse(self._api, address_from(address), number or 1)
+        return TelegramGlimpse(self._api, address_from(address), number or 1, shown=shown)
 
     async def listen(self, receive: Receive) -> None:
         """Hear what people do, without end. Raises PlatformUnavailable, PlatformRefused."""
@@ -80,7 +158,10 @@ class Telegram:
                 await receive(what)
             self._heard.note(update)
 
-        await poll(self._api, take)
+        if self._hook is None:
+            await poll(self._api, take)
+        else:
+            await await_calls(self._api, self._hook, self._secret, take)
 
     async def _acknowledge(self, query: str) -> None:
         """Let the button be let go of; whoever waits for that too long presses again."""
@@ -89,28 +170,55 @@ class Telegram:
 
 
 class TelegramGlimpse:
-    """A reply that is being written: typing, then a draft, in private chats only."""
+    """A reply that is being written: typing, then a draft, else a message that is edited.
 
-    every_s = DRAFT_S
+    There are drafts in private chats only, and not everywhere.
+    """
 
-    def __init__(self, api: Api, place: Address, number: int) -> None:
-        """Show nothing yet."""
+    def __init__(self, api: Api, place: Address, number: int, *, shown: str | None) -> None:
+        """Show nothing yet; or go on in the message that shows it."""
+        self.every_s = DRAFT_S if place.chat > 0 else GROUP_S
+        self.shown = shown
+        self.is_placing = False
         self._api = api
         self._place = place
         self._number = number
-        self._is_offered = place.chat > 0
+        self._has_drafts = place.chat > 0 and shown is None
         self._typed_at = -TYPING_S
+        self._reads = ""
 
     async def show(self, text: str) -> None:
         """Show how far it has come, or only that it is being written."""
+        parts = split(text)
         try:
-            if self._is_offered and (parts := split(text)):
-                self._is_offered = await self._api.draft(self._place, self._number, parts[-1])
-            elif time.monotonic() - self._typed_at >= TYPING_S:
+            if parts and self._has_drafts:
+                self._has_drafts = await self._api.draft(self._place, self._number, parts[-1])
+            if parts and not self._has_drafts:
+                await self._show_as_message(parts[0])
+            elif not parts and time.monotonic() - self._typed_at >= TYPING_S:
                 self._typed_at = time.monotonic()
                 await self._api.show_doing(self._place, "typing")
         except Moved as moved:
             raise moved_to(self._place, moved) from moved
+
+    async def _show_as_message(self, text: str) -> None:
+        """Its first part, which is sent once and edited from then on."""
+        if text == self._reads:
+            return
+        if self.shown is not None:
+            await self._api.edit(self._place, number_of(self.shown), text)
+        else:
+            self.is_placing = True
+            try:
+                self.shown = key_of(self._place.chat, await self._api.send(self._place, text))
+            finally:
+                self.is_placing = False
+        self._reads = text
+
+
+def number_of(key: str) -> int:
+    """The number in its chat of the message that has a key."""
+    return int(key.rpartition(":")[2])
 
 
 def moved_to(place: Address, moved: Moved) -> PlaceMoved:

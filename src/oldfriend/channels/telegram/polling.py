@@ -11,7 +11,17 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from oldfriend.channels.telegram.api import Api
-from oldfriend.channels.telegram.updates import Happened, Said, Unreadable, read_update
+from oldfriend.channels.telegram.updates import (
+    Attended,
+    Happened,
+    Membership,
+    Migrated,
+    Pressed,
+    Reacted,
+    Said,
+    Unreadable,
+    read_update,
+)
 from oldfriend.domain.json import JsonValue
 
 LONGEST_WAIT_S: Final = 50
@@ -45,12 +55,45 @@ async def poll(api: Api, take: Take) -> None:
     offset = 0
     while True:
         found = await settled(api, offset, await heard(api, offset, LONGEST_WAIT_S))
-        for each in in_albums(found):
-            await take(each)
+        await take_all(in_albums(found), take)
         numbers = [each.update for each in found if each.update is not None]
         if found and not numbers:
             await asyncio.sleep(PAUSE_S)
         offset = max([offset, *(number + 1 for number in numbers)])
+
+
+async def take_all(found: Sequence[Update], take: Take) -> None:
+    """Have what happened in each chat taken in order, and chats beside each other.
+
+    Where a chat gets another address, or one cannot be read, all is taken in order. Raises what
+    ``take`` raises.
+    """
+    chats: dict[int | None, list[Update]] = {}
+    in_order = any(isinstance(each, Migrated | Lost) for each in found)
+    for each in found:
+        chats.setdefault(None if in_order else chat_of(each), []).append(each)
+    try:
+        async with asyncio.TaskGroup() as beside:
+            for of_chat in chats.values():
+                beside.create_task(take_in_order(of_chat, take))
+    except BaseExceptionGroup as group:
+        raise group.exceptions[-1] from group
+
+
+async def take_in_order(found: Sequence[Update], take: Take) -> None:
+    """Have one taken after the other."""
+    for each in found:
+        await take(each)
+
+
+def chat_of(update: Update) -> int | None:
+    """In which chat it has happened; None: in none."""
+    match update:
+        case Said() | Reacted() | Membership() | Attended():
+            return update.place.id
+        case Pressed() if update.place is not None:
+            return update.place.id
+    return None
 
 
 async def heard(api: Api, offset: int, wait_s: int) -> Sequence[Update]:

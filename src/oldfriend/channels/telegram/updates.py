@@ -3,15 +3,25 @@
 Each is read by itself: one that cannot be read harms no other. Knows nobody, and asks nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from oldfriend.domain.clock import SECOND, Micros, is_representable
+from oldfriend.channels.telegram.fields import (
+    Fields,
+    count_in,
+    fields_in,
+    moment_in,
+    needed_in,
+    objects_in,
+    optional_in,
+    text_in,
+    whole_in,
+)
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import MAX_TEXT
 
-Fields: TypeAlias = Mapping[str, JsonValue]
 ChatKind = Literal["private", "group", "supergroup", "channel"]
 MediaKind = Literal[
     "voice", "audio", "video_note", "photo", "video", "animation", "document", "sticker"
@@ -23,8 +33,6 @@ MEDIA: Final[tuple[MediaKind, ...]] = (
 """An animation is a document as well; what stands first is what it is."""
 KINDS: Final[tuple[ChatKind, ...]] = ("private", "group", "supergroup", "channel")
 LONGEST_QUOTE: Final = 1_000
-LARGEST: Final = 1 << 53
-"""Of an id: all fit into so many bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +83,7 @@ class Said:
     forwarded_from: str = ""  # whose words these are, if not the sender's
     is_card: bool = False  # somebody's contact: not the sender's own words either
     reply_to: int | None = None
-    replies_to_bot: bool = False
+    answers: int | None = None  # who said what it replies to
     quoted: str = ""  # of the message that it replies to
     quoted_speaker: str = ""
     mentions: tuple[str, ...] = ()  # in lower case, without "@"
@@ -116,6 +124,16 @@ class Membership:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attended:
+    """People have come into a group, or one has left it."""
+
+    update: int
+    place: Place
+    who: tuple[Sender, ...]
+    is_in: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Migrated:
     """A group has become a supergroup, with another id."""
 
@@ -132,7 +150,7 @@ class Ignored:
     what: str
 
 
-Happened: TypeAlias = Said | Pressed | Reacted | Membership | Migrated | Ignored
+Happened: TypeAlias = Said | Pressed | Reacted | Membership | Attended | Migrated | Ignored
 
 
 class Unreadable(ValueError):
@@ -176,11 +194,13 @@ def message_in(update: int, message: Fields, *, is_edited: bool) -> Happened:
     place = place_in(message)
     if "migrate_to_chat_id" in message:
         return Migrated(update=update, before=place.id, now=whole_in(message, "migrate_to_chat_id"))
+    if (attended := attended_in(update, place, message)) is not None:
+        return attended
     text, is_card = words_in(message)
     media = media_in(message)
     if not text and media is None:
         return Ignored(update=update, what=" ".join(sorted(message))[:LONGEST_QUOTE])
-    answered = optional_in(message, "reply_to_message")
+    answered = answered_in(message)
     dated = "edit_date" if is_edited and "edit_date" in message else "date"
     return Said(
         update=update, place=place, sender=sender_in(message),
@@ -189,11 +209,27 @@ def message_in(update: int, message: Fields, *, is_edited: bool) -> Happened:
         text=text, is_edited=is_edited, album=text_in(message, "media_group_id"),
         forwarded_from=origin_in(message), is_card=is_card,
         reply_to=None if answered is None else whole_in(answered, "message_id"),
-        replies_to_bot=answered is not None and is_of_bot(answered),
+        answers=None if answered is None else sender_in(answered).id,
         quoted=quoted_in(message, answered),
-        quoted_speaker="" if answered is None else sender_in(answered).name,
+        quoted_speaker=quoted_speaker_in(message, answered),
         mentions=tuple(mentions_in(message, text)), media=media,
     )  # fmt: skip
+
+
+def attended_in(update: int, place: Place, message: Fields) -> Attended | None:
+    """Who has come or gone, where Telegram tells of that."""
+    if came := objects_in(message, "new_chat_members"):
+        who = tuple(map(user_in, came))
+        return Attended(update=update, place=place, who=who, is_in=True)
+    if (left := optional_in(message, "left_chat_member")) is not None:
+        return Attended(update=update, place=place, who=(user_in(left),), is_in=False)
+    return None
+
+
+def answered_in(message: Fields) -> Fields | None:
+    """The message to which this is a reply; not the one that only opens its topic."""
+    answered = optional_in(message, "reply_to_message")
+    return None if answered is None or "forum_topic_created" in answered else answered
 
 
 def words_in(message: Fields) -> tuple[str, bool]:
@@ -235,8 +271,11 @@ def media_in(message: Fields) -> Media | None:
 def origin_in(message: Fields) -> str:
     """Who said first what is forwarded; empty where nothing is."""
     origin = optional_in(message, "forward_origin")
-    if origin is None:
-        return ""
+    return "" if origin is None else origin_of(origin)
+
+
+def origin_of(origin: Fields) -> str:
+    """Who or what words come from."""
     for name in ("sender_user", "sender_chat", "chat"):
         if (who := optional_in(origin, name)) is not None:
             return name_of(who)
@@ -248,6 +287,15 @@ def quoted_in(message: Fields, answered: Fields | None) -> str:
     if (quote := optional_in(message, "quote")) is not None:
         return text_in(quote, "text")[:LONGEST_QUOTE]
     return "" if answered is None else words_in(answered)[0][:LONGEST_QUOTE]
+
+
+def quoted_speaker_in(message: Fields, answered: Fields | None) -> str:
+    """Who said what a reply is about; also where that was in another chat."""
+    if answered is not None:
+        return sender_in(answered).name
+    elsewhere = optional_in(message, "external_reply")
+    origin = None if elsewhere is None else optional_in(elsewhere, "origin")
+    return "" if origin is None else origin_of(origin)
 
 
 def mentions_in(message: Fields, text: str) -> Iterator[str]:
@@ -310,87 +358,24 @@ def place_in(message: Fields) -> Place:
 
 
 def sender_in(message: Fields, name: str = "from") -> Sender:
-    """Who did it: a user, or the chat itself where nobody is named."""
-    who = optional_in(message, name) or optional_in(message, "sender_chat")
-    who = who if who is not None else fields_in(message, "chat")
+    """Who did it: a chat that speaks for itself, a user, or the chat where nobody is named.
+
+    Beside a chat that speaks, such as a group for its hidden admins, Telegram names a bot of its
+    own as the user.
+    """
+    who = optional_in(message, "sender_chat") or optional_in(message, name)
+    return user_in(who if who is not None else fields_in(message, "chat"))
+
+
+def user_in(who: Fields) -> Sender:
+    """A user, or a chat that speaks for itself."""
     return Sender(
         id=whole_in(who, "id"), name=name_of(who), username=text_in(who, "username"),
         language=text_in(who, "language_code"), is_bot=who.get("is_bot") is True,
     )  # fmt: skip
 
 
-def is_of_bot(message: Fields) -> bool:
-    """Whether a bot has said it."""
-    return sender_in(message).is_bot
-
-
 def name_of(who: Fields) -> str:
     """What a user or a chat is called."""
     names = [text_in(who, name) for name in ("first_name", "last_name")]
     return " ".join(filter(None, names)) or text_in(who, "title") or text_in(who, "username")
-
-
-def fields_in(fields: Fields, name: str) -> Fields:
-    """An object that has to be there. Raises ValueError."""
-    match fields.get(name):
-        case dict() as value:
-            return value
-        case _:
-            raise ValueError(f'"{name}" is no object.')
-
-
-def optional_in(fields: Fields, name: str) -> Fields | None:
-    """An object that may be there."""
-    match fields.get(name):
-        case dict() as value:
-            return value
-        case _:
-            return None
-
-
-def objects_in(fields: Fields, name: str) -> list[Fields]:
-    """The objects of a list that may be there."""
-    match fields.get(name):
-        case list() as values:
-            return [each for each in values if isinstance(each, dict)]
-        case _:
-            return []
-
-
-def text_in(fields: Fields, name: str) -> str:
-    """A text; empty where there is none."""
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def needed_in(fields: Fields, name: str) -> str:
-    """A text that has to be there. Raises ValueError."""
-    if not (text := text_in(fields, name)):
-        raise ValueError(f'"{name}" is missing.')
-    return text
-
-
-def whole_in(fields: Fields, name: str) -> int:
-    """A whole number that has to be there. Raises ValueError."""
-    if (value := count_in(fields, name)) is None:
-        raise ValueError(f'"{name}" is no whole number.')
-    return value
-
-
-def count_in(fields: Fields, name: str) -> int | None:
-    """A whole number that may be there, as large as Telegram's are."""
-    match fields.get(name):
-        case bool():
-            return None
-        case int(value) if abs(value) < LARGEST:
-            return value
-        case _:
-            return None
-
-
-def moment_in(fields: Fields, name: str) -> Micros:
-    """A moment that has to be there. Raises ValueError."""
-    at = SECOND * whole_in(fields, name)
-    if not is_representable(at):
-        raise ValueError(f'"{name}" is no date.')
-    return at

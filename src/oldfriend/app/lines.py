@@ -1,0 +1,96 @@
+"""Whose chat is it, and which message is meant? Where somebody on a platform and the log meet."""
+
+from typing import Final
+
+from oldfriend.app.accepting import Line, stop
+from oldfriend.app.house import House
+from oldfriend.channels.arriving import Message, Spot
+from oldfriend.db.database import Transaction
+from oldfriend.domain import messages
+from oldfriend.domain.ids import ChatId, MessageId, PersonId
+from oldfriend.domain.messages import PICKED
+from oldfriend.domain.people import Person
+from oldfriend.memory.log import find_by_key, get_message, list_recent
+from oldfriend.memory.people import ensure_chat, ensure_companion, find_chat, find_companion
+from oldfriend.queues.places import find_delivered
+
+LOOKED_BACK: Final = 5
+"""Messages among which the one stands that is being answered."""
+ANSWERED: Final = frozenset({"person", "other"})
+
+
+async def line_to(house: House, person: Person, spot: Spot) -> Line:
+    """The line at a place into a memory, a person's or a group's; made if new."""
+    async with house.db.reading() as tx:
+        companion = await find_companion(tx)
+        chat = None
+        if companion is not None:
+            place = {"channel": spot.channel, "address": spot.address}
+            chat = await find_chat(tx, person.id, companion.id, **place)
+    if chat is not None:
+        return Line(person=person, chat=chat)
+    async with house.db.writing() as tx:
+        return await make_line(tx, house, person, spot)
+
+
+async def make_line(tx: Transaction, house: House, person: Person, spot: Spot) -> Line:
+    """The same, in a writing transaction."""
+    now = house.clock()
+    companion = await ensure_companion(tx, now=now)
+    chat = await ensure_chat(
+        tx, person, companion, channel=spot.channel, address=spot.address, title=spot.title,
+        now=now,
+    )  # fmt: skip
+    return Line(person=person, chat=chat)
+
+
+async def find_said(tx: Transaction, line: Line, said: Message) -> messages.Message | None:
+    """What was taken in of a message before; of an edit what it puts otherwise."""
+    person, chat = line.person.id, line.chat.id
+    if said.is_edit:
+        words = await find_by_key(tx, person, chat, key_of_words(said))
+        if words is not None:
+            return words
+    return await find_by_key(tx, person, chat, said.key)
+
+
+def key_of_words(said: Message) -> str:
+    """By which words are known that were put below something without any, or called to us."""
+    return f"{said.key}/edited"
+
+
+async def replied_to(tx: Transaction, line: Line, said: Message) -> dict[str, str]:
+    """To which message of ours or theirs this is a reply, or which words, where that is known."""
+    meant = None
+    if said.replies_to is not None:
+        meant = await message_of(tx, line.person.id, line.chat.id, said.replies_to)
+    if meant is not None:
+        replied = await get_message(tx, line.person.id, MessageId(meant))
+        return {"replies_to": meant, **picked_of(replied, said.quoted)}
+    return {"quoted": said.quoted, "quoted_from": said.quoted_from} if said.quoted else {}
+
+
+def picked_of(replied: messages.Message, quoted: str) -> dict[str, str]:
+    """Where in a message the words stand that were picked to reply to; nothing where all were.
+
+    Only the place is kept: the words go with their message when it is forgotten.
+    """
+    start = replied.text.find(quoted)
+    if not quoted or start < 0 or quoted == replied.text:
+        return {}
+    return {PICKED: f"{replied.version}:{start}:{start + len(quoted)}"}
+
+
+async def message_of(tx: Transaction, person: PersonId, chat: ChatId, key: str) -> str | None:
+    """The message in the log that has a key on the platform, theirs or ours."""
+    theirs = await find_by_key(tx, person, chat, key)
+    return theirs.id if theirs is not None else await find_delivered(tx, person, chat, key)
+
+
+async def stop_answering(house: House, line: Line) -> None:
+    """Have the reply stopped that is being thought of."""
+    async with house.db.reading() as tx:
+        recent = await list_recent(tx, line.person.id, line.chat.id, limit=LOOKED_BACK)
+    last = next((each for each in recent[::-1] if each.role in ANSWERED and each.turn), None)
+    if last is not None:
+        await stop(house, line, last.id)

@@ -1,0 +1,251 @@
+"""Telegram calls, and what it tells is durable before it is answered; nobody else is let in."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import httpx
+import pytest
+
+from oldfriend.channels.arriving import Arriving, Garbled, Message
+from oldfriend.channels.channel import Receive
+from oldfriend.channels.telegram import webhook
+from oldfriend.channels.telegram.channel import Telegram
+from oldfriend.channels.telegram.webhook import Hook, secret_of
+from oldfriend.domain.errors import PlatformRefused, PlatformUnavailable, StoreFull
+from tests.fakes.telegram import World, running_telegram
+
+ANA = 7
+SECRET = "X-Telegram-Bot-Api-Secret-Token"
+JSON = "application/json"
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A Telegram of this test."""
+    with running_telegram() as world:
+        yield world
+
+
+@pytest.fixture
+def hook() -> Hook:
+    """A place on this machine that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return Hook(url=f"http://127.0.0.1:{port}/api/telegram", host="127.0.0.1", port=port)
+
+
+class Ear:
+    """Hears what is told; may be unable to keep it for a while."""
+
+    def __init__(self) -> None:
+        """Nothing was told yet."""
+        self.heard: list[Arriving] = []
+        self.fails = 0
+        self._told = asyncio.Condition()
+
+    async def __call__(self, what: Arriving) -> None:
+        """Keep it, or fail."""
+        if self.fails:
+            self.fails -= 1
+            raise StoreFull("The disk is full.")
+        async with self._told:
+            self.heard.append(what)
+            self._told.notify_all()
+
+    @property
+    def texts(self) -> list[str]:
+        """What was said."""
+        return [each.text for each in self.heard if isinstance(each, Message)]
+
+    async def comes_to_say(self, words: str) -> None:
+        """Wait until this was told."""
+        async with asyncio.timeout(20), self._told:
+            await self._told.wait_for(lambda: words in self.texts)
+
+    async def comes_to(self, count: int) -> None:
+        """Wait until so much was told."""
+        async with asyncio.timeout(20), self._told:
+            await self._told.wait_for(lambda: len(self.heard) >= count)
+
+
+@asynccontextmanager
+async def hearing(telegram: Telegram, receive: Receive) -> AsyncIterator[None]:
+    """A bot that listens meanwhile."""
+    async with asyncio.TaskGroup() as group:
+        listening = group.create_task(telegram.listen(receive))
+        try:
+            yield
+        finally:
+            listening.cancel()
+    await telegram.close()
+
+
+@asynccontextmanager
+async def called(world: World, hook: Hook, receive: Receive) -> AsyncIterator[httpx.AsyncClient]:
+    """A bot that Telegram calls; whoever else wants to may call as well."""
+    telegram = Telegram(world.token, base_url=world.url, hook=hook)
+    async with hearing(telegram, receive), httpx.AsyncClient() as client:
+        await is_called(world)
+        yield client
+
+
+async def is_called(world: World) -> None:
+    """Wait until Telegram knows whom to call."""
+    assert await asyncio.to_thread(world.wait, lambda: world.webhook is not None)
+
+
+def update(number: int = 1, **said: Any) -> dict[str, Any]:
+    """What Telegram would tell of a message."""
+    chat = {"id": ANA, "type": "private", "first_name": "Ana"}
+    message = {"message_id": number, "date": 1_700_000_000, "chat": chat, "from": {**chat}, **said}
+    return {"update_id": 5_000 + number, "message": message}
+
+
+async def test_what_happens_is_told_in_order(world: World, hook: Hook) -> None:
+    """Again and again until it is kept; then once."""
+    ear = Ear()
+    ear.fails = 2
+    async with called(world, hook, ear):
+        for words in ("one", "two", "three"):
+            world.says(ANA, words)
+        await ear.comes_to(3)
+        world.wait(lambda: world.hooked.count(200) == 3)
+
+    assert ear.texts == ["one", "two", "three"]
+    assert world.hooked == [503, 503, 200, 200, 200]
+
+
+async def test_only_telegram_may_call(world: World, hook: Hook) -> None:
+    """With the secret, at the one address, by POST, as JSON."""
+    ear, secret = Ear(), {SECRET: secret_of(world.token)}
+    async with called(world, hook, ear) as client:
+        told = update(text="hi")
+        answers = [
+            await client.post(hook.url, json=told),
+            await client.post(hook.url, json=told, headers={SECRET: "x"}),
+            await client.post(hook.url, json=told, headers={
+                SECRET.encode(): "\u00fc".encode()}),
+            await client.post(hook.url.removesuffix("/telegram"), json=told, headers=secret),
+            await client.get(hook.url, headers=secret),
+            await client.post(hook.url, content=b"x=1", headers={**secret, "content-type": "x/y"}),
+            await client.post(hook.url, content=b"{", headers={**secret, "content-type": JSON}),
+        ]  # fmt: skip
+        assert ear.heard == []
+        right = await client.post(hook.url, json=told, headers=secret)
+        again = await client.post(hook.url, json=told, headers=secret)
+        odd = await client.post(hook.url, json={"update_id": 9, "message": 4}, headers=secret)
+
+    assert [each.status_code for each in answers] == [401, 401, 401, 404, 405, 415, 400]
+    assert answers[4].headers["allow"] == "POST"
+    assert [right.status_code, again.status_code, odd.status_code] == [200, 200, 200]
+    assert ear.texts == ["hi"]
+    assert isinstance(ear.heard[1], Garbled)
+
+
+async def test_nothing_endless_is_read(
+    world: World, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither more than a megabyte, told or not, nor for longer than it may take."""
+    monkeypatch.setattr(webhook, "TO_SEND_S", 0.3)
+    head = (
+        f"POST /api/telegram HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        f"x-telegram-bot-api-secret-token: {secret_of(world.token)}\r\n"
+    ).encode()
+    ear = Ear()
+
+    async def answer_to(*pieces: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(hook.host, hook.port)
+        for piece in pieces:
+            writer.write(piece)
+        with suppress(ConnectionError):
+            await writer.drain()
+        async with asyncio.timeout(10):
+            line = await reader.readline()
+        writer.close()
+        return line
+
+    chunk = b"%x\r\n%s\r\n" % (200_000, b"x" * 200_000)
+    async with called(world, hook, ear):
+        announced = await answer_to(head, b"content-length: 1000001\r\n\r\n")
+        chunked = await answer_to(head, b"transfer-encoding: chunked\r\n\r\n", *[chunk] * 6)
+        slow = await answer_to(head, b"content-length: 10\r\n\r\n", b"{")
+
+    assert b" 413 " in announced
+    assert b" 413 " in chunked
+    assert b" 408 " in slow
+    assert ear.heard == []
+
+
+async def test_an_album_is_one_message(world: World, hook: Hook) -> None:
+    """Its words may stand below any of its pictures; each is durable before the next is told."""
+    ear = Ear()
+    picture = {"photo": [{"file_id": "a"}], "media_group_id": "x"}
+    async with called(world, hook, ear):
+        world.says(ANA, **picture)
+        world.says(ANA, **picture, caption="us in Faro")
+        world.says(ANA, **picture)
+        world.says(ANA, "and then?")
+        await ear.comes_to(3)
+    first, words, then = ear.heard
+
+    assert isinstance(first, Message)
+    assert isinstance(words, Message)
+    assert isinstance(then, Message)
+    assert (first.text, first.is_edit, first.is_read) == ("[photo]", False, False)
+    assert (words.text, words.is_edit, words.key) == ("us in Faro", True, first.key)
+    assert then.text == "and then?"
+
+
+async def test_who_asked_before_is_called_now_and_back(world: World, hook: Hook) -> None:
+    """Nothing that happens between is lost; what is told again is known by its key."""
+    ear = Ear()
+    async with called(world, hook, ear):
+        world.says(ANA, "one")
+        await ear.comes_to(1)
+    world.says(ANA, "two")
+    async with hearing(Telegram(world.token, base_url=world.url), ear):
+        await ear.comes_to(2)
+    assert world.webhook is None
+    async with called(world, hook, ear):
+        world.says(ANA, "three")
+        await ear.comes_to_say("three")
+
+    assert list(dict.fromkeys(ear.texts)) == ["one", "two", "three"]
+
+
+async def test_it_says_when_nobody_can_call(
+    world: World, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The port is taken, or somebody else is called instead."""
+    telegram = Telegram(world.token, base_url=world.url, hook=hook)
+    with (
+        socket.create_server((hook.host, hook.port)),
+        pytest.raises(PlatformUnavailable, match="webhook_port"),
+    ):
+        await telegram.listen(Ear())
+    monkeypatch.setattr(webhook, "LOOK_AGAIN_S", 0.2)
+
+    async def take_away() -> None:
+        await is_called(world)
+        world.webhook = {"url": "https://elsewhere.example/api"}
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(take_away())
+        with pytest.raises(PlatformRefused, match=r"elsewhere\.example"):
+            await telegram.listen(Ear())
+    await telegram.close()
+
+
+def test_the_secret_is_one_that_telegram_takes() -> None:
+    """And tells nothing of the token."""
+    secret = secret_of("123:abc")
+
+    assert secret == secret_of("123:abc") != secret_of("123:abd")
+    assert len(secret) <= 256
+    assert secret.isalnum()
+    assert "abc" not in json.dumps(secret)
