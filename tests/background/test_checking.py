@@ -1,5 +1,6 @@
 """What may be believed passes; everything else is counted out, with the reason."""
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -11,7 +12,7 @@ from oldfriend.background.extraction import Claim, Material, Named, Sameness
 from oldfriend.background.gates.reasons import Reason
 from tests.background.cases import BAD, GOOD, VEGAN, fact, habit
 from tests.background.founded import NOT_TOLD, TOLD
-from tests.background.talking import claim, quote, read, somebody, talk
+from tests.background.talking import believed, claim, quote, read, somebody, talk
 
 
 @pytest.mark.parametrize(
@@ -186,6 +187,34 @@ def test_names_are_those_that_were_said() -> None:
     assert checked.rejected == {"unfit name": 3, "not evidence": 2}
 
 
+FAMILY = [
+    ("The old lady says hi.", "the old lady", "mother", "en"),
+    ("My mum says hi.", "My mum", "mother", "en"),
+    ("La vieja te manda saludos.", "la vieja", "madre", "es"),
+    ("Mon père te salue.", "Mon père", "father", "fr"),
+    ("Mutti lässt grüßen.", "Mutti", "mother", "de"),
+    ("老爸向你问好。", "老爸", "father", "zh"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "word", "part", "language"), FAMILY)
+def test_a_word_for_a_part_of_the_family_names_who_plays_it(
+    line: str, word: str, part: str, language: str
+) -> None:
+    """Where it is known who that is, and of nobody else."""
+    known = believed(
+        "k-kin", "fact", f"Kim: {part}.", key="Kim:relation", value=part, subject="other"
+    )
+    named = Named(name="Kim", kind="person", quotes=(quote(line),), aliases=(word,))
+    lee = replace(named, name="Lee")
+    people = [somebody("e-kim", "Kim"), somebody("e-lee", "Lee")]
+    material = talk(line, language=language, known=[known], entities=people)
+    checked = check(read(names=(named, lee)), material)
+
+    assert [(each.name, each.aliases) for each in checked.extraction.names] == [("Kim", (word,))]
+    assert checked.rejected == {"unfit name": 1}
+
+
 def test_two_are_the_same_only_if_the_person_says_so() -> None:
     """Of those who are known, or were named."""
     material = talk(
@@ -261,3 +290,20 @@ def test_checking_again_changes_nothing() -> None:
         once = check(read(good), material).extraction
 
         assert check(once, material).extraction == once
+
+
+def test_what_set_a_feeling_off_stands_in_the_words() -> None:
+    """Few and short; of what was only read somewhere there is none."""
+    line = "I cried when our old song came on at the station."
+    cues = ("our  old song", "the smell of rain", "cried", "station", "when", line * 2)
+    told = claim("event", "Cried at the station.", line, arousal=8, cues=cues, impact=-4)
+    (kept,) = check(read(told), talk(line)).extraction.claims
+    shared = "outside: The mayor died on Monday when the bells rang."
+    read_in = replace(
+        told, text="Read in a forwarded note that the mayor died.", cues=("bells",),
+        quotes=(quote("mayor died on Monday when the bells rang"),),
+    )  # fmt: skip
+    (passed_on,) = check(read(read_in), talk(shared)).extraction.claims
+
+    assert (kept.arousal, kept.cues) == (8, ("our old song", "cried", "station"))
+    assert (passed_on.arousal, passed_on.cues) == (None, ())

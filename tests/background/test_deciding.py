@@ -459,6 +459,18 @@ def thinks(text: str, *, day: int, **more: object) -> Claim:
     return claim("opinion", text, day=day, key="jazz", **more)
 
 
+def test_a_contrary_opinion_is_refused_under_another_name_of_its_topic(life: Life) -> None:
+    """What denies what it has said is of the same topic; what only shares a word is not."""
+    life.reads(thinks("Thinks that jazz concerts belong in small clubs.", day=1))
+    contrary = "Thinks that jazz concerts do not belong in small clubs."
+    life.reads(replace(thinks(contrary, day=9), key="concerts in clubs"))
+    assert life.refused == {"contradicts its opinion": 1}
+    life.reads(replace(thinks("Thinks that small clubs are no good for dancing.", day=9), key="d"))
+
+    assert life.refused == {}
+    assert len(life.believed()) == 2
+
+
 def test_it_stands_by_its_opinion_until_it_changes_its_mind(life: Life) -> None:
     """The same again is no other; the opposite is refused; what overtakes it is written with it."""
     life.reads(thinks("Thinks that jazz is best at night.", day=1))

@@ -30,6 +30,13 @@ def test_what_it_thinks_stands_in_its_own_words() -> None:
     assert checked.extraction.claims == (THINKS,)
 
 
+def test_what_it_also_denies_is_its_own_all_the_same() -> None:
+    """Where something else in it stands in the words."""
+    also = opinion("Jazz is best late at night, not before dinner.", "jazz is best late at night")
+
+    assert check(read(also), talk(JAZZ)).extraction.claims == (also,)
+
+
 NOT_ITS_OWN: list[tuple[Reason, Material, Claim]] = [
     ("not its own words", talk("I think jazz is best late at night."), THINKS),
     ("not its own words", talk("Ana: I think jazz is best late at night."), THINKS),
@@ -41,6 +48,12 @@ NOT_ITS_OWN: list[tuple[Reason, Material, Claim]] = [
     ("unfounded", talk(JAZZ),
      opinion("Thinks that cats are wise.", "I think jazz is best", key="cats")),
     ("unfounded", talk(JAZZ), opinion(THINKS.text, "I think jazz is best", key="")),
+    ("unfounded", talk(JAZZ),
+     opinion("Thinks that jazz is not good at night.", "I think jazz is best late at night")),
+    ("unfounded", talk("companion: I don't think jazz is any good at night."),
+     opinion("Thinks that jazz is good at night.", "I don't think jazz is any good at night")),
+    ("unfounded", talk("companion: Era decirle. Sigue siendo.", language="es"),
+     opinion("Mejor no contarle nada.", "Era decirle. Sigue siendo.", key="decirle")),
     ("unfit kind", talk(JAZZ), opinion(THINKS.text, "I think jazz is best", subject="person")),
     ("about another", talk("companion: I think your flat is too small."),
      opinion("Thinks that the flat is too small.", "I think your flat is too small", key="flat")),

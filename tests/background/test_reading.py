@@ -253,3 +253,27 @@ def test_the_prompt_names_every_part_of_the_form_and_all_anchors_of_impact():
     assert all(f'"{part}"' in stable for part in EVERYTHING)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))
     assert form_of(EVERYTHING)["required"] == [*EVERYTHING]
+
+
+async def test_how_strongly_it_was_felt_is_read():
+    """With what set it off; what is no measure is left out."""
+    felt = {"text": "Won.", "quotes": [], "impact": 4, "arousal": 9, "cues": ["the bell"]}
+    model = ScriptedModel([answer(events=[felt, {**felt, "arousal": 11}])])
+
+    claims = (await read_by_model(model, MATERIAL)).claims
+
+    assert [(each.arousal, each.cues) for each in claims] == [
+        (9, ("the bell",)),
+        (None, ("the bell",)),
+    ]
+
+
+async def test_the_mood_that_is_asked_for_is_the_companions_own():
+    """As it is told, and shown: only the signal is about the person."""
+    model = ScriptedModel([answer()])
+    await read_by_model(model, MATERIAL)
+
+    (request,) = model.asked
+    told = request.stable[request.stable.index("Mood of the companion") :]
+    assert told.index("signal: how the person was") > told.index("energy: how lively it is left")
+    assert "Your own mood" in get_prompt("reply/3").render("mood", text="glad", count="6")

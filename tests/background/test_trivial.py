@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.background.checking import is_trivial
+from oldfriend.background.checking import holds_an_opinion, is_trivial
 from tests.background.talking import talk
 
 
@@ -69,3 +69,29 @@ def test_more_words_never_make_a_talk_smaller(lines: list[str]) -> None:
     some, more = talk(*lines).messages, talk(*lines, "And so on.").messages
 
     assert is_trivial(more) <= is_trivial(some)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "In my view jazz is best late at night.", "I'm on the side of cats, dogs ask too much.",
+        "Opino que el jazz suena mejor de noche.", "À mon avis, le jazz est mieux la nuit.",
+        "Ich finde Jazz am besten spät in der Nacht.", "我觉得爵士乐在夜里最好听。",
+    ],
+)  # fmt: skip
+def test_what_the_companion_thinks_is_heard(line: str) -> None:
+    """Also in small talk, for it stands by it from then on; what it asks or praises is not."""
+    messages = talk("Hm?", f"companion: {line}").messages
+
+    assert is_trivial(messages)
+    assert holds_an_opinion(messages)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["I think so too!", "I think you did that really well today.", "Do you think jazz is better?",
+     "Creo que sí.", "Je pense que oui.", "Das glaube ich auch!", "我觉得你做得真好。"],
+)  # fmt: skip
+def test_a_kind_word_of_the_companion_is_none(line: str) -> None:
+    """It is no opinion of anything."""
+    assert not holds_an_opinion(talk("Hm?", f"companion: {line}").messages)

@@ -23,7 +23,7 @@ import oldfriend.memory
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
 from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.ids import PersonId, SegmentId, new_id
+from oldfriend.domain.ids import PersonId, SegmentId, TurnId, new_id
 from oldfriend.domain.memories import Believed, Cause, Entity, Memory, Mood, Relation, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.domain.working import NOTHING_IN_MIND
@@ -45,6 +45,7 @@ from oldfriend.memory import (
     meanings,
     moods,
     notes,
+    passkeys,
     people,
     receipts,
     segments,
@@ -54,12 +55,14 @@ from oldfriend.memory import (
     soul,
     suggestions,
     ticks,
+    tokens,
     vectors,
     views,
     watching,
     withdrawing,
     working,
 )
+from oldfriend.memory import talk as windows
 from oldfriend.memory.shelf import Shelf
 from tests.memory.conftest import Friend, Meet
 
@@ -70,6 +73,14 @@ WITHOUT_A_PERSON = {
     "add_person": "makes the person",
     "use_link": "finds out whose link it is, by its print",
     "open_web_session": "lets go of sessions that are over, whosever they were",
+    "find_by_token": "finds out whose token it is, by its print",
+    "find_passkey": "finds out whose passkey it is, by its device's name of it",
+    "list_invitations": "lists who is invited, for the owner; nothing that they said",
+    "end_invitation": "by its id, for the owner",
+    "list_paired": "lists who is known on a platform, for the owner; nothing that they said",
+    "use_challenge": "by its print, and whose it is",
+    "write_challenge": "lets go of challenges that are over, whosever they were",
+    "write_token": "lets go of tokens that are over, whosever they were",
     "find_web_session": "finds out whose session it is, by its print",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
     "count_waiting": "counts for the owner of the machine; nothing of what they say",
@@ -266,6 +277,8 @@ async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     await ticks.next_fading(tx, person)
     await ticks.let_transcripts_go(tx, person, now=0)
     await descriptions.list_indescribed(tx, person)
+    await beliefs.list_weighed_since(tx, person, 0)
+    await beliefs.list_of_key(tx, person, "triple", "plans_for")
     await changes.was_set_right_since(tx, person, 0)
 
 
@@ -407,14 +420,42 @@ async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
     """Everything by which a browser becomes somebody's."""
     person, secret, later = friend.person.id, new_id(0), sign_in.LINK_GOOD_FOR
     await sign_in.write_link(tx, person, secret, now=later)
-    assert await sign_in.use_link(tx, secret, now=later) == person
+    assert await sign_in.use_link(tx, secret, now=later) == (person, "link")
     assert await sign_in.use_link(tx, secret, now=0) is None
     await sign_in.open_web_session(tx, person, secret, now=0)
     found = await sign_in.find_web_session(tx, sign_in.print_of(secret), now=0)
     assert found is not None
     assert found.person.id == person
+    assert len(await sign_in.list_web_sessions(tx, person, now=0)) == 1
+    await sign_in.note_use_of_session(tx, person, found.print, now=0)
     await sign_in.prolong_web_session(tx, person, found.print, now=0)
-    await sign_in.end_web_session(tx, person, found.print)
+    assert await sign_in.has_way_in(tx, person)
+    await sign_in.end_other_sessions(tx, person, "another")
+    assert not await sign_in.end_web_session(tx, person, found.print)
+    invitation = await sign_in.write_invitation(tx, person, f"for {secret}", now=0)
+    assert [each.person.id for each in await sign_in.list_invitations(tx, now=0)] == [person]
+    assert await sign_in.end_invitation(tx, invitation) == person
+
+
+async def show_keys(tx: Recorder, friend: Friend) -> None:
+    """Everything by which programs and devices come in."""
+    person, secret = friend.person.id, new_id(0)
+    token = await tokens.write_token(tx, person, secret, name="script", scope="read", days=1, now=0)
+    found = await tokens.find_by_token(tx, sign_in.print_of(secret), now=0)
+    assert found is not None
+    assert found.person.id == person
+    await tokens.note_use_of_token(tx, person, found.print, now=0)
+    await tokens.end_token(tx, person, token.id)
+    await passkeys.write_challenge(tx, secret, person, now=0)
+    assert await passkeys.use_challenge(tx, secret, person, now=0)
+    passkey = await passkeys.write_passkey(
+        tx, passkeys.Passkey(
+            id=secret, person=person, name="laptop", public_key=b"p", sign_count=0, made_at=0
+        ),
+    )  # fmt: skip
+    assert await passkeys.find_passkey(tx, secret) == passkey
+    assert await passkeys.note_use_of_passkey(tx, passkey, sign_count=1, now=0)
+    await passkeys.take_passkey(tx, person, passkey.id)
 
 
 async def watch(tx: Recorder, person: PersonId) -> None:
@@ -423,7 +464,14 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await watching.list_appended(tx, person, after=0, limit=50)
     await watching.list_decided(tx, person, after=0, limit=50)
     await watching.list_standing(tx, person, kinds=["note"], before=None, limit=50)
-    await watching.list_said_before(tx, person, at=1 << 60, seq=0, limit=50)
+    await windows.list_said_before(tx, person, at=1 << 60, seq=0, limit=50)
+    await windows.list_saying(tx, person, "safe", at=1 << 60, seq=0, limit=50)
+    await windows.list_endings(tx, person, since=0, until=1 << 60)
+    for said in await windows.list_said_after(tx, person, at=0, seq=0, limit=5):
+        await windows.list_said_with(tx, said)
+        await windows.list_sounding(tx, person, [said.id])
+    await receipts.remove_receipt(tx, person, TurnId("none"))
+    await segments.count_ended_since(tx, person, 0)
 
 
 async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
@@ -479,6 +527,7 @@ async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None
 async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
     """What only happens now and then: the first start, a late vector, an outdated imprint."""
     await sign_in_and_out(tx, friend)
+    await show_keys(tx, friend)
     companion = await people.ensure_companion(tx, now=0)
     await soul.keep_soul(tx, companion.id, "You are kind.", now=0)
     await soul.soul_text(tx)

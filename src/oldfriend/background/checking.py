@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 
 from oldfriend.background.extraction import Claim, Extraction, Material, Quote
 from oldfriend.background.gates.evidence import supporting
-from oldfriend.background.gates.feeling import contradicts_sign, is_trivial
+from oldfriend.background.gates.feeling import contradicts_sign, holds_an_opinion, is_trivial
 from oldfriend.background.gates.founding import (
     change_fault,
     matter_fault,
@@ -50,7 +50,7 @@ from oldfriend.background.gates.wording import (
 )
 from oldfriend.domain.memories import MemoryKind
 
-__all__ = ["Checked", "check", "is_trivial"]
+__all__ = ["Checked", "check", "holds_an_opinion", "is_trivial"]
 
 Gate = Callable[[Case], Reason | None]
 

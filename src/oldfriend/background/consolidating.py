@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from oldfriend.background.alikeness import Alikeness, weigh
-from oldfriend.background.checking import Checked, check, is_trivial
+from oldfriend.background.checking import Checked, check, holds_an_opinion, is_trivial
 from oldfriend.background.deciding import Decision, Deliberation, decide_all
 from oldfriend.background.extraction import Extraction, Material
 from oldfriend.background.forgotten import IsForgotten, without_forgotten
@@ -23,6 +23,7 @@ from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import ObjectId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.messages import Message
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.borrowing import borrow_again
 from oldfriend.memory.changes import Ground, decide, revision_of
@@ -100,10 +101,25 @@ async def consolidate(means: Means, segment: Segment) -> Consolidated | None:
 
 
 async def read(means: Means, material: Material) -> Extraction:
-    """What there is to read; a model is not asked about small talk, which is not summed up."""
-    if is_trivial(material.messages):
-        return replace(await means.read_small_talk(material), summary="", topics=())
-    return await means.read(material)
+    """What there is to read; of small talk, which is not summed up, a model is asked for opinions.
+
+    For nothing else: what somebody reads in it besides is mostly more than was said.
+    """
+    if not is_trivial(material.messages):
+        return await means.read(material)
+    little = replace(await means.read_small_talk(material), summary="", topics=())
+    if not holds_an_opinion(material.messages):
+        return little
+    found = await means.read(material)
+    opinions = tuple(each for each in found.claims if each.kind == "opinion")
+    if not opinions:
+        return little
+    return replace(little, claims=(*little.claims, *opinions), author=found.author)
+
+
+def asks_somebody(messages: Sequence[Message]) -> bool:
+    """Whether a model is asked about a talk, where there is one."""
+    return not is_trivial(messages) or holds_an_opinion(messages)
 
 
 async def look(means: Means, segment: Segment) -> Gathered | None:

@@ -4,9 +4,10 @@ The same values whether a model or the rules have read it. Nothing here is belie
 are checked against the words (``checking``), then against what is known (``deciding``).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
@@ -24,6 +25,9 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
+
+USUAL_LANGUAGE: Final = "en"
+"""Where nothing was said."""
 
 Bearing = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
 """How a claim bears on what is known: nothing of it is known, or it names what it touches."""
@@ -55,6 +59,8 @@ class Claim:
     pattern: PatternKind | None = None
     impact: int = 0
     tags: tuple[str, ...] = ()
+    arousal: int | None = None
+    cues: tuple[str, ...] = ()
     relational: tuple[RelationalTag, ...] = ()
     importance: float = 0.5
     happened_at: Micros | None = None
@@ -127,3 +133,12 @@ class Material:
     before: tuple[Message, ...] = ()  # just before it, for context only; never evidence
     known: tuple[Known, ...] = ()  # strongest patterns, live facts, open promises
     entities: tuple[Entity, ...] = ()
+
+    @property
+    def language(self) -> str:
+        """In which language most of the person's words were said; of nobody's else, of all."""
+        own = [each for each in self.messages if each.trust == "person"]
+        amounts: Counter[str] = Counter()
+        for message in own or self.messages:
+            amounts[message.language] += message.tokens
+        return max(amounts, key=lambda each: (amounts[each], each), default=USUAL_LANGUAGE)

@@ -85,6 +85,8 @@ OF_KIND: Final[Mapping[str, Mapping[str, Schema]]] = {
     "events": {
         "impact": {"type": "integer", "minimum": -10, "maximum": 10},
         "tags": list_of(TEXT),
+        "arousal": maybe({"type": "integer", "minimum": 0, "maximum": 10}),
+        "cues": list_of(TEXT),
         "relational": list_of(one_of(RelationalTag)),
         "happened_at": WHEN,
         "happened_until": WHEN,

@@ -76,21 +76,21 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     known = [each for each in (*notes, *believed) if may_bear_on(each.memory, segment)]
     named = await list_entities(tx, person.id, live=False)
     entities = [each for each in named if each.ended_at is None]
+    material = Material(
+        segment=segment.id, person=person, companion=companion.name, messages=tuple(messages),
+        before=tuple(await list_messages_before(tx, segment, limit=BEFORE)),
+        known=tuple(strongest(known)), entities=tuple(named_in(messages, entities)),
+    )  # fmt: skip
     return Gathered(
         segment=segment,
         revision=await revision_of(tx, person.id),
-        material=Material(
-            segment=segment.id, person=person, companion=companion.name,
-            messages=tuple(messages),
-            before=tuple(await list_messages_before(tx, segment, limit=BEFORE)),
-            known=tuple(strongest(known)), entities=tuple(named_in(messages, entities)),
-        ),
+        material=material,
         scene=Scene(
             person=person.id,
             names=frozenset(map(folded, (
                 person.name, companion.name, *await list_rejected_names(tx, person.id),
             ))),
-            language=person.language or "en", now=now,
+            language=material.language, now=now,
             messages={message.id: message for message in messages},
             rejected=tuple(await list_rejected(tx, person.id)),
             merged=tuple(await list_merged(tx, person.id)),

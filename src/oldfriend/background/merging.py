@@ -210,6 +210,8 @@ def united(stronger: Memory, taken: Sequence[Memory]) -> Memory:
             stronger,
             entities=joined_up(stronger.entities, weaker.entities),
             tags=joined_up(stronger.tags, weaker.tags),
+            arousal=first_known(max, stronger.arousal, weaker.arousal),
+            cues=joined_up(stronger.cues, weaker.cues),
             relational=joined_up(stronger.relational, weaker.relational),
             relations=joined_up(stronger.relations, weaker.relations),
             importance=max(stronger.importance, weaker.importance),

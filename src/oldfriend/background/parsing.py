@@ -60,6 +60,7 @@ RELATIONAL_TAGS: Final[tuple[RelationalTag, ...]] = get_args(RelationalTag)
 ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 OF_THE_PERSON: Final = frozenset({"", "person", "the person"})
 """So the person is named at the end of a tie."""
+CALM_TO_BESIDE_ONESELF: Final = 10
 MOOD_SIGNALS: Final[tuple[MoodSignal, ...]] = get_args(MoodSignal)
 
 
@@ -161,6 +162,8 @@ def claim_from(item: Fields, kind: MemoryKind, legend: Legend) -> Claim:
         pattern=pattern_from(item, again),
         impact=whole_in(item, "impact", 0),
         tags=words_in(item, "tags"),
+        arousal=arousal_in(item),
+        cues=words_in(item, "cues"),
         relational=tuple(tag for tag in RELATIONAL_TAGS if tag in words_in(item, "relational")),
         importance=share_in(item, "importance", 0.5),
         happened_at=begin_in(item, "happened_at", legend.zone),
@@ -170,6 +173,12 @@ def claim_from(item: Fields, kind: MemoryKind, legend: Legend) -> Claim:
         due_at=end_in(item, "due_at", legend.zone),
         names=tuple(name_from(name, legend) for name in words_in(item, "names")),
     )
+
+
+def arousal_in(item: Fields) -> int | None:
+    """How strongly something was felt, 0 to 10; none where it cannot be read."""
+    told = item.get("arousal")
+    return told if type(told) is int and 0 <= told <= CALM_TO_BESIDE_ONESELF else None
 
 
 def pattern_from(item: Fields, again: Memory | None) -> PatternKind | None:
@@ -257,7 +266,7 @@ def quote_from(quote: Fields, legend: Legend) -> Quote:
 
 
 def mood_from(value: JsonValue) -> Mood | None:
-    """How the person seemed; none where it cannot be read, for nothing rests on it."""
+    """How the talk leaves the companion; none where it cannot be read: nothing rests on it."""
     match value:
         case {"phrase": str(phrase), "energy": int(energy), **others} if 0 <= energy <= 10:
             signal = others.get("signal")

@@ -22,7 +22,7 @@ from oldfriend.memory.beliefs import list_rejected
 from oldfriend.memory.ticks import Tick, TickWhy, find_last_tick, thinking_since
 from oldfriend.prompts.prompt import get_prompt
 
-PROMPT: Final = "reflect/1"
+PROMPT: Final = "reflect/2"
 WANTED: Final = ("thoughts",)
 MOST_A_DAY: Final = 3
 EVERY: Final = DAY

@@ -17,7 +17,7 @@ from oldfriend.domain.memories import Known, MemoryKind
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.llm.model import Purpose, Request, Turn
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.labelling import day, inert, moment
@@ -47,6 +47,7 @@ class Retrospect:
     events: tuple[Known, ...]  # e1, e2 …
     others: tuple[Known, ...]  # k1, k2 …
     thoughts: tuple[Known, ...]  # without names
+    names: tuple[str, ...]  # of all who are known by one
 
     @property
     def citable(self) -> Mapping[str, Known]:
@@ -99,7 +100,9 @@ async def look_back(
         is_new = memory.learned_at > since
         return is_new, memory.kind == "pattern", abs(memory.impact), memory.learned_at
 
+    named = [each for each in await list_entities(tx, person) if each.ended_at is None]
     return Retrospect(
+        names=tuple(name for each in named for name in (each.name, *each.aliases)),
         person=somebody,
         companion=companion.name,
         now=now,

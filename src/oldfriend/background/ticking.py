@@ -33,7 +33,7 @@ from oldfriend.memory.ticks import (
 )
 from oldfriend.prompts.prompt import get_prompt
 
-PROMPT: Final = "tick/1"
+PROMPT: Final = "tick/2"
 WANTED: Final = ("thoughts", "expectations", "questions", "patterns", "suggestions")
 MOST: Final[dict[IdeaKind, int]] = {
     "thought": 3, "expectation": 2, "question": 3, "pattern": 1, "suggestion": 1,

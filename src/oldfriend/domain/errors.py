@@ -13,6 +13,7 @@ OldfriendError
 ├── NotFound                 no such person, reply, import …
 ├── ImportRefused            the file cannot be imported; says which line, and what was expected
 ├── InvalidInput             what was passed in cannot be right
+├── TooManyAttempts          too much was tried in vain; says when it may be tried again
 ├── CannotServe              another process runs here, or none does, or its address is taken
 ├── MemoryMisused            a memory was used outside its ``with``, or entered twice at once
 ├── ModelError               a language model did not give what was asked
@@ -101,6 +102,15 @@ class ImportRefused(OldfriendError):
 
 class InvalidInput(OldfriendError):
     """What was passed in cannot be right; nothing was written."""
+
+
+class TooManyAttempts(OldfriendError):
+    """Too much was tried in vain."""
+
+    def __init__(self, what: str, *, retry_after_s: int) -> None:
+        """Keep when it may be tried again."""
+        super().__init__(what)
+        self.retry_after_s = retry_after_s
 
 
 class CannotServe(OldfriendError):

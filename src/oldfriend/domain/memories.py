@@ -63,7 +63,7 @@ EntityKind = Literal["person", "place", "org", "pet", "other"]
 EntityStatus = Literal["confirmed", "uncertain", "merged", "separate"]
 Signal = Literal["explicit", "implicit"]
 MoodSignal = Literal["warm", "cool", "tired", "frustrated"]
-"""How the person seemed."""
+"""How the person was towards the companion at the end of a talk."""
 Stance = Literal["supports", "contradicts"]
 ObjectKind = Literal[
     "note", "event", "fact", "preference", "pattern", "commitment", "expectation",
@@ -75,7 +75,7 @@ ChangeOp = Literal[
     "corrected", "confirmed", "rejected", "pinned", "unpinned", "separated",  # by the person
 ]  # fmt: skip
 
-CHANGE_VERSION = 3
+CHANGE_VERSION = 4
 """The shape of a change record that this code writes; older ones are upcast on reading."""
 
 
@@ -111,6 +111,8 @@ class Memory:
     pattern: PatternKind | None = None
     impact: int = 0  # of an event, −10 to +10
     tags: tuple[str, ...] = ()  # feelings, free
+    arousal: int | None = None  # of an event, 0 (calm) to 10 (beside oneself); None: not told
+    cues: tuple[str, ...] = ()  # of an event, what set the feeling off, in the words that told it
     relational: tuple[RelationalTag, ...] = ()
     importance: float = 0.5  # 0 to 1
     status: Status = "active"
@@ -211,6 +213,7 @@ class Evidence:
     said_at: Micros
     zone: str  # of the message that is quoted
     speaker: str = ""  # the name of who said it
+    channel: str = ""  # where it was said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,10 @@ OPPOSITE: Final[Mapping[Tie, frozenset[Tie]]] = {
 """Not of the same at once."""
 DATED: Final[frozenset[Tie]] = frozenset({"visited", "plans_for"})
 """With a time of their own: at another time it is another one."""
+FOR_GOOD: Final[frozenset[Tie]] = frozenset({
+    "parent_of", "child_of", "sibling_of", "relative_of", "comes_from", "part_of",
+})  # fmt: skip
+"""Whenever it was said first, it was so before."""
 OF_PEOPLE: Final[frozenset[Tie]] = BOTH_WAYS | {"parent_of", "child_of"}
 USUAL_KIND: Final[Mapping[Tie, EntityKind]] = {
     **dict.fromkeys(OF_PEOPLE, "person"),
@@ -59,6 +63,9 @@ PETS: Final = frozenset(
 TIE_OF_KEY: Final[Mapping[str, Tie]] = {
     "location": "lives_in", "birthplace": "comes_from", "hometown": "comes_from",
     "workplace": "works_at", "employer": "works_at", "interests": "likes", "dislikes": "dislikes",
+    **dict.fromkeys(
+        ("partner", "spouse", "husband", "wife", "boyfriend", "girlfriend"), "partner_of"
+    ),
 }  # fmt: skip
 """What a fact or preference ties, where its value has a name. What a fact says, no tie repeats."""
 ANIMATE: Final[frozenset[EntityKind]] = frozenset({"person", "pet"})
@@ -194,10 +201,18 @@ def _last(entity: EntityId, into: Mapping[EntityId, EntityId]) -> EntityId:
     return entity
 
 
+OF_SOMEBODY: Final[frozenset[Tie]] = frozenset({"works_at", "lives_in"})
+"""Where only somebody can be, no town and no firm."""
+
+
 def is_possible(tie: Tie, first: EntityKind, second: EntityKind) -> bool:
     """Whether such two can be tied so: nobody is the sister of a town, or lives in a dog."""
     if tie in OF_PEOPLE:
         return not {"place", "org"} & {first, second}
+    if tie in OF_SOMEBODY and first in {"place", "org"}:
+        return False
+    if tie == "lives_in" and second == "org":
+        return False
     return USUAL_KIND.get(tie) not in {"place", "org"} or second not in ANIMATE
 
 

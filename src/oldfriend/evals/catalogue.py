@@ -22,6 +22,7 @@ from oldfriend.evals.narrow import measure_narrow
 from oldfriend.evals.quality import measure_finding
 from oldfriend.evals.remembering import measure_remembering
 from oldfriend.evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
+from oldfriend.evals.telegram_load import measure_telegram
 from oldfriend.evals.weight import measure_chat, measure_install, measure_say, measure_start
 
 Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
@@ -39,6 +40,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "turn": measure_turn,
     "claiming": measure_claiming,
     "load": measure_load,
+    "telegram": measure_telegram,
     "lives": measure_lives,
     "inner life": measure_inner_life,
     "embedding": measure_embedding,

@@ -4,7 +4,7 @@ Read on where decisions came, or evidence or vectors; read anew where something 
 """
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
@@ -28,14 +28,19 @@ class AtHand:
     nbytes: int = 0  # as of its last use
 
 
+class Counters(NamedTuple):
+    """By which it shows that something was taken away, decided, or stands otherwise."""
+
+    rewritten: int
+    last_change: int
+    weighed: int
+
+
 async def current(
     tx: Transaction, person: PersonId, model: str | None, held: AtHand | None
 ) -> AtHand:
     """What is believed as of this transaction; what was held before is read on."""
-    row = await tx.row(
-        "SELECT rewritten, last_change, weighed FROM person WHERE id = :person", person=person
-    )
-    rewritten, last_change, weighed = row or (0, 0, 0)
+    rewritten, last_change, weighed = await counters_of(tx, person)
     if held is None or held.rewritten != rewritten or held.last_change > last_change:
         held = AtHand(rewritten=rewritten)
     elif (held.last_change, held.weighed) == (last_change, weighed):
@@ -52,6 +57,14 @@ async def current(
     return held
 
 
+async def counters_of(tx: Transaction, person: PersonId) -> Counters:
+    """How far the memory of a person has come."""
+    row = await tx.row(
+        "SELECT rewritten, last_change, weighed FROM person WHERE id = :person", person=person
+    )
+    return Counters(0, 0, 0) if row is None else Counters(*row)
+
+
 async def read_decided(tx: Transaction, person: PersonId, held: AtHand) -> None:
     """Take in what was decided since; what is over goes, but for what something else replaced."""
     decided = await list_decided_since(tx, person, held.last_change)
@@ -64,7 +77,8 @@ def is_to_be_found(known: Known) -> bool:
     """Whether a belief may come to mind; a note is found as the words that it is, until edited."""
     memory = known.memory
     is_of_kind = memory.kind != "note" or memory.is_by_person
-    return is_of_kind and (memory.is_live or memory.status == "superseded")
+    was_planned = memory.kind == "triple" and memory.status in {"fulfilled", "expired"}
+    return is_of_kind and (memory.is_live or memory.status == "superseded" or was_planned)
 
 
 async def meanings_of(

@@ -38,6 +38,23 @@ async def list_memories(
     )
 
 
+async def list_of_key(
+    tx: Transaction, person: PersonId, kind: MemoryKind, key: str
+) -> list[Known]:  # fmt: skip
+    """What is believed now of one kind and key, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY}, {STANDING} FROM memory
+           WHERE person = :person AND kind = :kind AND key = :key AND ended_at IS NULL
+           ORDER BY learned_at, id""",
+        person=person,
+        kind=kind,
+        key=key,
+    )
+    return sorted(
+        map(known_from, rows), key=lambda each: (each.memory.learned_at, each.memory.text)
+    )
+
+
 async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> list[Known]:
     """The memories about which something was decided after a change, as decided last."""
     rows = await tx.rows(
@@ -47,6 +64,16 @@ async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> lis
         seq=seq,
     )
     return [known_from(row) for row in rows]
+
+
+async def list_weighed_since(tx: Transaction, person: PersonId, weighed: int) -> list[ObjectId]:
+    """The memories whose evidence has changed since it was counted so."""
+    rows = await tx.rows(
+        "SELECT id FROM memory WHERE person = :person AND weighed > :weighed",
+        person=person,
+        weighed=weighed,
+    )
+    return [ObjectId(row[0]) for row in rows]
 
 
 async def list_standings_since(

@@ -21,10 +21,11 @@ from oldfriend.domain.memories import (
     Relation,
     Summary,
 )
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.beliefs import get_known, list_entities, list_memories
 from oldfriend.memory.changes import Ground, decide, list_changes_of
 from oldfriend.memory.evidence import move_evidence
 from oldfriend.memory.overtaking import before, in_its_place
+from oldfriend.memory.overtaking import since as since_when
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import decide_next, hold_again
@@ -121,20 +122,25 @@ async def bring_back(
 
 async def edit(
     tx: Transaction, person: PersonId, object_id: ObjectId, text: str, *,
-    value: str | None = None, now: Micros,
+    value: str | None = None, since: Micros | None = None, now: Micros,
 ) -> list[Believed]:  # fmt: skip
-    """Say it right. What is so from now on, and what that overtakes.
+    """Say it right. What is so, and what that overtakes.
 
-    A fact or preference with another value is a new one that supersedes the old. Of an entity the
-    text becomes its description, and no inference writes it anew. Raises NotFound, InvalidInput.
+    Another value of a fact or preference takes the place of the old one, which was never so, or was
+    until ``since``. Of an entity the text becomes its description, and no inference writes it anew.
+    Raises NotFound, InvalidInput.
     """
     text = checked_text(text)
     each = await live_one(tx, person, object_id)
     if isinstance(each, Entity):
+        if since is not None:
+            raise InvalidInput(f"{each.name} is a name; who or what it is has no date.")
         after = replace(each, description=text, is_by_person=True)
         return [await decided(tx, after, "corrected", now=now)]
     value = value_in(each, text) if value is None else value.strip()
     if value == each.value:
+        if since is not None:
+            raise InvalidInput(f"It is {value!r} as before: nothing has changed.")
         status = "active" if each.status in {"tentative", "disputed"} else each.status
         names = each.entities if each.kind == "triple" else await named_in(tx, person, text)
         said = replace(
@@ -143,7 +149,7 @@ async def edit(
         corrected = await decided(tx, said, "corrected", now=now)
         await end_what_was_made(tx, person, now=now, fallen=[said.id])
         return [corrected]
-    return await supersede(tx, each, text, value, now=now)
+    return await supersede(tx, each, text, value, since=since, now=now)
 
 
 async def set_due(
@@ -161,22 +167,37 @@ async def set_due(
 
 
 async def supersede(
-    tx: Transaction, old: Memory, text: str, value: str, *, now: Micros
+    tx: Transaction, old: Memory, text: str, value: str, *, since: Micros | None, now: Micros
 ) -> list[Believed]:
-    """Write another value, and that the old one holds no more."""
+    """Write another value. The old one held until then, or (None) never: it was a mistake."""
     if not value:
         raise InvalidInput("A value cannot be empty. If it is not so at all: memory reject ID")
+    first = await began(tx, old)
+    if since is not None and not first < since <= now:
+        raise InvalidInput(
+            "It cannot have changed then: that is ahead, or before it was first so. If it was a"
+            " mistake all along, leave the date out."
+        )
     new = replace(
         old, id=MemoryId(ObjectId(new_id(now))), text=text, value=value, status="active",
         entities=await named_with(tx, old, text, value),
         is_by_person=True, vouched_at=now, trust="person",
         relations=(Relation(kind="supersedes", other=old.id),),
-        holds_from=now, holds_until=None, learned_at=now, ended_at=None,
+        holds_from=first if since is None else since,
+        holds_until=None if since is not None else old.holds_until,
+        learned_at=now, ended_at=None,
     )  # fmt: skip
     await decide(tx, new, op="learned", base=0, ground=BY_PERSON, now=now)
-    until = old.holds_until or now
-    gone = replace(old, status="superseded", holds_until=until, ended_at=now)
+    gone = replace(old, status="rejected", ended_at=now)
+    if since is not None:
+        gone = replace(old, status="superseded", holds_until=since, ended_at=now)
     return [new, await decided(tx, gone, "superseded", now=now)]
+
+
+async def began(tx: Transaction, each: Memory) -> Micros:
+    """Since when in the world something holds, as far as its words tell."""
+    known = await get_known(tx, each.person, each.id)
+    return since_when(known)
 
 
 async def named_with(tx: Transaction, old: Memory, text: str, value: str) -> tuple[EntityId, ...]:

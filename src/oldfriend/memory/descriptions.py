@@ -4,7 +4,8 @@ Such a description stands on what the events that name them stand on. What a per
 is theirs, and not looked at here.
 """
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -35,19 +36,33 @@ class Indescribed:
 async def list_indescribed(tx: Transaction, person: PersonId) -> list[Indescribed]:
     """Whom to describe, or to describe anew; those of whom most is known first."""
     entities = await list_entities(tx, person, live=False)
-    events = await list_memories(tx, person, kinds=["event"])
+    told_of = events_by_name(entities, await list_memories(tx, person, kinds=["event"]))
+    described = await when_described(tx, person)
     found: list[Indescribed] = []
-    for entity in entities:
-        told = events_of(entity, entities, events)
-        if not may_be_described(entity) or len(told) < ENOUGH:
-            continue
-        history = await list_changes_of(tx, person, entity.id)
-        last = description_of(history)
-        new = [e for e in told if last is None or e.memory.learned_at > last.decided_at]
-        if len(new) >= ENOUGH or not entity.description:
-            newest_first = tuple(sorted(told, key=lambda e: -e.memory.learned_at))
-            found.append(Indescribed(entity=entity, base=history[-1].seq, events=newest_first))
+    for entity in filter(may_be_described, entities):
+        told = told_of.get(entity.id, ())
+        base, last = described.get(entity.id, (0, None))
+        new = [each for each in told if last is None or each.memory.learned_at > last]
+        if len(told) >= ENOUGH and (len(new) >= ENOUGH or not entity.description):
+            newest_first = tuple(sorted(told, key=lambda each: -each.memory.learned_at))
+            found.append(Indescribed(entity=entity, base=base, events=newest_first))
     return sorted(found, key=lambda each: (-len(each.events), each.entity.id))
+
+
+async def when_described(
+    tx: Transaction, person: PersonId
+) -> dict[EntityId, tuple[int, Micros | None]]:
+    """Of all who may be described: the newest decision, and when inference last described them."""
+    rows = await tx.rows(
+        """SELECT object, max(seq), max(CASE WHEN author LIKE :describes THEN learned_at END)
+           FROM change WHERE person = :person AND object IN
+             (SELECT id FROM entity WHERE person = :person AND ended_at IS NULL
+              AND status = 'confirmed' AND is_by_person = 0)
+           GROUP BY object""",
+        person=person,
+        describes=f"{DESCRIBES}%",
+    )
+    return {EntityId(ObjectId(row[0])): (int(row[1]), row[2]) for row in rows}
 
 
 def may_be_described(entity: Entity) -> bool:
@@ -55,16 +70,18 @@ def may_be_described(entity: Entity) -> bool:
     return entity.ended_at is None and entity.status == "confirmed" and not entity.is_by_person
 
 
-def events_of(
-    entity: Entity, entities: Collection[Entity], events: Sequence[Known]
-) -> list[Known]:  # fmt: skip
-    """The events that name somebody, also by a name that was merged into theirs."""
-    ids: set[EntityId] = {entity.id}
-    ids |= {e.id for e in entities if e.status == "merged" and e.same_as == entity.id}
-    return [
-        each for each in events
-        if each.memory.trust != "outside" and not ids.isdisjoint(each.memory.entities)
-    ]  # fmt: skip
+def events_by_name(
+    entities: Collection[Entity], events: Sequence[Known]
+) -> Mapping[EntityId, Sequence[Known]]:
+    """The events that name each one, also by a name that was merged into theirs."""
+    merged = {each.id: each.same_as for each in entities if each.status == "merged"}
+    told_of: defaultdict[EntityId, list[Known]] = defaultdict(list)
+    for event in events:
+        if event.memory.trust != "outside":
+            into = (merged.get(each) for each in event.memory.entities)
+            for one in {*event.memory.entities, *filter(None, into)}:
+                told_of[one].append(event)
+    return told_of
 
 
 def description_of(history: Sequence[Change]) -> Change | None:
@@ -92,12 +109,12 @@ async def let_descriptions_go(
     if not described:
         return []
     events = await list_memories(tx, person, kinds=["event"], live=False)
-    standing = [each for each in events if not has_fallen(each.memory)]
+    told_of = events_by_name(entities, [each for each in events if not has_fallen(each.memory)])
     gone: list[ObjectId] = []
     for entity in described:
         history = await list_changes_of(tx, person, entity.id)
         last = description_of(history)
-        told = events_of(entity, entities, standing)
+        told = told_of.get(entity.id, ())
         if last is None or await is_grounded(tx, person, last, told):
             continue
         after = replace(entity, description="")

@@ -122,6 +122,7 @@ TABLES: Final = (
             "language": "text", "learned_at": "int", "ended_at": "int?", "change_seq": "int",
             "subject": "text", "trust": "text", "key": "text", "value": "text",
             "pattern": "text?", "impact": "int", "tags": "text", "relational": "text",
+            "arousal": "int?", "cues": "text",
             "importance": "real", "status": "text", "happened_at": "int?",
             "happened_until": "int?", "holds_from": "int?", "holds_until": "int?",
             "due_at": "int?", "entities": "text", "relations": "text", "is_pinned": "int",
@@ -131,6 +132,7 @@ TABLES: Final = (
         defaults={
             "subject": "person", "trust": "person", "key": "", "value": "", "pattern": None,
             "impact": 0, "tags": "[]", "relational": "[]", "importance": 0.5,
+            "arousal": None, "cues": "[]",
             "status": "active", "happened_at": None, "happened_until": None,
             "holds_from": None, "holds_until": None, "due_at": None, "entities": "[]",
             "relations": "[]", "is_pinned": 0, "is_by_person": 0, "vouched_at": None,
@@ -256,6 +258,10 @@ LEFT_OUT: Final = MappingProxyType({
     "web_link": "gone after ten minutes",
     "web_attempt": "gone after ten minutes",
     "web_session": "a browser signs in again",
+    "web_invitation": "the owner invites again",
+    "web_token": "a program is given another",
+    "web_passkey": "a device is added again",
+    "web_challenge": "gone after five minutes",
     "closed_place": "found out again",
 })  # fmt: skip
 """The tables of which nothing is kept here, and why."""

@@ -15,9 +15,9 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.standing import OF_TIES, USUAL, standing_of
 
 COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust, e.signal,
-    e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker"""
+    e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker, c.channel"""
 TABLES: Final = """evidence e JOIN message m ON m.id = e.message AND m.version = e.version
-    AND m.person = e.person"""
+    AND m.person = e.person JOIN chat c ON c.id = m.chat"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,5 +256,5 @@ def evidence_from(row: Row) -> Evidence:
         id=EvidenceId(row[0]), object=row[1], message=MessageId(row[2]), version=row[3],
         quote=row[4], author=row[5], trust=row[6], signal=row[7], stance=row[8],
         confidence=row[9], extractor=row[10], segment=row[11], said_at=row[12], zone=row[13],
-        speaker=row[14],
+        speaker=row[14], channel=row[15],
     )  # fmt: skip

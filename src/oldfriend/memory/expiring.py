@@ -1,4 +1,4 @@
-"""Which promises and expectations have come to their time without a word? They expire.
+"""Which promises, expectations and plans have come to their time without a word? They expire.
 
 What was kept or came true is said by evidence; this knows only the clock.
 """
@@ -9,8 +9,8 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import MemoryKind
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.domain.memories import Known, Memory, MemoryKind
+from oldfriend.memory.beliefs import list_memories, list_of_key
 from oldfriend.memory.changes import Ground, decide
 
 GRACE: Final = 2 * DAY
@@ -21,21 +21,34 @@ CLOCK: Final = Ground(author="clock/1")
 
 async def next_expiry(tx: Transaction, person: PersonId) -> Micros | None:
     """When the next of what is open expires, unless somebody tells of it; None: nothing does."""
-    due = [
-        known.memory.due_at + GRACE + 1
-        for known in await list_memories(tx, person, kinds=COMING)
-        if known.memory.due_at is not None and not known.memory.is_pinned
-    ]
-    return min(due, default=None)
+    due = [time_of(known.memory) for known in await list_coming(tx, person)]
+    return min((at + GRACE + 1 for at in due if at is not None), default=None)
 
 
 async def expire_overdue(tx: Transaction, person: PersonId, *, now: Micros) -> list[MemoryId]:
     """Mark what is overdue; which that was. The caller holds the person's lock."""
     expired: list[MemoryId] = []
-    for known in await list_memories(tx, person, kinds=COMING):
-        due_at = known.memory.due_at
-        if due_at is not None and due_at + GRACE < now and not known.memory.is_pinned:
+    for known in await list_coming(tx, person):
+        at = time_of(known.memory)
+        if at is not None and at + GRACE < now:
             after = replace(known.memory, status="expired", ended_at=now)
+            if known.memory.kind == "triple":
+                after = replace(after, holds_until=at)
             await decide(tx, after, op="expired", base=known.base, ground=CLOCK, now=now)
             expired.append(known.memory.id)
     return expired
+
+
+async def list_coming(tx: Transaction, person: PersonId) -> list[Known]:
+    """What is still open, but for what is pinned: promises, expectations, where to go."""
+    promised = await list_memories(tx, person, kinds=COMING)
+    planned = await list_of_key(tx, person, "triple", "plans_for")
+    return [each for each in (*promised, *planned) if not each.memory.is_pinned]
+
+
+def time_of(memory: Memory) -> Micros | None:
+    """Until when something is still to come; None: nobody has said."""
+    if memory.kind != "triple":
+        return memory.due_at
+    day = None if memory.holds_from is None else memory.holds_from + DAY
+    return memory.holds_until or day

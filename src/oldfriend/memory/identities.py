@@ -59,6 +59,18 @@ async def find_identity(tx: Transaction, channel: str, address: str) -> Person |
     return None if row is None else person_from(row)
 
 
+async def list_paired(tx: Transaction, channel: str) -> list[tuple[Person, int]]:
+    """Who is known on a channel, and at how many addresses; the owner first."""
+    rows = await tx.rows(
+        """SELECT count(*), p.id, p.name, p.is_owner, p.language, p.zone FROM identity i
+           JOIN person p ON p.id = i.person WHERE i.channel = :channel
+           GROUP BY p.id, p.name, p.is_owner, p.language, p.zone
+           ORDER BY p.is_owner DESC, p.name""",
+        channel=channel,
+    )
+    return [(person_from(row[1:]), int(row[0])) for row in rows]
+
+
 async def count_identities(tx: Transaction, channel: str) -> int:
     """How many addresses on a channel are somebody's."""
     row = await tx.row("SELECT count(*) FROM identity WHERE channel = :channel", channel=channel)
@@ -103,6 +115,8 @@ async def remove_person(tx: Transaction, person: PersonId) -> None:
     await tx.run("DELETE FROM chat WHERE person = :person", person=person)
     await tx.run("DELETE FROM identity WHERE person = :person", person=person)
     await tx.run("DELETE FROM link_code WHERE person = :person", person=person)
+    for table in ("web_link", "web_invitation", "web_session", "web_token", "web_passkey"):
+        await tx.run(f"DELETE FROM {table} WHERE person = :person", person=person)
     await tx.run("DELETE FROM person WHERE id = :person AND is_owner = 0", person=person)
 
 

@@ -3,6 +3,7 @@
 A mood is no belief: it is a part of what was read in a segment, and goes with that reading.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Transaction
@@ -39,3 +40,25 @@ async def find_mood(tx: Transaction, person: PersonId, *, at: Micros) -> Mood | 
         since=at - LASTS,
     )
     return None if row is None or not row[0] else Mood(phrase=row[0], energy=row[1], signal=row[2])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Felt:
+    """A mood, and when the talk ended that has left it behind."""
+
+    at: Micros
+    mood: Mood
+
+
+async def list_moods(tx: Transaction, person: PersonId, *, until: Micros, limit: int) -> list[Felt]:
+    """The last moods up to a moment, oldest first."""
+    rows = await tx.rows(
+        """SELECT until_at, mood_phrase, mood_energy, mood_signal FROM segment
+           WHERE person = :person AND status IN ('done', 'trivial') AND mood_energy IS NOT NULL
+           AND until_at <= :until ORDER BY until_at DESC, id DESC LIMIT :limit""",
+        person=person, until=until, limit=limit,
+    )  # fmt: skip
+    return [
+        Felt(at=row[0], mood=Mood(phrase=row[1], energy=row[2], signal=row[3]))
+        for row in reversed(rows)
+    ]

@@ -72,6 +72,19 @@ async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
     )  # fmt: skip
 
 
+async def remove_receipt(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+    """Let go of what the reply to a turn stood on: it is answered anew."""
+    await tx.run(
+        """DELETE FROM receipt_item WHERE person = :person AND receipt IN
+             (SELECT id FROM receipt WHERE person = :person AND turn = :turn)""",
+        person=person,
+        turn=turn,
+    )
+    await tx.run(
+        "DELETE FROM receipt WHERE person = :person AND turn = :turn", person=person, turn=turn
+    )
+
+
 async def find_receipt(
     tx: Transaction, person: PersonId, reply: str | None = None
 ) -> Receipt | None:

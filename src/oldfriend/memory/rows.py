@@ -15,7 +15,17 @@ from oldfriend.domain.memories import Believed, Entity, Memory, ObjectKind, Rela
 Shape = TypeVar("Shape", bound=Memory | Entity | Summary)
 
 LISTS: Final = frozenset(
-    {"tags", "relational", "entities", "relations", "aliases", "topics", "segments", "sources"}
+    {
+        "tags",
+        "cues",
+        "relational",
+        "entities",
+        "relations",
+        "aliases",
+        "topics",
+        "segments",
+        "sources",
+    }
 )
 FLAGS: Final = frozenset({"is_pinned", "is_by_person", "is_active"})
 

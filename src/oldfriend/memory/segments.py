@@ -226,6 +226,17 @@ async def count_waiting(tx: Transaction) -> int:
     return int(row[0])
 
 
+async def count_ended_since(tx: Transaction, person: PersonId, at: Micros) -> int:
+    """How many segments of a person were read at a moment or since, also in vain."""
+    row = await tx.row(
+        "SELECT count(*) FROM segment WHERE person = :person AND ended_at >= :at",
+        person=person,
+        at=at,
+    )
+    assert row is not None
+    return int(row[0])
+
+
 async def list_messages_in(tx: Transaction, segment: Segment) -> list[Message]:
     """The messages of a segment as they read now, oldest first."""
     rows = await tx.rows(

@@ -65,6 +65,15 @@ def standing_of(evidence: Iterable[Sighting], steps: Steps = USUAL) -> Standing 
     )
 
 
+def course_of(evidence: Iterable[Sighting], steps: Steps = USUAL) -> list[tuple[Micros, Standing]]:
+    """How a belief stood each time words for or against it were said, oldest first."""
+    told = each_once(evidence)
+    stands = [
+        (told[count - 1], standing_of(told[:count], steps)) for count in range(1, len(told) + 1)
+    ]
+    return [(each.said_at, standing) for each, standing in stands if standing is not None]
+
+
 def each_once(evidence: Iterable[Sighting]) -> list[Sighting]:
     """The surest evidence of each message for each side, the oldest first; pro before contra."""
     told = list(evidence)

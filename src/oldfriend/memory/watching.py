@@ -8,7 +8,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Change, ObjectKind
 from oldfriend.domain.messages import Message
@@ -84,17 +83,3 @@ async def list_standing(
         person=person, before=before, limit=limit, **wanted,
     )  # fmt: skip
     return [change_from(row) for row in rows]
-
-
-async def list_said_before(
-    tx: Transaction, person: PersonId, *, at: Micros, seq: int, limit: int
-) -> list[Message]:
-    """What was said on all channels before a moment and a seq in it, the newest first."""
-    rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM {TABLES}
-           WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
-           AND (m.said_at < :at OR (m.said_at = :at AND m.seq < :seq))
-           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
-        person=person, at=at, seq=seq, limit=limit,
-    )  # fmt: skip
-    return [message_from(row) for row in rows]

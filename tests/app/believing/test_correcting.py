@@ -1,15 +1,21 @@
 """The person's word about what is believed of them: it holds at once, and for good."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from oldfriend.app.accepting import Line
-from oldfriend.app.believing.correcting import edit, judge, merge, separate
-from oldfriend.app.believing.looking import find_belief, list_beliefs, list_names
+from oldfriend.app.believing.correcting import changed_on, edit, judge, merge, separate
+from oldfriend.app.believing.looking import beliefs_at, find_belief, list_beliefs, list_names
 from oldfriend.app.catching_up import read_planned
 from oldfriend.app.forming.tending import plan_reading
 from oldfriend.app.house import House
+from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.ids import MemoryId
+from oldfriend.domain.memories import Entity, Known, Memory
+from oldfriend.memory.beliefs import get_known
+from oldfriend.memory.search.past import held
 from oldfriend.memory.segments import list_segments, reopen_segment
 from tests.app.believing.life import believed, tell, the_one
 from tests.clock import FrozenClock
@@ -26,6 +32,18 @@ async def values(house: House, line: Line, key: str) -> set[tuple[str, str]]:
     }
 
 
+def was_so(known: Known, at: int) -> bool:
+    """Whether a belief tells of that moment, as far as is known today."""
+    begin, until = held(known)
+    so = known.memory.status in {"active", "superseded"}
+    return so and begin is not None and begin <= at and (until is None or at < until)
+
+
+def date_of(at: int) -> str:
+    """The day of a moment, as people write it."""
+    return datetime.fromtimestamp(at / SECOND, UTC).strftime("%Y-%m-%d")
+
+
 async def test_another_value_overtakes_the_old_at_once(house: House, line: Line) -> None:
     """Both are kept: what was believed, and what the person says."""
     await tell(house, line)
@@ -33,7 +51,63 @@ async def test_another_value_overtakes_the_old_at_once(house: House, line: Line)
 
     await edit(house, line.person.id, home[-8:], "Lives in Faro.")
 
-    assert await values(house, line, "location") == {("Porto", "superseded"), ("Faro", "active")}
+    assert await values(house, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+
+
+async def test_a_correction_says_that_the_old_value_never_was(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Two clocks: what was believed then stays on record; the new value was so throughout."""
+    await tell(house, line)
+    told_at = house.clock()
+    home = await the_one(house, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    new, old = await edit(house, line.person.id, home, "Lives in Faro.")
+    async with house.db.reading() as tx:
+        then = await beliefs_at(tx, line.person.id, told_at)
+        known = [await get_known(tx, line.person.id, MemoryId(each.id)) for each in (new, old)]
+
+    assert {each.what.value for each in then if isinstance(each.what, Memory)} >= {"Porto"}
+    assert [was_so(each, told_at) for each in known] == [True, False]
+
+
+async def test_a_change_says_since_when(house: House, line: Line, clock: FrozenClock) -> None:
+    """Until then the old value was so, from then on the new one; not before it began, nor ahead."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    day = changed_on(date_of(house.clock() - 10 * DAY), "UTC")
+    for wrong in (house.clock() + DAY, 0):
+        with pytest.raises(InvalidInput, match="cannot have changed"):
+            await edit(house, line.person.id, home, "Lives in Faro.", since=wrong)
+    with pytest.raises(InvalidInput, match="nothing has changed"):
+        await edit(house, line.person.id, home, "Has lived in Porto.", since=day)
+
+    new, old = await edit(house, line.person.id, home, "Lives in Faro.", since=day)
+
+    assert isinstance(new, Memory)
+    assert isinstance(old, Memory)
+    assert (new.holds_from, old.holds_until, old.status) == (day, day, "superseded")
+
+
+async def test_a_corrected_value_keeps_what_was_before_it(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Lisbon, then (as it seemed) Porto, in truth Faro: Lisbon was home until Faro was."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    day = house.clock() - 10 * DAY
+    lisbon, _ = await edit(house, line.person.id, home, "Lives in Lisbon.", since=day)
+    faro, _ = await edit(house, line.person.id, lisbon.id, "Lives in Faro.")
+
+    assert isinstance(faro, Memory)
+    assert (faro.holds_from, faro.holds_until) == (day, None)
+    assert {("Porto", "superseded"), ("Lisbon", "rejected"), ("Faro", "active")} == await values(
+        house, line, "location"
+    )
+    await judge(house, line.person.id, "reject", faro.id)
+    assert ("Lisbon", "active") in await values(house, line, "location")
 
 
 async def test_another_wording_leaves_the_value(house: House, line: Line) -> None:
@@ -74,7 +148,7 @@ async def test_a_value_that_does_not_show_is_asked_for(house: House, line: Line)
         await edit(house, line.person.id, home, "By the sea now.")
     await edit(house, line.person.id, home, "By the sea now.", value="Faro")
 
-    assert await values(house, line, "location") == {("Porto", "superseded"), ("Faro", "active")}
+    assert await values(house, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
 
 async def test_what_was_rejected_is_not_learned_again(

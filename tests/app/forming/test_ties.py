@@ -10,16 +10,18 @@ from oldfriend.app.answering import answer
 from oldfriend.app.believing.correcting import edit, judge, merge
 from oldfriend.app.forgetting import forget
 from oldfriend.app.forming.means import means_for
-from oldfriend.app.forming.tending import tend
+from oldfriend.app.forming.tending import tend, tidy
 from oldfriend.app.house import House
 from oldfriend.background.consolidating import Consolidated, consolidate
 from oldfriend.background.extraction import Claim, Extraction, Material, Quote, Tied
+from oldfriend.domain.clock import DAY, from_micros, parse_moment
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import Known, Tie
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.changes import check_fold, rebuild
 from oldfriend.memory.forgetting.choosing import Wish
+from oldfriend.memory.search import Question
 from oldfriend.memory.segments import list_segments
 from oldfriend.memory.withdrawing import undo_consolidation
 from tests.app.conftest import Say
@@ -240,3 +242,106 @@ async def test_a_plan_comes_true_by_going_there(
 
     states = {k.memory.key: k.memory.status for k in (await ties(house, line, live=False)).values()}
     assert states == {"plans_for": "fulfilled", "visited": "active"}
+
+
+def at_work(where: str, text: str, since: str, until: str | None) -> Reads:
+    """That Ana works or worked somewhere, by all that was said."""
+    reads = tie("works_at", "Ana", where, text)
+    begin, end = (each and parse_moment(each, "UTC")[0] for each in (since, until))
+
+    def dated(message: Message) -> Extraction:
+        (told,) = reads(message).ties
+        claim = replace(told.claim, holds_from=begin or None, holds_until=end or None)
+        return Extraction(author="extract/2", ties=(replace(told, claim=claim),))
+
+    return dated
+
+
+async def found_for(house: House, line: Line, question: str) -> list[str]:
+    """The texts of the ties that are recalled for a question."""
+    async with house.db.reading() as tx:
+        beliefs = await house.shelf.beliefs_of(tx, line.person.id)
+    asked = Question(text=question, language="en", asked_at=house.clock())
+    found = beliefs.search(asked, 10)
+    return [h.known.memory.text for h in found.hits if h.known.memory.kind == "triple"]
+
+
+async def test_ties_are_of_the_time_that_one_asks_about(
+    house: House, line: Line, clock: FrozenClock, say: Say
+) -> None:
+    """What has ended is told of its own time; what is so now, not of a time before it was."""
+    await told(house, line, ["My friend Ana came."])
+    was, now = "Ana worked at Siemens.", "Ana works at Bosch."
+    for text, where, since, until in (
+        (was, "Siemens", "2015-03-01", "2021-06-01"), (now, "Bosch", "2021-06-01", None),
+    ):  # fmt: skip
+        clock.tick(minutes=WEEK)
+        await read_as(house, line, text, at_work(where, text, since, until))
+
+    assert await found_for(house, line, "Where did Ana work in 2019?") == [was]
+    assert await found_for(house, line, "Where did Ana work in 2023?") == [now]
+    assert await found_for(house, line, "What do you know about Ana's job in 2019?") == [was]
+    assert (await found_for(house, line, "Where did Ana work before?"))[0] == was
+    assert await found_for(house, line, "Where does Ana work?") == [now]
+    reply = (await say("Where did Ana work in 2019?")).reply.text
+    assert (was in reply, now in reply) == (True, False)
+
+
+def boss(name: str) -> Reads:
+    """That somebody is the person's boss, by all that was said."""
+
+    def reads(message: Message) -> Extraction:
+        claim = Claim(
+            kind="fact", text=f"{name} is the boss.", key="boss", value=name, confidence=0.9,
+            quotes=(Quote(message=message.id, text=message.text),),
+        )  # fmt: skip
+        return Extraction(author="extract/2", claims=(claim,))
+
+    return reads
+
+
+async def test_a_former_boss_is_named(
+    house: House, line: Line, clock: FrozenClock, say: Say
+) -> None:
+    """Who somebody was to the person before, though somebody else is now."""
+    for name in ("Rosa Klein", "Tom Hall"):
+        clock.tick(minutes=WEEK)
+        await read_as(house, line, f"My boss is {name}.", boss(name))
+
+    was, now = [(await say(q)).reply.text for q in ("Who was my boss before?", "Who is my boss?")]
+    assert "Rosa" in was
+    assert "Tom" not in was
+    assert "Tom" in now
+
+
+async def test_where_somebody_was_is_of_that_time(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """A visit is of its day, not of ever since."""
+    await told(house, line, ["I visited Lisbon in May."])
+    (visit,) = (await ties(house, line)).values()
+    begin = from_micros(visit.memory.holds_from or 0)
+
+    assert await found_for(house, line, f"Was I in Lisbon in {begin:%B %Y}?") == ["Visited Lisbon."]
+    assert await found_for(house, line, f"Was I in Lisbon in {begin.year - 3}?") == []
+
+
+async def test_a_plan_ends_with_its_time(house: House, line: Line, clock: FrozenClock) -> None:
+    """Two days after, for want of a word; as what was planned it is still known of its time."""
+    await told(house, line, ["We are planning a trip to Goa in March 2024."])
+    (planned,) = (await ties(house, line)).values()
+    until = planned.memory.holds_until
+    assert until is not None
+    clock.now = until + DAY
+    await tidy(house, line.person.id)
+    assert [*await ties(house, line)] == [planned.memory.text]
+    clock.now = until + 3 * DAY
+    await tidy(house, line.person.id)
+
+    assert await ties(house, line) == {}
+    (over,) = [each.memory for each in (await ties(house, line, live=False)).values()]
+    assert (over.status, over.holds_until, over.ended_at) == ("expired", until, clock.now)
+    asked = "Was I planning to go to Goa in March 2024?"
+    assert await found_for(house, line, asked) == [planned.memory.text]
+    assert await found_for(house, line, "Was I planning to go to Goa in 2019?") == []
+    assert await found_for(house, line, "Am I going to Goa?") == []

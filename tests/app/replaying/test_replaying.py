@@ -25,6 +25,7 @@ from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.log import list_messages
+from oldfriend.memory.people import set_language
 from oldfriend.memory.segments import list_segments
 from oldfriend.transfer.exporting import export_lines
 from tests.app.replaying.lives import (
@@ -48,6 +49,21 @@ life_of = cache(load_life)
 async def exported(db: Database) -> list[str]:
     """Everything that is kept."""
     return [line async for line in export_lines(db, person=None, now=0)]
+
+
+@SQLITE_ONLY
+async def test_who_speaks_another_language_by_now_is_read_as_then(
+    house: House, second: House
+) -> None:
+    """Each stretch is in the language of its own words."""
+    life = life_of("es")
+    await live(house, life, model=None, days=4)
+    async with house.db.writing() as tx:
+        await set_language(tx, await owner_of(house.db), "de")
+
+    await derived(house.db, second, model=None)
+
+    assert findings(await compared(house.db, second.db)) == []
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -15,8 +15,8 @@ from tests.clock import FrozenClock
 from tests.conftest import SQLITE_ONLY
 
 pytestmark = [SQLITE_ONLY, pytest.mark.usefixtures("settings_folder")]
-MISSES = "Rex was the one who waited at the door; the flat may be very quiet for Nora now."
-RELIEF = "The days without Rex may feel long, and the evenings by the river longer still."
+MISSES = "Rex died, and Porto may be very quiet now."
+RELIEF = "The days without Rex may seem long, and the evenings longer still."
 
 
 def thinking(text: str) -> Mind:

@@ -31,12 +31,11 @@ FULL = pytest.mark.skipif(SIZE != "full", reason="90 days of each life with make
 
 BY_WORDS: Final = frozenset({"labels, advice, machinery, orders", "misshapen ideas"})
 """What hangs on lists of words, and is looked at phrase by phrase."""
-SEEN_WRONG: Final = {"es.ramiro": frozenset({"contradicted itself"})}
-"""What was wrong on 2026-11-22: an opinion that a reader has made of its denial."""
 FEW_DAYS: Final = [("en.maeve", 19, 22), ("es.julieta", 22, 25)]
 """With something hard to tell in them."""
 LURES: Final = [
-    ("en.maeve", "polyester"), ("es.julieta", "amor a distancia"), ("zh.ruoxi", "豆浆"),
+    ("en.maeve", "polyester"), ("es.julieta", "amor a distancia"), ("es.julieta", "gato"),
+    ("zh.ruoxi", "豆浆"),
 ]  # fmt: skip
 
 
@@ -62,13 +61,11 @@ def with_only(life: Life, days: Sequence[Day]) -> Life:
     return replace(life, days=tuple(days), truth=replace(life.truth, moods=moods, stands=stands))
 
 
-def nothing_is_wrong(
-    talking: Talking, inward: Inward, *, but: frozenset[str] = frozenset()
-) -> None:
+def nothing_is_wrong(talking: Talking, inward: Inward) -> None:
     """Nothing but what hangs on lists of words; and there was enough to go wrong."""
     wrong = {name: found for name, found in inward.faults.items() if found}
 
-    assert {name: found for name, found in wrong.items() if name not in BY_WORDS | but} == {}
+    assert {name: found for name, found in wrong.items() if name not in BY_WORDS} == {}
     assert talking.brooded.bad_share > 0.2
     assert inward.thoughts
     assert {turn.preset for turn in talking.turns} == {"small", "normal", "large"}
@@ -114,7 +111,7 @@ async def test_ninety_days_within(house: House, name: str) -> None:
     """The same, with what is taken back now and then; every promise that was due is marked."""
     talking, inward = await lived_inwardly(house, load_once(name))
 
-    nothing_is_wrong(talking, inward, but=SEEN_WRONG.get(name, frozenset()))
+    nothing_is_wrong(talking, inward)
     assert inward.evenings >= 88
     assert inward.kept_from
     assert inward.ended["expired"]

@@ -23,6 +23,8 @@ ASKED = {
                    "Quel est mon métier ?", "我做什么工作？"],
     "name": ["What's my name?", "¿Cómo me llamo?", "Wie heiße ich?", "Comment je m'appelle ?",
              "我叫什么名字？"],
+    "boss": ["Who is my boss?", "¿Quién es mi jefa?", "Wer ist meine Chefin?",
+             "Qui est mon chef ?", "我的老板是谁？"],
     "birthday": ["When is my birthday?", "¿Cuándo es mi cumpleaños?", "Wann habe ich Geburtstag?",
                  "C'est quand mon anniversaire ?", "我的生日是哪天？"],
     "allergies": ["What am I allergic to?", "¿A qué soy alérgica?", "Wogegen bin ich allergisch?",
@@ -37,6 +39,27 @@ ASKED = {
                 "Was habe ich Ana versprochen?", "Qu'est-ce que j'ai promis à Ana ?",
                 "我答应过Ana什么？"],
 }  # fmt: skip
+
+
+FORMER_BOSS = [
+    "Who was my boss before?", "¿Quién era mi jefe antes?", "Wer war früher mein Chef?",
+    "Qui était mon patron avant ?", "我以前的老板是谁？",
+]  # fmt: skip
+FORMER_LOVE = [
+    "Who was my girlfriend in 2019?", "¿Quién era mi novia en 2019?", "Wer war damals mein Freund?",
+    "Qui était ma femme avant ?", "我2019年的女朋友是谁？",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*FORMER_BOSS, *FORMER_LOVE])
+def test_who_somebody_was_to_the_asker_has_a_key(text: str) -> None:
+    """It is asked of before."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert matter.keys[0] == ("boss" if text in FORMER_BOSS else "partner")
+    assert matter.is_own
+    assert matter.is_past
 
 
 @pytest.mark.parametrize("text", [*HOME, *HOME_ONCE])

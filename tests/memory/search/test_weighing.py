@@ -87,3 +87,10 @@ def test_feeling_adds_a_tenth_at_most_for_better_or_worse() -> None:
 def test_nothing_is_more_than_sure() -> None:
     """Scores of messages and beliefs are compared, from 0 to 1."""
     assert score(memory(due_at=MAY, impact=10), "on 2023-05-07", close=1.0) == 1.0
+
+
+def test_what_was_felt_strongly_gains_as_much_as_what_was_felt_to_be_good_or_bad() -> None:
+    """And never more than a tenth (ACCEPTANCE G21)."""
+    assert moving(memory(arousal=0)) == 1.0
+    assert 1.0 < moving(memory(arousal=6)) < MOVING
+    assert moving(memory(arousal=10, impact=10)) == pytest.approx(MOVING)

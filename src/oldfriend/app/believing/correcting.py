@@ -13,13 +13,14 @@ from oldfriend.background.merging import Joining, Merged, write_joined
 from oldfriend.background.merging import merge as join
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, parse_moment, start_of_day
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Believed, Entity, Memory
 from oldfriend.domain.people import Person
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
 from oldfriend.memory.beliefs import find_object, get_known
+from oldfriend.memory.changes import newest_change_of
 from oldfriend.memory.people import lock_person
 
 NEVER = "none"
@@ -49,27 +50,42 @@ async def judge(house: House, person: PersonId, verdict: Verdict, name: str) -> 
 
 
 async def edit(
-    house: House, person: PersonId, name: str, text: str, *, value: str | None = None
-) -> list[Believed]:
+    house: House, person: PersonId, name: str, text: str, *, value: str | None = None,
+    since: Micros | None = None, base: int | None = None,
+) -> list[Believed]:  # fmt: skip
     """Say something right; what is so now, and what that overtakes.
 
-    Raises NotFound, InvalidInput.
+    With another value the old one was a mistake; or it was so until ``since``. ``base`` is its
+    newest change as the person has seen it (None: whichever). Raises NotFound, InvalidInput,
+    StaleDecision.
     """
     now = house.clock()
     async with house.db.writing() as tx:
         each = await meant(tx, person, name)
-        return await correcting.edit(tx, person, each, text, value=value, now=now)
+        await require_unchanged(tx, person, each, base)
+        return await correcting.edit(tx, person, each, text, value=value, since=since, now=now)
 
 
-async def set_due(house: House, person: Person, name: str, day: str) -> list[Believed]:
+async def set_due(
+    house: House, person: Person, name: str, day: str, *, base: int | None = None
+) -> list[Believed]:
     """Say when something is due: a time, the end of a day, or "none". What is so now.
 
-    Raises NotFound, InvalidInput.
+    ``base`` as with edit. Raises NotFound, InvalidInput, StaleDecision.
     """
     due_at = None if day.strip().casefold() == NEVER else end_named(day, person.zone)
     async with house.db.writing() as tx:
         each = await meant(tx, person.id, name)
+        await require_unchanged(tx, person.id, each, base)
         return [await correcting.set_due(tx, person.id, each, due_at, now=house.clock())]
+
+
+def changed_on(day: str | None, zone: str) -> Micros | None:
+    """The moment that a time names, or the beginning of a day. Raises InvalidInput."""
+    if day is None:
+        return None
+    at, at_zone = parse_moment(day, zone)
+    return at if len(day.strip()) > ONE_DAY else start_of_day(at, at_zone)
 
 
 def end_named(text: str, zone: str) -> Micros:
@@ -155,3 +171,12 @@ async def meant(tx: Transaction, person: PersonId, name: str) -> ObjectId:
     """The id that a part of it means. Raises NotFound, InvalidInput."""
     object_id, _ = await find_object(tx, person, name)
     return ObjectId(object_id)
+
+
+async def require_unchanged(
+    tx: Transaction, person: PersonId, object_id: ObjectId, base: int | None
+) -> None:
+    """Go on only where nothing was decided about it since a change. Raises StaleDecision."""
+    await lock_person(tx, person)
+    if base is not None and await newest_change_of(tx, person, object_id) != base:
+        raise StaleDecision("It has changed since you looked. Look again, then decide.")

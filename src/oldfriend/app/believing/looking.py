@@ -50,6 +50,7 @@ class Belief:
     standing: Standing | None = None  # of memories
     words: tuple[Evidence, ...] = ()
     ties: tuple[Known, ...] = ()  # of somebody with a name: to whom and what, nearer first
+    base: int | None = None  # seq of its newest change then, where that was read
 
 
 async def list_beliefs(
@@ -82,6 +83,7 @@ async def find_belief(tx: Transaction, person: PersonId, name: str) -> Belief:
         return Belief(
             what=history[-1].after, words=tuple(words.get(ObjectId(object_id), ())),
             ties=await ties_of(tx, person, {EntityId(ObjectId(object_id))}),
+            base=history[-1].seq,
         )  # fmt: skip
     memory = MemoryId(ObjectId(object_id))
     evidence = await list_evidence_of(tx, person, [memory])
@@ -190,7 +192,7 @@ async def search_beliefs(
 
 def with_words(known: Known, words: Sequence[Evidence]) -> Belief:
     """A memory as it stands, with its words."""
-    return Belief(what=known.memory, standing=known.standing, words=tuple(words))
+    return Belief(what=known.memory, standing=known.standing, words=tuple(words), base=known.base)
 
 
 def text_of(what: Believed) -> str:

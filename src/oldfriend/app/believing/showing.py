@@ -119,6 +119,8 @@ def details_of(what: Believed, standing: Standing | None, zone: str) -> list[str
         found += [f"so since: {day(what.holds_from, zone)}"] if what.holds_from else []
         found += [f"so until: {day(what.holds_until, zone)}"] if what.holds_until else []
         found += [f"tags: {', '.join(what.tags)}"] if what.tags else []
+        found += [f"felt: {what.arousal} of 10"] if what.arousal is not None else []
+        found += [f"set off by: {', '.join(what.cues)}"] if what.cues else []
         made_of = lenders_of(what)
         found += [f"made of: {', '.join(map(short, made_of))}"] if made_of else []
     if isinstance(what, Entity) and what.status == "uncertain" and what.same_as:
@@ -191,6 +193,7 @@ def memory_as_json(what: Memory, zone: str) -> dict[str, JsonValue]:
     return {
         "text": what.text, "status": what.status, "subject": what.subject, "trust": what.trust,
         "key": what.key, "value": what.value, "impact": what.impact, "tags": [*what.tags],
+        "arousal": what.arousal, "cues": [*what.cues],
         "importance": what.importance, "happened_at": moment(what.happened_at, zone),
         "holds_from": moment(what.holds_from, zone), "holds_until": moment(what.holds_until, zone),
         "due_at": moment(what.due_at, zone), "entities": [*what.entities],

@@ -64,6 +64,8 @@ def match(ones: Sequence[Belief], others: Sequence[Belief], *, is_strict: bool =
 
 def same_by(sign: Sign, left: Matched) -> Iterator[Pair]:
     """Those that share a key, in order."""
+    if not left.ones:
+        return
     by_key: defaultdict[Hashable, list[Belief]] = defaultdict(list)
     for other in left.others:
         for key in sign(other):
@@ -123,6 +125,8 @@ def its_place(each: Belief) -> Iterator[Hashable]:
 
 def on_the_same_words(left: Matched) -> list[Pair]:
     """Those that rest on the same quotes and are worded alike, the most alike first."""
+    if not left.ones:
+        return []
     by_message: defaultdict[MessageId, list[Belief]] = defaultdict(list)
     for other in left.others:
         for message in {words.message for words in other.words}:

@@ -35,7 +35,9 @@ LEFT_BEHIND: Final = MappingProxyType({
     "link_code": "work in progress", "link_attempt": "work in progress",
     "stranger": "work in progress",
     "web_link": "work in progress", "web_attempt": "work in progress",
-    "web_session": "a browser signs in again",
+    "web_session": "a browser signs in again", "web_invitation": "the owner invites again",
+    "web_token": "a program is given another", "web_passkey": "a device is added again",
+    "web_challenge": "work in progress",
 })  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from oldfriend.app.forming.thinking_ahead import means_with as thinking_with
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.replaying.asking import Ledgers, Recalling
 from oldfriend.app.replaying.pausing import check_off
+from oldfriend.app.replaying.standing_there import Standing
 from oldfriend.app.replaying.steps import Past, Step
 from oldfriend.app.replaying.upholding import carry_over, uphold
 from oldfriend.app.replaying.wanting import Replaying
@@ -29,7 +30,6 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.domain.letters import Letter
-from oldfriend.domain.memories import Change
 from oldfriend.ledger.calls import Asker
 from oldfriend.llm.model import Model
 from oldfriend.memory.expiring import expire_overdue
@@ -49,7 +49,7 @@ THOUGHT: Final[Mapping[TickKind, Think]] = MappingProxyType(
 
 async def do(
     replaying: Replaying, person: PersonId, following: tuple[Letter, Step], *,
-    ledgers: Ledgers, past: Past, journal: Mapping[int, Change],
+    ledgers: Ledgers, past: Past, here: Standing,
 ) -> None:  # fmt: skip
     """Let one thing happen again."""
     letter, step = following
@@ -62,7 +62,7 @@ async def do(
         case "think":
             await think(replaying, person, letter, step, ledgers)
         case "carry" | "uphold":
-            await decide_again(replaying, person, letter, step, past, journal.get(step.change))
+            await decide_again(replaying, person, letter, step, past, here)
 
 
 async def read(
@@ -140,17 +140,19 @@ async def settle(house: House, person: PersonId, letter: Letter) -> None:
 
 async def decide_again(
     replaying: Replaying, person: PersonId, letter: Letter, step: Step, past: Past,
-    change: Change | None,
+    here: Standing,
 ) -> None:  # fmt: skip
     """Decide again what was decided, or tell that it could not be."""
     anew = carry_over if step.kind == "carry" else uphold
+    change = past.decided(step.change)
     if change is not None:
         try:
             async with replaying.house.db.writing() as tx:
-                await anew(tx, past, change, now=step.at)
+                await anew(tx, past, here, change, now=step.at)
                 await check_off(tx, person, letter)
             replaying.told.upheld += 1
         except (InvalidInput, NotFound) as error:
+            here.forget()
             replaying.told.lost.append(f"{change.op} {change.object}: {error}")
         else:
             return

@@ -8,8 +8,8 @@ from oldfriend.app.replaying.carrying import people_among
 from oldfriend.app.replaying.steps import Step, past_of, steps_of
 from oldfriend.app.replaying.wanting import RULES, Wanted
 from oldfriend.app.wiring import likely_cost
-from oldfriend.background.checking import is_trivial
 from oldfriend.background.compacting import count_words
+from oldfriend.background.consolidating import asks_somebody
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.ledger.answers import list_answered
@@ -80,7 +80,7 @@ async def estimate_for(
             continue
         messages = await list_messages_in(tx, segments[step.segment])
         words += sum(count_words(each.text) for each in messages)
-        if model is not None and step.by != "rules" and not is_trivial(messages):
+        if model is not None and step.by != "rules" and asks_somebody(messages):
             by_model.append(segments[step.segment])
     foreseen = foresee(by_model, passes=settings.memory.passes)
     is_thought = model is not None and bool(settings.models.for_role("reflect"))

@@ -23,6 +23,7 @@ from oldfriend.app.replaying.pausing import (
     put_steps,
     standing_of,
 )
+from oldfriend.app.replaying.standing_there import Standing
 from oldfriend.app.replaying.steps import Step, past_of, steps_of
 from oldfriend.app.replaying.wanting import Replaying, Show, Told, Wanted
 from oldfriend.db.database import Database, Transaction
@@ -136,7 +137,7 @@ async def go_through(replaying: Replaying, person: PersonId, begun: Begun) -> No
     """Do all that is left for one person."""
     async with replaying.source.reading() as tx:
         past = await past_of(tx, person)
-    journal = {each.seq: each for each in past.journal}
+    here = Standing(person=person)
     if begun.since is not None:
         await embed_beliefs(replaying.house, person)
     ledgers = await open_ledgers(replaying.source, replaying.house.db, person)
@@ -145,7 +146,7 @@ async def go_through(replaying: Replaying, person: PersonId, begun: Begun) -> No
     done = 0
     while (following := await next_of(replaying.house, person)) is not None:
         replaying.show(done, total)
-        await do(replaying, person, following, ledgers=ledgers, past=past, journal=journal)
+        await do(replaying, person, following, ledgers=ledgers, past=past, here=here)
         done += 1
     replaying.show(done, total)
     replaying.told.reused += ledgers.reused

@@ -5,6 +5,8 @@ the person decided stands where they decided it; it is tidied, folded and though
 was then.
 """
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -53,22 +55,38 @@ class Past:
     journal: Sequence[Change]
     evidence: Mapping[ObjectId, Sequence[Evidence]]
     segments: Sequence[Segment]
-    ticks: Sequence[Tick] = ()  # the last first
+    ticks: Sequence[Tick]  # the last first
+    histories: Mapping[ObjectId, Sequence[Change]]  # the journal by what it is about
+
+    def decided(self, seq: int) -> Change | None:
+        """The decision with a number, unless it is forgotten."""
+        place = bisect_left(self.journal, seq, key=lambda each: each.seq)
+        found = self.journal[place] if place < len(self.journal) else None
+        return found if found is not None and found.seq == seq else None
 
     def before(self, object_id: ObjectId, seq: int) -> Belief:
         """How something was believed just before a decision. Raises NotFound."""
-        for change in reversed(self.journal):
-            if change.object == object_id and change.seq < seq:
+        for change in reversed(self.histories.get(object_id, ())):
+            if change.seq < seq:
                 return Belief(what=change.after, words=tuple(self.evidence.get(object_id, ())))
         raise NotFound(f"What {object_id} was before is forgotten.")
 
 
 async def past_of(tx: Transaction, person: PersonId) -> Past:
     """Everything that happened to a person's memory."""
+    journal = await list_changes(tx, person)
     return Past(
-        journal=await list_changes(tx, person), evidence=await list_evidence(tx, person),
+        journal=journal, histories=histories_in(journal), evidence=await list_evidence(tx, person),
         segments=await list_segments(tx, person), ticks=await list_ticks(tx, person, since=0),
     )  # fmt: skip
+
+
+def histories_in(journal: Iterable[Change]) -> dict[ObjectId, list[Change]]:
+    """For each thing all that was decided about it, in order."""
+    histories: defaultdict[ObjectId, list[Change]] = defaultdict(list)
+    for change in journal:
+        histories[change.object].append(change)
+    return histories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from oldfriend.app.believing.looking import Belief, list_beliefs, list_names
+from oldfriend.app.believing.looking import Belief
 from oldfriend.app.comparing.matching import find_counterpart
+from oldfriend.app.replaying.standing_there import Standing
 from oldfriend.app.replaying.steps import Past
 from oldfriend.background.merging import Joining, write_joined
 from oldfriend.db.database import Transaction
@@ -33,19 +34,21 @@ VOUCHED: Final = frozenset({"pinned", "confirmed"})
 """By which the person says that it is so."""
 
 
-async def uphold(tx: Transaction, past: Past, change: Change, *, now: Micros) -> None:
+async def uphold(
+    tx: Transaction, past: Past, here: Standing, change: Change, *, now: Micros
+) -> None:
     """Let a decision of the person hold here. Raises NotFound, InvalidInput where it cannot."""
     person = change.person
     await lock_person(tx, person)
     match change.op:
         case "learned":
-            await set_right(tx, past, change, now=now)
+            await set_right(tx, past, here, change, now=now)
         case "merged":
-            await merge(tx, past, change, now=now)
+            await merge(tx, past, here, change, now=now)
         case "separated":
-            await separate(tx, past, change, now=now)
+            await separate(tx, past, here, change, now=now)
         case _:
-            meant = await counterpart_of(tx, past, change.object, change)
+            meant = await counterpart_of(tx, past, here, change.object, change)
             if meant is not None:
                 await judge(tx, change, meant, now=now)
 
@@ -73,23 +76,31 @@ def said_in(after: Believed) -> tuple[str, str | None]:
     return after.text, after.value if isinstance(after, Memory) else None
 
 
-async def set_right(tx: Transaction, past: Past, change: Change, *, now: Micros) -> None:
+async def set_right(
+    tx: Transaction, past: Past, here: Standing, change: Change, *, now: Micros
+) -> None:
     """Let the value that the person has written overtake what holds in its place here."""
     assert isinstance(change.after, Memory)
     old = next(link.other for link in change.after.relations if link.kind == "supersedes")
-    meant = await counterpart_of(tx, past, old, change)
+    meant = await counterpart_of(tx, past, here, old, change)
     if meant is not None:
+        second = past.decided(change.seq + 1)
+        gone = None if second is None else second.after
+        is_change = isinstance(gone, Memory) and gone.status == "superseded"
         await correcting.edit(
-            tx, change.person, meant.id, change.after.text, value=change.after.value, now=now
-        )
+            tx, change.person, meant.id, change.after.text, value=change.after.value,
+            since=change.after.holds_from if is_change else None, now=now,
+        )  # fmt: skip
 
 
-async def merge(tx: Transaction, past: Past, change: Change, *, now: Micros) -> None:
+async def merge(
+    tx: Transaction, past: Past, here: Standing, change: Change, *, now: Micros
+) -> None:
     """Let two be one here, too."""
     after = change.after
     into = after.same_as if isinstance(after, Entity) else merged_into(after)
-    go = await counterpart_of(tx, past, change.object, change)
-    keep = None if into is None else await counterpart_of(tx, past, into, change)
+    go = await counterpart_of(tx, past, here, change.object, change)
+    keep = None if into is None else await counterpart_of(tx, past, here, into, change)
     if keep is None or go is None or keep.id == go.id:
         return  # they are one already
     if isinstance(after, Entity):
@@ -108,13 +119,15 @@ def merged_into(after: Believed) -> ObjectId | None:
     return correcting.merged_into(after) if isinstance(after, Memory) else None
 
 
-async def separate(tx: Transaction, past: Past, change: Change, *, now: Micros) -> None:
+async def separate(
+    tx: Transaction, past: Past, here: Standing, change: Change, *, now: Micros
+) -> None:
     """Keep two apart here, too."""
-    second = next((each for each in past.journal if each.seq == change.seq + 1), None)
+    second = past.decided(change.seq + 1)
     if second is None or second.op != "separated":
         return  # the other is forgotten
-    one = await counterpart_of(tx, past, change.object, change)
-    other = await counterpart_of(tx, past, second.object, change)
+    one = await counterpart_of(tx, past, here, change.object, change)
+    other = await counterpart_of(tx, past, here, second.object, change)
     if one is None or other is None or one.id == other.id:
         return
     if isinstance(one, Entity):
@@ -128,15 +141,14 @@ async def separate(tx: Transaction, past: Past, change: Change, *, now: Micros) 
 
 
 async def counterpart_of(
-    tx: Transaction, past: Past, object_id: ObjectId, change: Change
+    tx: Transaction, past: Past, here: Standing, object_id: ObjectId, change: Change
 ) -> Believed | None:
     """What corresponds here to something that the person has decided about, made if need be.
 
     None where that would be nothing: to let something fade that is not known.
     """
     before = past.before(object_id, change.seq)
-    person = change.person
-    known = await everything(tx, person)
+    known = await here.everything(tx)
     is_any = change.op in ANYTHING_ENDED
     fit = [each for each in known if is_any or each.what.ended_at is None]
     says_value = change.op in {"learned", "corrected"}
@@ -179,18 +191,11 @@ async def bring_words(
         await add_evidence(tx, person, object_id, [found], extractor=each.extractor, now=now)
 
 
-async def pointing_right(tx: Transaction, what: Of) -> Of:
+async def pointing_right(tx: Transaction, here: Standing, what: Of) -> Of:
     """A belief that points only to what is there; one that points nowhere is as it was."""
     if pointing_at(what, set()) == what:
         return what
-    return pointing_at(what, {each.what.id for each in await everything(tx, what.person)})
-
-
-async def everything(tx: Transaction, person: PersonId) -> list[Belief]:
-    """All that is or was believed here, but for summaries."""
-    return [
-        *await list_beliefs(tx, person, live=False), *await list_names(tx, person, live=False)
-    ]  # fmt: skip
+    return pointing_at(what, {each.what.id for each in await here.everything(tx)})
 
 
 def pointing_at(what: Of, there: set[ObjectId]) -> Of:
@@ -206,12 +211,14 @@ def pointing_at(what: Of, there: set[ObjectId]) -> Of:
     return what
 
 
-async def carry_over(tx: Transaction, past: Past, change: Change, *, now: Micros) -> None:
+async def carry_over(
+    tx: Transaction, past: Past, here: Standing, change: Change, *, now: Micros
+) -> None:
     """Decide here exactly what was decided there, about the same thing."""
     person, object_id = change.person, change.object
     await lock_person(tx, person)
     history = await list_changes_of(tx, person, object_id)
-    after = await pointing_right(tx, change.after)
+    after = await pointing_right(tx, here, change.after)
     ground = Ground(author=change.author, causes=change.causes)
     if not history:
         await decide(tx, after, op="learned", base=0, ground=ground, now=now)

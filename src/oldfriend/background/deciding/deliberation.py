@@ -128,6 +128,7 @@ class Deliberation:
             text=claim.text, language=self.language_of(claim), subject=claim.subject,
             trust=self.trust_of(claim), key=claim.key, value=claim.value, pattern=claim.pattern,
             impact=claim.impact, tags=claim.tags, relational=claim.relational,
+            arousal=claim.arousal, cues=claim.cues,
             importance=claim.importance, status=status or self.first_status(claim),
             happened_at=claim.happened_at, happened_until=claim.happened_until,
             holds_from=claim.holds_from or (None if supersedes is None else self.heard_at(claim)),

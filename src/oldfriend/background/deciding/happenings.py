@@ -103,9 +103,16 @@ def felt_more(memory: Memory, claim: Claim) -> Memory:
     return replace(
         memory,
         impact=claim.impact if is_stronger else memory.impact,
+        arousal=max_known(memory.arousal, claim.arousal),
+        cues=tuple(dict.fromkeys((*memory.cues, *claim.cues)))[:3],
         tags=tuple(dict.fromkeys((*memory.tags, *claim.tags)))[:4],
         relational=tuple(dict.fromkeys((*memory.relational, *claim.relational)))[:3],
     )
+
+
+def max_known(*values: int | None) -> int | None:
+    """The greatest of those that were told."""
+    return max((each for each in values if each is not None), default=None)
 
 
 def time_of(known: Known) -> Micros:

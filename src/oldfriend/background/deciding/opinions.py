@@ -4,11 +4,19 @@ One opinion a topic. Another one of the same topic is no news, unless the person
 change its mind and it said so.
 """
 
+from typing import Final
+
 from oldfriend.background.deciding.attributes import folded, strengthen
 from oldfriend.background.deciding.deliberation import Deliberation
 from oldfriend.background.extraction import Claim
-from oldfriend.domain.memories import Known
+from oldfriend.background.marks import marks_of
+from oldfriend.domain.memories import Known, Memory
 from oldfriend.memory.search.topics import terms_of_matter
+
+SAME_MATTER: Final = 0.75
+"""So much of the shorter of two stands in both, where they speak of one matter."""
+FEWEST: Final = 2
+"""Words of matter, lest one word make them one."""
 
 
 def decide_opinion(thinking: Deliberation, claim: Claim) -> None:
@@ -39,5 +47,14 @@ def is_on_topic(known: Known, claim: Claim) -> bool:
     memory = known.memory
     if folded(memory.key) == folded(claim.key):
         return True
-    topics = [terms_of_matter(key, memory.language) for key in (memory.key, claim.key)]
-    return bool(topics[0]) and topics[0] == topics[1]
+    old, new = (terms_of_matter(key, memory.language) for key in (memory.key, claim.key))
+    return bool(old) and (old == new or is_contrary(memory, claim))
+
+
+def is_contrary(memory: Memory, claim: Claim) -> bool:
+    """Whether one of two says not to be what the other says, however their topics are named."""
+    one, other = (marks_of(text, memory.language) for text in (memory.text, claim.text))
+    if one.is_negated == other.is_negated:
+        return False
+    old, new = (terms_of_matter(text, memory.language) for text in (memory.text, claim.text))
+    return len(old & new) >= SAME_MATTER * max(min(len(old), len(new)), FEWEST)

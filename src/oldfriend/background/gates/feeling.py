@@ -46,6 +46,21 @@ def tells_something(message: Message) -> bool:
     return len(terms_in(said, message.language)) >= TELLING
 
 
+def holds_an_opinion(messages: Sequence[Message]) -> bool:
+    """Whether the companion may have said what it thinks of something: it stands by that."""
+    return any(says_what_it_thinks(each) for each in messages if each.role == "companion")
+
+
+def says_what_it_thinks(message: Message) -> bool:
+    """Whether a message may give an opinion, of something else than whom it is said to."""
+    told = telltales_of(message.language)
+    return any(
+        told.opining.search(folded(each)) and not told.hearer.search(folded(each))
+        and len(terms_in(told_in(message.language, each), message.language)) >= TELLING
+        for each in sentences_of(message.text)
+    )  # fmt: skip
+
+
 def told_in(language: str, sentence: str) -> str:
     """What of a sentence does not ask: all of it, its clauses that tell, or nothing."""
     told = telltales_of(language)

@@ -181,7 +181,7 @@ def grounding_fault(idea: Idea, retrospect: Retrospect) -> IdeaFault | None:
     """Says what nobody has told; what is suggested is somebody's to decide."""
     if idea.kind == "suggestion":
         return None
-    names = [retrospect.person.name, retrospect.companion]
+    names = [retrospect.person.name, retrospect.companion, *retrospect.names]
     shown = [*names, *(each.memory.text for each in retrospect.citable.values())]
     return None if is_grounded(idea.text, shown, language=retrospect.language) else "not told"
 

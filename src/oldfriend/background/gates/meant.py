@@ -21,6 +21,8 @@ from oldfriend.turn.perceive import sentences_of
 FEW_SENTENCES: Final = 3
 """In so few, "I'm joking" is about all of them."""
 
+HAPPENS: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
+"""What is so also when somebody jests about it."""
 COMING: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
 DONE: Final[frozenset[PatternKind]] = frozenset({"behavior", "temporal", "causal"})
 
@@ -40,9 +42,17 @@ def irony_fault(case: Case) -> Reason | None:
     whole = [(spoken_in(place), folded(in_short(place))) for place in case.places]
     if claim.kind != "event" and all(told.ironic.search(text) for told, text in whole):
         return "in jest"
+    if claim.kind not in HAPPENS and all(is_for_fun(case, place) for place in case.places):
+        return "in jest"
     praises = case.told.praise.search(folded(claim.text)) is not None
     is_bitter = all(told.praise.search(text) and told.mishap.search(text) for told, text in said)
     return "in jest" if praises and is_bitter else None
+
+
+def is_for_fun(case: Case, place: Place) -> bool:
+    """Whether what is claimed was said in a way in which nobody means it, or with a wink."""
+    near = " ".join(closest_sentences(case.claim, place))
+    return spoken_in(place).hyperbole.search(folded(near)) is not None
 
 
 def in_short(place: Place) -> str:

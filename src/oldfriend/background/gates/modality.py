@@ -101,11 +101,16 @@ def is_hedged(claim: Claim, clause: Clause, told: Telltales, language: str) -> b
 
 def is_denied(claim: Claim, clause: Clause, told: Telltales, language: str) -> bool:
     """Whether a clause says "not" directly before what is claimed, and the claim does not."""
-    if marks_of(claim.text, language).is_negated or told.denying.search(folded(claim.text)):
+    if denies(claim.text, language, told):
         return False
     words = terms_in(f"{claim.text} {claim.value}", language)
     behind = (clause.text[found.end() :] for found in told.denying.finditer(clause.text))
     return any(words & terms_in(beginning_of(each), language) for each in behind)
+
+
+def denies(text: str, language: str, told: Telltales) -> bool:
+    """Whether a text says "not" of anything."""
+    return marks_of(text, language).is_negated or told.denying.search(folded(text)) is not None
 
 
 def beginning_of(text: str) -> str:

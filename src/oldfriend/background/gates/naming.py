@@ -1,6 +1,7 @@
 """Is somebody really called that? Names stand in the words of the person or of other people."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -10,12 +11,34 @@ from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
 from oldfriend.background.gates.talk import Talk, spoken_in
+from oldfriend.background.rules.books import rule_book
 from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, words_in
+from oldfriend.prompts.phrasebook import spoken_language
 
 LONGEST_NAME: Final = 80
+FAMILY: Final = frozenset({
+    "mother", "father", "grandmother", "grandfather", "sister", "brother", "son", "daughter",
+    "wife", "husband", "aunt", "uncle",
+})  # fmt: skip
+"""Parts by which people call somebody in place of a name."""
+COLLOQUIAL: Final[Mapping[str, str]] = {
+    "mam": "mother", "mummy": "mother", "mommy": "mother", "old lady": "mother",
+    "pa": "father", "pop": "father", "daddy": "father", "old man": "father",
+    "vieja": "mother", "viejo": "father", "mami": "mother", "papi": "father",
+    "jefecita": "mother", "abu": "grandmother", "yaya": "grandmother", "yayo": "grandfather",
+    "mutti": "mother", "vati": "father", "alter herr": "father", "alte dame": "mother",
+    "vieille": "mother", "vieux": "father", "mamie": "grandmother", "papy": "grandfather",
+    "老妈": "mother", "老爸": "father", "老妈子": "mother", "老头子": "father", "老爷子": "father",
+}  # fmt: skip
+"""Words for them that mean something else where nobody is known so."""
+BEFORE_PARTS: Final = frozenset({
+    "the", "my", "our", "la", "el", "mi", "nuestra", "nuestro", "ma", "mon", "notre", "le",
+    "meine", "mein", "unsere", "unser", "die", "der",
+})  # fmt: skip
 BEGINNING: Final = 2
 """Letters that the forms of one name begin with."""
+OF_OURS: Final = re.compile("^我们?家?的?")
 NAMING: Final[frozenset[TrustClass]] = frozenset({"person", "other", "tool"})
 """Whose words bring somebody into the person's life."""
 
@@ -54,10 +77,38 @@ def has_name(named: Named, places: Iterable[Place], talk: Talk) -> bool:
     if not is_heard_of(named.name, talk):
         return False
     forms = {named.name, *called_besides(named.name, talk)}
+    parts = parts_of(forms, talk)
     return any(
-        stands_in(alias, places) and any(is_form_of(alias, form) for form in forms)
+        stands_in(alias, places)
+        and (part_in(alias, talk.language) in parts or any(is_form_of(alias, f) for f in forms))
         for alias in named.aliases
     )
+
+
+def parts_of(names: Collection[str], talk: Talk) -> frozenset[str]:
+    """Which parts of a family somebody is known to play: mother, brother …"""
+    facts = [each for each in talk.known.values() if each.kind == "fact"]
+    theirs = [each for each in facts if is_within_any(names, f"{each.key} {each.value}")]
+    told = [(each.key.rpartition(":")[2], each) for each in theirs]
+    words = [each.value if key == "relation" else key for key, each in told]
+    return frozenset(part for word in words if (part := part_in(word, talk.language)))
+
+
+def part_in(alias: str, language: str) -> str | None:
+    """Which part of a family a word for somebody names, with "the" or "my" before it or without."""
+    words = [each for each in words_in(alias.casefold()) if each not in BEFORE_PARTS]
+    is_wide = any(map(is_unspaced, alias))
+    word = OF_OURS.sub("", alias.strip()) if is_wide else " ".join(words)
+    if word in FAMILY:
+        return word
+    part = rule_book(spoken_language(language)).parts.get(word)
+    found = COLLOQUIAL.get(word) if part is None else part.relation
+    return found if found in FAMILY else None
+
+
+def is_within_any(names: Iterable[str], text: str) -> bool:
+    """Whether any of some names stands in a text."""
+    return any(is_within(name, (text,)) for name in names)
 
 
 def called_besides(name: str, talk: Talk) -> set[str]:

@@ -8,8 +8,9 @@ person's words, too.
 from typing import Final
 
 from oldfriend.background.extraction import Claim
-from oldfriend.background.gates.clauses import terms_in
+from oldfriend.background.gates.clauses import clauses_of, closest_clauses, terms_in
 from oldfriend.background.gates.founding import around, shared, terms_of, touches
+from oldfriend.background.gates.modality import denies
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
@@ -19,6 +20,7 @@ from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.search.names import Names
+from oldfriend.memory.search.words import is_unspaced, words_in
 
 LONGEST_TOPIC: Final = 40
 TOLD: Final = 0.5
@@ -40,7 +42,7 @@ def opinion_fault(claim: Claim, places: tuple[Place, ...], talk: Talk) -> Reason
         return "question"
     if any(is_put_in(claim, place, talk) for place in own):
         return "outside words"
-    if not is_topic(claim.key) or not is_told(claim, own):
+    if not is_topic(claim.key) or not is_told(claim, own) or is_turned(claim, own):
         return "unfounded"
     return "about another" if is_about_a_life(claim, own, talk) else None
 
@@ -52,13 +54,35 @@ def is_topic(key: str) -> bool:
 
 def is_told(claim: Claim, own: list[Place]) -> bool:
     """Whether what is claimed stands in the words, where both are in one language."""
+    if not shares_language(claim, own):
+        return True
     language = detect_language(claim.text, fallback=own[0].message.language)
     said = " ".join(place.said for place in own)
-    if detect_language(said, fallback=own[0].message.language) != language:
-        return True
     heard = terms_in(said, language)
     is_named = touches(terms_in(claim.key, language), heard)
     return is_named or shared(terms_in(claim.text, language), heard) >= TOLD
+
+
+def shares_language(claim: Claim, own: list[Place]) -> bool:
+    """Whether what is claimed and the words are in one language."""
+    usual = own[0].message.language
+    said = " ".join(place.said for place in own)
+    return detect_language(claim.text, fallback=usual) == detect_language(said, fallback=usual)
+
+
+def is_turned(claim: Claim, own: list[Place]) -> bool:
+    """Whether it denies something and the words deny nothing, or they deny all that it says."""
+    if not shares_language(claim, own):
+        return False
+    language = detect_language(claim.text, fallback=own[0].message.language)
+    told = telltales_of(language)
+    heard = terms_in(" ".join(place.said for place in own), language)
+    parts = [each.text for each in clauses_of(claim.text)]
+    told_parts = [each for each in parts if touches(terms_in(each, language), heard)] or parts
+    if all(denies(each, language, told) for each in told_parts):
+        return not any(denies(place.said, language, told) for place in own)
+    clauses = [each for place in own for each in closest_clauses(claim, place)]
+    return bool(clauses) and all(denies(each.text, language, told) for each in clauses)
 
 
 def is_put_in(claim: Claim, place: Place, talk: Talk) -> bool:
@@ -77,8 +101,10 @@ def is_about_a_life(claim: Claim, own: list[Place], talk: Talk) -> bool:
         return True
     if any(spoken_in(place).hearer.search(folded(place.text)) for place in own):
         return True
-    name = talk.material.person.name.casefold()
-    if any(name in text.casefold() for text in texts):
+    own_names = talk.material.person.name.casefold().split()
+    if any(name in words_in(text) for name in own_names for text in texts):
+        return True
+    if any(name in text for name in own_names if is_unspaced(name) for text in texts):
         return True
     known = [each for each in talk.material.entities if each.kind in WITH_A_LIFE]
     named = [each.name for each in talk.named if each.kind in WITH_A_LIFE]

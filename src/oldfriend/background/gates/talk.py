@@ -67,9 +67,9 @@ def talk_in(material: Material, named: Iterable[Named] = ()) -> Talk:
 
 
 def language_of(material: Material) -> str:
-    """In which language the person talks there; by default, in the one they usually do."""
+    """In which language the person talks there, by all that they say together."""
     spoken = " ".join(each.text for each in material.messages if each.trust == "person")
-    return detect_language(spoken, fallback=material.person.language or "en")
+    return detect_language(spoken, fallback=material.language)
 
 
 def spoken_in(place: Place) -> Telltales:

@@ -28,6 +28,7 @@ class Telltales:
     reported: re.Pattern[str]
     of_others: re.Pattern[str]
     ironic: re.Pattern[str]
+    hyperbole: re.Pattern[str]
     praise: re.Pattern[str]
     mishap: re.Pattern[str]
     preferring: re.Pattern[str]
@@ -74,6 +75,7 @@ class Telltales:
     likened: re.Pattern[str]
     light: re.Pattern[str]
     supposing: re.Pattern[str]
+    opining: re.Pattern[str]
     assent: frozenset[str]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.background.extraction import Named, Tied
+from oldfriend.background.gates.bonds import is_turned, tells_of
 from oldfriend.background.gates.evidence import supporting
 from oldfriend.background.gates.founding import around
 from oldfriend.background.gates.harm import order_fault, secret_fault
@@ -38,7 +39,7 @@ def checked_tie(tied: Tied, places: tuple[Place, ...], talk: Talk) -> Tied | Rea
         return support
     case = Case(claim=tidy(tied.claim, talk), places=support, talk=talk)
     fault = next((fault for gate in GATES if (fault := gate(case)) is not None), None)
-    fault = fault or ends_fault(tied, support, talk) or visit_fault(case)
+    fault = fault or ends_fault(tied, support, talk) or bond_fault(tied, case) or visit_fault(case)
     if fault is not None:
         return fault
     value = names_of(tied.second or tied.first, talk)[0]
@@ -65,6 +66,18 @@ def ends_fault(tied: Tied, places: Sequence[Place], talk: Talk) -> Reason | None
     if speakers and not is_called(names_of(tied.first, talk), speakers):
         return "words of another"
     return None if fits(tied, talk) else "unfit kind"
+
+
+def bond_fault(tied: Tied, case: Case) -> Reason | None:
+    """The words tell of another tie, or of the same the other way round."""
+    said = " ".join(place.said for place in case.places)
+    near = " ".join(each.text for place in case.places for each in around(place, case))
+    language = case.places[0].message.language or case.talk.language
+    if not tells_of(tied.tie, said, near=near, language=language):
+        return "unfounded"
+    is_own = not (tied.first and tied.second)
+    is_other_way = is_own and is_turned(tied.tie, said, by_first=not tied.first, language=language)
+    return "unfounded" if is_other_way else None
 
 
 def visit_fault(case: Case) -> Reason | None:

@@ -24,6 +24,7 @@ from oldfriend.background.rules.naming import (
 from oldfriend.background.rules.relating import names_in, ties_in, ties_told
 from oldfriend.background.rules.sentences import Sentence, statements_in
 from oldfriend.background.rules.summing import summary_of, topics_of
+from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.phrasebook import SPOKEN
@@ -35,6 +36,8 @@ RULES: Final = "rules/3"
 _NAMING_KEYS: Final[dict[str, EntityKind]] = {
     "location": "place", "birthplace": "place", "workplace": "org",
 }  # fmt: skip
+SHORT: Final = 80
+"""Characters of a message that may be in another language than is usual."""
 _HEARD: Final = {("person", "person"), ("other", "other"), ("companion", "companion")}
 
 
@@ -75,11 +78,33 @@ def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable
 
 
 def _sentences(message: Message, material: Material) -> Iterable[Read]:
-    language = message.language if message.language in SPOKEN else material.person.language
+    language = message.language if message.language in SPOKEN else material.language
     if language in SPOKEN and _is_heard(message):
-        book = rule_book(language or "")
+        book = _book_for(message, language)
         return ((sentence, book) for sentence in statements_in(message, book))
     return ()
+
+
+def _book_for(message: Message, usual: str) -> RuleBook:
+    """The book of the usual language, or of the only other one that reads a short message.
+
+    A few words ("Vivo en Sevilla.") do not tell their language; what they say does.
+    """
+    book = rule_book(usual)
+    is_told = detect_language(message.text, fallback="") != ""
+    if is_told or len(message.text) > SHORT or _is_read(message, book):
+        return book
+    others = [rule_book(each) for each in SPOKEN if each != usual]
+    reading = [other for other in others if _is_read(message, other)]
+    return reading[0] if len(reading) == 1 else book
+
+
+def _is_read(message: Message, book: RuleBook) -> bool:
+    """Whether a message says anything by a book."""
+    return any(
+        list(claims_in(sentence, book, frozenset())) or list(named_in(sentence, book))
+        for sentence in statements_in(message, book)
+    )
 
 
 def _is_heard(message: Message) -> bool:

@@ -4,7 +4,7 @@ Measures what came of a life against its truth; knows no database.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from oldfriend.domain.clock import DAY, parse_moment
@@ -34,11 +34,21 @@ def resolved_share(entities: Sequence[Entity], life: Life) -> float:
 
 
 def _several_in(life: Life) -> list[Called]:
-    """Who has several names, but for the person: they are nobody's acquaintance of theirs."""
+    """Who is called by several names, but for the person: nobody's acquaintance of theirs.
+
+    A name that only the truth gives, for nobody has said it, is no name by which one is known.
+    """
     return [
-        called for called in life.truth.names
-        if len(called.names) > 1 and not any(map(life.person.startswith, called.names))
-    ]  # fmt: skip
+        replace(called, name=said[0], aliases=tuple(said[1:]), later=())
+        for called in life.truth.names
+        if len(said := [name for name in called.names if is_said(name, life)]) > 1
+        and not any(map(life.person.startswith, called.names))
+    ]
+
+
+def is_said(name: str, life: Life) -> bool:
+    """Whether a name stands in anybody's words of a life."""
+    return any(name.casefold() in line.spoken.text.casefold() for line in life.lines)
 
 
 def _bearers_of(called: Called, present: Iterable[Entity]) -> list[Entity]:

@@ -18,7 +18,7 @@ from oldfriend.memory.profile import Profile, as_of, lasting_profile_of
 from oldfriend.memory.search.asked_for import ASKED_FOR, SURE, Values, values_of
 from oldfriend.memory.search.believed import BeliefHit, FoundBeliefs, surest
 from oldfriend.memory.search.finding import search
-from oldfriend.memory.search.graph import Graph, Reached
+from oldfriend.memory.search.graph import Fits, Graph, Reached, holds_now
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.latest import asks_for_the_latest
@@ -96,9 +96,9 @@ class BeliefIndex:
 
     @property
     def graph(self) -> Graph:
-        """How they are tied to each other and to the person."""
+        """How they are or were tied to each other and to the person."""
         if self._graph is None:
-            self._graph = Graph(self.live, self._meant)
+            self._graph = Graph(self._by_seq.values(), self._meant)
         return self._graph
 
     def named_in(self, text: str) -> tuple[Entity, ...]:
@@ -237,7 +237,9 @@ class BeliefIndex:
         hits = self._weighed(found, scale, named)
         hits += self._about(named, hits, unfit, scale)
         if not kinds or "triple" in kinds:
-            hits = self._with_reached(hits, self.reached(named), scale)
+            hits = self._with_reached(
+                hits, self.reached(named, fits=times.fits if times.is_past else holds_now), scale
+            )
         if times.is_before_now:
             hits = without_what_came_after(hits)
         best = surest(sorted(hits, key=lambda hit: (-hit.score, hit.known.base)))
@@ -251,9 +253,9 @@ class BeliefIndex:
             other_times=tuple(_by_key(values.other_times, scale)), asks_before=times.is_before_now,
         )  # fmt: skip
 
-    def reached(self, named: Sequence[Entity]) -> tuple[Reached, ...]:
-        """The ties of some, and of those who are tied to them."""
-        return self.graph.walk([each.id for each in named]) if named else ()
+    def reached(self, named: Sequence[Entity], *, fits: Fits = holds_now) -> tuple[Reached, ...]:
+        """The ties of some, and of those who are tied to them, at one time."""
+        return self.graph.walk([each.id for each in named], fits=fits) if named else ()
 
     def _with_reached(
         self, hits: Sequence[BeliefHit], reached: Sequence[Reached], scale: Scale

@@ -1,13 +1,14 @@
 """Who and what is tied to those whom a question names? Two steps from them, or the way between two.
 
-Reads ties that are believed now, under the names that they mean by now. Nobody is reached through
-the person themself: to them everything is tied. Knows no database.
+Ties are under the names that they mean by now, also those that hold no longer; each walk goes along
+those of one time. Nobody is reached through the person themself: to them everything is tied. Knows
+no database, and of times nothing but who tells which tie is of one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Known
@@ -19,6 +20,14 @@ LIKE_ONE_NAMED: Final = 0.3
 """How close what is reached is to a question, at best (ACCEPTANCE H9)."""
 FARTHER: Final = 0.8
 """So much of that is left at the second step."""
+
+Fits: TypeAlias = Callable[[Known], bool]
+"""Whether a tie is one of the time that is meant."""
+
+
+def holds_now(known: Known) -> bool:
+    """Whether a tie is believed now."""
+    return known.memory.is_live
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +50,43 @@ class Tied:
 
     known: Known
     other: Node
+    edge: Edge
 
 
 class Graph:
-    """All ties of one person's life that hold now: triples, and facts that tie two.
+    """All ties of one person's life: triples, and facts that tie two.
 
     Of those that say the same, the fact, or else the surest.
     """
 
     __slots__ = ("_of",)
 
-    def __init__(self, live: Iterable[Known], names: Names) -> None:
+    def __init__(self, known: Iterable[Known], names: Names) -> None:
         """Tie all ends together, under the names that they mean by now."""
-        surest: dict[Edge, Known] = {}
-        for known in sorted(live, key=_doubt):
-            edge = names.edge_of(known.memory)
-            if edge is not None:
-                surest.setdefault(edge, known)
         self._of: defaultdict[Node, list[Tied]] = defaultdict(list)
-        for edge, known in surest.items():
-            self._of[edge.first].append(Tied(known, edge.second))
-            self._of[edge.second].append(Tied(known, edge.first))
+        for each in sorted(known, key=_doubt):
+            edge = names.edge_of(each.memory)
+            if edge is not None:
+                self._of[edge.first].append(Tied(each, edge.second, edge))
+                self._of[edge.second].append(Tied(each, edge.first, edge))
 
-    def of(self, one: Node) -> Sequence[Tied]:
+    def of(self, one: Node, *, fits: Fits = holds_now) -> list[Tied]:
         """The ties of somebody, the surest first; of None, those of the person themself."""
-        return self._of.get(one, ())
+        surest: dict[Edge, Tied] = {}
+        for tied in self._of.get(one, ()):
+            if tied.edge not in surest and fits(tied.known):
+                surest[tied.edge] = tied
+        return list(surest.values())
 
-    def walk(self, start: Sequence[EntityId], *, most: int = MOST_REACHED) -> tuple[Reached, ...]:
+    def walk(
+        self, start: Sequence[EntityId], *, most: int = MOST_REACHED, fits: Fits = holds_now
+    ) -> tuple[Reached, ...]:
         """The ties that are reached from some, the nearest first, of those the surest."""
         reached: dict[str, Reached] = {}
         seen, front = set(start), list(dict.fromkeys(start))
         for step in range(1, STEPS + 1):
             ahead: list[EntityId] = []
-            for each, tied in self._around(front):
+            for each, tied in self._around(front, fits):
                 if len(reached) == most:
                     return tuple(reached.values())
                 reached.setdefault(tied.known.memory.id, Reached(tied.known, each, step))
@@ -95,8 +108,8 @@ class Graph:
         )
         return (via[0].known, ends[via[0].other]) if via else ()
 
-    def _around(self, front: Sequence[EntityId]) -> Iterator[tuple[EntityId, Tied]]:
-        return ((each, tied) for each in front for tied in self.of(each))
+    def _around(self, front: Sequence[EntityId], fits: Fits) -> Iterator[tuple[EntityId, Tied]]:
+        return ((each, tied) for each in front for tied in self.of(each, fits=fits))
 
 
 def _doubt(known: Known) -> tuple[bool, float, int, int]:

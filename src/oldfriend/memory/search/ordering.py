@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.memories import Known
+from oldfriend.domain.memories import Known, Memory
+from oldfriend.memory.overtaking import is_same_key
 from oldfriend.memory.search.believed import BeliefHit
 from oldfriend.memory.search.groups import Group, group_of
 from oldfriend.memory.search.latest import Answer, newest_first
@@ -18,13 +19,19 @@ OUTDONE: Final = 0.5  # what is so now, where one asks what was so before it
 
 def without_what_came_after(hits: Sequence[BeliefHit]) -> list[BeliefHit]:
     """What is so now comes later where it was asked what was so before it."""
-    past = {each.known.memory.key for each in hits if each.known.memory.ended_at is not None}
+    past = [each.known.memory for each in hits if each.known.memory.ended_at is not None]
     return [
-        replace(each, score=each.score * OUTDONE)
-        if each.known.memory.ended_at is None and each.known.memory.key in past
-        else each
+        replace(each, score=each.score * OUTDONE) if _comes_after(each.known.memory, past) else each
         for each in hits
     ]
+
+
+def _comes_after(memory: Memory, past: Sequence[Memory]) -> bool:
+    """Whether something is so now, and something else of the same key was so before."""
+    if memory.ended_at is not None:
+        return False
+    is_tie = memory.kind == "triple"
+    return any(is_same_key(memory, each) if is_tie else memory.key == each.key for each in past)
 
 
 def each_once(best_first: Sequence[BeliefHit]) -> list[BeliefHit]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.memories import Known, Status
+from oldfriend.domain.ties import DATED, FOR_GOOD
 from oldfriend.memory.overtaking import since
 from oldfriend.memory.search.dates import Span, spans_in
 from oldfriend.memory.search.questions import names_a_time_before
@@ -19,8 +20,10 @@ _ONCE = re.compile(
     r"|früher\w*|vorher\w*|vorig\w*|ehemalig\w*|damals|wohnte\w*|arbeitete\w*)\b"
     r"|以前|之前|过去|原来|曾经|当时|那时|从前"
 )
-_KEYED: Final = frozenset({"fact", "preference"})
-_ALWAYS: Final = frozenset({"name", "birthday", "birthplace", "hometown", "origin", "pronouns"})
+_KEYED: Final = frozenset({"fact", "preference", "triple"})
+_ALWAYS: Final[frozenset[str]] = FOR_GOOD | {
+    "name", "birthday", "birthplace", "hometown", "origin", "pronouns",
+}  # fmt: skip
 """What is so for good: whenever it was said first, it was so before."""
 _NEVER_SO: Final[frozenset[Status]] = frozenset({"rejected", "merged", "deprecated"})
 """What was only thought for a while, or is told by something else."""
@@ -45,8 +48,20 @@ def held(known: Known) -> Period:
     Nothing is known of its beginning where it was told of only afterwards.
     """
     memory = known.memory
+    if memory.kind == "triple" and memory.key in DATED:
+        return _time_of(known)
     begin, until = since(known), memory.holds_until
     return Period(None if until is not None and begin >= until else begin, until)
+
+
+def _time_of(known: Known) -> Period:
+    """When somebody was somewhere; or from when they planned it until it was to be."""
+    memory, told_at = known.memory, known.standing.first_seen
+    begin = memory.holds_from if memory.key == "visited" else told_at
+    until = memory.holds_until or memory.holds_from or memory.ended_at
+    if memory.key == "visited" and until is None:
+        until = told_at
+    return Period(begin, until if until is None or begin != until else until + 1)
 
 
 class Times:

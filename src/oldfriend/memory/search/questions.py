@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.ties import TIE_OF_KEY
 
 PROMISE: Final = "promise"
 """As a key: what somebody has promised."""
@@ -49,6 +50,8 @@ class Matter:
             return None
         if memory.kind == "commitment":
             return PROMISE if self.is_promise else None
+        if memory.kind == "triple":
+            return next((key for key in self.keys if TIE_OF_KEY.get(key) == memory.key), None)
         return bare if memory.kind in {"fact", "preference"} and bare in self.keys else None
 
 

@@ -65,5 +65,6 @@ def time_of(memory: Memory) -> tuple[Micros, Micros] | None:
 
 def moving(memory: Memory) -> float:
     """By how much a belief gains because it moved somebody, for better or worse."""
-    moved = max(abs(memory.impact) / 10, _TAGGED if memory.tags else 0.0)
+    aroused = (memory.arousal or 0) / 10
+    moved = max(abs(memory.impact) / 10, aroused, _TAGGED if memory.tags else 0.0)
     return 1 + (MOVING - 1) * min(moved, 1.0)

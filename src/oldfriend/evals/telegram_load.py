@@ -1,0 +1,168 @@
+"""How much can it carry on Telegram? Whole talks, from what Telegram tells to what it is sent.
+
+The Telegram is a process of its own (``bot_api``) on the same machine.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from statistics import quantiles
+
+from oldfriend.app.choices.sections import TelegramChoice
+from oldfriend.app.house import House
+from oldfriend.app.listening import listen_on
+from oldfriend.app.receiving import receive
+from oldfriend.app.wiring import open_telegram
+from oldfriend.app.working import work
+from oldfriend.channels.arriving import Message, Sender, Spot
+from oldfriend.domain.errors import OldfriendError, PlatformRefused
+from oldfriend.evals.bot_api import FIRST
+from oldfriend.evals.load import CHATS, MANY_CHATS, SLOW_S, house_with_model, remarks
+from oldfriend.evals.measuring import Measure, Scope, at_least, at_most, not_measured
+
+NAME = "telegram"
+TOKEN = "1:bench"
+IDLE_S, SETTLED_S = 10.0, 3.0
+LONGEST_S = 600.0
+
+
+class NotAnswered(OldfriendError):
+    """The Telegram of the measurement has ended before everybody was answered."""
+
+
+async def measure_telegram(scope: Scope) -> list[Measure]:
+    """Many chats at once, how evenly words are taken in, and what it takes when nobody talks."""
+    try:
+        return [
+            await measure_many_chats(rounds=1 if scope.quick else 5),
+            await measure_receiving(count=500 if scope.quick else 5_000),
+            await measure_idling(),
+        ]
+    except PlatformRefused as error:
+        return [not_measured("chats on Telegram", str(error), target=at_least(0.9))]
+
+
+async def measure_many_chats(*, rounds: int, chats: int = MANY_CHATS) -> Measure:
+    """Everybody writes again as soon as they are answered, by the clock on the wall."""
+    async with (
+        house_with_model(delay_s=SLOW_S) as house,
+        a_town(chats, rounds) as town,
+        serving(house, town, chats),
+    ):
+        taken_s = await town.all_answered_s()
+    turns = chats * rounds
+    return Measure(
+        name=f"{chats} chats on Telegram with a model of {SLOW_S:g} s", value=turns / taken_s,
+        unit="/s", reference=turns / (rounds * SLOW_S), target=at_least(0.9),
+        note="reference: as if nothing but the model took time",
+    )  # fmt: skip
+
+
+async def measure_receiving(*, count: int) -> Measure:
+    """How long the slow ones take until Telegram may be told that they are kept, by the wall."""
+    taken: list[float] = []
+    async with house_with_model(delay_s=0) as plain:
+        house = allowing(plain, CHATS)
+        for number, text in enumerate(remarks(count)):
+            said = message(FIRST + number % CHATS, number, text, at=house.clock())
+            began = time.perf_counter()
+            await receive(house, said)
+            taken.append((time.perf_counter() - began) * 1000)
+    percentiles = quantiles(taken[CHATS:], n=100)  # what makes people and chats comes once
+    return Measure(
+        name="taking in a message from Telegram, 95th percentile", value=percentiles[94],
+        unit="ms", reference=percentiles[49], target=at_most(4), note="reference: the median",
+    )  # fmt: skip
+
+
+async def measure_idling() -> Measure:
+    """What listening and working take of a processor while nobody says anything."""
+    async with (
+        house_with_model(delay_s=0) as house,
+        a_town(0, 0) as town,
+        serving(house, town, 1),
+    ):
+        await asyncio.sleep(SETTLED_S)
+        before = time.process_time()
+        await asyncio.sleep(IDLE_S)
+        taken_s = time.process_time() - before
+    return Measure(
+        name="idle on Telegram, of a core", value=100 * taken_s / IDLE_S, unit="%",
+        reference=1.0, target=at_most(1), note="reference: one per cent",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """The people of a Telegram of ours, and where that is."""
+
+    url: str
+    process: Process
+
+    async def all_answered_s(self) -> float:
+        """How long it took until everybody was answered. Raises NotAnswered."""
+        async with asyncio.timeout(LONGEST_S):
+            return float(await told_by(self.process))
+
+
+@asynccontextmanager
+async def a_town(chats: int, rounds: int) -> AsyncIterator[Town]:
+    """A Telegram on which so many people have so much to say, gone afterwards."""
+    command = [sys.executable, "-m", "oldfriend.evals.bot_api", str(chats), str(rounds)]
+    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+    try:
+        yield Town(f"http://127.0.0.1:{int(await told_by(process))}", process)
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def told_by(process: Process) -> float:
+    """The next number that it tells. Raises NotAnswered."""
+    assert process.stdout is not None
+    if not (line := await process.stdout.readline()):
+        raise NotAnswered("The Telegram of the measurement has ended.")
+    return float(json.loads(line))
+
+
+@asynccontextmanager
+async def serving(house: House, town: Town, chats: int) -> AsyncIterator[None]:
+    """Listen to everybody on that Telegram meanwhile, and answer them without a pause."""
+    house, stopping = allowing(house, chats), asyncio.Event()
+    chosen = replace(house.settings.telegram, base_url=town.url, quiet_s=0.0)
+    settings = replace(house.settings, telegram=chosen)
+    telegram = open_telegram(TOKEN, settings)
+    house = replace(house, settings=settings, channels={NAME: telegram})
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(work(house, stopping=stopping))
+            tasks.create_task(listen_on(NAME, house, stopping))
+            try:
+                yield
+            finally:
+                stopping.set()
+    finally:
+        await telegram.close()
+
+
+def allowing(house: House, chats: int) -> House:
+    """A house to whose companion so many people on Telegram may talk."""
+    allowed = tuple(str(FIRST + chat) for chat in range(chats))
+    return replace(
+        house, settings=replace(house.settings, telegram=TelegramChoice(allowed=allowed))
+    )
+
+
+def message(person: int, number: int, text: str, *, at: int) -> Message:
+    """Something that somebody says on Telegram."""
+    address = str(person)
+    return Message(
+        spot=Spot(channel=NAME, address=address, title=address, is_private=True),
+        sender=Sender(address=address, name=f"P{person}"), key=f"message:{person}:{number}",
+        number=number, at=at, text=text,
+    )  # fmt: skip

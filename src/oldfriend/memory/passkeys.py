@@ -1,0 +1,139 @@
+"""Which passkeys are whose, and what were their devices asked to sign?
+
+A passkey's secret never leaves its device; what is kept here proves who has it, and opens nothing.
+Knows nothing of how a signature is checked.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import MINUTE, SECOND, Micros
+from oldfriend.domain.errors import InvalidInput, NotFound, TooManyAttempts
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.messages import storable
+from oldfriend.memory.sign_in import print_of
+
+CHALLENGE_GOOD_FOR: Final = 5 * MINUTE
+MOST_CHALLENGES: Final = 200
+"""So many may be open at once, of everybody together."""
+LONGEST_NAME: Final = 80
+MOST_PASSKEYS: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passkey:
+    """A passkey of somebody."""
+
+    id: str
+    person: PersonId
+    name: str
+    public_key: bytes
+    sign_count: int
+    made_at: Micros
+    used_at: Micros | None = None
+
+
+async def write_challenge(tx: Transaction, challenge: str, person: str, *, now: Micros) -> None:
+    """Keep what a device is asked to sign; ``person`` is empty where somebody signs in.
+
+    Raises TooManyAttempts.
+    """
+    await tx.run("DELETE FROM web_challenge WHERE expires_at <= :now", now=now)
+    row = await tx.row("SELECT count(*) FROM web_challenge")
+    if row is not None and row[0] >= MOST_CHALLENGES:
+        raise TooManyAttempts(
+            "Too many sign in at once. Wait a few minutes.",
+            retry_after_s=CHALLENGE_GOOD_FOR // SECOND,
+        )
+    await tx.run(
+        """INSERT INTO web_challenge (print, person, expires_at)
+           VALUES (:print, :person, :expires_at)""",
+        print=print_of(challenge), person=person, expires_at=now + CHALLENGE_GOOD_FOR,
+    )  # fmt: skip
+
+
+async def use_challenge(tx: Transaction, challenge: str, person: str, *, now: Micros) -> bool:
+    """Use a challenge up; whether it was one, and for this."""
+    touched = await tx.run(
+        "DELETE FROM web_challenge WHERE print = :print AND person = :person AND expires_at > :now",
+        print=print_of(challenge),
+        person=person,
+        now=now,
+    )
+    return touched == 1
+
+
+async def write_passkey(tx: Transaction, passkey: Passkey) -> Passkey:
+    """Keep a new passkey. Raises InvalidInput."""
+    clean = " ".join(storable(passkey.name).split())[:LONGEST_NAME] or "Passkey"
+    if len(await list_passkeys(tx, passkey.person)) >= MOST_PASSKEYS:
+        raise InvalidInput(f"There are {MOST_PASSKEYS} passkeys. Take some away first.")
+    made = await tx.run(
+        """INSERT INTO web_passkey (id, person, name, public_key, sign_count, made_at)
+           VALUES (:id, :person, :name, :public_key, :sign_count, :made_at)
+           ON CONFLICT (id) DO NOTHING""",
+        id=passkey.id, person=passkey.person, name=clean, public_key=passkey.public_key,
+        sign_count=passkey.sign_count, made_at=passkey.made_at,
+    )  # fmt: skip
+    if not made:
+        raise InvalidInput("This passkey is known already.")
+    return await get_passkey(tx, passkey.person, passkey.id)
+
+
+async def find_passkey(tx: Transaction, name: str) -> Passkey | None:
+    """The passkey that its device calls so, whosever it is."""
+    row = await tx.row(
+        """SELECT id, person, name, public_key, sign_count, made_at, used_at FROM web_passkey
+           WHERE id = :id""",
+        id=name,
+    )
+    return None if row is None else passkey_from(row)
+
+
+async def get_passkey(tx: Transaction, person: PersonId, name: str) -> Passkey:
+    """A passkey of a person. Raises NotFound."""
+    found = next((each for each in await list_passkeys(tx, person) if each.id == name), None)
+    if found is None:
+        raise NotFound("There is no such passkey; it may have been taken away already.")
+    return found
+
+
+async def list_passkeys(tx: Transaction, person: PersonId) -> list[Passkey]:
+    """A person's passkeys, the oldest first."""
+    rows = await tx.rows(
+        """SELECT id, person, name, public_key, sign_count, made_at, used_at FROM web_passkey
+           WHERE person = :person ORDER BY made_at, id""",
+        person=person,
+    )
+    return [passkey_from(row) for row in rows]
+
+
+async def note_use_of_passkey(
+    tx: Transaction, passkey: Passkey, *, sign_count: int, now: Micros
+) -> bool:
+    """Note that a passkey was used, and how often its device says so; whether it is still there."""
+    touched = await tx.run(
+        """UPDATE web_passkey SET sign_count = :sign_count, used_at = :now
+           WHERE id = :id AND person = :person""",
+        sign_count=sign_count, now=now, id=passkey.id, person=passkey.person,
+    )  # fmt: skip
+    return touched == 1
+
+
+async def take_passkey(tx: Transaction, person: PersonId, name: str) -> None:
+    """Let a passkey of a person open nothing any more. Raises NotFound."""
+    taken = await tx.run(
+        "DELETE FROM web_passkey WHERE id = :id AND person = :person", id=name, person=person
+    )
+    if not taken:
+        raise NotFound("There is no such passkey; it may have been taken away already.")
+
+
+def passkey_from(row: Row) -> Passkey:
+    """A passkey from its columns."""
+    name, person, called, public_key, sign_count, made_at, used_at = row
+    return Passkey(
+        id=name, person=PersonId(person), name=called, public_key=bytes(public_key),
+        sign_count=sign_count, made_at=made_at, used_at=used_at,
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""Who reads makes up who is tied to whom, and what the companion thinks: the gates refuse it."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Final
+
+import pytest
+
+from oldfriend.background.checking import check
+from oldfriend.background.extraction import Extraction
+from oldfriend.background.reading import read_by_model
+from oldfriend.evals.lives.asked import asked_of
+from oldfriend.evals.lives.loading import PAIRS, load_life
+from oldfriend.evals.lives.misleading import OPINIONS, TIES, misleading, names_in, told_in
+from oldfriend.evals.lives.tying import item_of
+from oldfriend.llm.model import Request
+from oldfriend.llm.scripted import ScriptedModel
+from tests.evals.lives.living import material_of
+
+load_once = cache(load_life)
+NAMES: Final = [name for pair in PAIRS.values() for name in pair]
+LEFT: Final = {"other_tie": 4, "turned_round": 2, "only_beside": 1, "contrary_of_own": 2}
+"""What was seen to pass on 2026-11-22 over all lives; 0 is wanted, and of all others it is so."""
+
+
+def told(found: Extraction) -> int:
+    """How many ties and opinions there are."""
+    return len(found.ties) + sum(claim.kind == "opinion" for claim in found.claims)
+
+
+async def passed(life_name: str, answer: Callable[[Request], str]) -> tuple[int, int]:
+    """How many of the ties and opinions of a reader pass, and how many there were."""
+    life, through, given = load_once(life_name), 0, 0
+    for day in life.days:
+        material = material_of(life, day)
+        found = await read_by_model(ScriptedModel(answer), material)
+        given += told(found)
+        through += told(check(found, material).extraction) if told(found) else 0
+    return through, given
+
+
+@pytest.mark.parametrize("falsehood", [*TIES, *OPINIONS])
+async def test_falsehoods_do_not_pass(falsehood: str) -> None:
+    """Other ties, turned ones, between others, by the companion; opinions of nobody's own."""
+    counts: Counter[str] = Counter()
+    for name in NAMES:
+        through, given = await passed(name, misleading(load_once(name), falsehood))
+        counts.update(through=through, given=given)
+
+    assert counts["given"] > 0
+    assert counts["through"] <= LEFT.get(falsehood, 0)
+
+
+async def test_what_is_true_passes() -> None:
+    """The same two, tied as the words say: at least 43 of 50."""
+    through = 0
+    for name in NAMES:
+
+        def answer(request: Request, name: str = name) -> str:
+            life = load_once(name)
+            asked = asked_of(request, life)
+            found: dict[str, object] = {each: [] for each in asked.parts}
+            found |= {
+                "names": names_in(life, asked.lines), "summary": "", "mood": None,
+                "self_check": {"missed_peak": "none", "attribution": "all theirs"},
+                "ties": [item_of(each.one, each.tie, each.other, each, life, asked.lines)
+                         for each in told_in(life, asked.lines)],
+            }  # fmt: skip
+            return json.dumps(found, ensure_ascii=False)
+
+        through += (await passed(name, answer))[0]
+
+    assert through >= 43
