@@ -20,10 +20,10 @@ LONGEST_MS: Final = 20_000
 
 
 @contextmanager
-def opened_browser() -> Iterator[Browser]:
-    """A browser without a window."""
+def opened_browser(*more: str) -> Iterator[Browser]:
+    """A browser without a window; with more options, where they are needed."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*OPTIONS])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*OPTIONS, *more])
         try:
             yield browser
         finally:

@@ -2,27 +2,13 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.journeys.conftest import fill
 from tests.processes import Program, line_of
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of two megabytes."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
-    try:
-        subprocess.run(mounting, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"a disk cannot be made here ({error}); tests/db has the same with a limit")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
 
 
 def test_a_full_disk_is_said_plainly_and_costs_nothing_that_was_kept(
@@ -52,11 +38,10 @@ def test_a_chat_goes_on_while_the_disk_is_full_and_is_kept_once_there_is_room(
     store = {"OLDFRIEND_DATABASE": address.format(small_disk)}
     program = Program(data=oldfriend.data, environment=store)
     program.done("say", "My cat is called Miso.")
-    filler = small_disk / "filler"
     story = "I would like to tell you a story. " * 200
     with program.started("chat") as process:
         say(process, "Hello there.")
-        filler.write_bytes(bytes(shutil.disk_usage(small_disk).free))
+        filler = fill(small_disk)
         for line in (f"I have a boat called Dora. {story}", "What is my boat called?"):
             answered = say(process, line)
         filler.unlink()

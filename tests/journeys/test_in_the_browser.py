@@ -1,20 +1,18 @@
-"""Somebody opens the link that serve prints, talks, sees what is learned, and asks why."""
+"""Somebody opens a link, talks, sees what is learned, and asks why."""
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.cli.serving import Running, on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say, watched
-from tests.processes import Program, kill, line_of
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program, kill
 
 pytestmark = NEEDS_CHROMIUM
-LINK = re.compile(r"http://localhost:\d+/#[\w-]+$")
 
 
 @pytest.fixture(scope="module")
@@ -30,29 +28,9 @@ def program(tmp_path: Path) -> Program:
     return on_any_port(Program(data=tmp_path / "data"))
 
 
-def link_of(running: Running) -> str:
-    """The link that serve has printed."""
-    while not (found := LINK.search(line_of(running.process.stdout))):
-        pass
-    return found[0]
-
-
-@contextmanager
-def opened(browser: Browser, link: str, **how: object) -> Iterator[tuple[Page, list[str]]]:
-    """A page of a new visitor, and what it complains of."""
-    context = browser.new_context(locale="en-GB", timezone_id="Europe/Lisbon", **how)
-    page = context.new_page()
-    complaints = watched(page)
-    page.goto(link)
-    try:
-        yield page, complaints
-    finally:
-        context.close()
-
-
 def test_from_the_link_to_why(browser: Browser, program: Program) -> None:
     """Link, hello, remember something, ask, why; nothing fails on the way, also on a phone."""
-    with served(program) as running, opened(browser, link_of(running)) as (page, complaints):
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
         expect(page.get_by_label("Say something …")).to_be_focused()
         say(page, "Hello")
         say(page, "Remember that my sister Ana was born in Porto on 3 May 1991.")
@@ -78,7 +56,7 @@ def test_what_is_wrong_is_taken_back_and_what_was_taken_back_returns(
     browser: Browser, program: Program
 ) -> None:
     """Undo stands beside it; forgetting shows what would go, and does nothing."""
-    with served(program) as running, opened(browser, link_of(running)) as (page, complaints):
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
         say(page, "Remember that my cat is called Miso.")
         line = page.locator(".belief", has_text="my cat is called Miso")
         line.get_by_role("button", name="wrong").click()
@@ -87,8 +65,9 @@ def test_what_is_wrong_is_taken_back_and_what_was_taken_back_returns(
         expect(line).to_have_count(1)
         expect(line.get_by_text("kept")).to_be_visible()
         line.get_by_role("button", name="forget").click()
-        expect(page.locator(".goes")).to_contain_text("my cat is called Miso.")
-        expect(page.get_by_role("dialog")).to_contain_text("oldfriend forget")
+        expect(page.locator(".follows")).to_contain_text("my cat is called Miso.")
+        page.get_by_role("link", name="Chat").click()
+        expect(line).to_have_count(1)
 
     assert complaints == []
 
@@ -97,7 +76,7 @@ def test_what_was_said_elsewhere_appears_and_a_lost_connection_loses_nothing(
     browser: Browser, program: Program
 ) -> None:
     """The server is killed, words are written meanwhile and said elsewhere; it starts again."""
-    with served(program) as first, opened(browser, link_of(first)) as (page, _):
+    with served(program) as first, opened(browser, new_link(program)) as (page, _):
         program.done("say", "hello from the terminal")
         expect(page.locator(".mine", has_text="hello from the terminal")).to_contain_text(
             "terminal"
@@ -124,7 +103,7 @@ def test_what_was_said_elsewhere_appears_and_a_lost_connection_loses_nothing(
 def test_words_that_look_like_code_are_only_words(browser: Browser, program: Program) -> None:
     """In a message, and in what is learned from it."""
     code = '<img src=x onerror="document.title=1">'
-    with served(program) as running, opened(browser, link_of(running)) as (page, complaints):
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
         say(page, f"Remember that {code} is my motto.")
         expect(page.locator(".belief", has_text=code)).to_have_count(1)
         images = page.locator("img").count()
@@ -135,14 +114,13 @@ def test_words_that_look_like_code_are_only_words(browser: Browser, program: Pro
 
 def test_a_link_opens_once_and_signing_out_closes(browser: Browser, program: Program) -> None:
     """The page then says how to get a new one, which opens."""
-    with served(program) as running:
-        link = link_of(running)
+    with served(program):
+        link = new_link(program)
         with opened(browser, link) as (page, _):
+            page.get_by_role("link", name="Settings").click()
             page.get_by_role("button", name="Sign out").click()
             expect(page.get_by_text("oldfriend link")).to_be_visible()
         with opened(browser, link) as (page, _):
             expect(page.get_by_text("oldfriend link")).to_be_visible()
-        new = LINK.search(program.done("link").stdout.strip())
-        assert new
-        with opened(browser, new[0]) as (page, _):
+        with opened(browser, new_link(program)) as (page, _):
             expect(page.get_by_label("Say something …")).to_be_visible()

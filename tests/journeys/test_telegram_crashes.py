@@ -8,21 +8,25 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Sizes
 from tests.fakes.telegram import World, running_telegram
-from tests.fakes.telegram.world import sometimes
+from tests.fakes.telegram.world import Shown, sometimes
+from tests.journeys.conftest import enlarge, fill
 from tests.journeys.telegram_home import home_on
 from tests.processes import Program, kill, running, until
 
 FAULTY = 0.25
 FIRST_USER = 1_000
+WINDOW_S = 2.0
+"""At most, on a machine that has much else to do: what is sent is noted in the next write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class Seen:
 
     lost: list[str]
     disordered: list[int]  # chats
-    doubled: int  # messages too many
+    doubled: list[Shown]  # each as it was shown before it was shown once more
 
 
 @pytest.fixture
@@ -48,12 +52,15 @@ def note(number: int) -> str:
 
 def look(world: World, said: dict[int, list[str]]) -> Seen:
     """Compare what was said with what was answered, chat by chat."""
-    lost, disordered, doubled = [], [], 0
+    lost, disordered, doubled = [], [], []
     for chat, notes in said.items():
-        replies = [text for text in world.texts(chat) if "box" in text]
-        order = list(dict.fromkeys(next(n for n in notes if n in text) for text in replies))
+        replies = [each for each in world.shown if each.chat == chat and "box" in each.text]
+        answered = [next(n for n in notes if n in each.text) for each in replies]
+        order = list(dict.fromkeys(answered))
         lost += [each for each in notes if each not in order]
-        doubled += len(replies) - len(order)
+        doubled += [
+            each for place, each in enumerate(replies) if answered[place] in answered[place + 1 :]
+        ]
         if order != [each for each in notes if each in order]:
             disordered.append(chat)
     return Seen(lost, disordered, doubled)
@@ -95,7 +102,7 @@ def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(
     seen = look(world, said)
 
     assert (seen.lost, seen.disordered) == ([], [])
-    assert seen.doubled == (1 if step == "sent" else 0)
+    assert len(seen.doubled) == (1 if step == "sent" else 0)
 
 
 @pytest.mark.timeout(3600)
@@ -120,7 +127,7 @@ def test_nobody_loses_a_word(
     world.chance = sometimes(faulty, seed=3)
     commands = ["serve"] if engine == "sqlite" else ["serve", "work", "work"]
     said: dict[int, list[str]] = {user: [] for user in users}
-    kills = 0
+    kills: list[float] = []
     with ExitStack() as alive:
         team = [alive.enter_context(home.program.started(each)) for each in commands]
         for number in range(sizes.crash_messages):
@@ -132,15 +139,69 @@ def test_nobody_loses_a_word(
                 world.wait(lambda: len(world.shown) > before, seconds=30)  # noqa: B023
                 time.sleep(chance.uniform(0, 0.5))
                 nth = chance.randrange(len(team))
+                kills.append(time.monotonic())
                 kill(team[nth])
-                kills += 1
                 team[nth] = alive.enter_context(home.program.started(commands[nth]))
         longest_s = 60 + 1.5 * sizes.crash_messages
         until(lambda: is_all_answered(world, said), within_s=longest_s)
         time.sleep(3)  # for anything that would be shown twice
     seen = look(world, said)
-    record_property("doubled", f"{seen.doubled} of {len(world.shown)}, {kills} kills")
+    struck = [kill_after(each, kills) for each in seen.doubled]
+    told = told_of(seen, kills, len(world.shown))
+    record_property("told", told)
 
     assert seen.lost == []
     assert seen.disordered == []
-    assert seen.doubled <= kills
+    assert all(kill - each.at < WINDOW_S for each, kill in zip(seen.doubled, struck, strict=True))
+    in_chats = Counter((each.chat, kill) for each, kill in zip(seen.doubled, struck, strict=True))
+    assert set(in_chats.values()) <= {1}
+
+
+def kill_after(shown: Shown, kills: list[float]) -> float:
+    """When somebody was killed next after something was shown."""
+    return min((each for each in kills if each >= shown.at), default=float("inf"))
+
+
+def told_of(seen: Seen, kills: list[float], shown: int) -> str:
+    """The figures of a run, for whoever reads them."""
+    struck = Counter(kill_after(each, kills) for each in seen.doubled)
+    widths = sorted(kill_after(each, kills) - each.at for each in seen.doubled)
+    return (
+        f"{shown} shown, lost {len(seen.lost)}, disordered {len(seen.disordered)}, "
+        f"doubled {len(seen.doubled)}; {len(kills)} kills, {len(struck)} of them in the window, "
+        f"at most {max(struck.values(), default=0)} by one, shown up to "
+        f"{1000 * max(widths, default=0):.0f} ms before"
+    )
+
+
+def test_a_full_disk_loses_nothing(oldfriend: Program, world: World, small_disk: Path) -> None:
+    """What cannot be kept is not confirmed to Telegram, and heard again once there is room."""
+    enlarge(small_disk, 16)
+    users = range(FIRST_USER, FIRST_USER + 3)
+    home = home_on(
+        replace(oldfriend, data=small_disk / "data"), world, OLDFRIEND_TELEGRAM_QUIET_S="0",
+        OLDFRIEND_TELEGRAM_ALLOWED=",".join(map(str, users)), OLDFRIEND_MEMORY_FORMS="false",
+    )  # fmt: skip
+    said: dict[int, list[str]] = {user: [] for user in users}
+
+    def says(count: int) -> None:
+        for number in range(count):
+            for user in users:
+                said[user].append(note(1000 * len(said[user]) + user + number))
+                world.says(user, f"remember that {said[user][-1]}")
+
+    with home.program.started("serve"):
+        says(1)
+        until(lambda: is_all_answered(world, said), within_s=60)
+        filler = fill(small_disk)
+        says(8)
+        time.sleep(3)
+        is_refused = not is_all_answered(world, said)
+        waiting = len(world.updates)
+        filler.unlink()
+        until(lambda: is_all_answered(world, said), within_s=120)
+    seen = look(world, said)
+
+    assert is_refused
+    assert waiting > 0
+    assert (seen.lost, seen.disordered) == ([], [])

@@ -142,9 +142,7 @@ async def test_a_session_that_somebody_else_chose_is_not_taken_over(
     ],
     ids=str,
 )
-async def test_nothing_forged_is_heard(
-    browse: Browse, headers: dict[str, str]
-) -> None:
+async def test_nothing_forged_is_heard(browse: Browse, headers: dict[str, str]) -> None:
     """Whatever cookie a browser sends along for it."""
     browser = await browse()
     refused = await browser.post(

@@ -15,11 +15,12 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+
 from tests.conftest import SIZE, SQLITE_ONLY
 from tests.web.conftest import Browse, Site
 from tests.web.openapi import operations
 
-EXAMPLES = 60 if SIZE == "full" else 3
+EXAMPLES = 60 if SIZE == "full" else 2
 CHECKS = [
     not_a_server_error, status_code_conformance, content_type_conformance,
     response_schema_conformance,
@@ -57,9 +58,7 @@ async def test_every_route_says_what_it_is_and_shows_an_example(browse: Browse) 
 
 @SQLITE_ONLY
 @pytest.mark.timeout(240 if SIZE != "full" else 3000)
-async def test_whatever_is_asked_is_answered_as_it_is_described(
-    site: Site, browse: Browse
-) -> None:
+async def test_whatever_is_asked_is_answered_as_it_is_described(site: Site, browse: Browse) -> None:
     """With a token that may do everything: no error inside, no status or form that is not told."""
     browser = await browse()
     made = await browser.post("/tokens", json={"name": "contract", "scope": "admin"})
@@ -74,10 +73,7 @@ async def test_whatever_is_asked_is_answered_as_it_is_described(
         session.trust_env = False
         session.headers.update(headers)
         for each in named.values():
-            try:
-                await asyncio.to_thread(ask, each, session, site.origin)
-            except BaseException as e:
-                print("XXX", each.method, each.path, str(e)[:900])
+            await asyncio.to_thread(ask, each, session, site.origin)
         still = await asyncio.to_thread(session.get, f"{site.origin}/api/v1/session")
 
     assert len(named) > 50

@@ -1,4 +1,4 @@
-"""By what programs and devices come in, and what ends it: tokens, passkeys, sessions, invitations."""
+"""By what one comes in, and what ends it: tokens, passkeys, sessions, invitations."""
 
 from contextlib import asynccontextmanager
 
@@ -64,9 +64,7 @@ async def test_a_program_talks_with_a_token_and_may_no_more_than_its_scope(
 
 
 @SQLITE_ONLY
-async def test_a_token_ends_when_it_is_due(
-    site: Site, browse: Browse, clock: FrozenClock
-) -> None:
+async def test_a_token_ends_when_it_is_due(site: Site, browse: Browse, clock: FrozenClock) -> None:
     """And what never was one opens nothing, nor a cookie beside it."""
     browser = await browse()
     made = await token_for(browser, "read", days=1)

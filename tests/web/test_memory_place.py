@@ -288,3 +288,24 @@ async def test_how_strong_something_was_grows_with_its_words(
     assert listed == now
     assert then["items"][0]["times_seen"] == 1
     assert then["items"][0]["course"] == []
+
+
+async def test_what_was_a_mistake_is_told_from_what_has_changed(full: Full) -> None:
+    """With a day it was so until then; without one it never was."""
+    changed, mistaken, *_ = await full.all(kind="fact", sort="newest")
+    day = day_of(full.memories[-1])
+    new = await full.browser.patch(
+        f"/memories/{changed['id']}", json={"text": "It is red now.", "value": "red", "since": day}
+    )
+    await full.browser.patch(
+        f"/memories/{mistaken['id']}", json={"text": "It is blue.", "value": "blue"}
+    )
+    before = [
+        (await full.browser.get(f"/memories/{each['id']}")).json()["status"]
+        for each in (changed, mistaken)
+    ]
+    steps = (await full.browser.get(f"/memories/{new.json()['id']}/history")).json()["steps"]
+
+    assert new.json()["value"] == "red"
+    assert before == ["superseded", "rejected"]
+    assert {each["id"] for each in steps} == {changed["id"], new.json()["id"]}

@@ -168,7 +168,8 @@ class Watch:
         progress = progress_data(self._progress, self._me.person.zone)
         return Event(
             topic="chat.connection.ready",
-            data={"mood": mood_data(self._mood), "progress": progress}, position=self._since,
+            data={"mood": mood_data(self._mood), "progress": progress},
+            position=self._since,
         )
 
     @property

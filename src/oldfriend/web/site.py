@@ -43,12 +43,14 @@ STATIC: Final = Path(__file__).parent / "static"
 PROBLEMS: Final = {"model": Problem, "content": {"application/problem+json": {}}}
 
 CONDITIONS: Final = {
-    401: "Not signed in.", 403: "Not allowed with this session, token or person.",
+    400: "It cannot be read at all.", 401: "Not signed in.",
+    403: "Not allowed with this session, token or person.",
     404: "There is no such thing, or it is somebody else's.",
     409: "Something has changed meanwhile, or stands in the way.",
     412: "It was read before somebody changed it.", 413: "That is too much.",
     422: "It cannot be read, or cannot be right.",
-    429: "Too much was tried in vain, or at once; `Retry-After` says how long to wait.",
+    428: "It is to be looked at first: send the `ETag` of that as `If-Match`.",
+    429: "Too much was tried in vain, or at once. `Retry-After`: how long to wait.",
     502: "Somebody else does not answer as they should.",
     503: "The memory cannot be read or written now.",
 }  # fmt: skip

@@ -53,9 +53,7 @@ async def ask_for_new(me: Holder, request: Request, room: Here) -> Asked:
 async def add_passkey(made: PasskeyMade, me: Holder, request: Request, room: Here) -> PasskeyShape:
     """Verify what the device has made, and keep its public half."""
     name = made.name.strip() or browser_named(request.headers.get("user-agent", ""))
-    passkey = await add_made(
-        room.house, me.person, place_of(request), made.credential, name=name
-    )
+    passkey = await add_made(room.house, me.person, place_of(request), made.credential, name=name)
     return passkey_shape(passkey, zone=me.person.zone)
 
 

@@ -74,7 +74,9 @@ def wanted_of(  # noqa: PLR0913 -- each is a filter that can be named in the add
     kind: Annotated[list[ListedKind] | None, Query(description="Only such.")] = None,
     status: Annotated[list[Status] | None, Query(description="Only such; so no summaries.")] = None,
     subject: Annotated[Subject | None, Query(description="Whom it is about.")] = None,
-    tag: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
+    tag: Annotated[
+        str | None, Query(min_length=1, max_length=100, description="Only what has this tag.")
+    ] = None,
     pinned: Annotated[bool, Query(description="Only what is pinned.")] = False,
     ended: Annotated[bool, Query(description="Also what is no longer believed.")] = False,
     sort: Annotated[Order, Query(description="In which order; by kind, each in its own.")] = "kind",
@@ -174,8 +176,9 @@ async def put_right(
             base = None
         if corrected.text is not None:
             changed = await correcting.edit(
-                room.house, me.person.id, memory, corrected.text, value=corrected.value, base=base
-            )
+                room.house, me.person.id, memory, corrected.text, value=corrected.value,
+                since=correcting.changed_on(corrected.since, me.person.zone), base=base,
+            )  # fmt: skip
             memory = changed[0].id
     except StaleDecision as error:
         raise Refused(

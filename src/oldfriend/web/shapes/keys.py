@@ -67,7 +67,9 @@ class PasskeyMade(Answered):
         "name": "My laptop",
     }]})  # fmt: skip
     name: str = Field(
-        default="", max_length=80, description="How it is called in the list; else as the browser is."
+        default="",
+        max_length=80,
+        description="How it is called in the list; else as the browser is.",
     )
 
 

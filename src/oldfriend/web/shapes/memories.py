@@ -174,6 +174,10 @@ class Corrected(Shape):
 
     text: Annotated[str | None, Field(min_length=1, max_length=4000)] = None
     value: str | None = Field(default=None, max_length=1000)
+    since: str | None = Field(
+        default=None, max_length=40, examples=["2026-03-14"],
+        description="It was right, and has changed on this day; without: it was a mistake.",
+    )  # fmt: skip
     due: str | None = Field(
         default=None, max_length=40, examples=["2026-03-14", "none"],
         description="When a promise or an expectation is due: a day, a time, or “none”.",
@@ -182,7 +186,7 @@ class Corrected(Shape):
     @model_validator(mode="after")
     def says_something(self) -> "Corrected":
         """Refuse what puts nothing right."""
-        if self.text is None and (self.due is None or self.value is not None):
+        if self.text is None and (self.due is None or self.value or self.since):
             raise ValueError("say the text that is right, or when it is due")
         return self
 

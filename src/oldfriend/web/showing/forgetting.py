@@ -86,6 +86,8 @@ def forgotten_shape(report: Report, *, done_at: Micros, zone: str, has_files: bo
 def before_shape(entry: Audited, *, zone: str) -> ForgottenBefore:
     """That something was forgotten."""
     return ForgottenBefore(
-        digest=entry.digest, done_at=in_zone(entry.done_at, zone), what=entry.what,
+        digest=entry.digest,
+        done_at=in_zone(entry.done_at, zone),
+        what=entry.what,
         counts=dict(entry.counts),
     )

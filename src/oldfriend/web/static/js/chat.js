@@ -12,6 +12,7 @@ import * as unsent from "./unsent.js";
 import { dayOf, t } from "./words.js";
 
 const NEAR_END_PX = 120;
+const DAY_PX = 48;
 const AHEAD_PX = 900; // so far before one reaches it more is read
 const COVERED = "(max-width: 1080px)"; // what opens lies over the talk
 const SHOWN_MS = 1600;
@@ -105,7 +106,8 @@ function notePlace(list, keeps) {
   if (isNear.value !== keeps.isAtEnd) isNear.value = keeps.isAtEnd;
   const { top } = list.getBoundingClientRect();
   const first = [...list.querySelectorAll("article[id]")].find((each) => each.getBoundingClientRect().bottom > top);
-  const day = first?.querySelector("time")?.dateTime ?? "";
+  const isTop = !store.hasEarlier.value && list.scrollTop < DAY_PX; // there the day stands in the talk itself
+  const day = isTop ? "" : (first?.querySelector("time")?.dateTime ?? "");
   if (dayInSight.value.slice(0, 10) !== day.slice(0, 10)) dayInSight.value = day;
   keeps.anchor = first ? { id: first.id, top: first.getBoundingClientRect().top } : null;
 }

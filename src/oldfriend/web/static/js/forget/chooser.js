@@ -11,7 +11,7 @@ const WAYS = ["ids", "about", "span", "import", "everything"];
 export function Chooser() {
   const [way, setWay] = useState(wayOf(wish.value));
   useEffect(() => {
-    if (wayOf(wish.value) !== "ids" || wish.value.ids?.length) setWay(wayOf(wish.value));
+    if (wayOf(wish.value)) setWay(wayOf(wish.value));
   }, [wish.value]);
   const choose = (chosen) => {
     setWay(chosen);

@@ -10,20 +10,26 @@ const CHANGED = 412;
 const TYPING_MS = 200;
 const DUE = ["commitment", "expectation"];
 
+/** The day that it is here. */
+const today = () => new Date().toLocaleDateString("sv");
+
 /** Say how it is. */
 export function Edit({ belief, after, again }) {
   const [text, setText] = useState(belief.text);
   const [value, setValue] = useState(belief.value ?? "");
   const [due, setDue] = useState(belief.due_at?.slice(0, 10) ?? "");
+  const [since, setSince] = useState(null); // null: it was a mistake
   const [why, setWhy] = useState("");
   const [seen, setSeen] = useState(belief.etag); // what one looked at when one began, whatever is decided meanwhile
   const field = useRef(null);
   useEffect(() => field.current.focus(), []);
+  const isOther = belief.value && value.trim() !== belief.value;
   const save = async (event) => {
     event.preventDefault();
     const corrected = {};
     if (text.trim() !== belief.text) corrected.text = text.trim();
-    if (belief.value && value.trim() !== belief.value) Object.assign(corrected, { text: text.trim(), value: value.trim() });
+    if (belief.value && (corrected.text || isOther)) Object.assign(corrected, { text: text.trim(), value: value.trim() });
+    if (isOther && since) corrected.since = since;
     if (DUE.includes(belief.kind) && due !== (belief.due_at?.slice(0, 10) ?? "")) corrected.due = due || "none";
     if (!Object.keys(corrected).length) return after(belief);
     try {
@@ -41,6 +47,10 @@ export function Edit({ belief, after, again }) {
   return html`<form class="mend" onSubmit=${save} onKeyDown=${onKeyDown}>
     <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => setText(target.value)}></textarea></label>
     ${belief.value && html`<label>${(belief.key ?? "").replaceAll("_", " ")}<input value=${value} maxlength="1000" required onInput=${({ target }) => setValue(target.value)} /></label>`}
+    ${isOther && html`<fieldset><legend>${t("memory_before", { value: belief.value })}</legend>
+      <label><input type="radio" name="since" checked=${since === null} onChange=${() => setSince(null)} /> ${t("memory_was_wrong")}</label>
+      <label><input type="radio" name="since" checked=${since !== null} onChange=${() => setSince(today())} /> ${t("memory_has_changed")}
+        ${since !== null && html`<input type="date" aria-label=${t("memory_since_day")} value=${since} max=${today()} required onInput=${({ target }) => setSince(target.value)} />`}</label></fieldset>`}
     ${DUE.includes(belief.kind) && html`<label>${t("memory_due_on")}<input type="date" value=${due} onInput=${({ target }) => setDue(target.value)} /></label>`}
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     <p class="choices"><button class="primary">${t("save")}</button><button type="button" onClick=${() => after(belief)}>${t("cancel")}</button></p>

@@ -1,10 +1,10 @@
 // Days: a calendar of what was said and what happened; a day opens its words.
 import { useEffect, useState } from "../../vendor/hooks.js";
+import { showWords } from "../chat.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { ask } from "../api.js";
 import * as book from "../memory/book.js";
-import { goToWords } from "../memory/deciding.js";
 import { follow, go, within } from "../places.js";
 import * as store from "../store.js";
 import { dayOf, language, t, timeOf } from "../words.js";
@@ -73,7 +73,7 @@ function Day({ day }) {
     ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text} ${each.level > 1 && html`<span class="meta">${t("days_level", { level: each.level })}</span>`}</span></p>`)}</section>`}
     ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${found.talks.map((each) => html`<li key=${each.session + each.first}>
-      <button class="words" onClick=${() => goToWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${each.title} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
+      <button class="words" onClick=${() => showWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${each.title} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
 }
 
 /** What was believed on a day. @param {string} day */

@@ -3,7 +3,7 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { Chooser } from "../forget/chooser.js";
 import { Follows } from "../forget/follows.js";
 import { Proof } from "../forget/proof.js";
-import { foreseen, listDone, trouble, wishIn, foresee, wish, namesNothing } from "../forget/wishing.js";
+import { foreseen, isBusy, listDone, trouble, wishIn, foresee, wish, namesNothing } from "../forget/wishing.js";
 import { html } from "../html.js";
 import { within } from "../places.js";
 import * as store from "../store.js";
@@ -15,7 +15,7 @@ export default function Forget() {
     if (named !== "proof") foresee(named ? wishIn(named) : {});
   }, [named]);
   useEffect(() => {
-    if (store.rewritten.value && !namesNothing(wish.value)) foresee(wish.value);
+    if (store.rewritten.value && !isBusy.value && !namesNothing(wish.value)) foresee(wish.value);
   }, [store.rewritten.value]);
   if (named === "proof") return html`<${Proof} />`;
   return html`<div class="forget">

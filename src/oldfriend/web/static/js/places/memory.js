@@ -26,9 +26,9 @@ export default function Memory() {
       ${book.trouble.value && html`<p class="bad" role="alert">${book.trouble.value === "lost" ? t("lost") : book.trouble.value}</p>`}
       <${Said} />
       <${Book} />
-      <${Undo} />
     </div>
     ${beside && html`<${Beside} name=${beside} />`}
+    <${Undo} />
   </div>`;
 }
 

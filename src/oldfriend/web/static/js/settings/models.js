@@ -104,7 +104,7 @@ function Choosing({ use, label, models, held, change }) {
     <p class="choices wide"><button type="button" disabled=${isBusy} onClick=${test}>${t("settings_try")}</button>
       <button class="main" disabled=${isBusy}>${t("settings_use")}</button>
       ${held && use !== "main" && held !== LOCAL && html`<button type="button" class="quiet" onClick=${clear}>${t("settings_take_away")}</button>`}</p>
-    <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${result && told(result)}</p>
+    <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${isBusy ? t("settings_trying") : result && told(result)}</p>
     <div class="wide"><${Trouble} text=${trouble} /></div></form>`;
 }
 

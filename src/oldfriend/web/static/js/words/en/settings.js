@@ -80,6 +80,7 @@ export default {
   settings_key_needed: "needed; it is never shown again",
   settings_key_none: "none needed",
   settings_try: "Try it",
+  settings_trying: "Asking it …",
   settings_use: "Use it",
   settings_take_away: "take it away",
   settings_runs_here: "runs here",

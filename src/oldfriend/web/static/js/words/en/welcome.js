@@ -1,6 +1,6 @@
 // The first run: who is who, where one is, which model, old chats. Each step can be skipped.
 export default {
-  welcome_offer: "Set me up first: a minute, and each step can be skipped",
+  welcome_offer: "Set me up first (a minute)",
   welcome_hello: "Hello. I'm {name}.",
   welcome_lead: "I remember what you tell me, and you can always see from which words, change it, and have me forget it. A few things first; each can be skipped, and changed later in Settings.",
   welcome_begin: "Begin",
@@ -11,7 +11,7 @@ export default {
   welcome_back: "Back",
   welcome_companion: "Who shall I be?",
   welcome_companion_lead: "You write it, I never change it by myself.",
-  welcome_blank: "Just an old friend",
+  welcome_blank: "Nobody in particular, for now",
   welcome_material: "Somebody you describe, or bring words of",
   welcome_persona: "Who I am, in your words",
   welcome_style: "How I talk",

@@ -80,6 +80,7 @@ export default {
   settings_key_needed: "需要；之后不再显示",
   settings_key_none: "不需要",
   settings_try: "试一下",
+  settings_trying: "正在询问……",
   settings_use: "使用",
   settings_take_away: "移除",
   settings_runs_here: "在此运行",

@@ -1,6 +1,6 @@
 // The first run: who is who, where one is, which model, old chats. Each step can be skipped.
 export default {
-  welcome_offer: "先认识一下：一分钟，每一步都可以跳过",
+  welcome_offer: "先设置一下（一分钟）",
   welcome_hello: "你好。我是 {name}。",
   welcome_lead: "我会记住你告诉我的事，你随时能看到我是从哪句话知道的，可以改，也可以让我忘掉。先说几件事；每一步都可以跳过，以后在设置里也能改。",
   welcome_begin: "开始",
@@ -11,7 +11,7 @@ export default {
   welcome_back: "返回",
   welcome_companion: "我该是谁？",
   welcome_companion_lead: "由你来写，我从不自己改动。",
-  welcome_blank: "就是一位老朋友",
+  welcome_blank: "暂时不特别是谁",
   welcome_material: "你描述的人，或带来他说过的话",
   welcome_persona: "我是谁，用你的话说",
   welcome_style: "我怎么说话",

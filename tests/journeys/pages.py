@@ -1,0 +1,35 @@
+"""A page that somebody has open, of a process that serves."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.journeys.browsers import watched
+from tests.processes import Program
+
+expect.set_options(timeout=20_000)  # on a machine that has much to do
+LINK: Final = re.compile(r"http://localhost:\d+/#[\w-]+$")
+
+
+def new_link(program: Program, *, person: str | None = None) -> str:
+    """A link that opens the page of a process that serves."""
+    whose = () if person is None else ("--person", person)
+    found = LINK.search(program.done(*whose, "link").stdout.strip())
+    assert found
+    return found[0]
+
+
+@contextmanager
+def opened(browser: Browser, link: str, **how: object) -> Iterator[tuple[Page, list[str]]]:
+    """A page of a new visitor, and what it complains of."""
+    context = browser.new_context(locale="en-GB", timezone_id="Europe/Lisbon", **how)
+    page = context.new_page()
+    complaints = watched(page)
+    page.goto(link)
+    try:
+        yield page, complaints
+    finally:
+        context.close()

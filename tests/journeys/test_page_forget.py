@@ -1,0 +1,95 @@
+"""Forgetting in a browser: seen, done, proved; and gone from every page that is open."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+CODE = '<img src=x onerror="document.title=1">'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these."""
+    with opened_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """One process that serves, for all of these."""
+    program = on_any_port(Program(data=tmp_path_factory.mktemp("forget") / "data"))
+    program.data.mkdir()
+    (program.data / "oldfriend.toml").write_text("[limits]\nmessages_per_minute = 0\n")
+    with served(program):
+        yield program
+
+
+def test_from_the_words_to_the_proof_and_gone_from_other_pages(
+    browser: Browser, program: Program
+) -> None:
+    """One looks at a receipt and a strip while elsewhere it is forgotten: nothing of it stays."""
+    words = "Remember that my sister Ana was born in Porto on 3 May 1991."
+    with (
+        opened(browser, new_link(program)) as (page, complaints),
+        opened(browser, new_link(program)) as (other, others),
+    ):
+        say(page, words)
+        say(page, "Where was my sister Ana born?")
+        other.get_by_role("button", name="Why did you say that?").last.click()
+        expect(other.get_by_role("dialog").locator("q").first).to_contain_text("Porto")
+        page.locator(".mine", has_text=words).hover()
+        page.locator(".mine", has_text=words).get_by_role("button", name="delete").click()
+        expect(page.locator(".chosen")).to_contain_text(words)
+        follows = page.locator(".follows")
+        expect(follows).to_contain_text("Words that go (1)")
+        expect(follows).to_contain_text("My replies that repeat it lose their words")
+        page.get_by_role("button", name="Forget for good").click()
+        expect(page.get_by_role("heading", name="It is gone")).to_be_visible()
+        proof = page.locator(".proof").inner_text()
+        expect(other.get_by_role("dialog")).to_have_count(0)
+        expect(other.locator("body")).not_to_contain_text("Porto")
+        page.get_by_role("link", name="Back to the talk").click()
+        expect(page.locator(".talk")).to_be_visible()
+        expect(page.locator("body")).not_to_contain_text("Porto")
+        page.goto(page.url.split("/#")[0].rstrip("/") + "/forget")
+        expect(page.locator(".before")).to_contain_text("1")
+
+    assert "Porto" not in proof
+    assert "Ana" not in proof
+    assert complaints == others == []
+
+
+def test_somebody_is_forgotten_by_name_and_code_is_only_words(
+    browser: Browser, program: Program
+) -> None:
+    """In a preview, in a quote, in what is found; what changed meanwhile is shown anew first."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, f"Remember that Bruno has the motto {CODE}.")
+        expect(page.locator(".belief", has_text=CODE)).to_have_count(1)
+        page.keyboard.press("Control+k")
+        page.keyboard.type("motto")
+        expect(page.locator(".found .words").last).to_contain_text(CODE)
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Bring & take").click()
+        page.locator('a[href="/forget"]').click()
+        page.get_by_label("Somebody or something").check()
+        page.get_by_label("Whom or what?").fill("Bruno")
+        follows = page.locator(".follows")
+        expect(follows).to_contain_text(CODE)
+        program.done("say", "Bruno also has a red hat.")
+        page.get_by_role("button", name="Forget for good").click()
+        expect(page.get_by_role("alert")).to_contain_text("Something has changed")
+        expect(follows).to_contain_text("a red hat")
+        page.get_by_role("button", name="Forget for good").click()
+        expect(page.get_by_role("heading", name="It is gone")).to_be_visible()
+        images = page.locator("img").count()
+
+    assert images == 0
+    assert [each for each in complaints if "412" not in each] == []

@@ -1,0 +1,98 @@
+"""The places of the page besides the talk: the first run, what is brought, people, days."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+CHAT = "\n".join([
+    "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
+    "03/05/2024, 18:31 - Nora: My sister Ana lives in Lisbon now.",
+    "04/05/2024, 09:00 - Nora: My dog is called <b>Rufus</b>.",
+])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these."""
+    with opened_browser() as opened_one:
+        yield opened_one
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The command line, on a folder of its own."""
+    return on_any_port(Program(data=tmp_path / "data"))
+
+
+def test_the_first_run_keeps_what_is_told_and_each_step_can_be_skipped(
+    browser: Browser, program: Program
+) -> None:
+    """A starting point, a name, a zone, no model; then the talk, and no offer any more."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("radio", name="calm").check()
+        page.get_by_label("Who I am, in your words").fill("You are Mira, calm and exact.")
+        page.get_by_role("button", name="Next").click()
+        page.get_by_label("What may I call you?").fill("Nora")
+        page.get_by_role("button", name="Next").click()
+        expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")
+        page.get_by_role("button", name="Next").click()
+        expect(page.get_by_text("none: offline")).to_be_visible()
+        page.get_by_role("button", name="Skip").click()
+        page.get_by_role("button", name="Start talking").click()
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        expect(page.get_by_role("link", name="Set me up first")).to_have_count(0)
+    persona = program.done("core", "persona").stdout
+
+    assert "You are Mira, calm and exact." in persona
+    assert complaints == []
+
+
+def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """Who is in it, progress, what came of it; then people, days, and all of it taken out again."""
+    chat = tmp_path / "WhatsApp Chat with <i>Ana.txt"
+    chat.write_text(CHAT, "utf-8")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Bring & take").click()
+        page.locator("input[type=file]").set_input_files(chat)
+        parcel = page.locator(".parcel", has_text="3 messages in 2 talks")
+        parcel.get_by_role("radio", name="Nora").check()
+        parcel.get_by_role("button", name="Bring it in").click()
+        expect(parcel).to_contain_text("3 messages are new", timeout=60_000)
+        expect(page.locator(".import")).to_contain_text("3 new messages")
+
+        page.get_by_role("link", name="People", exact=True).click()
+        page.get_by_role("link", name="Ana", exact=True).click()
+        expect(page.locator(".people")).to_contain_text("lives in Lisbon")
+        page.goto(page.url.replace(page.url.split("/", 3)[3], "people/graph"))
+        expect(page.get_by_role("link", name="Ana")).to_be_visible()
+
+        page.goto(page.url.replace("people/graph", "days/2024-05"))
+        page.get_by_role("link", name="3 May 2024: 2 messages").click()
+        expect(page.get_by_role("heading", name="3 May 2024")).to_be_visible()
+        page.get_by_role("button", name="2 messages").click()
+        expect(page.locator(".said", has_text="We moved to Lisbon!")).to_be_visible()
+
+        page.get_by_role("link", name="Bring & take").click()
+        page.get_by_role("button", name="Take it out").click()
+        expect(page.get_by_role("status").first).to_contain_text("3 messages were taken out")
+        with page.expect_download() as taken:
+            page.get_by_role("link", name="Save what is mine").click()
+        lines = Path(taken.value.path()).read_text("utf-8").splitlines()
+        elements = page.locator("b, i").count()
+
+    assert json.loads(lines[0])["oldfriend"] == "export"
+    assert elements == 0
+    assert complaints == []

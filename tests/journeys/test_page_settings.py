@@ -1,0 +1,145 @@
+"""Settings in a browser: what is changed holds at once, can be undone, and signs one in again."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.cli.serving import Running, on_any_port, served
+from tests.journeys.browsers import LONGEST_MS, NEEDS_CHROMIUM, opened_browser
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+SIGNED_OUT = "401 (Unauthorized)"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these."""
+    with opened_browser() as opened_one:
+        yield opened_one
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One process for all of these."""
+    data = tmp_path_factory.mktemp("settings") / "data"
+    with served(on_any_port(Program(data=data))) as one:
+        yield one
+
+
+def go_to_settings(page: Page) -> None:
+    """From wherever one is."""
+    page.get_by_role("link", name="Settings", exact=True).click()
+    expect(page.get_by_role("heading", name="Upkeep")).to_be_visible()
+
+
+def toml_of(running: Running) -> str:
+    """What stands in the file of settings."""
+    file = running.program.data / "oldfriend.toml"
+    return file.read_text() if file.exists() else ""
+
+
+def test_what_is_changed_is_kept_and_undone(browser: Browser, running: Running) -> None:
+    """Character with its versions, a switch and an amount in the file; each with its undo."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page)
+        who = page.get_by_label("Who your companion is")
+        for text in ("You are Mira.", "You are Mira, and like rivers."):
+            who.fill(text)
+            who.blur()
+            expect(page.get_by_text("Who your companion is: saved.")).to_be_visible()
+        page.get_by_text("Earlier versions").first.click()
+        expect(page.locator(".difference ins", has_text="and like rivers")).to_be_visible()
+        page.get_by_role("button", name="Undo").click()
+        expect(who).to_have_value("You are Mira.")
+        page.get_by_label("Think between conversations").click()
+        expect(page.get_by_text("Think between conversations: saved.")).to_be_visible()
+        switched = toml_of(running)
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_text("Undone.")).to_be_visible()
+        amount = page.get_by_label("In the background, a day")
+        amount.fill("0.25")
+        amount.blur()
+        expect(page.get_by_text("In the background, a day: saved.")).to_be_visible()
+        wide = page.locator("html").evaluate("e => e.scrollWidth - e.clientWidth")
+        page.set_viewport_size({"width": 390, "height": 780})
+        narrow = page.locator(".place").evaluate("e => e.scrollWidth - e.clientWidth")
+        cut = page.locator(".places span").evaluate_all(
+            "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+        )
+
+    assert "thinks = false" in switched
+    assert "thinks" not in toml_of(running)
+    assert "background_per_day = 0.25" in toml_of(running)
+    assert (wide, narrow, cut) == (0, 0, [])
+    assert complaints == []
+
+
+def test_a_passkey_signs_in_after_signing_out(browser: Browser, running: Running) -> None:
+    """Made on one page, with a device that knows its person; no link is needed then."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        with_device(page.context, page)
+        go_to_settings(page)
+        page.get_by_role("button", name="Add a passkey").click()
+        expect(page.get_by_role("button", name="remove: Chrome on Linux")).to_be_visible()
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        go_to_settings(page)
+        expect(page.get_by_text("this one · with a passkey")).to_be_visible()
+
+    assert [each for each in complaints if SIGNED_OUT not in each] == []
+
+
+def with_device(context: BrowserContext, page: Page) -> None:
+    """A device that keeps passkeys, and whose owner always agrees."""
+    device = context.new_cdp_session(page)
+    device.send("WebAuthn.enable")
+    device.send("WebAuthn.addVirtualAuthenticator", {"options": {
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True,
+        "hasUserVerification": True, "isUserVerified": True,
+        "automaticPresenceSimulation": True,
+    }})  # fmt: skip
+
+
+def test_somebody_is_invited_and_sees_only_their_own(browser: Browser, running: Running) -> None:
+    """In a browser of their own; what is the owner's alone is not offered to them."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page)
+        page.get_by_placeholder("Name of somebody to invite").fill("Ana")
+        page.get_by_role("button", name="Invite", exact=True).click()
+        link = page.locator(".shown-once pre").inner_text()
+        with opened(browser, link) as (theirs, their_complaints):
+            theirs.get_by_role("link", name="Settings", exact=True).click()
+            expect(theirs.get_by_label("Your name")).to_have_value("Ana")
+            headings = theirs.locator(".setting > h3").all_inner_texts()
+        page.get_by_label("What for").fill("backup")
+        page.get_by_role("button", name="Make a token").click()
+        expect(page.locator(".shown-once pre").last).to_contain_text("oldfriend_")
+
+    assert headings == ["You", "Character", "Telegram", "Signing in"]
+    assert complaints == their_complaints == []
+
+
+def test_a_model_that_does_not_answer_says_so_and_one_can_go_on(
+    browser: Browser, running: Running
+) -> None:
+    """Beside the form; chosen all the same, and taken back."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page)
+        page.get_by_role("button", name="change: Replies").click()
+        page.get_by_label("Provider").select_option("")
+        page.get_by_label("Call it").fill("nearby")
+        page.get_by_label("Model", exact=True).fill("tiny")
+        page.get_by_label("Address").fill("http://localhost:9/v1")
+        page.get_by_role("button", name="Try it").click()
+        expect(page.locator(".choosing .bad")).to_contain_text("nearby", timeout=LONGEST_MS)
+        page.get_by_role("button", name="Use it").click()
+        expect(page.locator(".companion")).to_contain_text("nearby:tiny")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator(".companion")).to_contain_text("offline")
+
+    assert "main" not in toml_of(running)
+    assert complaints == []

@@ -1,0 +1,326 @@
+"""The talk in a browser: streamed, stopped, tried again, said aloud, searched, never lost."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+
+from oldfriend.app.accepting import open_line
+from oldfriend.app.choices.settings import read_settings
+from oldfriend.app.wiring import open_house
+from oldfriend.domain.clock import DAY, MINUTE
+from oldfriend.domain.messages import Spoken
+from oldfriend.memory.log import Place, write_messages
+from oldfriend.memory.sessions import session_at
+from tests.cli.serving import Running, on_any_port, served
+from tests.fakes.slow_model import SlowModel, slow_model
+from tests.fakes.speech_server import SpeechServer, speech_server
+from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program, kill
+
+pytestmark = NEEDS_CHROMIUM
+MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
+MANY = 20_000
+SAY = "Say something …"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these, with a microphone that beeps."""
+    with opened_browser(*MICROPHONE) as opened:
+        yield opened
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """A process that serves, and whom it asks."""
+
+    program: Program
+    running: Running
+    model: SlowModel
+    speech: SpeechServer
+
+
+def settings_of(model: SlowModel, speech: SpeechServer) -> str:
+    """Those of somebody with a model, who is listened to."""
+    return f"""[models]
+main = ["slow:one"]
+[speech]
+transcriber = "ear:whisper-1"
+keep_audio = true
+[limits]
+messages_per_minute = 0
+[memory]
+thinks = false
+[providers.slow]
+kind = "openai"
+base_url = "{model.url}"
+[providers.ear]
+base_url = "{speech.url}"
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """One process for those who do not kill it."""
+    with slow_model() as model, speech_server() as speech:
+        program = on_any_port(Program(data=tmp_path_factory.mktemp("talk")))
+        (program.data / "oldfriend.toml").write_text(settings_of(model, speech))
+        with served(program) as running:
+            yield Home(program=program, running=running, model=model, speech=speech)
+
+
+@pytest.fixture(autouse=True)
+def calm(request: pytest.FixtureRequest) -> None:
+    """The model is quick and well before each of these."""
+    if "home" in request.fixturenames:
+        model = request.getfixturevalue("home").model
+        model.says, model.pause_s, model.fails = "All is well here.", 0.01, False
+
+
+def write(page: Page, text: str) -> None:
+    """Write something and send it."""
+    page.get_by_label(SAY).fill(text)
+    page.keyboard.press("Enter")
+
+
+def whole(page: Page) -> Locator:
+    """The replies that are whole."""
+    return page.locator(".theirs .bubble:not(:has(.caret))")
+
+
+def test_a_reply_streams_is_stopped_and_tried_again(browser: Browser, home: Home) -> None:
+    """Stopped in the middle nothing of it stays; asked again it comes whole, once."""
+    home.model.says, home.model.pause_s = "alpha " * 200 + "omega", 0.05
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        before = whole(page).count()
+        write(page, "Tell me something long.")
+        expect(page.locator(".caret")).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        expect(page.get_by_text("You stopped this reply.")).to_be_visible()
+        expect(page.locator(".caret")).to_have_count(0)
+        page.reload()
+        expect(page.get_by_text("You stopped this reply.")).to_be_visible()
+        home.model.says, home.model.pause_s = "Short, then.", 0.01
+        page.get_by_role("button", name="try again").click()
+        expect(whole(page).last).to_contain_text("Short, then.")
+        expect(page.get_by_text("You stopped this reply.")).to_have_count(0)
+
+        assert whole(page).count() == before + 1
+        assert page.locator(".mine", has_text="Tell me something long.").count() == 1
+    assert complaints == []
+
+
+def test_a_reply_that_failed_is_asked_for_again(browser: Browser, home: Home) -> None:
+    """The trouble is told in words; once the model is back, one click is enough."""
+    home.model.fails = True
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        write(page, "Are you there?")
+        again = page.get_by_role("button", name="try again")
+        again.wait_for(timeout=30_000)
+        home.model.fails = False
+        again.click()
+        expect(whole(page).last).to_contain_text("All is well here.")
+        expect(again).to_have_count(0)
+        page.get_by_role("button", name="Why did you say that?").last.click()
+        drawer = page.get_by_role("dialog")
+        drawer.get_by_text("What the model was told, part by part").click()
+        expect(drawer.locator(".sections tbody tr").first).to_be_visible()
+        drawer.get_by_text("Model, cost, and all of it in words").click()
+        expect(drawer).to_contain_text("slow:one")
+        expect(drawer).to_contain_text("120 tokens in")
+    assert complaints == []
+
+
+def test_what_is_said_aloud_is_written_down_and_heard_again(browser: Browser, home: Home) -> None:
+    """From the microphone to the words, and back through a route that knows who asks."""
+    home.speech.hears = "My boat is called Dora."
+    with opened(browser, new_link(home.program), permissions=["microphone"]) as (page, complaints):
+        page.get_by_role("button", name="Say it aloud").click()
+        expect(page.locator(".speaking time")).to_have_text("0:01")
+        page.get_by_role("button", name="Send the recording").click()
+        mine = page.locator(".mine", has_text="My boat is called Dora.")
+        expect(mine).to_contain_text("said aloud")
+        sound = mine.locator("audio")
+        sound.evaluate("e => e.play()")
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.1")
+        source = sound.get_attribute("src")
+        own = page.request.get(f"http://localhost:{home.running.port}{source}")
+        part = page.request.get(
+            f"http://localhost:{home.running.port}{source}", headers={"Range": "bytes=0-3"}
+        )
+        first_bytes = (part.status, part.body(), own.body()[:4])
+        kind = own.headers["content-type"]
+        page.get_by_role("button", name="Say it aloud").click()
+        page.get_by_role("button", name="Discard").click()
+        expect(page.get_by_label(SAY)).to_be_visible()
+    with opened(browser, f"http://localhost:{home.running.port}/") as (stranger, _):
+        refused = stranger.request.get(f"http://localhost:{home.running.port}{source}").status
+
+    assert kind == "audio/webm"
+    assert first_bytes[:2] == (206, first_bytes[2])
+    assert refused == 401
+    assert complaints == []
+
+
+def test_killed_in_the_middle_of_a_reply_it_goes_on(browser: Browser, tmp_path: Path) -> None:
+    """The next process answers; nothing is said twice, what is typed meanwhile stays."""
+    with slow_model() as model, speech_server() as speech:
+        model.says, model.pause_s = "beta " * 60 + "end", 0.1
+        program = on_any_port(Program(data=tmp_path / "data"))
+        program.data.mkdir()
+        (program.data / "oldfriend.toml").write_text(settings_of(model, speech))
+        with served(program) as first, opened(browser, new_link(program)) as (page, _):
+            write(page, "Count for me.")
+            expect(page.locator(".caret")).to_be_visible()
+            kill(first.process)
+            expect(page.locator(".lost")).to_be_visible()
+            page.get_by_label(SAY).fill("half a tho")
+            model.says, model.pause_s = "Counted to the end.", 0.01
+            again = replace(program, environment={
+                **program.environment, "OLDFRIEND_SERVE_PORT": str(first.port),
+            })  # fmt: skip
+            with served(again):
+                expect(whole(page).last).to_contain_text("Counted to the end.", timeout=60_000)
+                expect(page.locator(".lost")).to_have_count(0)
+                expect(page.locator(".caret")).to_have_count(0)
+
+                assert page.locator(".mine").count() == 1
+                assert page.get_by_text("Counted to the end.").count() == 1
+                assert page.get_by_label(SAY).input_value() == "half a tho"
+
+
+def test_unsent_words_are_their_writers(browser: Browser, home: Home) -> None:
+    """Who else signs in here neither sends nor sees them; whoever wrote them finds them again."""
+    home.program.done("--person", "Omar", "say", "--new-person", "hello")
+    origin = f"http://localhost:{home.running.port}"
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
+
+    def refuse(route: Route) -> None:
+        route.abort() if route.request.method == "POST" else route.continue_()
+
+    page.goto(new_link(home.program))
+    page.route("**/api/v1/chat/messages", refuse)
+    write(page, "for my eyes only")
+    page.get_by_label(SAY).fill("half of mine")
+    expect(page.locator(".is-pending")).to_contain_text("for my eyes only")
+    other = context.new_page()
+    other.goto(new_link(home.program, person="Omar"))
+    expect(other.get_by_label(SAY)).to_have_value("")
+    expect(other.locator(".is-pending")).to_have_count(0)
+    page.unroute("**/api/v1/chat/messages")
+    page.reload()
+    expect(page.get_by_label(SAY)).to_have_value("")
+    page.wait_for_timeout(500)
+    of_omar = page.request.get(f"{origin}/api/v1/chat/messages").text()
+    page.goto(new_link(home.program))
+    expect(page.locator(".mine:not(.is-pending)", has_text="for my eyes only")).to_have_count(1)
+    expect(page.get_by_label(SAY)).to_have_value("half of mine")
+    page.get_by_label(SAY).fill("")
+    context.close()
+
+    assert "for my eyes only" not in of_omar
+
+
+def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) -> None:
+    """With two seconds to the house what one writes stands there at once, and arrives once."""
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        expect(page.get_by_label(SAY)).to_be_focused()
+        network = page.context.new_cdp_session(page)
+        network.send("Network.emulateNetworkConditions", {
+            "offline": False, "latency": 2000, "downloadThroughput": 20_000,
+            "uploadThroughput": 20_000,
+        })  # fmt: skip
+        write(page, "slowly but surely")
+        expect(page.locator(".mine", has_text="slowly but surely")).to_be_visible(timeout=500)
+        page.get_by_label(SAY).fill("and on")
+        expect(page.locator(".mine:not(.is-pending)", has_text="slowly but surely")).to_have_count(
+            1
+        )
+        expect(whole(page).last).to_contain_text("All is well here.")
+
+        assert page.get_by_label(SAY).input_value() == "and on"
+        page.get_by_label(SAY).fill("")
+    assert complaints == []
+
+
+async def talk_long(folder: Path) -> None:
+    """Twenty thousand messages over half a year, written at once."""
+    async with open_house(read_settings({}, data=str(folder))) as house:
+        line = await open_line(house, person=None, channel="web")
+        began = house.clock() - 190 * DAY
+        async with house.db.writing() as tx:
+            for day in range(MANY // 200):
+                at = began + day * DAY
+                place = Place(chat=line.chat, session=await session_at(tx, line.chat, at))
+                await write_messages(tx, place, [
+                    Spoken(
+                        role="person", speaker="owner", trust="person", at=at + number * MINUTE,
+                        text=f"Line {day * 200 + number} of the log." + " More." * (number % 9),
+                    )
+                    for number in range(200)
+                ], now=at, findable=False)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def long_talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A process that serves a long talk."""
+    program = on_any_port(Program(data=tmp_path_factory.mktemp("long")))
+    (program.data / "oldfriend.toml").write_text("[memory]\nforms = false\n")
+    with ThreadPoolExecutor() as beside:  # the browser's own loop runs in this thread
+        beside.submit(asyncio.run, talk_long(program.data)).result()
+    with served(program):
+        yield program
+
+
+def rows_in(page: Page) -> int:
+    """How many rows stand in the document."""
+    return page.locator("article, li, tr").count()
+
+
+def test_a_long_talk_is_searched_and_scrolled_in_a_window(
+    browser: Browser, long_talk: Program
+) -> None:
+    """At most 200 rows at any time; one keeps one's place, and finds the way back to now."""
+    with opened(browser, new_link(long_talk)) as (page, complaints):
+        expect(page.get_by_text(f"Line {MANY - 1} of the log.")).to_be_visible()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("line 4321 of")
+        page.get_by_role("button", name="Line 4321 of the log.").click()
+        found = page.get_by_text("Line 4321 of the log.")
+        expect(found).to_be_in_viewport()
+        rows = [rows_in(page)]
+        talk = page.locator(".talk")
+        for _ in range(40):
+            talk.evaluate("e => e.scrollBy(0, -700)")
+            page.wait_for_timeout(30)
+            rows.append(rows_in(page))
+        first = page.locator("article[id]").first.inner_text()
+        shift = talk.evaluate(MEASURE)
+        page.get_by_role("button", name="Back to now").click()
+        expect(page.get_by_text(f"Line {MANY - 1} of the log.")).to_be_in_viewport()
+        write(page, "I am back")
+        expect(page.locator(".mine", has_text="I am back")).to_be_in_viewport()
+
+    assert max(rows) <= 200
+    assert int(first.split()[1]) < 4200
+    assert shift < 2
+    assert complaints == []
+
+
+MEASURE = """async list => {
+  const earlier = document.querySelector(".earlier");
+  const first = [...list.querySelectorAll("article[id]")].find(
+    each => each.getBoundingClientRect().bottom > list.getBoundingClientRect().top);
+  const before = first.getBoundingClientRect().top;
+  earlier?.click();
+  await new Promise(done => setTimeout(done, 700));
+  return Math.abs(document.getElementById(first.id).getBoundingClientRect().top - before);
+}"""
+"""How far the words before one's eyes move when earlier ones are read."""

@@ -1,0 +1,228 @@
+"""What the owner chooses on the page: written as by hand, held at once, taken back."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.wiring import open_house
+from oldfriend.memory.suggestions import Proposal, suggest
+from oldfriend.queues.agenda import Job, put_job
+from oldfriend.queues.letters import park
+from tests.conftest import SQLITE_ONLY
+from tests.fakes.telegram import World, running_telegram
+from tests.web.conftest import Browse, Site, opened_site
+
+
+def held(choices: dict[str, list[dict[str, object]]]) -> dict[str, object]:
+    """What holds, by name."""
+    return {each["name"]: each["value"] for each in choices["items"]}  # type: ignore[misc]
+
+
+@SQLITE_ONLY
+async def test_what_is_chosen_holds_at_once_and_is_written(site: Site, browse: Browse) -> None:
+    """As `oldfriend connect` would write it; null takes it out of the file again."""
+    owner = await browse()
+    file = site.house.settings.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("# my own words\n[limits]\nmost_tool_calls = 3 # few\n")
+    chosen = await owner.patch(
+        "/settings", json={"values": {"budget.background_per_day": 0.25, "memory.thinks": False}}
+    )
+    now = site.room.house.settings
+    text = file.read_text()
+    back = await owner.patch(
+        "/settings", json={"values": {"budget.background_per_day": None, "memory.thinks": None}}
+    )
+
+    assert held(chosen.json())["budget.background_per_day"] == 0.25
+    assert (now.budget.background_per_day, now.memory.thinks) == (250_000, False)
+    assert now.limits.most_tool_calls == 3
+    assert "# my own words" in text
+    assert "thinks = false" in text
+    assert "background_per_day = 0.25" in text
+    assert held(back.json())["memory.thinks"] is True
+    assert "thinks" not in file.read_text()
+
+
+@SQLITE_ONLY
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"memory.thinks": "perhaps"}, {"memory.read_every_turns": 0}, {"nothing.here": 1},
+        {"memory": True}, {"serve.port": 1}, {"telegram.base_url": "http://evil.example"},
+        {"models.main": ["no colon"]}, {"models.main": ["evil:sk-abcdefghijklmnop"]},
+        {"embedder.model": "openai:small", "embedder.dimension": None},
+        {"memory.forms": False, "memory.passes": 9},
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_what_cannot_be_is_refused_and_changes_nothing(
+    site: Site, browse: Browse, values: dict[str, object]
+) -> None:
+    """Also where only one of several is wrong, or it is found out when it is read again."""
+    owner = await browse()
+    before = held((await owner.get("/settings")).json())
+    refused = await owner.patch("/settings", json={"values": values})
+    file = site.house.settings.file
+
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert held((await owner.get("/settings")).json()) == before
+    assert not file.exists() or file.read_text().strip() == ""
+
+
+@SQLITE_ONLY
+async def test_a_model_is_chosen_its_key_kept_and_never_shown(
+    site: Site, browse: Browse, settings_folder: object
+) -> None:
+    """One that does not answer says why; offline takes all of them away."""
+    owner = await browse()
+    wanted = {"provider": "nearby", "name": "tiny", "base_url": "http://localhost:9/v1",
+              "key": "sk-very-secret-1234567890"}  # fmt: skip
+    tried = await owner.post("/models/main/test", json=wanted)
+    chosen = await owner.put("/models/main", json=wanted)
+    small = await owner.put("/models/small", json={**wanted, "name": "smaller", "key": None})
+    models = await owner.get("/models")
+    settings = await owner.get("/settings")
+    state = await owner.get("/state")
+    text = site.house.settings.file.read_text()
+    forgotten = await owner.delete("/providers/nearby/key")
+    again = await owner.delete("/providers/nearby/key")
+    await owner.delete("/models")
+    offline = await owner.get("/state")
+    missing = await owner.put("/models/main", json={"provider": "openai", "name": "gpt"})
+
+    assert tried.json()["works"] is False
+    assert "nearby" in tried.json()["told"]
+    assert chosen.json()["key_in"].endswith("keys.toml")
+    assert (small.status_code, state.json()["model"]) == (200, "nearby:tiny")
+    assert models.json()["small"] == ["nearby:smaller"]
+    for answer in (tried.text, models.text, settings.text, text):
+        assert "very-secret" not in answer
+    assert [forgotten.status_code, again.status_code] == [204, 404]
+    assert offline.json()["model"] is None
+    assert missing.status_code == 422
+
+
+async def test_character_is_written_with_its_versions_and_suggestions_decided(
+    site: Site, browse: Browse
+) -> None:
+    """On each engine: an ETag for each version, and another person's are theirs."""
+    owner, omar = await browse(), await browse("Omar")
+    first = await owner.put("/character/persona", json={"text": "You are Mira."})
+    second = await owner.put(
+        "/character/persona", json={"text": "You are Mira.\nYou like rivers."},
+        headers={"If-Match": first.headers["etag"]},
+    )  # fmt: skip
+    versions = (await owner.get("/character/persona/versions", params={"limit": 1})).json()
+    older = await owner.get("/character/persona/versions", params={"cursor": versions["next"]})
+    person = (await owner.get("/session")).json()["id"]
+    async with site.house.db.writing() as tx:
+        for text in ("Be brief.", "Be long."):
+            await suggest(
+                tx, person, Proposal(block="style", text=text, reason="so", author="test/1"),
+                now=site.house.clock(),
+            )  # fmt: skip
+    brief, long = (await owner.get("/character")).json()["suggestions"]
+    accepted = await owner.post(
+        f"/character/suggestions/{brief['id']}", json={"verdict": "accept", "words": "Be short."}
+    )
+    declined = await owner.post(f"/character/suggestions/{long['id']}", json={"verdict": "decline"})
+    style = await owner.get("/character/style")
+    too_long = await owner.put("/character/user", json={"text": "x" * 5_001})
+
+    assert (first.headers["etag"], second.headers["etag"]) == ('"1"', '"2"')
+    assert versions["items"][0]["lines"] == ["+ You like rivers."]
+    assert [each["version"] for each in older.json()["items"]] == [1]
+    assert accepted.json()["status"] == "accepted"
+    assert declined.json()["status"] == "declined"
+    assert style.json()["text"] == "Be short."
+    assert too_long.status_code == 422
+    assert (await omar.get("/character/persona")).json()["version"] == 0
+
+
+async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse: Browse) -> None:
+    """On each engine, without a word of what it says."""
+    owner = await browse()
+    house = site.house
+    async with house.db.writing() as tx:
+        for name in ("one", "two"):
+            job = Job(name="embed", arguments={"secret": "my safe opens with 4711"})
+            letter = await put_job(tx, name, job, person=None, now=house.clock())
+            assert letter is not None
+            await park(tx, letter, error="it failed", now=house.clock())
+    listed = await owner.get("/letters", params={"limit": 1})
+    rest = await owner.get("/letters", params={"cursor": listed.json()["next"]})
+    one, two = listed.json()["items"] + rest.json()["items"]
+    tried = await owner.post(f"/letters/{one['id']}/retry")
+    dropped = await owner.delete(f"/letters/{two['id']}")
+    gone = await owner.delete(f"/letters/{two['id']}")
+    after = (await owner.get("/letters")).json()
+
+    assert "4711" not in listed.text
+    assert "it failed" in one["error"]
+    assert [tried.status_code, dropped.status_code, gone.status_code] == [204, 204, 404]
+    assert after == {"items": [], "next": None}
+
+
+@SQLITE_ONLY
+async def test_the_owner_sees_spending_and_health(browse: Browse) -> None:
+    """In numbers, and in words that say what to do."""
+    owner = await browse()
+    spending = (await owner.get("/spending")).json()
+    health = (await owner.get("/doctor")).json()
+
+    assert {each["purpose"] for each in spending["left"]} == {"background", "everything"}
+    assert spending["total"]["heading"] == "all"
+    assert any("database" in each["text"] for each in health["findings"])
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """Telegram, with a bot on it."""
+    with running_telegram() as opened:
+        yield opened
+
+
+@SQLITE_ONLY
+async def test_a_bot_is_connected_and_its_code_comes_as_a_picture(
+    settings: Settings, world: World, settings_folder: object
+) -> None:
+    """Whose token it is, is asked first; the token is kept and not shown, and can be let go."""
+    there = replace(settings, telegram=replace(settings.telegram, base_url=world.url))
+    async with open_house(there) as house, opened_site(house) as site, site.browser() as owner:
+        wrong = await owner.put("/telegram/token", json={"token": "123456789:wrong-token"})
+        connected = await owner.put("/telegram/token", json={"token": world.token})
+        shown = await owner.get("/telegram")
+        code = (await owner.post("/telegram/code")).json()
+        gone = await owner.delete("/telegram/token")
+        after = (await owner.get("/telegram")).json()
+
+    assert (wrong.status_code, connected.status_code) == (422, 200)
+    assert connected.json()["name"] == shown.json()["bot"]
+    assert world.token not in shown.text
+    assert code["link"] == f"https://t.me/{connected.json()['name']}?start={code['code']}"
+    assert code["qr"].startswith("M4 4h1v1h-1z")
+    assert code["qr_size"] > 20
+    assert (gone.status_code, after["is_connected"]) == (204, False)
+
+
+@SQLITE_ONLY
+async def test_a_code_for_telegram_is_ones_own(site: Site, browse: Browse) -> None:
+    """Everybody gets their own; without a bot there is no link, and only the owner connects one."""
+    owner, omar = await browse(), await browse("Omar")
+    code = (await omar.post("/telegram/code")).json()
+    shown = (await omar.get("/telegram")).json()
+    denied = await omar.put("/telegram/token", json={"token": "123456789:AAAAAAAAAAAA"})
+    unknown = await owner.delete("/telegram/people/Omar")
+    async with site.house.db.reading() as tx:
+        rows = await tx.rows("SELECT p.name FROM link_code c JOIN person p ON p.id = c.person")
+
+    assert len(code["code"]) == 6
+    assert code["link"] is None
+    assert shown == {"is_connected": False, "is_mine": False, "bot": None, "token_in": None,
+                     "people": []}  # fmt: skip
+    assert (denied.status_code, unknown.status_code) == (403, 404)
+    assert [row[0] for row in rows] == ["Omar"]
