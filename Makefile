@@ -1,4 +1,4 @@
-# make run: talk to it. make test: run all tests. Each sets up what it needs first.
+# make run: it opens in your browser. make test: run all tests. Each sets up what it needs first.
 PYTHON ?= python3
 BIN := .venv/bin
 UV = $(shell command -v uv 2>/dev/null || echo $(CURDIR)/.uv/bin/uv)
@@ -14,7 +14,7 @@ EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))
 
 # Whoever develops has all that running needs; syncing it alone would take the rest away.
 run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
-	@$(BIN)/oldfriend chat
+	@$(BIN)/oldfriend serve --open
 
 setup: .venv/.dev
 

@@ -63,7 +63,7 @@ def test_beliefs_are_dated_and_have_a_history(memory: MemorySync) -> None:
 def test_corrections_hold_at_once(memory: MemorySync) -> None:
     """And are taken back by other ones."""
     new, old = memory.correct(home(memory).id, "Lives in Faro.")
-    assert (new.value, old.status, home(memory).is_by_person) == ("Faro", "superseded", True)
+    assert (new.value, old.status, home(memory).is_by_person) == ("Faro", "rejected", True)
     assert memory.pin(new.id)[0].is_pinned
     assert not memory.unpin(new.id)[0].is_pinned
     memory.reject(new.id)

@@ -10,17 +10,24 @@ import pytest
 from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_line, stop
 from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House, RoleModel, Step
 from oldfriend.app.working import work
 from oldfriend.channels.channel import Receive
-from oldfriend.domain.errors import NotDelivered, StoreBusy, TurnFailed, TurnStopped, Undeliverable
+from oldfriend.domain.errors import (
+    NotDelivered,
+    NotFound,
+    StoreBusy,
+    TurnFailed,
+    TurnStopped,
+    Undeliverable,
+)
 from oldfriend.domain.letters import Letter
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import Request, ToolCall, Turn
 from oldfriend.llm.resting import Rests
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.log import list_recent
-from oldfriend.queues.lanes import MOST_ATTEMPTS, drop_letter, list_letters, retry_letter
+from oldfriend.queues.lanes import MOST_ATTEMPTS, claim, drop_letter, list_letters, retry_letter
 from tests.clock import FrozenClock
 
 
@@ -43,7 +50,21 @@ class Platform:
         self.sent.append(text)
         return key
 
-    def glimpse(self, address: str, *, key: str) -> None:
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """Nothing was shown that could be."""
+        return False
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Nobody listens."""
+        raise Undeliverable("Nobody listens.")
+
+    async def fetch(self, name: str) -> bytes:
+        """There are no recordings."""
+        raise NotFound(name)
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> None:
         """It shows nothing before it is done."""
 
     async def listen(self, receive: Receive) -> None:
@@ -506,3 +527,43 @@ async def test_a_model_is_told_to_what_somebody_replies(house: House, line: Line
     assert 'who="owner (the last message replies to this)"' in told[-2]
     assert "The lighthouse is red." in told[-2]
     assert "replies to this" not in told[-1]
+
+
+@pytest.mark.parametrize("deaths", [0, 2])
+async def test_what_was_beside_those_who_died_is_done_alone(
+    house: House, line: Line, deaths: int
+) -> None:
+    """So only what takes its worker down by itself is given up for that in the end."""
+    begun: list[Step] = []
+    most: list[int] = []
+    more = asyncio.Event()
+
+    def reached(step: Step) -> None:
+        if step == "thinking":
+            begun.append(step)
+            most.append(len(begun))
+        elif step == "decided":
+            begun.pop()
+            more.set()
+
+    house = with_model(house, ScriptedModel([Scripted(text="I see.", delay_s=0.2)]))
+    lines = [await open_line(house, person=f"p{each}", channel="place") for each in range(4)]
+    for each in lines:
+        await said(house, each, "hello there")
+    for _ in range(deaths):
+        async with house.db.writing() as tx:
+            for each in lines:
+                held = await claim(
+                    tx, "inbox", owner="dead", now=house.clock(), lease_s=0.01, lane=each.chat.id
+                )
+                assert held is not None
+        await asyncio.sleep(0.05)
+    stopping = asyncio.Event()
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(replace(house, reached=reached), stopping=stopping))
+        while len(most) < len(lines) or begun:
+            await more.wait()
+            more.clear()
+        stopping.set()
+
+    assert (max(most) == 1) == bool(deaths)

@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from oldfriend.app.accepting import Line, Said, accept
-from oldfriend.app.answering import answer
-from oldfriend.app.house import House
+from oldfriend.app.answering import answer, work_on
+from oldfriend.app.house import House, Step
 from oldfriend.app.working import work
 from oldfriend.channels.channel import Receive
-from oldfriend.domain.errors import NotDelivered
+from oldfriend.domain.errors import NotDelivered, NotFound, Undeliverable
 from oldfriend.llm.scripted import Scripted, ScriptedModel
+from oldfriend.queues.lanes import claim
 from tests.app.test_lanes_of_turns import with_model, work_until
 from tests.clock import FrozenClock
 
@@ -21,8 +24,13 @@ class Screen:
 
     quiet_s: float = 0.0
     every_s: float = 0.05
-    shown: list[str] = field(default_factory=list)
+    is_placing: bool = False
+    seen: list[str] = field(default_factory=list)
+    shown: str | None = None
+    places: bool = False  # what is shown is a message, which becomes the reply
+    took_s: float = 0.0
     sent: list[str] = field(default_factory=list)
+    placed: dict[str, str] = field(default_factory=dict)
     hangs: bool = False
     fails_at: str = ""
     failed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -40,15 +48,39 @@ class Screen:
         self.sent.append(text)
         return f"message:{len(self.sent)}"
 
-    def glimpse(self, address: str, *, key: str) -> "Screen":
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """The message that was shown, if it is still there."""
+        if shown not in self.placed:
+            return False
+        self.placed[shown] = text
+        return True
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Nobody listens."""
+        raise Undeliverable("Nobody listens.")
+
+    async def fetch(self, name: str) -> bytes:
+        """There are no recordings."""
+        raise NotFound(name)
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> "Screen":
         """It shows it itself."""
+        self.shown = shown
         return self
 
     async def show(self, text: str) -> None:
         """Show how far it has come."""
         if self.hangs:
             await asyncio.sleep(60)
-        self.shown.append(text)
+        self.seen.append(text)
+        if self.places and self.shown is None and text:
+            self.is_placing = True
+            await asyncio.sleep(self.took_s)
+            self.shown, self.is_placing = f"placed:{len(self.placed)}", False
+        if self.shown is not None:
+            self.placed[self.shown] = text
 
     async def listen(self, receive: Receive) -> None:
         """Nobody talks here by themselves."""
@@ -73,9 +105,9 @@ async def test_a_reply_grows_before_it_is_sent(house: House, line: Line) -> None
     slow = Scripted(text="The sea was calm and we swam far out.", delay_s=1.0)
     await answered(house_with(house, line, screen, slow), line, screen)
 
-    assert screen.shown[0] == ""
+    assert screen.seen[0] == ""
     assert screen.sent == ["The sea was calm and we swam far out."]
-    assert all(screen.sent[0].startswith(each) for each in screen.shown)
+    assert all(screen.sent[0].startswith(each) for each in screen.seen)
 
 
 async def test_a_screen_that_hangs_delays_nothing(house: House, line: Line) -> None:
@@ -110,3 +142,47 @@ async def test_who_dies_between_two_pieces_goes_on_at_the_next(
 
     assert screen.sent == ["one", "two", "three"]
     assert noted == [(0, 0, "message:1"), (0, 1, "message:2"), (0, 2, "message:3")]
+
+
+@pytest.mark.parametrize("took_s", [0.0, 1.0], ids=["at once", "still on its way"])
+async def test_what_is_shown_in_a_message_becomes_the_reply(
+    house: House, line: Line, took_s: float
+) -> None:
+    """It is sent once and edited from then on; its key is noted as the reply's."""
+    screen = Screen(places=True, took_s=took_s)
+    slow = Scripted(text="The sea was calm.\nWe swam.", pause_s=0.25)
+    await answered(house_with(house, line, screen, slow), line, screen)
+    async with house.db.reading() as tx:
+        noted = await tx.rows("SELECT ordinal, external_id FROM delivered ORDER BY ordinal")
+
+    assert screen.placed == {"placed:0": "The sea was calm."}
+    assert screen.sent == ["We swam."]
+    assert noted[0] == (0, "placed:0")
+
+
+async def test_who_answers_it_anew_goes_on_in_the_same_message(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Also another process: which message it is stands with what is being answered."""
+    screen = Screen(places=True)
+    slow = Scripted(text="The sea was calm and we swam far out.", pause_s=0.2)
+    here = house_with(house, line, screen, slow)
+
+    def fail(step: Step) -> None:
+        if step == "decided":
+            raise RuntimeError("It breaks.")
+
+    await accept(here, line, Said(text="Tell me."), to_answer=False)
+    async with house.db.writing() as tx:
+        held = await claim(tx, "inbox", owner="one", now=clock(), lease_s=30)
+    assert held is not None
+    with pytest.raises(RuntimeError):
+        await work_on(replace(here, reached=fail), held)
+    half = dict(screen.placed)
+    screen.shown = None
+    clock.tick(minutes=1)
+    await work_until(here, lambda: "far out." in screen.placed["placed:0"])
+
+    assert list(half) == ["placed:0"]
+    assert screen.placed == {"placed:0": "The sea was calm and we swam far out."}
+    assert screen.sent == []

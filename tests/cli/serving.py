@@ -20,6 +20,7 @@ class Running:
 
     process: "subprocess.Popen[bytes]"
     port: int
+    program: Program
 
     def get(self, path: str) -> tuple[int, str]:
         """Ask it something; status and text."""
@@ -64,7 +65,7 @@ def served(program: Program) -> Iterator[Running]:
         found = serving(program)
         assert found is not None
         assert found.port is not None
-        running = Running(process=process, port=found.port)
+        running = Running(process=process, port=found.port, program=program)
         until(lambda: running.is_ready or has_ended(process), within_s=STARTS_S)
         yield running
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oldfriend.channels.channel import Receive
-from oldfriend.domain.errors import NotDelivered, Undeliverable
+from oldfriend.domain.errors import NotDelivered, NotFound, Undeliverable
 
 LONGEST = 400
 
@@ -47,7 +47,21 @@ class FilePlatform:
                 file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
         return key
 
-    def glimpse(self, address: str, *, key: str) -> None:
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """Nothing was shown that could be."""
+        return False
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Nobody listens."""
+        raise Undeliverable("Nobody listens.")
+
+    async def fetch(self, name: str) -> bytes:
+        """There are no recordings."""
+        raise NotFound(name)
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> None:
         """It shows nothing before it is done."""
 
     async def listen(self, receive: Receive) -> None:

@@ -55,6 +55,8 @@ transcriber = "ear:whisper-1"
 keep_audio = true
 [limits]
 messages_per_minute = 0
+lease_s = 2.0
+heartbeat_s = 0.3
 [memory]
 thinks = false
 [providers.slow]

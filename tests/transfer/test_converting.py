@@ -75,8 +75,23 @@ async def live_fully_in(house: House, write) -> None:
         await tx.run("INSERT INTO stranger VALUES ('telegram', '8', 5, 2)")
         await tx.run("INSERT INTO closed_place VALUES ('telegram', '9', 5, 'blocked')")
         await tx.run("INSERT INTO web_link VALUES ('p', :person, 5)", person=house.person.id)
-        await tx.run("INSERT INTO web_session VALUES ('s', :person, 5, 6)", person=house.person.id)
-        await tx.run("INSERT INTO web_attempt VALUES ('1', 5)")
+        await tx.run(
+            "INSERT INTO web_session VALUES ('s', :person, 5, 6, 'link', 'Firefox', 5)",
+            person=house.person.id,
+        )
+        await tx.run("INSERT INTO web_attempt VALUES ('1', 5, '127.0.0.1')")
+        await tx.run(
+            "INSERT INTO web_invitation VALUES ('i', 'q', :person, 5, 6)", person=house.person.id
+        )
+        await tx.run(
+            "INSERT INTO web_token VALUES ('t', 'r', :person, 'script', 'read', 5, 6, NULL)",
+            person=house.person.id,
+        )
+        await tx.run(
+            "INSERT INTO web_passkey VALUES ('k', :person, 'laptop', :key, 1, 5, NULL)",
+            person=house.person.id, key=b"public",
+        )  # fmt: skip
+        await tx.run("INSERT INTO web_challenge VALUES ('c', '', 6)")
         await tx.run("INSERT INTO pace VALUES (:person, 5)", person=house.person.id)
         await tx.run(
             """INSERT INTO working_memory SELECT min(id), :person, '{}', 5 FROM session

@@ -97,6 +97,7 @@ async def test_a_model_is_chosen_its_key_kept_and_never_shown(
     assert tried.json()["works"] is False
     assert "nearby" in tried.json()["told"]
     assert chosen.json()["key_in"].endswith("keys.toml")
+    assert chosen.json()["takes_new_start"] is False
     assert (small.status_code, state.json()["model"]) == (200, "nearby:tiny")
     assert models.json()["small"] == ["nearby:smaller"]
     for answer in (tried.text, models.text, settings.text, text):

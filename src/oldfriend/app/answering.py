@@ -5,7 +5,7 @@ the chat's lane at that moment. Nothing is shown or sent that is not written.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oldfriend.app.accepting import Accepted, Line, Said, accept, take_lane
 from oldfriend.app.beside import beside
@@ -23,6 +23,7 @@ from oldfriend.app.forming.at_once import read_first
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED
+from oldfriend.app.recordings import hear_out, is_unheard
 from oldfriend.app.showing_live import live_for
 from oldfriend.app.thinking import asker_of, mind_for
 from oldfriend.app.waiting import Tell, tell_delays
@@ -45,7 +46,7 @@ from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.memory.search import text_to_embed
 from oldfriend.queues.inbox import first_turn, is_open
 from oldfriend.turn.outcome import Outcome, Utterance
-from oldfriend.turn.pipeline import give_up, run_turn
+from oldfriend.turn.pipeline import give_up, run_turn, say_instead
 
 MOST_DECISIONS = 3
 """So often a turn is decided anew because something that it rests on has changed meanwhile."""
@@ -183,12 +184,12 @@ async def deal_with(house: House, task: Task, say: Say | None) -> tuple[Letter, 
     heard, stale = Heard(say), StaleDecision("Nothing was decided yet.")
     for _ in range(MOST_DECISIONS):
         said = await utterance_of(house, task)
-        live = await live_for(house, said) if say is None else None
+        live = await live_for(house, task.claim, task.letters, said) if say is None else None
         heard = heard if live is None else Heard(live.say)  # a draft can be taken back
-        deciding = decide(house, said, heard)
-        work = deciding if live is None else beside(live.show(), deciding)
+        deciding = hear_and_decide(house, task, said, heard)
+        work = deciding if live is None else live.during(deciding)
         try:
-            outcome, vectors = await task.hold.during(work, turn=said.message.turn)
+            said, outcome, vectors = await task.hold.during(work, turn=said.message.turn)
             may_redo = live is not None or not heard.text
             return await commit(house, task, said, outcome, vectors, may_redo=may_redo)
         except TurnStopped:
@@ -198,6 +199,22 @@ async def deal_with(house: House, task: Task, say: Say | None) -> tuple[Letter, 
         async with house.db.writing() as tx:
             await forget_reads(tx, *turn_of(said))
     raise stale
+
+
+async def hear_and_decide(
+    house: House, task: Task, said: Utterance, heard: "Heard"
+) -> tuple[Utterance, Outcome, Vectors | None]:
+    """Write down what was said aloud, and run the turn; where there are no words, say why."""
+    said, unheard = await hear_out(house, task.claim, said)
+    if unheard is None:
+        return said, *await decide(house, said, heard)
+    excuse = unheard.in_words(said.person.language, said.message.language)
+    written = tuple(each for each in said.messages if not is_unheard(each.details))
+    if not written:
+        return said, say_instead(said, excuse, trouble=f"not heard: {unheard.reason}"), None
+    outcome, vectors = await decide(house, said, heard)
+    reply = replace(outcome.reply, text=f"{excuse}\n\n{outcome.reply.text}")
+    return said, replace(outcome, reply=reply), vectors
 
 
 async def decide(house: House, said: Utterance, heard: "Heard") -> tuple[Outcome, Vectors | None]:

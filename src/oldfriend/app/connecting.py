@@ -3,19 +3,31 @@
 It asks nobody anything: what was chosen is given. Nothing is sent but a test, when that is asked.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from oldfriend.app.charging import LedgerAccount, Tab
+from oldfriend.app.choices.choosing import Given
+from oldfriend.app.choices.database_url import shown_url
 from oldfriend.app.choices.keys import find_key, forget_key, keep_key, variables_of
 from oldfriend.app.choices.reaching import address_of
-from oldfriend.app.choices.sections import LOCAL, ROLES, Models, Provider, Role
+from oldfriend.app.choices.sections import (
+    ADDRESS,
+    LOCAL,
+    MODEL_NAME,
+    PROVIDER_NAME,
+    ROLES,
+    Models,
+    Provider,
+    Role,
+)
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.choices.settings_writing import Written, write_choices
 from oldfriend.app.wiring import Minds, dimension_of, ollama_models, open_database
 from oldfriend.domain.clock import system_clock
-from oldfriend.domain.errors import StoreNotFound
+from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.llm.catalogue import PROVIDERS, Kind, is_on_this_machine
 from oldfriend.llm.model import Request, Turn
 
@@ -93,6 +105,31 @@ def missing_variable(settings: Settings, wish: Wish) -> str | None:
     return variable if key is None else None
 
 
+def checked_provider(name: str) -> str:
+    """The name of a provider. Raises InvalidInput."""
+    if not re.fullmatch(PROVIDER_NAME, name):
+        there = ", ".join(PROVIDERS)
+        raise InvalidInput(f"{shown_url(name)!r} names no provider. There are: {there}.")
+    return name
+
+
+def refuse_unfit(settings: Settings, wish: Wish) -> None:
+    """Raise InvalidInput for a wish in which something is missing, or cannot be right."""
+    checked_provider(wish.provider)
+    if not wish.name or not re.fullmatch(MODEL_NAME, wish.model):
+        raise InvalidInput("Name the model, as its provider does.")
+    if wish.base_url:
+        ADDRESS(Given(value=wish.base_url, where="The address", is_text=True))
+    elif not address_of(settings, wish.provider):
+        raise InvalidInput(
+            f"Say at which address {wish.provider} is, such as http://localhost:8080/v1"
+        )
+    if variable := missing_variable(settings, wish):
+        raise InvalidInput(f"There is no key in {variable}.")
+    if wants_key(settings, wish):
+        raise InvalidInput(f"{wish.provider} needs a key.")
+
+
 def with_wish(settings: Settings, wish: Wish) -> Settings:
     """The settings as they would be."""
     before = settings.providers.get(wish.provider, Provider())
@@ -168,6 +205,11 @@ def keep_model(settings: Settings, wish: Wish) -> tuple[dict[Role, str], str | N
         roles |= {role: f"{wish.provider}:{name}" for role, name in others.items() if name}
     chosen = {f"models.{role}": [roles[role]] if role in roles else None for role in ROLES}
     return roles, keep(settings, wish, chosen)
+
+
+def keep_for_role(settings: Settings, wish: Wish, role: Role) -> str | None:
+    """Keep a model for one role alone; where its key went, if it had one."""
+    return keep(settings, wish, {f"models.{role}": [wish.model]})
 
 
 def keep_local_embedder(settings: Settings) -> None:

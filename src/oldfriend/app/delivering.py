@@ -6,6 +6,7 @@ import random
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell_trouble
+from oldfriend.app.speaking import spoken
 from oldfriend.channels.channel import Channel
 from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import (
@@ -15,6 +16,7 @@ from oldfriend.domain.errors import (
     PlaceMoved,
     Undeliverable,
 )
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import move_chats
 from oldfriend.queues.backoff import retry_at
@@ -64,16 +66,46 @@ async def send(house: House, letter: Letter) -> None:
         raise NotDelivered(f"This process does not reach {part.channel}.")
     sent = await pieces_sent(house, letter, part)
     house.reached("sending")
-    for number, text in enumerate(channel.parts(part.text)):
+    for number, text in enumerate(() if part.is_aloud else channel.parts(part.text)):
         if number < sent:
             continue
         key = await send_piece(house, channel, part, number, text)
         house.reached("sent")
-        if letter.person is not None:
-            async with house.db.writing() as tx:
-                await write_delivered(
-                    tx, letter.person, part, number, chat=letter.lane, key=key, now=house.clock()
-                )
+        await note_sent(house, letter, part, number, key)
+    if part.is_aloud and not sent and letter.person is not None:
+        await note_sent(
+            house, letter, part, 0, await send_aloud(house, channel, letter.person, part)
+        )
+
+
+async def note_sent(house: House, letter: Letter, part: Part, number: int, key: str | None) -> None:
+    """Note by which key a piece stands on its platform, where it does."""
+    if letter.person is not None and key is not None:
+        async with house.db.writing() as tx:
+            await write_delivered(
+                tx, letter.person, part, number, chat=letter.lane, key=key, now=house.clock()
+            )
+
+
+async def send_aloud(house: House, channel: Channel, person: PersonId, part: Part) -> str | None:
+    """Send a reply as it sounds; None where there is no sound to be had, or nobody takes it.
+
+    Its text is there already. Raises NotDelivered, PlaceClosed, TimeoutError.
+    """
+    speech = await spoken(house, person, part.reply)
+    if speech is None:
+        return None
+    try:
+        async with asyncio.timeout(LONGEST_SEND_S):
+            return await channel.send_aloud(
+                part.address, speech.audio, is_opus=speech.is_opus, title=part.text,
+                key=f"{part.reply}/{part.ordinal}",
+            )  # fmt: skip
+    except PlaceClosed:
+        raise
+    except (Undeliverable, PlaceMoved) as error:
+        tell_trouble("not-sent-aloud", error)
+        return None
 
 
 async def pieces_sent(house: House, letter: Letter, part: Part) -> int:
@@ -89,8 +121,11 @@ async def pieces_sent(house: House, letter: Letter, part: Part) -> int:
 async def send_piece(house: House, channel: Channel, part: Part, number: int, text: str) -> str:
     """Send a piece, to where its chat is now; by which key the platform knows it."""
     key = f"{part.reply}/{part.ordinal}" + (f".{number}" if number else "")
+    shown = None if number else part.shown
     try:
         async with asyncio.timeout(LONGEST_SEND_S):
+            if shown is not None and await channel.amend(part.address, shown, text):
+                return shown
             return await channel.send(part.address, text, key=key)
     except PlaceMoved as moved:
         async with house.db.writing() as tx:

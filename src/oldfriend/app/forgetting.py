@@ -136,7 +136,7 @@ async def forget(
 
 def digest_of(plan: Foreseen) -> str:
     """By which it is known again what goes, and what becomes of the rest."""
-    told: dict[str, JsonValue] = {
+    told: dict[str, object] = {
         "messages": sorted([each.id, each.version] for each in plan.messages),
         "objects": sorted(plan.objects), "anew": sorted(plan.anew),
         "orphans": sorted(plan.orphans), "freed": sorted(plan.freed),

@@ -22,7 +22,7 @@ from oldfriend.turn.recall import Looking, no_other
 
 Step = Literal[
     "accept", "accepted", "thinking", "called", "tool begun", "tool finished", "decided",
-    "committing", "committed", "sending", "sent", "delivered",
+    "committing", "committed", "sending", "sent", "delivered", "fetched", "heard", "shown",
 ]  # fmt: skip
 """Where one message's life can be cut off; the crash tests cut it off at each."""
 

@@ -306,3 +306,8 @@ def one_line(text: str) -> str:
     """A text on one line, cut where it is long."""
     flat = " ".join(text.split())
     return flat if len(flat) <= LONGEST_LINE else f"{flat[: LONGEST_LINE - 1]}…"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number of things, as it is said."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

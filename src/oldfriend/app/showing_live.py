@@ -1,54 +1,102 @@
 """How does somebody on a platform see a reply while it is being written? Beside the turn.
 
-Best effort: it delays no turn and has none fail, and nothing rests on it. The reply is what is
-delivered, once it is kept.
+Best effort: it delays no turn and has none fail. Where it is shown in a message that becomes the
+reply, that message's key is kept with what is being answered: whoever answers it goes on there.
 """
 
 import asyncio
-from typing import Final
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
 
 from oldfriend.app.house import House
 from oldfriend.channels.channel import Glimpse
 from oldfriend.domain.errors import (
     InvalidInput,
+    LeaseLost,
     NotDelivered,
     PlaceMoved,
     StoreError,
     Undeliverable,
 )
+from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import get_chat
+from oldfriend.queues.inbox import find_shown, note_shown
+from oldfriend.queues.lanes import check
 from oldfriend.turn.outcome import Utterance
 
 AT_ONCE_S: Final = 0.3
 """What is answered so quickly is not announced."""
 LONGEST_SHOW_S: Final = 5.0
 
+T = TypeVar("T")
+
 
 class Live:
     """A reply that is being written, shown piece by piece in its place."""
 
-    def __init__(self, glimpse: Glimpse) -> None:
+    def __init__(
+        self, house: House, claim: Claim, turn: tuple[Letter, ...], glimpse: Glimpse
+    ) -> None:
         """Nothing is written yet."""
+        self._house = house
+        self._claim = claim
+        self._turn = turn
         self._glimpse = glimpse
+        self._noted = glimpse.shown
+        self._is_over = False
         self._text = ""
 
     async def say(self, piece: str) -> None:
         """It goes on with this; nobody waits for it to be shown."""
         self._text += piece
 
-    async def show(self) -> None:
-        """Show how far it has come, now and then, without end; give up where that cannot be."""
-        await asyncio.sleep(AT_ONCE_S)
+    async def during(self, work: Coroutine[Any, Any, T]) -> T:
+        """Show it for as long as some work lasts; what comes of that.
+
+        A message that is on its way then is waited for, so that it is not sent once more.
+        """
         try:
-            while True:
-                async with asyncio.timeout(LONGEST_SHOW_S):
-                    await self._glimpse.show(self._text)
-                await asyncio.sleep(self._glimpse.every_s)
-        except (NotDelivered, Undeliverable, PlaceMoved, TimeoutError):
-            return  # the reply itself is delivered all the same
+            async with asyncio.TaskGroup() as both:
+                showing = both.create_task(self._show())
+                done = await work
+                self._is_over = True
+                if not (self._glimpse.is_placing or self._glimpse.shown != self._noted):
+                    showing.cancel()
+        except BaseExceptionGroup as group:
+            raise group.exceptions[-1] from group  # the work's own error comes last
+        return done
+
+    async def _show(self) -> None:
+        """Show how far it has come, now and then; give up where that cannot be."""
+        await asyncio.sleep(AT_ONCE_S)
+        while not self._is_over:
+            pause_s = self._glimpse.every_s
+            try:
+                await self._show_once()
+            except NotDelivered as error:
+                if error.retry_after_s is None:
+                    return  # the reply itself is delivered all the same
+                pause_s = max(pause_s, error.retry_after_s)
+            except (Undeliverable, PlaceMoved, TimeoutError, StoreError, LeaseLost):
+                return
+            if not self._is_over:
+                await asyncio.sleep(pause_s)
+
+    async def _show_once(self) -> None:
+        """Show it; of a message that is to become the reply, note the key at once."""
+        async with asyncio.timeout(LONGEST_SHOW_S):
+            await self._glimpse.show(self._text)
+        if (shown := self._glimpse.shown) is not None and shown != self._noted:
+            self._house.reached("shown")
+            async with self._house.db.writing() as tx:
+                await check(tx, self._claim)
+                await note_shown(tx, self._turn, shown)
+            self._noted = shown
 
 
-async def live_for(house: House, said: Utterance) -> Live | None:
+async def live_for(
+    house: House, claim: Claim, turn: tuple[Letter, ...], said: Utterance
+) -> Live | None:
     """A way to show the reply to something while it is written; None: there is none."""
     channel = house.channels.get(said.message.channel)
     if channel is None:
@@ -56,7 +104,8 @@ async def live_for(house: House, said: Utterance) -> Live | None:
     try:
         async with house.db.reading() as tx:
             chat = await get_chat(tx, said.person.id, said.message.chat)
-        glimpse = channel.glimpse(chat.address, key=str(said.message.turn))
+            shown = await find_shown(tx, turn)
+        glimpse = channel.glimpse(chat.address, key=str(said.message.turn), shown=shown)
     except (StoreError, InvalidInput):
         return None
-    return None if glimpse is None else Live(glimpse)
+    return None if glimpse is None else Live(house, claim, turn, glimpse)

@@ -4,6 +4,7 @@ It does not know where the reply goes.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.app.attaching import attach, erase, find_sound, lay_down
@@ -49,7 +50,7 @@ async def spoken(house: House, person: PersonId, reply: MessageId) -> Speech | N
     return await spoken_anew(house, speaker, said, words, voice=voice)
 
 
-def is_wanted(speaks: Speaks, asked: list[Message]) -> bool:
+def is_wanted(speaks: Speaks, asked: Sequence[Message]) -> bool:
     """Whether a reply to these messages is to be spoken."""
     if speaks != "asked":
         return speaks == "always"

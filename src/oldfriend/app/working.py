@@ -12,6 +12,7 @@ from typing import TypeAlias, TypeVar
 from oldfriend.app.answering import work_on
 from oldfriend.app.delivering import deliver
 from oldfriend.app.forming.tending import cut_at_shutdown
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs, plan_jobs
 from oldfriend.app.running.keeping import at_most
@@ -29,6 +30,8 @@ LONGEST_WAIT_S = 30.0
 GRACE_S = 5.0
 JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
+DIED_IN_COMPANY = 2
+"""So many deaths may be due to what was done beside it; then it is done alone."""
 
 Do: TypeAlias = Callable[[House, Claim, asyncio.Event], Awaitable[None]]
 T = TypeVar("T")
@@ -65,15 +68,73 @@ async def work_through(
     house: House, queue: Queue, do: Do, at_once: int, stopping: asyncio.Event
 ) -> None:
     """Take lane after lane of one queue, so many at once, and wait when nothing is due."""
-    room = asyncio.Semaphore(at_once)
+    room = Room(at_once)
     with house.waking.bell() as bell:
         async with asyncio.TaskGroup() as running:
             while True:
-                await room.acquire()
+                await room.enter()
                 held = await wait_for_work(house, queue, bell, stopping)
                 if held is None:
                     return
-                running.create_task(do_safely(house, do, held, room, stopping))
+                if is_suspect(held):
+                    await do_alone(house, do, held, room, stopping)
+                else:
+                    running.create_task(do_safely(house, do, held, room, stopping))
+
+
+class Room:
+    """Where so many can work at once, or one alone."""
+
+    def __init__(self, at_once: int) -> None:
+        """Nobody is in it."""
+        self._free = asyncio.Semaphore(at_once)
+        self._at_once = at_once
+        self._inside = 0
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether more than one is in it."""
+        return self._inside > 1
+
+    async def enter(self) -> None:
+        """Wait for a place."""
+        await self._free.acquire()
+        self._inside += 1
+
+    def leave(self) -> None:
+        """Make place for another."""
+        self._inside -= 1
+        self._free.release()
+
+    async def empty(self) -> None:
+        """Wait until whoever is in it is alone; only they let others in."""
+        for _ in range(self._at_once - 1):
+            await self._free.acquire()
+        for _ in range(self._at_once - 1):
+            self._free.release()
+
+
+def is_suspect(held: Claim) -> bool:
+    """Whether what is next in a lane has taken down whoever began it, or was beside what did."""
+    return bool(held.letters) and held.letters[0].attempts > DIED_IN_COMPANY
+
+
+async def do_alone(house: House, do: Do, held: Claim, room: Room, stopping: asyncio.Event) -> None:
+    """Do what waits in a lane while nothing else of its queue is done here.
+
+    Else what takes its worker down would have all blamed for it that is done beside it.
+    """
+    alone: Claim | None = held
+    if room.is_shared:
+        await Hold(house, held).give_back(held.letters[0])  # as if it had not been begun
+        await room.empty()
+        alone = await until_it_works(
+            partial(claim_next, house, held.queue, held.lane), stopping
+        )  # fmt: skip
+    if alone is None:  # somebody else is at it
+        room.leave()
+        return
+    await do_safely(house, do, alone, room, stopping)
 
 
 async def wait_for_work(
@@ -106,25 +167,23 @@ async def until_it_works(act: Callable[[], Awaitable[T]], stopping: asyncio.Even
     return None
 
 
-async def claim_next(house: House, queue: Queue) -> Claim | None:
-    """Hold a lane in which something is due."""
+async def claim_next(house: House, queue: Queue, lane: str | None = None) -> Claim | None:
+    """Hold a lane in which something is due, or this one if something is."""
     async with house.db.writing() as tx:
         return await claim(
             tx, queue, owner=house.name, now=house.clock(),
-            lease_s=house.settings.limits.lease_s,
+            lease_s=house.settings.limits.lease_s, lane=lane,
         )  # fmt: skip
 
 
-async def do_safely(
-    house: House, do: Do, held: Claim, room: asyncio.Semaphore, stopping: asyncio.Event
-) -> None:
+async def do_safely(house: House, do: Do, held: Claim, room: Room, stopping: asyncio.Event) -> None:
     """Do what waits in a lane; what goes wrong there goes no further."""
     try:
         await do(house, held, stopping)
     except Exception as error:
         tell_trouble("work-failed", error, queue=held.queue, lane=held.lane)
     finally:
-        room.release()
+        room.leave()
 
 
 async def answer_all(house: House, held: Claim, stopping: asyncio.Event) -> None:

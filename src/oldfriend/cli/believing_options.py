@@ -72,6 +72,10 @@ def add_memory(commands: Commands) -> None:
         "--value", type=storable, metavar="V", help="the new value of a fact or preference"
     )
     parsers["edit"].add_argument(
+        "--since", type=storable, metavar="DATE",
+        help="it was right, and changed then: 2027-05-01 (without: it was a mistake)",
+    )  # fmt: skip
+    parsers["edit"].add_argument(
         "--due", type=storable, metavar="WHEN",
         help="when a promise or expectation is due: 2027-05-01, 2027-05-01T18:00 or none",
     )  # fmt: skip

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+from oldfriend.app.showing import counted
 from oldfriend.ledger.spending import DOLLAR
+
+__all__ = ["counted", "duration", "in_columns", "money"]
 
 CENT = DOLLAR // 100
 
@@ -37,8 +40,3 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes:02d} min"
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things, as it is said."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -6,19 +6,18 @@ this machine, and asked whether it may.
 
 import argparse
 import asyncio
-import re
 import sys
 from collections.abc import Mapping, Sequence
 
 from oldfriend.app.choices.choosing import Given
-from oldfriend.app.choices.database_url import shown_url
 from oldfriend.app.choices.reaching import address_of
-from oldfriend.app.choices.sections import ADDRESS, LOCAL, PROVIDER_NAME
+from oldfriend.app.choices.sections import ADDRESS, LOCAL
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import (
     EMBEDDING_MODELS,
     Offer,
     Wish,
+    checked_provider,
     forget_provider,
     go_offline,
     keep_embedder,
@@ -161,9 +160,7 @@ async def wished(options: argparse.Namespace, settings: Settings, usual: Mapping
     """What somebody wants, from the options and from what they answer."""
     offers = await list_offers(settings)
     provider = options.provider or ask_for_provider(offers, usual)
-    if not re.fullmatch(PROVIDER_NAME, provider):
-        shown = shown_url(provider)
-        raise InvalidInput(f"{shown!r} names no provider. There are: {', '.join(PROVIDERS)}.")
+    checked_provider(provider)
     base_url = options.base_url
     if not base_url and not address_of(settings, provider):
         base_url = answer(f"At which address is {provider}, such as http://localhost:8080/v1")

@@ -208,8 +208,10 @@ def add_comparing(commands: Commands) -> None:
 
 def add_running(commands: Commands) -> None:
     """The commands for a process that stays, and for looking after it."""
-    add_command(commands, "serve", "serve", "be there for everybody, until told to stop")
+    serve = add_command(commands, "serve", "serve", "be there for everybody, until told to stop")
+    serve.add_argument("--open", action="store_true", help="open its page in your browser")
     add_command(commands, "link", "link", "a one-time link that opens it in your browser")
+    add_signing(commands)
     add_command(commands, "work", "work", "work for the same memory beside a running serve")
     add_command(commands, "stop", "stop", "have serve end what it has begun, and end")
     add_command(commands, "reload", "reload", "have serve read oldfriend.toml again")
@@ -232,6 +234,25 @@ def add_running(commands: Commands) -> None:
         "--days", type=some_days, default=30, metavar="N", help="the last N days (default 30)"
     )
     cost.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def add_signing(commands: Commands) -> None:
+    """The commands for who else comes in, and by what."""
+    invite = add_command(commands, "invite", "invite", "a link for somebody else, good once")
+    invite.add_argument(
+        "what", nargs="+", type=storable, metavar="NAME",
+        help="whom to invite; or: list; or: end ID",
+    )  # fmt: skip
+    token = add_command(commands, "token", "token", "what a program shows to use the API")
+    token.add_argument(
+        "what", nargs="+", type=storable, metavar="WHAT",
+        help="new NAME, for what it is; or: list; or: end ID",
+    )  # fmt: skip
+    token.add_argument(
+        "--scope", choices=("read", "write", "admin"), default="read",
+        help="look; also talk; also everything about this install (default read)",
+    )  # fmt: skip
+    token.add_argument("--days", type=positive, default=90, metavar="N", help="how long it is good")
 
 
 def add_connect(commands: Commands) -> None:

@@ -4,6 +4,7 @@ import argparse
 import json
 
 from oldfriend.app.believing.correcting import (
+    changed_on,
     edit,
     judge,
     merge,
@@ -86,13 +87,16 @@ async def correct(house: House, person: Person, options: argparse.Namespace) -> 
 async def edit_one(house: House, person: Person, options: argparse.Namespace) -> list[Believed]:
     """Have something said right, or due at another time, or both."""
     text = " ".join(options.text)
-    if not text and (options.due is None or options.value is not None):
+    if not text and (options.due is None or options.value or options.since):
         raise InvalidInput("Say what is right: memory edit ID TEXT, or --due WHEN")
     after: list[Believed] = []
     if options.due is not None:
         after = await set_due(house, person, options.id, options.due)
     if text:
-        after = await edit(house, person.id, options.id, text, value=options.value)
+        after = await edit(
+            house, person.id, options.id, text, value=options.value,
+            since=changed_on(options.since, person.zone),
+        )  # fmt: skip
     return after
 
 

@@ -17,13 +17,14 @@ from oldfriend.app.house import House
 from oldfriend.app.inviting import new_link
 from oldfriend.app.listening import listen_on
 from oldfriend.app.running.door import Door, listen
-from oldfriend.app.running.presence import Presence, address, present
+from oldfriend.app.running.presence import Presence, address, find_serving, present
 from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
 from oldfriend.app.running.telling import begin_telling, tell
 from oldfriend.app.wiring import open_house
 from oldfriend.channels.channel import PLATFORMS
 from oldfriend.cli.link import opens_at
-from oldfriend.cli.opening import settings_from
+from oldfriend.cli.opening import opened, settings_from
+from oldfriend.cli.showing_page import show
 from oldfriend.cli.work import WORKS
 from oldfriend.domain.clock import system_clock
 from oldfriend.web.room import Room
@@ -36,9 +37,14 @@ SERVES: Final[Mapping[str, Work]] = MappingProxyType(
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Serve until told to stop; 0 when everything that was begun came to its end."""
-    settings = settings_from(options)
-    begin_telling(sys.stderr)
+    """Serve until told to stop; 0 when everything that was begun came to its end.
+
+    Who only wants to see the page is shown the one that is served already.
+    """
+    settings, opens = settings_from(options), bool(options.open)
+    if opens and await is_shown(options, settings):
+        return 0
+    begin_telling(sys.stderr, only_troubles=opens)
     with (
         present(settings.data, now=system_clock()) as presence,
         listen(settings.serve.host, settings.serve.port) as listening,
@@ -52,7 +58,7 @@ async def run(options: argparse.Namespace) -> int:
             )  # fmt: skip
             with heeding_signals(supervisor):
                 say_where(presence, settings, port)
-                print(await how_to_open(house, port), flush=True)
+                print(await opening(house, port, opens=opens), flush=True)
                 site = site_of(room, lambda: supervisor.troubles, supervisor.reload_now)
                 door = Door(supervisor=supervisor, listening=listening, site=site)
                 has_ended = await supervisor.run(
@@ -62,20 +68,36 @@ async def run(options: argparse.Namespace) -> int:
     return 0 if has_ended else 1
 
 
-async def how_to_open(house: House, port: int) -> str:
-    """The owner's link where somebody reads it; elsewhere, such as in a log, how to get one."""
-    if sys.stdout.isatty():
-        return opens_at(await new_link(house, None, port=port))
-    return "Open its page in a browser: `oldfriend link` prints a link that is good once."
+async def is_shown(options: argparse.Namespace, settings: Settings) -> bool:
+    """Whether a process serves the folder already; then its page is opened."""
+    serving = find_serving(settings.data)
+    if serving is None or serving.port is None:
+        return False
+    async with opened(options, create=False) as house:
+        print(await show(await new_link(house, None, port=serving.port)))
+    return True
+
+
+async def opening(house: House, port: int, *, opens: bool) -> str:
+    """What is said of the page: that it is open, or how to open it.
+
+    The owner's link is shown where somebody reads it, and not in a log.
+    """
+    if opens:
+        return await show(await new_link(house, None, port=port))
+    here = f"How it does: {address(house.settings.serve.host, port)}/ready"
+    how = (
+        opens_at(await new_link(house, None, port=port))
+        if sys.stdout.isatty()
+        else "Open its page in a browser: `oldfriend link` prints a link that is good once."
+    )
+    return (
+        f"Oldfriend serves {house.settings.data}. {here}\n"
+        f"Stop it with Ctrl-C or `oldfriend stop`.\n{how}"
+    )
 
 
 def say_where(presence: Presence, settings: Settings, port: int) -> None:
     """Tell whoever may look for it where it is."""
-    host = settings.serve.host
-    presence.listens_at(host, port)
-    tell("serving", host=host, port=port, data=str(settings.data))
-    print(
-        f"Oldfriend serves {settings.data}. How it does: {address(host, port)}/ready\n"
-        "Stop it with Ctrl-C or `oldfriend stop`.",
-        flush=True,
-    )
+    presence.listens_at(settings.serve.host, port)
+    tell("serving", host=settings.serve.host, port=port, data=str(settings.data))

@@ -1,6 +1,8 @@
 """What was a model shown for a reply, and how did each model do when it was asked last?"""
 
 import json
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from oldfriend.db.database import Transaction
@@ -26,6 +28,16 @@ async def list_shown(tx: Transaction, person: PersonId, turn: TurnId) -> tuple[s
         turn=turn,
     )
     return tuple(dict.fromkeys(str(each) for (shown,) in rows for each in json.loads(shown)))
+
+
+async def count_by_model(
+    tx: Transaction, person: PersonId, calls: Collection[str]
+) -> dict[str, int]:
+    """Which models some calls were made to, and how many to each; the most first."""
+    if not calls:
+        return {}
+    rows = await tx.rows("SELECT id, model FROM model_call WHERE person = :person", person=person)
+    return dict(Counter(model for call, model in rows if call in calls).most_common())
 
 
 async def find_last_call(tx: Transaction, model: str) -> LastCall | None:

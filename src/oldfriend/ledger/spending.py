@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import LATEST, Micros, start_of_day
+from oldfriend.domain.ids import PersonId
 
 DOLLAR: Final = 1_000_000
 """Costs are kept in millionths of a dollar."""
@@ -58,6 +59,18 @@ async def spent_since(
         since=since,
         until=until,
         least=int(background_only),
+    )
+    assert row is not None
+    return spent_from(row)
+
+
+async def spent_behind(tx: Transaction, person: PersonId, *, since: Micros) -> Spent:
+    """What was spent behind one person's talk since a moment."""
+    row = await tx.row(
+        f"""SELECT {SUMS} FROM model_call
+           WHERE made_at >= :since AND person = :person AND is_background = 1""",
+        since=since,
+        person=person,
     )
     assert row is not None
     return spent_from(row)

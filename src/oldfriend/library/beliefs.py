@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.app.accepting import Line
-from oldfriend.app.believing.correcting import Verdict, edit, judge, merge, separate
+from oldfriend.app.believing.correcting import Verdict, changed_on, edit, judge, merge, separate
 from oldfriend.app.believing.history import history_of
 from oldfriend.app.believing.looking import Belief as Known
 from oldfriend.app.believing.looking import about as only_about
@@ -95,12 +95,19 @@ class Beliefs:
             told = await history_of(tx, self._line.person.id, belief)
         return [decided_from(step, self._line.person.zone) for step in told.steps]
 
-    async def correct(self, belief: str, text: str, *, value: str | None = None) -> list[Belief]:
-        """Say it right: what is so now, and what that overtakes. Of a name, who or what it is.
+    async def correct(
+        self, belief: str, text: str, *, value: str | None = None, since: str | None = None
+    ) -> list[Belief]:
+        """Say it right: what is so, and what that overtakes. Of a name, who or what it is.
 
-        It holds at once, and no inference overrules it. Raises NotFound, InvalidInput.
+        The old value was a mistake; with ``since`` (a date) it was so until then. It holds at once,
+        and no inference overrules it. Raises NotFound, InvalidInput.
         """
-        decided = await edit(self._house, self._line.person.id, belief, text, value=value)
+        person = self._line.person
+        decided = await edit(
+            self._house, person.id, belief, text, value=value,
+            since=changed_on(since, person.zone),
+        )  # fmt: skip
         return self._decided(decided)
 
     async def pin(self, belief: str) -> list[Belief]:

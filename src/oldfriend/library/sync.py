@@ -78,9 +78,11 @@ class MemorySync:
         """What was decided about a belief, oldest first. See ``Memory.history``."""
         return self._wait(self._memory.history(belief))
 
-    def correct(self, belief: str, text: str, *, value: str | None = None) -> list[Belief]:
+    def correct(
+        self, belief: str, text: str, *, value: str | None = None, since: str | None = None
+    ) -> list[Belief]:
         """Say it right. See ``Memory.correct``."""
-        return self._wait(self._memory.correct(belief, text, value=value))
+        return self._wait(self._memory.correct(belief, text, value=value, since=since))
 
     def pin(self, belief: str) -> list[Belief]:
         """Let it never fade, nor be merged away."""

@@ -37,9 +37,14 @@ MODEL_NAME: Final = rf"{PROVIDER_NAME}:\S+"
 
 MODELS = several(text('"provider:name", such as "anthropic:claude-sonnet-5"', MODEL_NAME))
 ADDRESS = text("an address such as http://localhost:11434/v1", r"https?://[^\s@]+")
+PUBLIC = text(
+    "the address of a proxy that Telegram can reach, such as https://me.example/api/telegram",
+    r"https?://[^\s@]+/api/telegram",
+)
+HOST = text("an address of this machine, such as 127.0.0.1", r"[A-Za-z0-9.:-]+")
 VARIABLE = text("the name of a variable in capitals, such as MY_KEY", r"[A-Z_][A-Z0-9_]*")
 EMBEDDER = text(f'"{LOCAL}" or "provider:name"', rf"{LOCAL}|{MODEL_NAME}")
-USER = text("the number of a Telegram user, such as 123456789", r"[1-9]\d{0,18}")
+USER = text("the number of a Telegram user or group, such as 123456789", r"-?[1-9]\d{0,18}")
 USERS = several(lambda given: USER(replace(given, value=str(given.value))))
 TRANSCRIBER = text(f'"provider:name" or "{LOCAL}:FOLDER"', rf"{LOCAL}:\S.*|{MODEL_NAME}")
 SPEAKER = text('"provider:name"', MODEL_NAME)
@@ -177,6 +182,11 @@ class TelegramChoice(Section):
     """
 
     enabled: Annotated[bool, yes_or_no] = True  # where there is a token
-    allowed: Annotated[tuple[str, ...], USERS] = ()  # numbers of users; none: nobody
+    allowed: Annotated[tuple[str, ...], USERS] = ()  # numbers of users and groups; none: nobody
     base_url: Annotated[str, ADDRESS] = "https://api.telegram.org"
     quiet_s: Annotated[float, number(least=0, most=60)] = 2.0  # then what was said is answered
+    webhook: Annotated[str | None, or_none(PUBLIC)] = (
+        None  # where Telegram is to call; none: it is asked
+    )
+    webhook_host: Annotated[str, HOST] = "127.0.0.1"  # where these calls arrive on this machine
+    webhook_port: Annotated[int, whole(least=1, most=65_535)] = 8345

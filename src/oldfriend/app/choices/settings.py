@@ -53,7 +53,7 @@ KEYS: Final = frozenset({"OLDFRIEND_TELEGRAM_TOKEN"})
 RELOADABLE: Final = (
     "models", "providers", "speech", "limits.messages_per_minute", "limits.turn_timeout_s",
     "limits.most_tool_calls", "budget", "context", "search.scorer", "memory",
-    "telegram.enabled", "telegram.allowed",
+    "retention", "telegram.enabled", "telegram.allowed",
 )  # fmt: skip
 """What `oldfriend reload` changes in a process that runs; all else takes a new start."""
 
@@ -180,6 +180,7 @@ def reloaded(running: Settings, now: Settings) -> tuple[Settings, tuple[str, ...
         context=now.context,
         search=replace(running.search, scorer=now.search.scorer),
         memory=now.memory,
+        retention=now.retention,
         telegram=replace(
             running.telegram, enabled=now.telegram.enabled, allowed=now.telegram.allowed
         ),

@@ -63,6 +63,7 @@ class Supervisor:
         self._asked: asyncio.Queue[Asked] = asyncio.Queue()
         self._shifts: list[Shift] = []
         self._reloads = 0
+        self._waiting: list[asyncio.Future[Reload]] = []
 
     def stop(self) -> None:
         """Ask it to end."""
@@ -71,6 +72,13 @@ class Supervisor:
     def reload(self) -> None:
         """Ask it to read the settings again."""
         self._asked.put_nowait("reload")
+
+    async def reload_now(self) -> tuple[Reload, House]:
+        """Have the settings read again, and what came of it, with the house as it is then."""
+        outcome: asyncio.Future[Reload] = asyncio.get_running_loop().create_future()
+        self._waiting.append(outcome)
+        self.reload()
+        return await outcome, self.house
 
     @property
     def troubles(self) -> list[str]:
@@ -98,11 +106,13 @@ class Supervisor:
                     outcome = self._reload(group)
                     if has_reloaded is not None:
                         has_reloaded(outcome)
+                    self._tell(outcome)
                 elif door is None and all(part.has_given_up for part in self.parts.values()):
                     was_asked = False
                     break
             has_ended = await self._drain()
             closing.set()
+            self._tell(Reload(number=self._reloads, refused="It is stopping."))
         return was_asked and has_ended
 
     def _begin_shift(self, group: asyncio.TaskGroup) -> None:
@@ -135,6 +145,13 @@ class Supervisor:
         self._begin_shift(group)
         tell("reloaded", needs_start=" ".join(needs_start))
         return Reload(number=self._reloads, needs_start=needs_start)
+
+    def _tell(self, outcome: Reload) -> None:
+        """Tell those who wait for it what came of a reload."""
+        for each in self._waiting:
+            if not each.done():
+                each.set_result(outcome)
+        self._waiting.clear()
 
     async def _drain(self) -> bool:
         """End everything, within the time of the longest turn; whether it has ended by itself."""

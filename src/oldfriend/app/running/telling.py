@@ -31,13 +31,13 @@ def tell_trouble(event: str, error: BaseException | None = None, **facts: Fact) 
     EVENTS.warning(event, extra={FACTS: {**facts, **facts_of(error)}})
 
 
-def begin_telling(stream: TextIO) -> None:
+def begin_telling(stream: TextIO, *, only_troubles: bool = False) -> None:
     """From now on events, and that libraries complain, go to a stream. For a whole process."""
     handler = logging.StreamHandler(stream)
     handler.addFilter(made_plain)
     logging.root.handlers = [handler]
     logging.root.setLevel(logging.WARNING)
-    EVENTS.setLevel(logging.INFO)
+    EVENTS.setLevel(logging.WARNING if only_troubles else logging.INFO)
 
 
 def made_plain(record: logging.LogRecord) -> bool:

@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from typing import Annotated
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Response
 
@@ -52,6 +54,12 @@ from oldfriend.web.signing import Here, Owner
 from oldfriend.web.taking_over import AtDesk
 
 router = APIRouter(tags=["models"])
+WRITTEN_AS: Final[Mapping[Use, str]] = MappingProxyType({
+    "main": "models.main", "small": "models.small", "reflect": "models.reflect",
+    "embedder": "embedder.model", "transcriber": "speech.transcriber",
+    "speaker": "speech.speaker",
+})  # fmt: skip
+"""Under which name a choice stands in the file."""
 ForWhat = Annotated[Use, Path(description="What it is to do.", examples=["main"])]
 
 
@@ -93,7 +101,7 @@ async def choose_model(
     key_in = await desk.take_over(
         room, lambda now: kept(now, use, wanted, wish=wish, dimension=dimension)
     )
-    return Kept(key_in=key_in, takes_new_start=not is_reloadable(f"{use}.model"))
+    return Kept(key_in=key_in, takes_new_start=not is_reloadable(WRITTEN_AS[use]))
 
 
 @router.delete("/models", status_code=204, summary="Go offline")

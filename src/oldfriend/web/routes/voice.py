@@ -84,7 +84,9 @@ async def say_sound(
 )  # fmt: skip
 async def listen_to(
     message: str, me: Me, room: Here,
-    wanted: Annotated[str | None, Header(alias="Range", max_length=60)] = None,
+    wanted: Annotated[
+        str | None, Header(alias="Range", max_length=60, description="Such as `bytes=0-1023`.")
+    ] = None,
 ) -> Response:  # fmt: skip
     """The recording of something that was said aloud, where it is kept."""
     sound = await find_sound(room.house, me.person.id, MessageId(message), "heard")

@@ -27,7 +27,7 @@ const HEARD = {
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
   "chat.settings.updated": () => store.load(),
   "chat.history.changed": () => store.load(),
-  "memory.rewritten": () => store.rewrite(),
+  "memory.rewritten": () => store.rewrite().catch(() => location.reload()),
   "memory.thinking": ({ progress }) => (store.progress.value = progress),
 };
 for (const kind of KINDS) {

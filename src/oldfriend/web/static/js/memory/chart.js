@@ -36,7 +36,7 @@ function Chart({ points, name, ink, from, to }) {
     draw();
     const theme = matchMedia("(prefers-color-scheme: dark)");
     theme.addEventListener("change", draw);
-    const sizes = new ResizeObserver(() => drawn?.setSize({ width: place.current.clientWidth, height: HEIGHT }));
+    const sizes = new ResizeObserver(() => place.current && drawn?.setSize({ width: place.current.clientWidth, height: HEIGHT }));
     sizes.observe(place.current);
     return () => {
       isGone = true;

@@ -1,0 +1,117 @@
+"""What is said in the recordings of a turn? Fetched, heard, and put where only their name stood.
+
+A recording has its place in the log and in the inbox before anything of it is fetched: whoever
+is cut off is followed by one who fetches it again, and what was written down is not paid for twice.
+It does not know which platform has it.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.app.accepting import reword
+from oldfriend.app.attaching import attach, erase
+from oldfriend.app.hearing import Heard, NotHeard, hear
+from oldfriend.app.house import House
+from oldfriend.domain.errors import NotDelivered, NotFound
+from oldfriend.domain.letters import Claim
+from oldfriend.domain.messages import MAX_TEXT, Message
+from oldfriend.llm.speech import MOST_BYTES
+from oldfriend.queues.lanes import check
+from oldfriend.turn.outcome import Utterance
+
+RECORDING: Final = "recording"
+"""In a message's details: by which name its platform gives the recording out."""
+CAPTION: Final = "caption"
+"""There: the message has words of its own, which stay."""
+HEARD: Final = "heard"
+"""There: what the message says is what was heard in it."""
+PAUSES_S: Final = (1.0, 3.0)
+"""Before it is tried again; then the person decides."""
+LONGEST_FETCH_S: Final = 60.0
+
+
+def is_aloud(details: Mapping[str, str]) -> bool:
+    """Whether something was said aloud."""
+    return RECORDING in details
+
+
+def is_heard(details: Mapping[str, str]) -> bool:
+    """Whether that is written down."""
+    return HEARD in details
+
+
+def is_unheard(details: Mapping[str, str]) -> bool:
+    """Whether something was said aloud that nobody has written down."""
+    return is_aloud(details) and not is_heard(details)
+
+
+async def hear_out(
+    house: House, claim: Claim, said: Utterance
+) -> tuple[Utterance, NotHeard | None]:
+    """The same with its recordings in words, and why one of them is not.
+
+    Raises NotFound for what was forgotten meanwhile, LeaseLost, StoreError.
+    """
+    messages: list[Message] = []
+    why: NotHeard | None = None
+    for each in said.messages:
+        heard = await hear_message(house, each) if is_unheard(each.details) else None
+        if isinstance(heard, Heard):
+            messages.append(await put_into_words(house, claim, each, heard))
+        else:
+            messages.append(each)
+            why = why if heard is None else heard
+    return replace(said, message=messages[-1], earlier=tuple(messages[:-1])), why
+
+
+async def hear_message(house: House, message: Message) -> Heard | NotHeard:
+    """What is said in a message; what may pass is tried again shortly."""
+    heard = await fetch_and_hear(house, message)
+    for pause_s in PAUSES_S:
+        if not isinstance(heard, NotHeard) or heard.reason != "later":
+            break
+        await asyncio.sleep(max(pause_s, min(heard.retry_after_s or 0.0, 10 * pause_s)))
+        heard = await fetch_and_hear(house, message)
+    return heard
+
+
+async def fetch_and_hear(house: House, message: Message) -> Heard | NotHeard:
+    """The same, tried once."""
+    if int(message.details.get("bytes", "0")) > MOST_BYTES:
+        return NotHeard(reason="too large", why="The platform says so.")
+    channel = house.channels.get(message.channel)
+    if channel is None:
+        return NotHeard(reason="later", why=f"This process does not reach {message.channel}.")
+    try:
+        async with asyncio.timeout(LONGEST_FETCH_S):
+            audio = await channel.fetch(message.details[RECORDING])
+    except NotFound as error:
+        return NotHeard(reason="never", why=str(error))
+    except NotDelivered as error:
+        return NotHeard(reason="later", why=str(error), retry_after_s=error.retry_after_s)
+    except TimeoutError:
+        return NotHeard(reason="later", why="The platform did not give it out in time.")
+    house.reached("fetched")
+    return await hear(house, message.person, audio, mime=message.details.get("mime", ""))
+
+
+async def put_into_words(house: House, claim: Claim, message: Message, heard: Heard) -> Message:
+    """Have a message say what was heard in it, beside its own words, with the sound if kept."""
+    house.reached("heard")
+    words = f"{message.text}\n{heard.text}" if CAPTION in message.details else heard.text
+    details = {**message.details, HEARD: "yes"}
+    try:
+        async with house.db.writing() as tx:
+            spoken = await reword(
+                tx, house, message.person, message.id, words[:MAX_TEXT], details=details
+            )
+            if heard.sound is not None:
+                await attach(tx, heard.sound, message.id, kind="heard", now=house.clock())
+            await check(tx, claim)
+    except NotFound:
+        if heard.sound is not None:
+            await erase(house.settings, [heard.sound])
+        raise
+    return spoken

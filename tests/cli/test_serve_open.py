@@ -1,0 +1,67 @@
+"""Whoever starts it sees it: a browser is opened at the page, or they are told how."""
+
+import re
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cli.serving import on_any_port, served
+from tests.processes import Program, line_of
+
+LINK = re.compile(r"http://localhost:(\d+)/#[\w-]{20,}")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Path:
+    """A browser that only writes down where it was sent."""
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/visited\n')
+    script.chmod(0o700)
+    return script
+
+
+def with_browser(program: Program, browser: Path) -> Program:
+    """The command line of somebody who has a browser."""
+    return replace(program, environment={**program.environment, "BROWSER": f"{browser} %s"})
+
+
+def test_it_opens_in_the_browser_and_says_so_in_one_line(
+    oldfriend: Program, browser: Path
+) -> None:
+    """At a link that signs them in; the link itself stands nowhere on the screen."""
+    program = with_browser(on_any_port(oldfriend), browser)
+    with program.started("serve", "--open") as process:
+        said = line_of(process.stdout)
+        visited = (browser.parent / "visited").read_text().strip()
+        process.send_signal(signal.SIGINT)
+        rest, log = process.communicate(timeout=30)
+
+    found = LINK.fullmatch(visited)
+    assert found
+    assert said == (
+        f"Oldfriend is open in your browser, at http://localhost:{found[1]}/ (Ctrl-C ends it)"
+    )
+    assert (rest, log, process.returncode) == (b"", b"", 0)
+
+
+def test_where_one_serves_already_its_page_is_opened(oldfriend: Program, browser: Path) -> None:
+    """Instead of failing; the one that serves goes on."""
+    program = with_browser(on_any_port(oldfriend), browser)
+    with served(program) as running:
+        ended = program.done("serve", "--open")
+
+        assert f"http://localhost:{running.port}/#" in (browser.parent / "visited").read_text()
+        assert f"open in your browser, at http://localhost:{running.port}/" in ended.stdout
+        assert running.is_ready
+
+
+def test_without_a_browser_it_says_how_to_open_it(oldfriend: Program) -> None:
+    """With the link, and the way from another machine."""
+    with on_any_port(oldfriend).started("serve", "--open") as process:
+        said = [line_of(process.stdout), line_of(process.stdout)]
+
+    found = LINK.search(said[0])
+    assert found
+    assert f"ssh -L {found[1]}:localhost:{found[1]} " in said[1]

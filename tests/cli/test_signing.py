@@ -1,0 +1,55 @@
+"""Who comes in, and by what, from the command line: links, invitations, tokens."""
+
+import re
+
+from tests.cli.conftest import Call
+from tests.cli.serving import on_any_port, served
+from tests.processes import Program
+
+
+def test_a_token_is_made_listed_and_ended(call: Call) -> None:
+    """It is printed once, alone on the first line, for scripts; a list shows none."""
+    call("say", "hello")
+    made = call("token", "new", "backup script", "--scope", "write", "--days", "7")
+    secret = made.stdout.splitlines()[0]
+    listed = call("token", "list").stdout
+    name = listed.splitlines()[1].split()[0]
+    ended = call("token", "end", name)
+    again = call("token", "end", name)
+    wrong = call("token", "show")
+
+    assert re.fullmatch(r"oldfriend_[\w-]{43}", secret)
+    assert "scope write" in made.stdout
+    assert "backup script" in listed
+    assert "never" in listed
+    assert secret not in listed
+    assert (ended.code, again.code, wrong.code) == (0, 1, 2)
+    assert call("token", "list").stdout == "owner has no tokens.\n"
+
+
+def test_an_invitation_needs_a_page(call: Call) -> None:
+    """Without a process that serves there is none to open."""
+    call("say", "hello")
+    refused = call("invite", "Ana")
+
+    assert refused.code == 1
+    assert "oldfriend serve" in refused.stderr
+
+
+def test_a_log_has_no_link_and_a_guest_gets_one(oldfriend: Program) -> None:
+    """Who reads the log of a process that serves cannot sign in; who is at the machine can."""
+    program = on_any_port(oldfriend)
+    with served(program) as running:
+        invited = program.done("invite", "Ana").stdout
+        listed = program.done("invite", "list").stdout
+        ended = program.done("invite", "end", listed.splitlines()[1].split()[0])
+        link = program.done("link").stdout
+        running.process.terminate()
+        said = running.process.stdout.read().decode() + running.process.stderr.read().decode()
+
+    assert re.search(r"http://localhost:\d+/#[\w-]{43}$", invited.strip())
+    assert "Ana" in listed
+    assert "opens nothing" in ended.stdout
+    assert "/#" in link
+    assert "oldfriend link" in said
+    assert "/#" not in said

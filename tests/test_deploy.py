@@ -1,0 +1,89 @@
+"""What `deploy/` holds is what systemd and compose take, and names what is there."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from oldfriend.app.choices.settings import read_settings
+from oldfriend.cli.main import build_parser
+
+ROOT = Path(__file__).parents[1]
+DEPLOY = ROOT / "deploy"
+SCHEMA = Path(__file__).parent / "data/compose/compose_spec.json"
+COMMAND = "/opt/oldfriend/bin/oldfriend"
+
+
+def composed() -> Any:
+    """The compose file, read."""
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
+def test_systemd_takes_the_unit_without_a_remark(tmp_path: Path) -> None:
+    """With a program in the place where the guide puts one."""
+    unit = tmp_path / "oldfriend.service"
+    text = (DEPLOY / "oldfriend.service").read_text("utf-8")
+    unit.write_text(text.replace(COMMAND, sys.executable))
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    remarks = [line for line in verified.stderr.splitlines() if unit.name in line]
+
+    assert (verified.returncode, remarks) == (0, [])
+
+
+def test_the_unit_waits_as_long_as_a_turn_may_take() -> None:
+    """Whoever is killed while a turn ends loses nothing, but the reply comes late."""
+    unit = (DEPLOY / "oldfriend.service").read_text("utf-8")
+    found = re.search(r"TimeoutStopSec=(\d+)", unit)
+
+    assert found is not None
+    assert int(found[1]) > read_settings({}, data="x").limits.turn_timeout_s
+    assert "Environment=OLDFRIEND_DATA=" in unit
+
+
+def test_the_compose_file_keeps_to_its_schema() -> None:
+    """And a file that breaks it is found out, so that this says something."""
+    validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text("utf-8")))
+    broken = composed()
+    broken["services"]["oldfriend"]["restarts"] = "always"
+
+    assert [str(error) for error in validator.iter_errors(composed())] == []
+    assert not validator.is_valid(broken)
+
+
+def test_what_compose_starts_is_there() -> None:
+    """Commands of ours, volumes that are declared, a database that we can reach."""
+    services = composed()["services"]
+    for name in ("oldfriend", "work"):
+        assert build_parser().parse_args(services[name]["command"]).module == {
+            "oldfriend": "serve", "work": "work",
+        }[name]  # fmt: skip
+        assert (ROOT / services[name]["build"]["dockerfile"]).is_file()
+    volumes = {each.partition(":")[0] for s in services.values() for each in s.get("volumes", ())}
+    address = services["oldfriend"]["environment"]["OLDFRIEND_DATABASE"]
+
+    assert volumes == set(composed()["volumes"])
+    assert read_settings({"OLDFRIEND_DATABASE": address}, data="x").database == address
+    assert services["work"]["environment"] == services["oldfriend"]["environment"]
+
+
+def test_the_image_is_made_of_what_is_here() -> None:
+    """Nothing else of a checkout gets into it: no data, no keys."""
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    copied = [name for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE)
+              for name in line.split()[:-1]]  # fmt: skip
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+
+    assert all((ROOT / name).exists() for name in copied)
+    assert {line[1:] for line in ignored if line.startswith("!")} == set(copied)
+    assert "*" in ignored
