@@ -197,13 +197,22 @@ def items_of(
     """What one line tells, and in which list it stands."""
     for each in list_in(line, "learned"):
         yield claim_of(story, line, each, names, known)
-    for each in list_in(line, "names"):
-        quotes = quoted(line, each, names)
+    for each in named_in(story, line):
+        quotes = [{"message": names[flat(line["text"])], "text": each["name"]}]
         yield "names", {"name": each["name"], "kind": each["kind"], "aliases": [], "quotes": quotes}
     for each in list_in(line, "ties"):
         ends = {name: each[name] for name in ("first", "tie", "second", "text")}
         times = {"holds_from": story.due(each, "from"), "holds_until": story.due(each, "until")}
         yield "ties", {**ends, **times, "quotes": quoted(line, each, names), "confidence": 0.9}
+
+
+def named_in(story: Story, line: Entry) -> list[Entry]:
+    """Who and what is named in a line, by the longest name that stands there."""
+    known = {str(name["name"]): name for each in story.lines for name in list_in(each, "names")}
+    said = str(line["text"])
+    there = [name for name in known if re.search(rf"\b{re.escape(name)}\b", said)]
+    shorter = {name for name in there for other in there if name != other and name in other}
+    return [known[name] for name in there if name not in shorter]
 
 
 def claim_of(
@@ -406,7 +415,6 @@ class Living:
                 with suppress(OldfriendError):  # it is put off, and stays to be seen
                     await do_jobs(self.house, held, asyncio.Event())
         self.calendar.reach(until)
-
 
     async def deliver(self) -> None:
         """What was written to a platform counts as sent: nobody is there."""

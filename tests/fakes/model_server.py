@@ -4,7 +4,6 @@ It is installed once from the lock file beside it, and listens on this machine o
 """
 
 import json
-import shutil
 import subprocess
 import threading
 import time
@@ -14,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import ProxyHandler, Request, build_opener
 
+from tests.packages import installed
+
 HERE = Path(__file__).parent / "aimock"
-PROGRAM = HERE / "node_modules/@copilotkit/aimock/dist/cli.js"
-INSTALL_S = 180
 START_S = 20
 LISTENING = "listening on "
 
@@ -54,29 +53,13 @@ class ModelServer:
             return json.load(response)
 
 
-def why_not_here() -> str | None:
-    """Why it cannot be started on this machine, if it cannot."""
-    missing = [program for program in ("node", "npm") if shutil.which(program) is None]
-    return f"{' and '.join(missing)} not installed" if missing else None
-
-
-def install() -> None:
-    """Install what the lock file says, unless it is there."""
-    wanted = json.loads((HERE / "package.json").read_text())["dependencies"]["@copilotkit/aimock"]
-    installed = PROGRAM.parents[1] / "package.json"
-    if installed.exists() and json.loads(installed.read_text())["version"] == wanted:
-        return
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    subprocess.run(command, cwd=HERE, check=True, capture_output=True, timeout=INSTALL_S)
-
-
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
     """Start it, and stop it on leaving."""
-    install()
+    program = installed("@copilotkit/aimock", of=HERE) / "dist/cli.js"
     command = [
         "node",
-        str(PROGRAM),
+        str(program),
         "--port",
         "0",
         "--fixtures",

@@ -41,6 +41,7 @@ from oldfriend.memory import (
     evidence,
     identities,
     known,
+    leafing,
     log,
     meanings,
     moods,
@@ -56,6 +57,7 @@ from oldfriend.memory import (
     suggestions,
     ticks,
     tokens,
+    turning,
     vectors,
     views,
     watching,
@@ -496,6 +498,8 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await segments.find_last_read(tx, person)
     await segments.list_read_since(tx, person, 0)
     await moods.find_mood(tx, person, at=friend.clock())
+    await moods.list_moods(tx, person, until=friend.clock(), limit=5)
+    await leaf_through(tx, friend, others)
     await segments.list_uncut(tx, person)
     for segment in await segments.list_segments(tx, person, status=["waiting", "done"]):
         await segments.list_messages_in(tx, segment)
@@ -506,6 +510,23 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
         with pytest.raises(OldfriendError):
             await segments.get_segment(tx, person, segment.id)
         assert await segments.find_segment_named(tx, person, segment.id) is None
+
+
+async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
+    """All of it, now and then; nothing of somebody else by their ids."""
+    person, now = friend.person.id, friend.clock()
+    for wanted in (leafing.Wanted(), leafing.Wanted(at=now), leafing.Wanted(tag="joy")):
+        places = await leafing.list_places(tx, person, wanted, after=None, limit=5)
+        await leafing.list_places(tx, person, wanted, after=(*places, None)[0], limit=5)
+        await leafing.count_kinds(tx, person, wanted)
+        await leafing.list_texts(tx, person, wanted)
+    async with others.db.reading() as reader:
+        of_others = await beliefs.list_memories(reader, others.person.id)
+    ids = [each.memory.id for each in of_others]
+    assert await leafing.list_decided_at(tx, person, ids, at=now) == {}
+    await leafing.list_tags(tx, person)
+    await turning.list_turned(tx, person, zone="UTC")
+    await turning.list_differing(tx, person, since=0, until=now, kinds=["note"])
 
 
 async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None:

@@ -1,6 +1,7 @@
 """The talk in a browser by windows: around a message, on either side, by its words; its ends."""
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -18,9 +19,10 @@ from oldfriend.memory.moods import LASTS, set_mood
 from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import cut_segment, list_uncut, set_status
 from oldfriend.memory.sign_in import SignedIn
-from oldfriend.memory.watching import Position
+from oldfriend.memory.watching import Position, list_decided
 from oldfriend.web.events import Watch
 from oldfriend.web.room import Room
+from oldfriend.web.showing.memories import decided_shape
 from tests.app.test_lanes_of_turns import with_model
 from tests.clock import FrozenClock
 from tests.conftest import SQLITE_ONLY
@@ -191,3 +193,19 @@ async def test_one_sees_how_far_it_has_come_with_reading(
         assert progress is not None
         assert (progress.read, progress.of, progress.reflects) == (0, len(segments), False)
         assert progress.waits_until is None
+
+
+@SQLITE_ONLY
+async def test_what_it_thought_of_itself_says_from_what_it_came(house: House) -> None:
+    """Reflection, or the slow tick; of what was told it says nothing of the kind."""
+    line = await open_line(house, person=None, channel="web")
+    await answer(house, line, Said(text="Remember that my cat is called Miso."))
+    async with house.db.reading() as tx:
+        told_of, *_ = await list_decided(tx, line.person.id, after=0, limit=5)
+
+    def source(author: str) -> str | None:
+        return decided_shape(replace(told_of, author=author), (), zone="UTC").source
+
+    assert source("reflect/1") == "reflection"
+    assert source("tick/2") == "slow tick"
+    assert source(told_of.author) is None

@@ -214,9 +214,10 @@ def select_from(
         AND c.object = v.id AND c.learned_at <= :at AND (c.ended_at IS NULL OR c.ended_at > :at)"""
     )
     told = "" if not with_text else f", {TEXT[table] if wanted.at is None else 'c.after'} AS told"
-    conditions = " AND ".join(["v.person = :person", *conditions_on(table, wanted, values, kinds)])
+    more = "".join(f" AND {each}" for each in conditions_on(table, wanted, values, kinds))
     return f"""SELECT {group} AS grp, {level} AS lvl, CAST({value} AS DOUBLE PRECISION) AS val,
-        v.id AS id, {kind} AS kind{told} FROM {table} v {then} WHERE {conditions}"""
+        v.id AS id, {kind} AS kind{told} FROM {table} v {then}
+        WHERE v.person = :person{more}"""
 
 
 def in_this_order(order: Order) -> str:

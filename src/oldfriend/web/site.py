@@ -93,7 +93,7 @@ def site_of(room: Room, troubles: Callable[[], list[str]], reload_now: ReloadNow
     ):
         app.include_router(router, prefix=API, responses=TOLD)
     tell_problems(app)
-    for address in ("/", *(f"/{place}{within}" for place in PLACES for within in ("", "/{id}"))):
+    for address in ("/", *(f"/{place}{within}" for place in PLACES for within in ("", "/{id:path}"))):
         app.add_api_route(address, page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return Guarded(app)

@@ -172,7 +172,9 @@ class Judged(Shape):
 class Corrected(Shape):
     """A belief put right."""
 
-    text: Annotated[str | None, Field(min_length=1, max_length=4000)] = None
+    text: Annotated[str | None, Field(
+        min_length=1, max_length=4000, examples=["Ana was born in Braga"]
+    )] = None  # fmt: skip
     value: str | None = Field(default=None, max_length=1000)
     since: str | None = Field(
         default=None, max_length=40, examples=["2026-03-14"],

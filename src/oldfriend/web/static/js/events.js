@@ -8,6 +8,7 @@ const PAUSES_S = [0.5, 1, 2, 5, 10];
 const SILENT_S = 75; // the house beats each 30 s
 const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
+/** @type {Record<string, (data?: any) => unknown>} */
 const HEARD = {
   "chat.connection.ready": ({ mood, progress }) => {
     store.isConnected.value = true;

@@ -64,7 +64,7 @@ async function sign() {
   try {
     const { options } = await api.askToSign();
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
-    const signed = await navigator.credentials.get({ publicKey });
+    const signed = /** @type {PublicKeyCredential} */ (await navigator.credentials.get({ publicKey }));
     store.me.value = await api.signWith(signed.toJSON());
     store.phase.value = "loading";
     begin();
@@ -100,6 +100,6 @@ effect(() => {
   document.documentElement.lang = language.value;
   document.title = store.state.value?.companion ?? "Oldfriend";
 });
-render(html`<${Page} />`, document.getElementById("page"));
+render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page")));
 addEventListener("hashchange", () => location.hash.length > SHORTEST_LINK && location.reload());
 begin();

@@ -42,5 +42,5 @@ export function Places() {
 export function follow(event) {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
-  go(/** @type {HTMLAnchorElement} */ (event.currentTarget).getAttribute("href"));
+  go(/** @type {HTMLAnchorElement} */ (event.currentTarget).getAttribute("href") ?? "/");
 }

@@ -155,7 +155,7 @@ function indexesDrawn([first, last], items, keyOf, current) {
   for (let index = Math.min(first, Math.max(0, end)); index <= end; index++) drawn.push(index);
   const held = current === null ? -1 : items.findIndex((each) => keyOf(each) === current);
   if (held >= 0 && held < drawn[0]) drawn.unshift(held);
-  else if (held > drawn.at(-1)) drawn.push(held);
+  else if (held > end) drawn.push(held);
   return drawn;
 }
 
@@ -176,12 +176,12 @@ function keepPlace(list, tops, items, keyOf, anchor) {
   if (Math.abs(scroller.scrollTop - wanted) > 1) scroller.scrollTop = wanted;
 }
 
-/** What scrolls around an element. @param {HTMLElement} element */
+/** What scrolls around an element. @param {HTMLElement} element @returns {Element} */
 function scrollerOf(element) {
   for (let each = element.parentElement; each; each = each.parentElement) {
     if (/auto|scroll/.test(getComputedStyle(each).overflowY)) return each;
   }
-  return document.scrollingElement;
+  return document.scrollingElement ?? document.documentElement;
 }
 
 function offsetIn(scroller, list) {

@@ -22,7 +22,7 @@ export function leave() {
 /** What this browser has kept for this person. */
 function kept(what, otherwise) {
   try {
-    return JSON.parse(localStorage.getItem(nameOf(what))) ?? otherwise;
+    return JSON.parse(localStorage.getItem(nameOf(what)) ?? "null") ?? otherwise;
   } catch {
     return otherwise;
   }

@@ -9,7 +9,7 @@ export const LANGUAGES = { en: "English", zh: "中文" };
 /** The language of the page: as chosen here, else as the browser prefers. */
 export const language = signal(
   [localStorage.getItem("language"), ...navigator.languages.map((each) => each.split("-")[0])].find(
-    (each) => each in BOOKS,
+    (each) => each !== null && Object.hasOwn(BOOKS, each),
   ) ?? "en",
 );
 

@@ -77,6 +77,7 @@ export function calendarDay(iso) {
 
 /** How much was added, changed, ended: as far as it was anything. */
 export function turned({ added = 0, changed = 0, ended = 0 }) {
+  /** @type {[string, number][]} */
   const parts = [["memory_count_added", added], ["memory_count_changed", changed], ["memory_count_ended", ended]];
   return parts.filter(([, count]) => count).map(([phrase, count]) => t(phrase, { count: many(count) })).join(" · ");
 }

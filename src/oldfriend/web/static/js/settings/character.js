@@ -10,7 +10,8 @@ const BLOCKS = [
   ["user", "settings_user", "settings_user_hint"],
   ["style", "settings_style", "settings_style_hint"],
 ];
-const titleOf = (block) => t(BLOCKS.find(([name]) => name === block)[1]);
+const wordsOf = (block) => /** @type {string[]} */ (BLOCKS.find(([name]) => name === block));
+const titleOf = (block) => t(wordsOf(block)[1]);
 
 export function CharacterSection() {
   const [character, problem, again] = useAnswer(house.character);
@@ -30,7 +31,7 @@ function Block({ block, longest, again }) {
   const [trouble, isBusy, run] = useDeed();
   const [typed, setTyped] = useState(null);
   const text = typed ?? block.text;
-  const [, label, hint] = BLOCKS.find(([name]) => name === block.name);
+  const [, label, hint] = wordsOf(block.name);
   const id = `block-${block.name}`;
   const save = () =>
     typed !== null && typed.trim() !== block.text &&
@@ -111,7 +112,7 @@ function Starting({ starting, blocks, again }) {
     target.value = "";
     if (!point) return;
     const before = Object.fromEntries(blocks.map(({ name, text }) => [name, text]));
-    const write = async ({ persona, style }) => (await house.write("persona", persona), await house.write("style", style), again());
+    const write = async (/** @type {Record<string, string>} */ { persona, style }) => (await house.write("persona", persona), await house.write("style", style), again());
     run(async () => (await write(point), tell(t("settings_started", { name: point.name }), () => write(before))));
   };
   return html`<div class="choice is-choice"><label for="starting">${t("settings_starting")}</label>

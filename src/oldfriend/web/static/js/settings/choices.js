@@ -29,18 +29,22 @@ export async function choose(values, told) {
   tell(waits ? t("settings_next_start") : told, async () => keep(await house.choose(before)));
 }
 
-/** A setting: its label, what it means, and what holds. @param {{name: string, label: string, hint?: string, unit?: string, kind: "toggle" | "number" | "choice" | "list", options?: [string, string][], step?: number}} given */
-export function Choice({ name, label, hint, unit, kind, options, step }) {
+/** A setting: its label, what it means, and what holds. @param {{name: string, label: string, hint?: string, unit?: string, kind: "toggle" | "number" | "choice" | "list", options?: [string, string][], step?: number, ask?: (value: any) => string}} given */
+export function Choice({ name, label, hint, unit, kind, options, step, ask }) {
   const [trouble, isBusy, run] = useDeed();
+  const [asked, setAsked] = useState(null); // a value that takes something away for good, until it is agreed to
   const chosen = choices.value[name];
   const id = `choice-${name}`;
-  const set = (value) => run(() => choose({ [name]: value }, t("settings_saved", { what: label })));
+  const take = (value) => (setAsked(null), run(() => choose({ [name]: value }, t("settings_saved", { what: label }))));
+  const set = (value) => (ask?.(value) ? setAsked(value) : take(value));
   const given = { id, name, label, chosen, set, options, step, isFixed: Boolean(chosen.fixed_by), isBusy };
   const Inside = { toggle: Toggle, number: Amount, choice: OneOf, list: Several }[kind];
   const more = chosen.fixed_by ? t("settings_fixed", { where: chosen.fixed_by }) : hint;
   return html`<div class=${`choice is-${kind}`}><label for=${id}>${label}</label>
     <span class="given"><${Inside} ...${given} />${unit && html`<span class="unit">${unit}</span>`}</span>
-    ${more && html`<p class="hint" id=${`${id}-hint`}>${more}</p>`}<${Trouble} text=${trouble} /></div>`;
+    ${more && html`<p class="hint" id=${`${id}-hint`}>${more}</p>`}
+    ${asked !== null && html`<p class="sure bad" role="alert"><span>${ask(asked)}</span><button onClick=${() => take(asked)}>${t("settings_go_on")}</button>
+      <button class="quiet" onClick=${() => (setAsked(null), (choices.value = { ...choices.value }))}>${t("settings_leave")}</button></p>`}<${Trouble} text=${trouble} /></div>`;
 }
 
 function Toggle({ id, chosen, set, isFixed, isBusy }) {

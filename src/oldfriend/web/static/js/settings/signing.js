@@ -52,7 +52,8 @@ function Passkeys() {
   const [trouble, isBusy, run] = useDeed();
   const add = () => run(async () => {
     const { options } = await house.askForPasskey();
-    const made = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }).catch(refused);
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    const made = /** @type {PublicKeyCredential | null} */ (await navigator.credentials.create({ publicKey }).catch(refused));
     if (!made) return;
     const { name } = await house.addPasskey({ credential: made.toJSON(), name: "" });
     await again();
@@ -105,7 +106,7 @@ function Tokens() {
   const set = (field, read) => ({ target }) => setWanted({ ...wanted, [field]: read ? read(target.value) : target.value });
   return html`<h4>${t("settings_tokens")}</h4><p class="hint">${t("settings_tokens_hint")}</p>
     ${told ? html`<ul role="list" class="list">${told.items.map((each) => html`<li key=${each.id}><span>${each.name}
-        <span class="meta">${[t(SCOPES.find(([name]) => name === each.scope)[1]), each.is_over ? t("settings_over") : t("settings_until", { when: shortDayOf(each.expires_at) }), lastUsed(each.used_at)].join(" · ")}</span></span>
+        <span class="meta">${[t(SCOPES.find(([name]) => name === each.scope)?.[1] ?? each.scope), each.is_over ? t("settings_over") : t("settings_until", { when: shortDayOf(each.expires_at) }), lastUsed(each.used_at)].join(" · ")}</span></span>
       <${Sure} label=${t("settings_end")} name=${each.name} ask=${t("settings_end_token_ask")} onSure=${() => end(each.id)} /></li>`)}</ul>` : html`<${Waiting} problem=${problem} again=${again} />`}
     <form class="choosing" onSubmit=${make}>
       <label for="token-name">${t("settings_token_name")}</label><input id="token-name" maxlength="80" value=${wanted.name} onInput=${set("name")} />

@@ -156,6 +156,8 @@ export default {
   settings_turns: "轮",
   settings_read_every_hint: "谈话结束时总会读。",
   settings_retention: "保留话语",
+  settings_retention_ask: "{days} 天以前说的一切将立即删除，此后亦然，无法撤销。",
+  settings_go_on: "删除",
   settings_days: "天",
   settings_retention_hint: "留空：永久保留。从中学到的仍保留。",
   settings_spending: "预算与花费",
