@@ -35,7 +35,7 @@ OPTIONS: Final = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-WIDE, PHONE = (1120, 720), (390, 780)
+WIDE, PHONE = (1100, 680), (390, 780)
 LINK: Final = re.compile(r"http://localhost:\d+/#[\w-]+")
 STARTS_S: Final = 90.0
 SETTLES_MS: Final = 700

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fakes.model_server import ModelServer, model_server, why_not_here
+from tests.fakes.model_server import ModelServer, model_server
+from tests.packages import why_not_here
 
 
 @pytest.fixture(scope="session")

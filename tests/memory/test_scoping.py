@@ -35,10 +35,12 @@ from oldfriend.memory import (
     changes,
     core_blocks,
     correcting,
+    days,
     deriving,
     descriptions,
     dump,
     evidence,
+    groups,
     identities,
     known,
     leafing,
@@ -80,7 +82,6 @@ WITHOUT_A_PERSON = {
     "list_invitations": "lists who is invited, for the owner; nothing that they said",
     "end_invitation": "by its id, for the owner",
     "list_paired": "lists who is known on a platform, for the owner; nothing that they said",
-    "use_challenge": "by its print, and whose it is",
     "write_challenge": "lets go of challenges that are over, whosever they were",
     "write_token": "lets go of tokens that are over, whosever they were",
     "find_web_session": "finds out whose session it is, by its print",
@@ -91,6 +92,9 @@ WITHOUT_A_PERSON = {
     "count_identities": "counts for the owner of the machine; nothing of what they say",
     "list_codes": "reads prints of codes, to find out whose one is",
     "move_chats": "follows a place to its new address, whoever talks there",
+    "list_groups": "lists the groups it is in, for the owner; nothing that was said there",
+    "list_members": "finds out who is in a group; nothing that they said",
+    "last_heard_on": "tells the owner of the machine when, not who",
     "undo_batch": "by the id of a batch that was just read for the person",
 }
 """The functions whose statements may touch a person's table without ``:person``, and why."""
@@ -406,6 +410,19 @@ async def link(tx: Recorder, friend: Friend) -> None:
     assert found is not None
     assert found.id == person
     await identities.count_identities(tx, channel)
+    await log.last_heard_on(tx, channel)
+    await groups.list_groups(tx, channel)
+    await groups.list_members(tx, channel, place)
+    await groups.be_in_group(tx, person, channel=channel, address=f"group {place}", now=0)
+    assert await groups.is_group(tx, person)
+    assert await groups.be_out_of_group(tx, person, channel) == 1
+    companion = await people.ensure_companion(tx, now=0)
+    await people.ensure_chat(
+        tx, friend.person, companion, channel=channel, address=f"group {place}", title="group",
+        now=0,
+    )  # fmt: skip
+    await groups.leave_group(tx, person, channel=channel, address=f"group {place}", now=0)
+    assert [each.id for each, _ in await identities.list_paired(tx, channel)] == [person]
     assert await identities.has_told_anything(tx, person)
     await people.move_chats(tx, channel, before=place, now=f"now {place}")
     await identities.take_identities(tx, person, channel)
@@ -434,6 +451,8 @@ async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
     assert await sign_in.has_way_in(tx, person)
     await sign_in.end_other_sessions(tx, person, "another")
     assert not await sign_in.end_web_session(tx, person, found.print)
+    await sign_in.note_attempt(tx, secret, now=0)
+    await sign_in.refuse_guessing(tx, secret, now=0)
     invitation = await sign_in.write_invitation(tx, person, f"for {secret}", now=0)
     assert [each.person.id for each in await sign_in.list_invitations(tx, now=0)] == [person]
     assert await sign_in.end_invitation(tx, invitation) == person
@@ -473,6 +492,10 @@ async def watch(tx: Recorder, person: PersonId) -> None:
         await windows.list_said_with(tx, said)
         await windows.list_sounding(tx, person, [said.id])
     await receipts.remove_receipt(tx, person, TurnId("none"))
+    await days.find_first_said(tx, person)
+    await days.count_said(tx, person, since=0, until=1 << 60)
+    await days.list_talks(tx, person, since=0, until=1 << 60)
+    await days.list_events_in(tx, person, since=0, until=1 << 60)
     await segments.count_ended_since(tx, person, 0)
 
 

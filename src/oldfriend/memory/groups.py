@@ -43,9 +43,9 @@ async def be_in_group(
 async def be_out_of_group(tx: Transaction, group: PersonId, channel: str) -> int:
     """Be part of a group no more, and know it again; at how many addresses it was."""
     return await tx.run(
-        "UPDATE identity SET channel = :former WHERE person = :group AND channel = :channel",
+        "UPDATE identity SET channel = :former WHERE person = :person AND channel = :channel",
         former=former(channel),
-        group=group,
+        person=group,
         channel=groups_on(channel),
     )
 

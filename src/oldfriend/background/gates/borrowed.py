@@ -71,7 +71,7 @@ def rests_on(claim: Claim, place: Place, stretch: Stretch, stretches: Iterable[S
     own = words & terms_in(without(text, stretches), language)
     theirs = (words & terms_in(text[stretch.start : stretch.end], language)) - own
     is_within = stretch.start <= place.start and place.end <= stretch.end
-    return bool(theirs) and (is_within or len(theirs) > len(own))
+    return bool(theirs) and (is_within or len(theirs) >= len(own))
 
 
 def without(text: str, stretches: Iterable[Stretch]) -> str:

@@ -25,6 +25,8 @@ from oldfriend.turn.perceive import sentences_of
 FEW_MESSAGES: Final = 3
 FEW_TOKENS: Final = 200
 """Below both, a talk may be too small to be read (ACCEPTANCE F8)."""
+LONGEST_TELLING: Final = 300
+"""Characters of a sentence that tells of one thing."""
 TELLING: Final = 3
 """So many words of matter in one message may tell something: "Tom, my partner, is a translator"."""
 
@@ -89,8 +91,14 @@ def rightly_signed(case: Case) -> int:
 
 
 def telling_of(case: Case, place: Place) -> str:
-    """The sentences around a quote that tell of what is claimed most, to the last word."""
-    return " ".join(closest_sentences(case.claim, place))
+    """The sentences around a quote that tell of what is claimed most, to the last word.
+
+    Of one that goes on and on its closest clauses: what it comes to in the end is another matter.
+    """
+    said = closest_sentences(case.claim, place)
+    if max(map(len, said)) <= LONGEST_TELLING:
+        return " ".join(said)
+    return " ".join(each.text for each in closest_clauses(case.claim, place)) or " ".join(said)
 
 
 def is_of_others_only(case: Case) -> bool:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, cast
 
-from oldfriend.domain.memories import EntityKind, MemoryKind, RelationalTag, Tie
+from oldfriend.domain.memories import EntityKind, MemoryKind, PatternKind, RelationalTag, Tie
 
 When = Literal["", "past", "due", "open"]
 Rewording = tuple[tuple[re.Pattern[str], str], ...]
@@ -27,6 +27,7 @@ class Rule:
     """One thing that people say plainly, and what it tells."""
 
     kind: MemoryKind
+    pattern: PatternKind | None
     text: str
     said: tuple[re.Pattern[str], ...]  # by somebody about themselves
     told: tuple[re.Pattern[str], ...]  # by somebody about a named other
@@ -186,6 +187,7 @@ def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:
 def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Rule:
     return Rule(
         kind=entry["kind"],
+        pattern=entry.get("pattern"),
         text=entry["text"],
         said=_all_compiled(entry["said"], pieces),
         told=_all_compiled(entry.get("told", ()), pieces),

@@ -16,8 +16,8 @@ MOST_WORDS: Final = 9
 _DATE: Final = re.compile(r"\s?[(（]\{date\}[)）]")
 _KEYS_OF_OTHERS: Final = {"dietary": "diet"}
 """Where a category of the person's preferences is a fact about somebody else."""
-_SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how"})
-"""Groups that the rule itself limits to a few words."""
+_SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how", "said"})
+"""Groups that the rule itself limits to a few words, or that stand in quotation marks."""
 
 
 def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Claim]:
@@ -78,6 +78,7 @@ def _claim(
         subject=_subject(sentence, who),
         key=_others_key(who, rule) if is_other else rule.key,
         value=value,
+        pattern=rule.pattern,
         impact=rule.impact,
         tags=rule.tags,
         relational=rule.relational,

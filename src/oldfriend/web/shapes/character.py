@@ -61,7 +61,7 @@ class Character(Shape):
 class Material(Shape):
     """Words from which blocks can be drafted; nothing of them is kept."""
 
-    text: str = Field(min_length=1, max_length=1_000_000, examples=["You are an old lighthouse …"])
+    text: str = Field(min_length=1, max_length=1_000_000, examples=["An old lighthouse keeper, in no hurry …"])
     with_model: bool = Field(default=False, description="Have the small model read it.")
 
 
@@ -84,7 +84,7 @@ class BlockWritten(Shape):
     """What a block is to say; empty words empty it."""
 
     text: str = Field(
-        max_length=4 * LONGEST_BLOCK, examples=["You are warm, exact, and never in a hurry."]
+        max_length=4 * LONGEST_BLOCK, examples=["Warm, exact, and never in a hurry."]
     )
 
 

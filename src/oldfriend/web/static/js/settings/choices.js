@@ -43,7 +43,7 @@ export function Choice({ name, label, hint, unit, kind, options, step, ask }) {
   return html`<div class=${`choice is-${kind}`}><label for=${id}>${label}</label>
     <span class="given"><${Inside} ...${given} />${unit && html`<span class="unit">${unit}</span>`}</span>
     ${more && html`<p class="hint" id=${`${id}-hint`}>${more}</p>`}
-    ${asked !== null && html`<p class="sure bad" role="alert"><span>${ask(asked)}</span><button onClick=${() => take(asked)}>${t("settings_go_on")}</button>
+    ${asked !== null && html`<p class="sure bad" role="alert"><span>${ask?.(asked)}</span><button onClick=${() => take(asked)}>${t("settings_go_on")}</button>
       <button class="quiet" onClick=${() => (setAsked(null), (choices.value = { ...choices.value }))}>${t("settings_leave")}</button></p>`}<${Trouble} text=${trouble} /></div>`;
 }
 
