@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +28,7 @@ def with_browser(program: Program, browser: Path) -> Program:
     return replace(program, environment={**program.environment, "BROWSER": f"{browser} %s"})
 
 
-def test_it_opens_in_the_browser_and_says_so_in_one_line(
-    oldfriend: Program, browser: Path
-) -> None:
+def test_it_opens_in_the_browser_and_says_so_in_one_line(oldfriend: Program, browser: Path) -> None:
     """At a link that signs them in; the link itself stands nowhere on the screen."""
     program = with_browser(on_any_port(oldfriend), browser)
     with program.started("serve", "--open") as process:
@@ -53,8 +52,25 @@ def test_where_one_serves_already_its_page_is_opened(oldfriend: Program, browser
         ended = program.done("serve", "--open")
 
         assert f"http://localhost:{running.port}/#" in (browser.parent / "visited").read_text()
-        assert f"open in your browser, at http://localhost:{running.port}/" in ended.stdout
+        assert ended.stdout == (
+            f"Oldfriend is open in your browser, at http://localhost:{running.port}/\n"
+        )
         assert running.is_ready
+
+
+def test_a_port_that_somebody_else_has_is_no_reason_to_fail(oldfriend: Program) -> None:
+    """Whoever only wants to see the page is shown it at another."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        program = replace(oldfriend, environment={"OLDFRIEND_SERVE_PORT": str(port)})
+        refused = program("serve")
+        with program.started("serve", "--open") as process:
+            found = LINK.search(line_of(process.stdout))
+
+    assert refused.code == 1
+    assert "cannot be listened at" in refused.stderr
+    assert found
+    assert int(found[1]) != port
 
 
 def test_without_a_browser_it_says_how_to_open_it(oldfriend: Program) -> None:

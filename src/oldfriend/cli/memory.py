@@ -5,12 +5,10 @@ import json
 
 from oldfriend.app.believing.correcting import (
     changed_on,
-    edit,
     judge,
     merge,
     merge_duplicates,
     separate,
-    set_due,
 )
 from oldfriend.app.believing.looking import Belief, find_belief, list_beliefs, search_beliefs
 from oldfriend.app.believing.showing import (
@@ -89,15 +87,11 @@ async def edit_one(house: House, person: Person, options: argparse.Namespace) ->
     text = " ".join(options.text)
     if not text and (options.due is None or options.value or options.since):
         raise InvalidInput("Say what is right: memory edit ID TEXT, or --due WHEN")
-    after: list[Believed] = []
-    if options.due is not None:
-        after = await set_due(house, person, options.id, options.due)
-    if text:
-        after = await edit(
-            house, person.id, options.id, text, value=options.value,
-            since=changed_on(options.since, person.zone),
-        )  # fmt: skip
-    return after
+    how = Correction(
+        text=text or None, value=options.value, since=changed_on(options.since, person.zone),
+        due=due_on(options.due, person.zone),
+    )  # fmt: skip
+    return await put_right(house, person.id, options.id, how)
 
 
 def print_list(

@@ -6,6 +6,7 @@ standard error.
 """
 
 import argparse
+import socket
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -27,6 +28,7 @@ from oldfriend.cli.opening import opened, settings_from
 from oldfriend.cli.showing_page import show
 from oldfriend.cli.work import WORKS
 from oldfriend.domain.clock import system_clock
+from oldfriend.domain.errors import CannotServe
 from oldfriend.web.room import Room
 from oldfriend.web.site import site_of
 
@@ -47,7 +49,7 @@ async def run(options: argparse.Namespace) -> int:
     begin_telling(sys.stderr, only_troubles=opens)
     with (
         present(settings.data, now=system_clock()) as presence,
-        listen(settings.serve.host, settings.serve.port) as listening,
+        listen_for(settings, opens=opens) as listening,
     ):
         async with open_house(settings, reaches=True) as house:
             port = listening.getsockname()[1]
@@ -68,6 +70,19 @@ async def run(options: argparse.Namespace) -> int:
     return 0 if has_ended else 1
 
 
+def listen_for(settings: Settings, *, opens: bool) -> socket.socket:
+    """Listen where the settings say; who is shown the page needs not know the port.
+
+    Raises CannotServe.
+    """
+    try:
+        return listen(settings.serve.host, settings.serve.port)
+    except CannotServe:
+        if not opens:
+            raise
+        return listen(settings.serve.host, 0)
+
+
 async def is_shown(options: argparse.Namespace, settings: Settings) -> bool:
     """Whether a process serves the folder already; then its page is opened."""
     serving = find_serving(settings.data)
@@ -84,7 +99,7 @@ async def opening(house: House, port: int, *, opens: bool) -> str:
     The owner's link is shown where somebody reads it, and not in a log.
     """
     if opens:
-        return await show(await new_link(house, None, port=port))
+        return f"{await show(await new_link(house, None, port=port))} (Ctrl-C ends it)"
     here = f"How it does: {address(house.settings.serve.host, port)}/ready"
     how = (
         opens_at(await new_link(house, None, port=port))

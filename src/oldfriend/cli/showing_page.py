@@ -15,15 +15,15 @@ TEXT_BROWSERS: Final = frozenset({"www-browser", "links", "elinks", "lynx", "w3m
 
 
 async def show(link: str) -> str:
-    """Open a one-time link in a browser, and what is to be said of it."""
+    """Open a one-time link in a browser; what is to be said of it."""
     page = link.partition("#")[0]
     if await asyncio.to_thread(has_opened, link):
-        return f"Oldfriend is open in your browser, at {page} (Ctrl-C ends it)"
+        return f"Oldfriend is open in your browser, at {page}"
     port = page.rstrip("/").rpartition(":")[2]
     return (
         f"No browser could be opened here. Open it in one (once, within ten minutes): {link}\n"
-        f"From another machine, go through a tunnel: ssh -L {port}:localhost:{port} THIS-MACHINE. "
-        "To talk right here: oldfriend chat"
+        f"On another machine, first: ssh -L {port}:localhost:{port} THIS-MACHINE. In the terminal "
+        "instead: oldfriend chat"
     )
 
 
