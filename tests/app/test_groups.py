@@ -9,9 +9,11 @@ from oldfriend.app.answering import work_on
 from oldfriend.app.catching_up import catch_up
 from oldfriend.app.choices.sections import TelegramChoice
 from oldfriend.app.courtesy import Courtesy
+from oldfriend.app.forgetting import forget
 from oldfriend.app.house import House
 from oldfriend.app.pairing import let_go, show_code
 from oldfriend.app.receiving import receive
+from oldfriend.app.showing_forgetting import IN_A_GROUP, remarks_on
 from oldfriend.channels.arriving import (
     Arriving,
     Company,
@@ -27,6 +29,7 @@ from oldfriend.domain.messages import CALLED
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.domain.people import Person
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.groups import find_group, list_members
 from oldfriend.memory.log import list_messages
 from oldfriend.memory.people import find_person, list_people
@@ -194,6 +197,26 @@ async def test_everybody_hears_it_as_theirs_or_as_anothers(town: Town) -> None:
     assert family[0].author == ben[0].author == ben[0].person
     assert family[1].author == "telegram 9"
     assert not await town.log_of("Eve")
+
+
+async def test_what_a_member_forgets_others_are_said_to_keep(town: Town) -> None:
+    """The proof is of one memory, and says so; not of what was said alone."""
+    await town.says(BEN, "my marmalade won a prize in the village", FAMILY)
+    await town.says(BEN, "my secret pantry is behind the stairs")
+    reports = []
+    async with town.house.db.reading() as tx:
+        ben = await find_person(tx, "Ben")
+        group = await find_person(tx, GROUP)
+    assert ben is not None
+    assert group is not None
+    for person, about in ((ben, "pantry"), (ben, "marmalade"), (group, "marmalade")):
+        (seen,) = [each for each in await town.log_of(person.name) if about in each.text]
+        reports.append(await forget(town.house, person.id, Wish(ids=(seen.id,))))
+
+    assert [each.was_in_group for each in reports] == [False, True, True]
+    assert [IN_A_GROUP in remarks_on(each, has_files=True) for each in reports] == [
+        False, True, True,
+    ]  # fmt: skip
 
 
 async def test_who_calls_themselves_like_somebody_else_is_not_them(town: Town) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from oldfriend.app import working
 from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_line, stop
 from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
+from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House, RoleModel, Step
 from oldfriend.app.working import work
 from oldfriend.channels.channel import Receive
@@ -21,7 +23,7 @@ from oldfriend.domain.errors import (
     TurnStopped,
     Undeliverable,
 )
-from oldfriend.domain.letters import Letter
+from oldfriend.domain.letters import Claim, Letter
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import Request, ToolCall, Turn
 from oldfriend.llm.resting import Rests
@@ -304,11 +306,7 @@ async def test_what_a_platform_does_not_take_is_tried_again_in_order(
     )
     await said(house, line, "first")
     await said(house, line, "second")
-    stopping = asyncio.Event()
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(work(house, stopping=stopping))
-        await asyncio.sleep(0.4)
-        stopping.set()
+    await work_until(house, lambda: len(platform.trouble) == 1)
     assert platform.sent == []
     clock.tick(seconds=60)
     await work_until(house, lambda: bool(platform.sent))
@@ -318,6 +316,28 @@ async def test_what_a_platform_does_not_take_is_tried_again_in_order(
         "one",
         "two",
     ]
+
+
+async def test_who_was_taken_for_dead_sends_nothing(house: House, line: Line) -> None:
+    """Somebody else has taken over by then, and the person would read it twice."""
+    platform = Platform()
+    house = with_model(replace(house, channels={"platform": platform}), ScriptedModel(["one"]))
+    await answer(replace(house, channels={}), line, Said(text="first"))
+    late, after = [await outbox_of(house, name, lease_s=0.01) for name in ("late", "after")]
+
+    await deliver(house, late, asyncio.Event())
+    assert platform.sent == []
+    await deliver(house, after, asyncio.Event())
+    assert platform.sent == ["one"]
+
+
+async def outbox_of(house: House, name: str, *, lease_s: float) -> Claim:
+    """Hold the outbox for so long, as one of several."""
+    async with house.db.writing() as tx:
+        held = await claim(tx, "outbox", owner=name, now=house.clock(), lease_s=lease_s)
+    assert held is not None
+    await asyncio.sleep(2 * lease_s)
+    return held
 
 
 async def test_a_turn_that_is_run_again_does_and_pays_nothing_twice(
@@ -531,9 +551,10 @@ async def test_a_model_is_told_to_what_somebody_replies(house: House, line: Line
 
 @pytest.mark.parametrize("deaths", [0, 2])
 async def test_what_was_beside_those_who_died_is_done_alone(
-    house: House, line: Line, deaths: int
+    house: House, line: Line, deaths: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So only what takes its worker down by itself is given up for that in the end."""
+    monkeypatch.setattr(working, "SETTLED_S", 0.0)
     begun: list[Step] = []
     most: list[int] = []
     more = asyncio.Event()
@@ -567,3 +588,45 @@ async def test_what_was_beside_those_who_died_is_done_alone(
         stopping.set()
 
     assert (max(most) == 1) == bool(deaths)
+
+
+async def test_what_is_suspect_waits_until_its_worker_has_settled(
+    house: House, line: Line, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is killed again and again soon after the start gives nobody up for that."""
+    monkeypatch.setattr(working, "SETTLED_S", 1.0)
+    committed: asyncio.Queue[Step] = asyncio.Queue()
+
+    def reached(step: Step) -> None:
+        if step == "committed":
+            committed.put_nowait(step)
+
+    await said(house, line, "first")
+    for _ in range(3):
+        await dies_at_it(house, line)
+    other = await open_line(house, person="Ben", channel="place")
+    await said(house, other, "second")
+    house = replace(with_model(house, ScriptedModel(echo)), reached=reached)
+    stopping = asyncio.Event()
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(house, stopping=stopping))
+        await committed.get()
+        (waits,) = await letters_in(house)
+        await asyncio.sleep(1.1)
+        clock.tick(seconds=2)
+        house.waking.ring()
+        await committed.get()
+        stopping.set()
+
+    assert (waits.lane, waits.attempts) == (line.chat.id, 3)
+    assert await log_of(house, line) == [("person", "first"), ("companion", "re: first")]
+
+
+async def dies_at_it(house: House, line: Line) -> None:
+    """Have what waits in a chat begun by somebody who is never heard of again."""
+    async with house.db.writing() as tx:
+        held = await claim(
+            tx, "inbox", owner="dead", now=house.clock(), lease_s=0.01, lane=line.chat.id
+        )
+    assert held is not None
+    await asyncio.sleep(0.05)

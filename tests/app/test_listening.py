@@ -176,10 +176,10 @@ class FullNowAndThen:
         return getattr(self._db, name)
 
     @asynccontextmanager
-    async def writing(self) -> AsyncIterator[Any]:
+    async def writing(self, *, first: bool = False) -> AsyncIterator[Any]:
         """Write, or find the disk full at the end."""
         self._writings += 1
-        async with self._db.writing() as tx:
+        async with self._db.writing(first=first) as tx:
             yield tx
             if self._writings % 3 == 0:
                 raise StoreFull("The disk is full.")

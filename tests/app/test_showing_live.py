@@ -102,7 +102,7 @@ def house_with(house: House, line: Line, screen: Screen, *answers: Scripted) -> 
 async def test_a_reply_grows_before_it_is_sent(house: House, line: Line) -> None:
     """First that it is being written, then its words, in the end the whole of it."""
     screen = Screen()
-    slow = Scripted(text="The sea was calm and we swam far out.", delay_s=1.0)
+    slow = Scripted(text="The sea was calm and we swam far out.", delay_s=1.5)
     await answered(house_with(house, line, screen, slow), line, screen)
 
     assert screen.seen[0] == ""
@@ -113,7 +113,7 @@ async def test_a_reply_grows_before_it_is_sent(house: House, line: Line) -> None
 async def test_a_screen_that_hangs_delays_nothing(house: House, line: Line) -> None:
     """What is shown is beside the turn."""
     screen = Screen(hangs=True)
-    slow = Scripted(text="Here I am.", delay_s=0.6)
+    slow = Scripted(text="Here I am.", delay_s=1.3)
     began = asyncio.get_running_loop().time()
     await answered(house_with(house, line, screen, slow), line, screen)
 

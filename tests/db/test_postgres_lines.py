@@ -1,10 +1,11 @@
 """A line that breaks: what was not committed is gone, and the next transaction works."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 
-from oldfriend.db.postgres.database import PostgresDatabase
+from oldfriend.db.postgres.database import MOST_WRITERS, PostgresDatabase
 from oldfriend.domain.errors import StoreBusy, StoreError
 from tests.db.breaking import cut, names, write
 from tests.postgres import Server
@@ -78,3 +79,14 @@ async def test_a_cancelled_statement_frees_its_connection(db: PostgresDatabase) 
     await write(db, "b")
 
     assert await names(db) == ["a", "b"]
+
+
+async def test_who_is_in_a_hurry_needs_not_wait_for_a_connection(db: PostgresDatabase) -> None:
+    """However many are writing just now."""
+    async with AsyncExitStack() as writers:
+        for _ in range(MOST_WRITERS):
+            await writers.enter_async_context(db.writing())
+        async with asyncio.timeout(10), db.writing(first=True) as tx:
+            await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
+
+        assert await names(db) == ["a"]

@@ -337,6 +337,33 @@ async def test_what_many_write_at_once_is_committed_together(db: SqliteDatabase)
 
 
 @SQLITE_ONLY
+async def test_who_is_in_a_hurry_comes_first_and_waits_for_nobody(db: SqliteDatabase) -> None:
+    """It is kept before anything else is begun; whoever gave up waiting is passed over."""
+    kept: list[str] = []
+
+    async def write(name: str, *, first: bool = False) -> None:
+        async with db.writing(first=first) as tx:
+            await add(tx, name)
+        kept.append(name)
+
+    async with asyncio.TaskGroup() as tasks:
+        async with db.writing() as tx:
+            for name in ("a", "b"):
+                tasks.create_task(write(name))
+            gone = tasks.create_task(write("gone", first=True))
+            await asyncio.sleep(0.01)
+            hurried = tasks.create_task(write("hurried", first=True))
+            await asyncio.sleep(0.01)
+            gone.cancel()
+            await add(tx, "before")
+        await hurried
+        kept_by_then = [*kept]
+
+    assert kept_by_then == ["hurried"]
+    assert await names(db) == ["a", "b", "before", "hurried"]
+
+
+@SQLITE_ONLY
 async def test_who_fails_in_company_takes_nothing_of_the_others(db: SqliteDatabase) -> None:
     """By an error or by being cancelled, before, during or after writing."""
 

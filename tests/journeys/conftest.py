@@ -20,8 +20,13 @@ def ends_as_it_was_decided(tmp_path: Path) -> Iterator[None]:
     """Whatever happened to a data folder, its journal alone makes the same beliefs."""
     yield
     for database in tmp_path.rglob("oldfriend.db"):
-        with ThreadPoolExecutor() as elsewhere:  # in this thread a browser may have its loop
-            assert elsewhere.submit(asyncio.run, found_wrong(database)).result() == []
+        assert_as_decided(database)
+
+
+def assert_as_decided(database: Path) -> None:
+    """Have everybody's beliefs in a database checked."""
+    with ThreadPoolExecutor() as elsewhere:  # in this thread a browser may have its loop
+        assert elsewhere.submit(asyncio.run, found_wrong(database)).result() == []
 
 
 async def found_wrong(database: Path) -> list[ObjectId]:

@@ -62,7 +62,7 @@ def test_a_chat_goes_on_while_the_disk_is_full_and_is_kept_once_there_is_room(
 def test_a_chat_begins_though_the_store_cannot_be_opened(
     oldfriend: Program, tmp_path: Path
 ) -> None:
-    """It is in memory alone, and then in the store, or it is said that it is lost."""
+    """It is in memory alone, and then in the store, or it is said in which file it lies."""
     in_the_way = tmp_path / "place"
     in_the_way.write_text("a file where a folder should be")
     store = {"OLDFRIEND_DATABASE": f"sqlite:///{in_the_way / 'memory.db'}"}
@@ -70,7 +70,9 @@ def test_a_chat_begins_though_the_store_cannot_be_opened(
     lost = program("chat", stdin="I have a boat called Dora.\n/quit\n")
     assert lost.code == 1
     assert "is not kept yet" in lost.stderr
-    assert "could not be kept, and is not: 2 messages" in lost.stdout
+    (aside,) = oldfriend.data.glob("talk-*.jsonl")
+    assert f"2 messages in {aside}" in lost.stdout
+    assert "a boat called Dora" in aside.read_text("utf-8")
     refused = program("say", "hello")
     assert (refused.code, refused.stdout) == (1, "")
 

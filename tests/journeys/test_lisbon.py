@@ -22,7 +22,7 @@ def lisbon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     program.done("import", DATA / "lisbon.jsonl", "--me", "Nora")
     program.done("say", "hello")
     yield program
-    assert_as_decided(program.data)
+    assert_as_decided(program.data / "oldfriend.db")
 
 
 def question(each: dict[str, str]) -> str:

@@ -34,7 +34,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 def test_from_the_words_to_the_proof_and_gone_from_other_pages(
     browser: Browser, program: Program
 ) -> None:
-    """One looks at a receipt and a strip while elsewhere it is forgotten: nothing of it stays."""
+    """One looks at a receipt and at what was found while it is forgotten: nothing of it stays."""
     words = "Remember that my sister Ana was born in Porto on 3 May 1991."
     with (
         opened(browser, new_link(program)) as (page, complaints),
@@ -44,6 +44,9 @@ def test_from_the_words_to_the_proof_and_gone_from_other_pages(
         say(page, "Where was my sister Ana born?")
         other.get_by_role("button", name="Why did you say that?").last.click()
         expect(other.get_by_role("dialog").locator("q").first).to_contain_text("Porto")
+        other.keyboard.press("Control+k")
+        other.keyboard.type("sister")
+        expect(other.locator(".found .words").last).to_contain_text("Porto")
         page.locator(".mine", has_text=words).hover()
         page.locator(".mine", has_text=words).get_by_role("button", name="delete").click()
         expect(page.locator(".chosen")).to_contain_text(words)

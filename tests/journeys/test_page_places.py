@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser
@@ -58,6 +58,41 @@ def test_the_first_run_keeps_what_is_told_and_each_step_can_be_skipped(
     assert complaints == []
 
 
+def test_how_far_a_file_is_goes_on_being_shown_when_the_house_was_lost_for_once(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """Looking fails once while it is under way; and whoever has gone elsewhere looks no more."""
+    chat = tmp_path / "chat.txt"
+    chat.write_text(CHAT, "utf-8")
+    looks: list[str] = []
+
+    def lose_the_second(route: Route) -> None:
+        looks.append(route.request.method)
+        if len(looks) == 2:
+            route.abort()
+        else:
+            route.continue_()
+
+    with served(program), opened(browser, new_link(program)) as (page, _):
+        broken: list[str] = []
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        page.get_by_role("link", name="Bring & take").click()
+        page.locator("input[type=file]").set_input_files(chat)
+        parcel = page.locator(".parcel", has_text="3 messages in 2 talks")
+        parcel.get_by_role("radio", name="Nora").check()
+        page.route("**/api/v1/bring/files", lose_the_second)
+        parcel.get_by_role("button", name="Bring it in").click()
+        expect(parcel).to_contain_text("3 messages are new", timeout=20_000)
+        page.get_by_role("link", name="People", exact=True).click()
+        expect(page.locator(".people")).to_be_visible()
+        looked = len(looks)
+        page.wait_for_timeout(1_500)
+
+    assert looked > 2
+    assert len(looks) == looked
+    assert broken == []
+
+
 def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
@@ -75,7 +110,13 @@ def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
 
         page.get_by_role("link", name="People", exact=True).click()
         page.get_by_role("link", name="Ana", exact=True).click()
-        expect(page.locator(".people")).to_contain_text("lives in Lisbon")
+        lives = page.locator(".people .line", has_text="lives in Lisbon")
+        expect(lives.first).to_be_visible()
+        known = lives.count()
+        lives.first.get_by_role("button", name="wrong").click()
+        expect(lives).to_have_count(known - 1)
+        page.get_by_role("button", name="undo").click()
+        expect(lives).to_have_count(known)
         page.goto(page.url.replace(page.url.split("/", 3)[3], "people/graph"))
         expect(page.get_by_role("link", name="Ana")).to_be_visible()
 

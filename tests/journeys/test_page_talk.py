@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, Locator, Page, Route, expect
 
 from oldfriend.app.accepting import open_line
 from oldfriend.app.choices.settings import read_settings
@@ -116,6 +116,58 @@ def test_a_reply_streams_is_stopped_and_tried_again(browser: Browser, home: Home
         assert whole(page).count() == before + 1
         assert page.locator(".mine", has_text="Tell me something long.").count() == 1
     assert complaints == []
+
+
+def test_a_reply_that_comes_before_the_house_agrees_to_it_ends_the_waiting(
+    browser: Browser, home: Home
+) -> None:
+    """Asked for again it comes whole, and then the answer to the asking: nothing waits any more."""
+    home.model.says, home.model.pause_s = "alpha " * 200, 0.05
+    late: list[tuple[Route, APIResponse]] = []
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        write(page, "Tell me something long once more.")
+        expect(page.locator(".caret")).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        again = page.locator(".ending").last.get_by_role("button", name="try again")
+        home.model.says, home.model.pause_s = "Quick as a flash.", 0.01
+        page.route("**/retry", lambda route: late.append((route, route.fetch())))
+        again.click()
+        expect(whole(page).last).to_contain_text("Quick as a flash.")
+        for route, answer in late:
+            route.fulfill(response=answer)
+        page.wait_for_timeout(300)
+        expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+
+        assert len(late) == 1
+    assert complaints == []
+
+
+def test_whoever_was_away_and_finds_another_signed_in_hears_nothing_of_theirs(
+    browser: Browser, home: Home
+) -> None:
+    """The page that was out of sight is read anew as theirs; nothing of the first stays on it."""
+    home.program.done("--person", "Omar", "say", "--new-person", "This is Omar's.")
+    with opened(browser, "about:blank") as (page, _):
+        page.clock.install()
+        page.goto(new_link(home.program))
+        write(page, "This is the owner's.")
+        expect(whole(page).last).to_contain_text("All is well here.")
+        page.evaluate(HIDE, True)
+        page.clock.fast_forward(61_000)
+        page.wait_for_timeout(300)
+        other = page.context.new_page()
+        other.goto(new_link(home.program, person="Omar"))
+        expect(other.get_by_text("This is Omar's.")).to_be_visible()
+        page.evaluate(HIDE, False)
+        expect(page.get_by_text("This is Omar's.")).to_be_visible()
+        expect(page.get_by_text("This is the owner's.")).to_have_count(0)
+
+
+HIDE = """isHidden => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""As a browser does when its window is covered, or shown again."""
 
 
 def test_a_reply_that_failed_is_asked_for_again(browser: Browser, home: Home) -> None:
@@ -315,6 +367,44 @@ def test_a_long_talk_is_searched_and_scrolled_in_a_window(
     assert shift < 2
     assert complaints == []
 
+
+def test_who_reads_back_is_left_there_and_what_is_said_meanwhile_is_not_lost(
+    browser: Browser, long_talk: Program
+) -> None:
+    """Whether settings change, or something is said while the newest page is on its way."""
+    late: list[tuple[Route, APIResponse]] = []
+    with opened(browser, new_link(long_talk)) as (page, complaints):
+        expect(page.get_by_text(f"Line {MANY - 1} of the log.")).to_be_visible()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("line 4321 of")
+        page.get_by_role("button", name="Line 4321 of the log.").click()
+        found = page.get_by_text("Line 4321 of the log.")
+        expect(found).to_be_in_viewport()
+        with page.expect_response("**/api/v1/state"):
+            page.evaluate(CHOOSE)
+        page.wait_for_timeout(300)
+        expect(found).to_be_in_viewport()
+        page.route(
+            "**/chat/messages?limit=50", lambda route: late.append((route, route.fetch())), times=1
+        )
+        page.get_by_role("button", name="Back to now").click()
+        page.wait_for_timeout(300)
+        long_talk.done("say", "Said while you came back.")
+        page.wait_for_timeout(500)
+        for route, answer in late:
+            route.fulfill(response=answer)
+        expect(page.get_by_text("Said while you came back.")).to_be_visible()
+
+        assert len(late) == 1
+    assert complaints == []
+
+
+CHOOSE = """async () => {
+  const { ask } = await import("/static/js/api.js");
+  const values = { "budget.background_per_day": 0.5 };
+  await ask("/settings", { method: "PATCH", json: { values } });
+}"""
+"""As the Settings place does."""
 
 MEASURE = """async list => {
   const earlier = document.querySelector(".earlier");

@@ -6,16 +6,19 @@ Each message asks for a note, so that each reply quotes the message that it answ
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from oldfriend.prompts.phrasebook import phrasebook
+from oldfriend.queues.lanes import MOST_ATTEMPTS
 from tests.conftest import Sizes
 from tests.fakes.telegram import World, running_telegram
 from tests.fakes.telegram.world import Shown, sometimes
@@ -84,25 +87,49 @@ def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(
 ) -> None:
     """At each named step: heard again, answered once, in order; doubled only after "sent"."""
     said = {FIRST_USER: [note(0), note(1)]}
-    command = [sys.executable, "-m", "tests.telegram_town", f"sqlite:///{tmp_path}/oldfriend.db",
-               str(tmp_path)]  # fmt: skip
-    environment = {
-        "PATH": os.defpath, "HOME": str(tmp_path), "OLDFRIEND_TELEGRAM_TOKEN": world.token,
-        "OLDFRIEND_TELEGRAM_BASE_URL": world.url, "OLDFRIEND_TELEGRAM_QUIET_S": "0",
-        "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER), "OLDFRIEND_LIMITS_LEASE_S": "1",
-        "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
-    }  # fmt: skip
     for each in said[FIRST_USER]:
         world.says(FIRST_USER, f"remember that {each}")
-    with running([*command, step], environment) as first:
+    with one_who_serves(tmp_path, world, step) as first:
         assert first.wait(60) == -signal.SIGKILL
-    with running(command, environment):
+    with one_who_serves(tmp_path, world):
         until(lambda: is_all_answered(world, said), within_s=120)
         time.sleep(0.5)  # for anything that would be shown twice
     seen = look(world, said)
 
     assert (seen.lost, seen.disordered) == ([], [])
     assert len(seen.doubled) == (1 if step == "sent" else 0)
+
+
+def one_who_serves(
+    folder: Path, world: World, *step: str
+) -> AbstractContextManager["subprocess.Popen[bytes]"]:
+    """A process that listens to the first user and answers, and dies at a step."""
+    command = [sys.executable, "-m", "tests.telegram_town", f"sqlite:///{folder}/oldfriend.db",
+               str(folder), *step]  # fmt: skip
+    return running(command, {
+        "PATH": os.defpath, "HOME": str(folder), "OLDFRIEND_TELEGRAM_TOKEN": world.token,
+        "OLDFRIEND_TELEGRAM_BASE_URL": world.url, "OLDFRIEND_TELEGRAM_QUIET_S": "0",
+        "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER), "OLDFRIEND_LIMITS_LEASE_S": "1",
+        "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
+    })  # fmt: skip
+
+
+def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> None:
+    """What takes down each who begins it is set aside, and not passed over in silence."""
+    world.says(FIRST_USER, f"remember that {note(0)}")
+    for _ in range(MOST_ATTEMPTS):
+        with one_who_serves(tmp_path, world, "thinking") as doomed:
+            assert doomed.wait(60) == -signal.SIGKILL
+    assert world.texts(FIRST_USER) == []
+    with one_who_serves(tmp_path, world):
+        until(lambda: bool(world.texts(FIRST_USER)), within_s=60)
+        world.says(FIRST_USER, f"remember that {note(1)}")
+        until(lambda: len(world.texts(FIRST_USER)) > 1, within_s=60)
+        time.sleep(0.5)  # for anything that would be shown twice
+
+    apology, reply = world.texts(FIRST_USER)
+    assert apology == phrasebook("en").say["trouble_broken"]
+    assert note(1) in reply
 
 
 @pytest.mark.timeout(3600)

@@ -9,8 +9,13 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import pytest
 
+from oldfriend.domain.clock import Micros
+from oldfriend.memory.forgetting.auditing import Audited, write_audit
+from tests.conftest import SQLITE_ONLY
 from tests.web.conftest import Browse, Site
+from tests.web.test_keys import program, token_for
 
 CHAT = "\n".join([
     "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
@@ -159,3 +164,93 @@ async def test_everything_is_taken_away_as_lines(browse: Browse) -> None:
     assert rows[0]["oldfriend"] == "export"
     assert rows[-1]["rows"] == len(rows) - 2
     assert "I was born in Porto." in taken.text
+
+
+@SQLITE_ONLY
+async def test_whoever_takes_everything_slowly_keeps_nobody_waiting(
+    site: Site, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One takes it at a time, the house goes on, and who takes nothing of it has left."""
+    monkeypatch.setattr("oldfriend.web.handing_out.TO_TAKE_S", 0.5)
+    browser = await browse()
+    async with site.house.db.writing() as tx:
+        (person,) = (await tx.rows("SELECT id FROM person WHERE is_owner = 1"))[0]
+        for _ in range(2_500):
+            entry = Audited(done_at=Micros(1), what="retain", counts={}, digest="x" * 8_000)
+            await write_audit(tx, person, entry)
+    slow = [await begin_to_take(site, browser) for _ in range(3)]
+    try:
+        async with asyncio.timeout(LONGEST_S / 2):
+            state = await browser.get("/state")
+            whole = await taken_at_last(browser)
+    finally:
+        for _, stream in slow:
+            stream.close()
+
+    assert [status for status, _ in slow] == [200, 409, 409]
+    assert state.status_code == 200
+    assert whole.headers["content-length"] == str(len(whole.content))
+    assert len(whole.content) > 20_000_000
+    assert not [each for each in site.house.settings.data.iterdir() if "tmp" in each.name]
+
+
+async def taken_at_last(browser: httpx.AsyncClient) -> httpx.Response:
+    """Everything, once nobody else takes it."""
+    while True:
+        answer = await browser.get("/take/export")
+        if answer.status_code != 409:
+            return answer
+        await asyncio.sleep(0.1)
+
+
+async def begin_to_take(site: Site, browser: httpx.AsyncClient) -> tuple[int, asyncio.StreamWriter]:
+    """Ask for everything, and read no further than whether it is given."""
+    reader, writer = await asyncio.open_connection("localhost", site.port, limit=1000)
+    cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    writer.write(
+        f"GET /api/v1/take/export HTTP/1.1\r\nHost: localhost:{site.port}\r\n"
+        f"Cookie: {cookies}\r\n\r\n".encode()
+    )
+    _, status, *_ = (await reader.readline()).split()
+    return int(status), writer
+
+
+@SQLITE_ONLY
+async def test_only_the_owner_with_every_right_takes_what_is_everybodys(
+    site: Site, browse: Browse
+) -> None:
+    """A token that may only read, or write, takes what is its person's own."""
+    owner = await browse()
+    told_everything: dict[str, int] = {}
+    for scope in ("read", "write", "admin"):
+        made = await token_for(owner, scope)
+        async with program(site, made["token"]) as client:
+            assert (await client.get("/take/export")).status_code == 200
+            taken = await client.get("/take/export", params={"everybody": True})
+            told_everything[scope] = taken.status_code
+
+    assert told_everything == {"read": 403, "write": 403, "admin": 200}
+    assert (await owner.get("/take/export", params={"everybody": True})).status_code == 200
+
+
+async def test_who_forgets_everything_leaves_no_file_waiting(site: Site, browse: Browse) -> None:
+    """Nor goes one on being written; another person's stay."""
+    nora, omar = await browse(), await browse("Omar")
+    await checked(nora, CHAT.encode())
+    brought = await checked(nora, CHAT.encode())
+    await nora.post(f"/bring/files/{brought['id']}/import", json={"me": "Nora"})
+    await until(nora, brought["id"], lambda now: now["stage"] == "done")
+    theirs = await checked(omar, CHAT.encode(), "theirs.txt")
+    seen = await nora.post("/forget/preview", json={"everything": True})
+    proof = await nora.post(
+        "/forget", json={"everything": True}, headers={"If-Match": seen.headers["etag"]}
+    )
+
+    assert proof.json()["is_proved"], proof.text
+    assert (await nora.get("/bring/files")).json()["items"] == []
+    assert [each["id"] for each in (await omar.get("/bring/files")).json()["items"]] == [
+        theirs["id"]
+    ]
+    assert [each.name for each in (site.house.settings.data / "brought").iterdir()] == [
+        theirs["id"]
+    ]

@@ -2,7 +2,12 @@
 
 import pytest
 
-from tests.web.conftest import Browse, told
+from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.ids import ObjectId, SummaryId, new_id
+from oldfriend.domain.memories import Summary
+from oldfriend.memory.changes import Ground, decide
+from oldfriend.memory.people import ensure_owner
+from tests.web.conftest import Browse, Site, told
 
 
 async def test_a_day_tells_what_was_said_and_happened_on_it(browse: Browse) -> None:
@@ -23,6 +28,31 @@ async def test_a_day_tells_what_was_said_and_happened_on_it(browse: Browse) -> N
     ]
     assert (elsewhere["talks"], elsewhere["after"]) == ([], None)
     assert others["talks"] == []
+
+
+async def test_a_day_tells_what_covers_it_in_short(site: Site, browse: Browse) -> None:
+    """The closest first; what was before or comes after is of other days."""
+    browser = await browse()
+    begins = Micros(20_000 * DAY)  # 4 October 2024
+    spans = {
+        "the day": (0, 1, 1),
+        "days around": (-3, 5, 2),
+        "before": (-2, 0, 1),
+        "after": (1, 2, 1),
+    }
+    async with site.house.db.writing() as tx:
+        owner = await ensure_owner(tx, now=site.house.clock(), zone="UTC")
+        for text, (first, until, level) in spans.items():
+            summary = Summary(
+                id=SummaryId(ObjectId(new_id(begins))), person=owner.id, level=level, text=text,
+                language="en", topics=(), segments=(), learned_at=begins,
+                from_at=begins + first * DAY, until_at=begins + until * DAY - 1,
+            )  # fmt: skip
+            ground = Ground(author="t")
+            await decide(tx, summary, op="learned", base=0, ground=ground, now=begins)
+    day = (await browser.get("/days/2024-10-04")).json()
+
+    assert [each["text"] for each in day["told"]] == ["the day", "days around"]
 
 
 @pytest.mark.parametrize("day", ["2026-02-30", "months/2026-13", "months/9999-12"])

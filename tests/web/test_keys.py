@@ -1,11 +1,16 @@
 """By what one comes in, and what ends it: tokens, passkeys, sessions, invitations."""
 
+import asyncio
 from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 
-from oldfriend.memory.sign_in import MOST_ATTEMPTS
+from oldfriend.app.pairing import make_group
+from oldfriend.channels.arriving import Spot
+from oldfriend.memory.passkeys import MOST_CHALLENGES, write_challenge
+from oldfriend.memory.people import list_people
+from oldfriend.memory.sign_in import MOST_ATTEMPTS, note_attempt
 from tests.clock import FrozenClock
 from tests.conftest import SQLITE_ONLY
 from tests.web.conftest import Browse, Site, events, say, until_topic
@@ -46,15 +51,17 @@ async def test_a_program_talks_with_a_token_and_may_no_more_than_its_scope(
                 (await client.get("/tokens")).status_code,
                 (await client.post("/invitations", json={"name": f"{scope} guest"})).status_code,
                 (await client.delete("/session")).status_code,
+                (await client.post("/telegram/code")).status_code,
+                (await client.delete("/telegram/mine")).status_code,
             ]
     listed = (await browser.get("/tokens")).json()["items"]
     await browser.delete(f"/tokens/{tokens['admin']['id']}")
     async with program(site, tokens["admin"]["token"]) as client:
         ended = await client.get("/chat/messages")
 
-    assert answers["read"] == [200, 403, 403, 403, 403]
-    assert answers["write"] == [200, 202, 403, 403, 409]
-    assert answers["admin"] == [200, 202, 200, 201, 409]
+    assert answers["read"] == [200, 403, 403, 403, 403, 403, 403]
+    assert answers["write"] == [200, 202, 403, 403, 409, 403, 403]
+    assert answers["admin"] == [200, 202, 200, 201, 409, 201, 404]
     assert {each["used_at"] is None for each in listed} == {False}
     assert not any("token" in each for each in listed)
     assert ended.status_code == 401
@@ -257,3 +264,73 @@ async def test_somebody_changes_their_name_and_zone(browse: Browse) -> None:
     assert (changed.json()["name"], changed.json()["zone"]) == ("Omar K", "Asia/Tokyo")
     assert refused == [422, 422, 422, 422]
     assert (now["name"], now["zone"], now["is_owner"]) == ("Omar K", "Asia/Tokyo", False)
+
+
+async def test_nobody_is_invited_who_is_here_already(site: Site, browse: Browse) -> None:
+    """On each engine: a link to what somebody has told would let the owner read it; nor a group."""
+    owner, omar = await browse(), await browse("Omar")
+    await say(omar, "Remember that my safe opens with 4711.")
+    await make_group(
+        site.house, Spot(channel="telegram", address="-1", title="Family", is_private=False)
+    )
+    async with site.house.db.reading() as tx:
+        names = [each.name for each in await list_people(tx) if each.name != "Omar"]
+    refused = [await owner.post("/invitations", json={"name": name}) for name in ("Omar", *names)]
+
+    assert len(refused) == 3
+    assert {each.status_code for each in refused} == {422}
+    assert "oldfriend link --person" in refused[0].json()["detail"]
+    assert (await owner.get("/household")).json()["invitations"] == []
+
+
+@SQLITE_ONLY
+async def test_nobody_shuts_others_out_by_trying(site: Site, browse: Browse) -> None:
+    """Neither by wrong links from everywhere, nor by asking for what devices sign."""
+    browser, device = await browse("Omar"), Device(site.origin)
+    asked = (await browser.post("/passkeys/options")).json()["options"]
+    async with site.house.db.writing() as tx:
+        for number in range(300):
+            await note_attempt(tx, f"10.0.0.{number}", now=site.house.clock())
+        for number in range(MOST_CHALLENGES + 50):
+            await write_challenge(tx, f"by a stranger {number}", "", now=site.house.clock())
+    made = await browser.post("/passkeys", json={"credential": device.make(asked), "name": "x"})
+    async with site.stranger() as stranger:
+        options = (await stranger.post("/session/passkey/options")).json()["options"]
+        signed = await stranger.post("/session/passkey", json={"credential": device.sign(options)})
+        linked = await stranger.post("/session", json={"link": await site.link()})
+    async with site.house.db.reading() as tx:
+        kept = await tx.row("SELECT count(*) FROM web_challenge")
+
+    assert (made.status_code, signed.status_code, linked.status_code) == (201, 200, 200)
+    assert kept is not None
+    assert kept[0] <= MOST_CHALLENGES
+
+
+@SQLITE_ONLY
+@pytest.mark.parametrize("ending", ["the session", "all others", "signing out", "the token"])
+async def test_a_page_hears_nothing_more_once_it_is_signed_out(
+    site: Site, browse: Browse, ending: str
+) -> None:
+    """At once, and not only when it is next looked at."""
+    here, there = await browse(), await browse()
+    made = await token_for(here, "read")
+    session = next(
+        each["id"] for each in (await there.get("/sessions")).json()["items"] if each["is_this"]
+    )
+    async with program(site, made["token"]) as client:
+        listening = client if ending == "the token" else there
+        heard = events(listening)
+        assert (await anext(heard)).topic == "chat.connection.ready"
+        match ending:
+            case "the session":
+                await here.delete(f"/sessions/{session}")
+            case "all others":
+                await here.delete("/sessions")
+            case "signing out":
+                await there.delete("/session")
+            case _:
+                await here.delete(f"/tokens/{made['id']}")
+        async with asyncio.timeout(5):
+            rest = [each.topic async for each in heard]
+
+    assert rest == []

@@ -61,3 +61,17 @@ async def test_a_long_list_comes_in_pages(browse: Browse) -> None:
     assert first["total"] == 3
     assert second["next"] is None
     assert {text.split()[-1] for text in names} == {"Miso.", "Mochi.", "Nori."}
+
+
+async def test_what_was_said_is_read_at_once_for_whoever_cannot_wait(browse: Browse) -> None:
+    """It appears without a pause; asked for again, there is nothing more to read."""
+    browser = await browse()
+    await told(browser, "I live in Porto.")
+    before = (await browser.get("/learned")).json()["items"]
+    first = (await browser.post("/learned/now")).json()
+    again = (await browser.post("/learned/now")).json()
+    known = [each["belief"]["text"] for each in (await browser.get("/learned")).json()["items"]]
+
+    assert before == []
+    assert (first["read"], again["read"]) == (1, 0)
+    assert known == ["Lives in Porto."]

@@ -2,7 +2,15 @@
 
 from oldfriend.app.catching_up import catch_up
 from oldfriend.memory.people import ensure_owner
+from tests.clock import FrozenClock
 from tests.web.conftest import Browse, Site, told
+
+
+async def read_everything(site: Site) -> None:
+    """Read what the owner has said up to now."""
+    async with site.house.db.writing() as tx:
+        owner = await ensure_owner(tx, now=site.house.clock(), zone="UTC")
+    await catch_up(site.house, owner.id, because="asked", is_patient=True)
 
 
 async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse) -> None:
@@ -10,9 +18,7 @@ async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse)
     browser, omar = await browse(), await browse("Omar")
     await told(browser, "Remember that my sister Ana was born in Porto on 3 May 1991.")
     await told(browser, "My sister Ana lives in Lisbon.")
-    async with site.house.db.writing() as tx:
-        owner = await ensure_owner(tx, now=site.house.clock(), zone="UTC")
-    await catch_up(site.house, owner.id, because="asked", is_patient=True)
+    await read_everything(site)
     listed = (await browser.get("/people")).json()
     ana = next(each for each in listed["items"] if each["name"] == "Ana")
     portrait = (await browser.get(f"/people/{ana['id']}")).json()
@@ -25,6 +31,7 @@ async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse)
     assert ana["mentioned_at"]
     assert portrait["about"] == ana
     assert any("Ana" in words["quote"] for words in portrait["belief"]["words"])
+    assert {words["role"] for words in portrait["belief"]["words"]} == {"person"}
     assert portrait["ties"] or portrait["others"]
     assert {"id": ana["id"], "name": "Ana", "kind": "person", "known": ana["known"]} in (
         graph["nodes"]
@@ -34,3 +41,24 @@ async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse)
     assert (len(first["items"]), first["next"] is None) == (1, listed["total"] == 1)
     assert others.status_code == 404
     assert (await omar.get("/people")).json()["items"] == []
+
+
+async def test_whoever_is_mentioned_while_one_leafs_doubles_nobody(
+    site: Site, browse: Browse, clock: FrozenClock
+) -> None:
+    """The next page goes on after the last one seen, wherever others have moved to."""
+    browser = await browse()
+    for name in ("Ana", "Bela", "Carla"):
+        await told(browser, f"My sister {name} lives in Porto.")
+    await read_everything(site)
+    everybody = [each["name"] for each in (await browser.get("/people")).json()["items"]]
+    first = (await browser.get("/people", params={"limit": 2})).json()
+    clock.tick(minutes=480)
+    await told(browser, f"My sister {everybody[-1]} was born in Faro.")
+    await read_everything(site)
+    second = (await browser.get("/people", params={"limit": 9, "cursor": first["next"]})).json()
+    made_up = await browser.get("/people", params={"cursor": "WzEsMl0="})
+
+    assert [each["name"] for each in [*first["items"], *second["items"]]] == everybody[:-1]
+    assert second["next"] is None
+    assert made_up.status_code == 422

@@ -4,13 +4,21 @@ import asyncio
 from contextlib import ExitStack, aclosing
 
 import httpx
+from fastapi import Response
 
 from oldfriend.app.accepting import Said, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.house import House
+from oldfriend.app.persona.naming import change_person
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import MessageId
 from oldfriend.llm.scripted import Scripted, ScriptedModel
-from oldfriend.memory.people import get_person
+from oldfriend.memory.log import get_message
+from oldfriend.memory.people import get_person, list_people
+from oldfriend.memory.sign_in import SignedIn
 from oldfriend.web.room import MOST_STREAMS
+from oldfriend.web.routes import chat, telegram
+from oldfriend.web.shapes.chat import Said as SaidShape
 from tests.app.test_lanes_of_turns import with_model
 from tests.conftest import SQLITE_ONLY
 from tests.web.conftest import (
@@ -234,3 +242,33 @@ async def test_an_open_page_does_not_keep_the_process_from_ending(house: House) 
             left = [each async for each in heard]
 
     assert left == []
+
+
+async def test_who_lives_in_a_zone_stays_there_when_they_speak(browse: Browse) -> None:
+    """On each engine: the house's zone is its own, and not that of whoever opens the page."""
+    omar = await browse("Omar")
+    await omar.patch("/me", json={"zone": "Asia/Tokyo"})
+    await told(omar, "Remember that my cat is called Miso.")
+
+    assert (await omar.get("/session")).json()["zone"] == "Asia/Tokyo"
+
+
+@SQLITE_ONLY
+async def test_who_is_renamed_while_they_speak_is_still_who_speaks(site: Site) -> None:
+    """A question that is under way says who asks by an id; nobody is made by an old name."""
+    async with site.house.db.reading() as tx:
+        omar = await get_person(tx, "Omar")
+    me = SignedIn(person=omar, print="any", expires_at=Micros(1 << 60))
+    await change_person(site.house, omar.id, name="Omar K")
+    said = await chat.say(
+        SaidShape(text="hello"), me, site.room, Response(), idempotency_key="a key of mine"
+    )
+    await telegram.new_code(me, site.room)
+    async with site.house.db.reading() as tx:
+        people = await list_people(tx)
+        kept = await get_message(tx, omar.id, MessageId(said.id))
+        codes = await tx.rows("SELECT person FROM link_code")
+
+    assert {each.name for each in people} == {"owner", "Omar K"}
+    assert kept.text == "hello"
+    assert codes == [(omar.id,)]

@@ -91,8 +91,10 @@ async def test_parts_of_a_sound_are_given_out(
 
     assert given.status_code == status
     assert part is None or given.content == part
-    if status == 206:
+    if status != 200:
         assert given.headers["content-range"].endswith(f"/{len(VOICE)}")
+    if status == 416:
+        assert given.headers["content-range"].startswith("bytes */")
 
 
 @SQLITE_ONLY

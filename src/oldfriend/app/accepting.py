@@ -14,7 +14,7 @@ from oldfriend.app.forming.tending import note_talk, reopened
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.marking import STOPPED, write_marker
-from oldfriend.channels.channel import PLATFORMS
+from oldfriend.channels.channel import PAGE, PLATFORMS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
@@ -91,16 +91,27 @@ async def open_line(house: House, *, person: str | None, channel: str) -> Line:
         raise InvalidInput(f"Talk on {channel} itself: oldfriend connect {channel}")
     now, zone = house.clock(), house.settings.zone
     async with house.db.writing() as tx:
-        if person is None:
-            someone = await ensure_owner(tx, now=now, zone=zone)
-        else:
-            await ensure_owner(tx, now=now, zone=zone)
+        someone = await ensure_owner(tx, now=now, zone=zone)
+        if person is not None:
             someone = await ensure_person(tx, person, now=now, zone=zone)
-        companion = await ensure_companion(tx, now=now)
-        chat = await ensure_chat(
-            tx, someone, companion, channel=channel, address=someone.name, title=channel, now=now
-        )
-        await ensure_identity(tx, someone.id, channel=chat.channel, address=someone.name, now=now)
+        return await line_of(tx, someone, channel, now=now)
+
+
+async def open_page_line(house: House, person: PersonId) -> Line:
+    """The line of somebody who is signed in on the page; made if new. Raises NotFound."""
+    async with house.db.writing() as tx:
+        await lock_person(tx, person)  # nobody gives them another name meanwhile
+        someone = await get_person_by_id(tx, person)
+        return await line_of(tx, someone, PAGE, now=house.clock())
+
+
+async def line_of(tx: Transaction, someone: Person, channel: str, *, now: Micros) -> Line:
+    """The line of a person on a channel where they are known by their name; made if new."""
+    companion = await ensure_companion(tx, now=now)
+    chat = await ensure_chat(
+        tx, someone, companion, channel=channel, address=someone.name, title=channel, now=now
+    )
+    await ensure_identity(tx, someone.id, channel=chat.channel, address=someone.name, now=now)
     return Line(person=someone, chat=chat)
 
 
@@ -207,7 +218,8 @@ async def write_words(
     Whoever talks at this machine is where it is; of others it is known from before.
     """
     now, settings = house.clock(), house.settings
-    zone = person.zone if chat.channel in house.platforms else settings.zone
+    is_away = chat.channel == PAGE or chat.channel in house.platforms
+    zone = person.zone if is_away else settings.zone
     if person.zone != zone:  # they have travelled
         await set_zone(tx, person.id, zone)
     at = now if said.at is None else said.at

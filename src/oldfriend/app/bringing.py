@@ -6,15 +6,13 @@ somebody pauses it. It does not know how the parcel came here.
 """
 
 import asyncio
-import json
 import os
 import secrets
 import shutil
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import Final, Literal, TypeAlias
+from pathlib import Path
+from typing import IO, Final
 
 from oldfriend.app.catching_up import Progress as Reading
 from oldfriend.app.catching_up import read_planned
@@ -23,7 +21,9 @@ from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.forming.tending import tend
 from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
+from oldfriend.app.parcels import Parcel, lying_in, plain_name
 from oldfriend.app.running.telling import tell_trouble
+from oldfriend.app.sparing import SPARE_BYTES, refuse_to_fill
 from oldfriend.app.waking import Bell, ring_when
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import (
@@ -40,114 +40,93 @@ from oldfriend.transfer.importing import Brought, Progress, bring_in
 from oldfriend.transfer.inspecting import Preview, inspect
 from oldfriend.transfer.restoring import is_our_export
 
-Stage: TypeAlias = Literal[
-    "checking", "ready", "waiting", "paused", "writing", "understanding", "reading", "done",
-    "failed",
-]  # fmt: skip
-"""How far a parcel has come. Understanding: what is written becomes findable by meaning."""
-
 MOST_BYTES: Final = 2 << 30
-LONGEST_NAME: Final = 120
+MOST_LYING: Final = 4 << 30
+"""Bytes of one person's that may lie here at once."""
 MOST_PARCELS: Final = 20
+MOST_LOOKS: Final = 2
+"""So many files are looked through at once: each takes a thread."""
+PIECE_BYTES: Final = 1 << 20
 UNWANTED_AFTER: Final = DAY
 SWEEP_S: Final = 600.0
-NOTE: Final = "parcel.json"
 OURS: Final = (
     "This is a whole export of Oldfriend. It can only be brought back into an empty folder, where "
     "Oldfriend runs: oldfriend --data NEWFOLDER import FILE"
 )
 
 
-@dataclass(slots=True, kw_only=True)
-class Parcel:
-    """A file that was handed over, and how far it has come."""
-
-    id: str
-    person: PersonId
-    name: str
-    folder: Path
-    bytes: int
-    at: Micros
-    stage: Stage = "checking"
-    done: int = 0
-    total: int = 0
-    left_s: float | None = None
-    why: str = ""  # it failed
-    me: str | None = None
-    zone: str = "UTC"
-    contents: Preview | None = None
-    brought: Brought | None = None
-    _task: "asyncio.Task[None] | None" = field(default=None, repr=False)
-
-    @property
-    def file(self) -> Path:
-        """Where it lies."""
-        return self.folder / self.name
-
-    @property
-    def is_under_way(self) -> bool:
-        """Whether something is done about it now."""
-        return self._task is not None and not self._task.done()
-
-    def reach(self, stage: Stage, *, done: int = 0, total: int = 0) -> None:
-        """Take note of how far it is."""
-        self.stage, self.done, self.total, self.left_s = stage, done, total, None
-
-    def begin(self, task: "asyncio.Task[None]") -> None:
-        """Take note of who is at it."""
-        self._task = task
-
-    def interrupt(self) -> None:
-        """Have whoever is at it leave it where it is."""
-        if self._task is not None:
-            self._task.cancel()
-
-    def note(self) -> None:
-        """Keep beside the file what another process must know to go on."""
-        kept = {
-            "person": self.person, "name": self.name, "at": self.at, "me": self.me,
-            "zone": self.zone, "stage": self.stage,
-        }  # fmt: skip
-        partial = self.folder / f"{NOTE}.partial"
-        partial.write_text(json.dumps(kept), "utf-8")
-        partial.replace(self.folder / NOTE)
-
-
 class Porter:
     """Takes parcels in, and brings in what is in them."""
 
-    def __init__(self, folder: Path) -> None:
-        """Know the parcels that lie in a folder."""
+    def __init__(self, folder: Path, *, spare: int = SPARE_BYTES) -> None:
+        """Know the parcels that lie in a folder, of whose disk so much is left alone."""
         self._folder = folder
+        self._spare = spare
         self._parcels = {each.id: each for each in lying_in(folder)}
+        self._arriving: dict[str, Parcel] = {}
+        self._looks = asyncio.Semaphore(MOST_LOOKS)
         self._bells: set[Bell] = set()
 
     async def receive(
         self, person: PersonId, name: str, pieces: AsyncIterable[bytes], *, zone: str, now: Micros
     ) -> Parcel:
-        """Take a file in as it arrives, whole or not at all. Raises InvalidInput, StoreUnusable."""
-        if len(self.list_of(person)) >= MOST_PARCELS:
+        """Take a file in as it arrives, whole or not at all.
+
+        Raises InvalidInput, StoreFull, StoreUnusable.
+        """
+        if len(self._held_for(person)) >= MOST_PARCELS:
             raise InvalidInput("There are too many files here. Bring some in, or put them away.")
-        name = plain_name(name)
         number = secrets.token_hex(16)
         parcel = Parcel(
-            id=number, person=person, name=name, folder=self._folder / number, bytes=0, at=now,
-            zone=zone,
+            id=number, person=person, name=plain_name(name), folder=self._folder / number, bytes=0,
+            at=now, wanted_at=now, zone=zone,
         )  # fmt: skip
+        self._arriving[number] = parcel
         try:
-            parcel.bytes = await write_pieces(parcel, pieces)
+            await self._write(parcel, pieces)
             parcel.note()
+            self._parcels[number] = parcel
         except BaseException as error:
-            shutil.rmtree(parcel.folder, ignore_errors=True)
+            await asyncio.shield(remove(parcel.folder))
             if isinstance(error, OSError):
                 raise StoreUnusable(f"The file could not be kept ({error.strerror}).") from error
             raise
-        self._parcels[parcel.id] = parcel
+        finally:
+            del self._arriving[number]
         self._ring()
         return parcel
 
+    async def _write(self, parcel: Parcel, pieces: AsyncIterable[bytes]) -> None:
+        """Write a file as it arrives, for this user's eyes only."""
+        parcel.folder.mkdir(mode=0o700, parents=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(parcel.file, flags, 0o600), "wb") as file:
+            async for piece in gathered(pieces):
+                parcel.bytes += len(piece)
+                self._refuse_too_much(parcel)
+                await asyncio.to_thread(file.write, piece)
+            await asyncio.to_thread(keep, file)
+        if not parcel.bytes:
+            raise InvalidInput("This file is empty.")
+
+    def _refuse_too_much(self, parcel: Parcel) -> None:
+        if parcel.bytes > MOST_BYTES:
+            raise InvalidInput(f"It is larger than {MOST_BYTES >> 30} GB. Split it.")
+        held = self._held_for(parcel.person)
+        if sum(each.bytes for each in held if not each.is_in_log) > MOST_LYING:
+            raise InvalidInput(
+                f"More than {MOST_LYING >> 30} GB would lie here. Bring some in, or put them away."
+            )
+        refuse_to_fill(self._folder, spare=self._spare)
+
+    def _held_for(self, person: PersonId) -> list[Parcel]:
+        """A person's parcels, also those that are only arriving."""
+        arriving = [each for each in self._arriving.values() if each.person == person]
+        return [*self.list_of(person), *arriving]
+
     def list_of(self, person: PersonId) -> list[Parcel]:
         """A person's parcels, oldest first."""
+        self._drop_lost()
         return sorted(
             (each for each in self._parcels.values() if each.person == person),
             key=lambda each: each.at,
@@ -155,50 +134,75 @@ class Porter:
 
     def get(self, person: PersonId, name: str) -> Parcel:
         """One of a person's parcels. Raises NotFound."""
+        self._drop_lost()
         parcel = self._parcels.get(name)
         if parcel is None or parcel.person != person:
             raise NotFound("This file is not here any more. Choose it again.")
         return parcel
 
-    def bring(self, parcel: Parcel, *, me: str | None, zone: str) -> None:
+    def _drop_lost(self) -> None:
+        """Know no more of parcels that another process has deleted."""
+        for each in list(self._parcels.values()):
+            if not (each.is_in_log or each.is_under_way or each.folder.is_dir()):
+                del self._parcels[each.id]
+
+    def bring(self, parcel: Parcel, *, me: str | None, zone: str, now: Micros) -> None:
         """Have a parcel brought in, or brought in further. Raises InvalidInput."""
         if parcel.is_under_way or parcel.stage in {"done", "waiting"}:
             raise InvalidInput("It is being brought in, or was already.")
-        parcel.me, parcel.zone, parcel.why = me, zone, ""
+        parcel.me, parcel.zone, parcel.why, parcel.wanted_at = me, zone, "", now
         parcel.reach("waiting")
         parcel.note()
         self._ring()
 
-    def pause(self, parcel: Parcel) -> None:
+    def pause(self, parcel: Parcel, *, now: Micros) -> None:
         """Leave a parcel where it is, until it is brought in further. Raises InvalidInput."""
         if parcel.stage not in {"waiting", "writing"}:
             raise InvalidInput("There is nothing to pause.")
         parcel.interrupt()
+        parcel.wanted_at = now
         parcel.reach("paused", done=parcel.done, total=parcel.total)
         parcel.note()
 
-    def put_away(self, parcel: Parcel) -> None:
+    async def pause_all(self, person: PersonId, *, now: Micros) -> None:
+        """Write no more of a person's parcels, until they are brought in further."""
+        for each in self.list_of(person):
+            if each.stage in {"waiting", "writing"}:
+                self.pause(each, now=now)
+                await each.left()
+
+    async def put_away(self, parcel: Parcel) -> None:
         """Forget about a parcel; what was brought in stays."""
         parcel.interrupt()
         self._parcels.pop(parcel.id, None)
-        shutil.rmtree(parcel.folder, ignore_errors=True)
+        await asyncio.shield(remove(parcel.folder))
+
+    async def put_all_away(self, person: PersonId) -> None:
+        """Forget about all of a person's parcels."""
+        for each in self.list_of(person):
+            await self.put_away(each)
 
     async def carry(self, house: House, stopping: asyncio.Event) -> None:
         """Check and bring in what is here until told to stop; then leave all of it where it is."""
         bell = Bell()
         self._bells.add(bell)
+        begun: set[asyncio.Task[None]] = set()
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(ring_when(stopping, bell))
                 while not stopping.is_set():
-                    self._sweep(house.clock())
+                    await self._sweep(house.clock())
                     for parcel in self._idle():
-                        parcel.begin(tasks.create_task(deal_with(house, parcel)))
+                        task = tasks.create_task(deal_with(house, parcel, self._looks))
+                        parcel.begin(task)
+                        begun.add(task)
+                        task.add_done_callback(begun.discard)
                     await bell.wait(SWEEP_S)
-                for parcel in self._parcels.values():
-                    parcel.interrupt()
+                for task in begun:
+                    task.cancel()
         finally:
             self._bells.discard(bell)
+            self._ring()  # whoever carries on from here may have looked before it was left
 
     def _idle(self) -> list[Parcel]:
         """What somebody should be at."""
@@ -208,30 +212,33 @@ class Porter:
             if each.stage in {"checking", "waiting"} and not each.is_under_way
         ]
 
-    def _sweep(self, now: Micros) -> None:
+    async def _sweep(self, now: Micros) -> None:
         """Put away what nobody has wanted for a day."""
         for parcel in list(self._parcels.values()):
-            if not parcel.is_under_way and parcel.at + UNWANTED_AFTER < now:
-                self.put_away(parcel)
+            is_over = parcel.stage in {"ready", "failed", "done"}
+            if is_over and parcel.wanted_at + UNWANTED_AFTER < now:
+                await self.put_away(parcel)
 
     def _ring(self) -> None:
         for bell in self._bells:
             bell.ring()
 
 
-async def deal_with(house: House, parcel: Parcel) -> None:
+async def deal_with(house: House, parcel: Parcel, looks: asyncio.Semaphore) -> None:
     """Do the next thing about a parcel; what goes wrong is told of it, and goes no further."""
     try:
         if parcel.stage == "checking":
-            parcel.contents = await checked(house, parcel)
+            parcel.contents = await checked(house, parcel, looks)
             parcel.reach("ready")
         else:
-            await bring_all(house, parcel)
+            await bring_all(house, parcel, looks)
             parcel.reach("done")
     except OldfriendError as error:
         fail(parcel, str(error))
     except asyncio.CancelledError:
-        if parcel.stage in {"writing", "understanding", "reading"}:
+        if parcel.is_in_log:
+            parcel.reach("done")
+        elif parcel.stage == "writing":
             parcel.reach("waiting")
         raise
     except Exception as error:
@@ -240,16 +247,19 @@ async def deal_with(house: House, parcel: Parcel) -> None:
 
 
 def fail(parcel: Parcel, why: str) -> None:
-    """Say of a parcel why it was not brought in."""
+    """Say of a parcel why it was not brought in; it was, if the house goes on by itself."""
+    if parcel.is_in_log:
+        parcel.reach("done")
+        return
     parcel.why = why
     parcel.reach("failed")
-    with suppress(OSError):  # it may be gone, as all of it was written
+    with suppress(OSError):  # the disk may be why
         parcel.note()
 
 
-async def bring_all(house: House, parcel: Parcel) -> None:
+async def bring_all(house: House, parcel: Parcel, looks: asyncio.Semaphore) -> None:
     """Write what is in a parcel, make it findable by meaning, and have it read."""
-    preview = await checked(house, parcel)
+    preview = await checked(house, parcel, looks)
     parcel.reach("writing", total=preview.messages)
 
     def written(progress: Progress) -> None:
@@ -259,7 +269,8 @@ async def bring_all(house: House, parcel: Parcel) -> None:
     await tend(house, parcel.person, imported=True)
     async with house.db.writing() as tx:
         await plan_embedding(tx, now=house.clock())
-    shutil.rmtree(parcel.folder, ignore_errors=True)  # from here on the house goes on by itself
+    parcel.reach("understanding")  # from here on the house goes on by itself
+    await asyncio.shield(remove(parcel.folder))
     await understand(house, parcel)
     parcel.reach("reading")
     await read_planned(house, parcel.person, show=lambda now: show_reading(parcel, now))
@@ -300,8 +311,8 @@ class Left(Exception):
     """Whoever waited for a file to be checked does not any more."""
 
 
-async def checked(house: House, parcel: Parcel) -> Preview:
-    """What is in a parcel, all of it read. Raises ImportRefused."""
+async def checked(house: House, parcel: Parcel, looks: asyncio.Semaphore) -> Preview:
+    """What is in a parcel, all of it read in its turn. Raises ImportRefused."""
     async with house.db.reading() as tx:
         name = (await get_person_by_id(tx, parcel.person)).name
     has_left = False
@@ -317,56 +328,30 @@ async def checked(house: House, parcel: Parcel) -> Preview:
         return inspect(parcel.file, me=parcel.me, person=name, zone=parcel.zone, tick=tick)
 
     try:
-        return await asyncio.to_thread(look)
+        async with looks:
+            return await asyncio.to_thread(look)
     finally:
         has_left = True  # a thread cannot be cancelled: it leaves at its next tick
 
 
-async def write_pieces(parcel: Parcel, pieces: AsyncIterable[bytes]) -> int:
-    """Write a file as it arrives, for this user's eyes only; how long it is."""
-    parcel.folder.mkdir(mode=0o700, parents=True)
-    size = 0
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(parcel.file, flags, 0o600), "wb") as file:
-        async for piece in pieces:
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise InvalidInput(f"It is larger than {MOST_BYTES >> 30} GB. Split it.")
-            file.write(piece)
-        file.flush()
-        os.fsync(file.fileno())
-    if not size:
-        raise InvalidInput("This file is empty.")
-    return size
+async def gathered(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes in pieces that are worth a trip to the disk."""
+    held = bytearray()
+    async for piece in pieces:
+        held += piece
+        if len(held) >= PIECE_BYTES:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
 
 
-def plain_name(name: str) -> str:
-    """The name of a file without where it was, and without what a disk cannot take."""
-    last = PurePosixPath(name.replace("\\", "/")).name
-    kept = "".join(each for each in last if each.isprintable()).strip(". ")
-    stem, dot, ending = kept.rpartition(".")
-    plain = f"{stem[: LONGEST_NAME // 2]}{dot}{ending[:20]}" if dot else kept[: LONGEST_NAME // 2]
-    return plain if plain and plain != NOTE else f"file {plain}".strip()
+def keep(file: IO[bytes]) -> None:
+    """Have what was written to a file on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
-def lying_in(folder: Path) -> list[Parcel]:
-    """The parcels that an earlier process has left; what is no whole parcel goes."""
-    found = []
-    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
-        try:
-            found.append(parcel_in(each))
-        except (OSError, ValueError, KeyError, TypeError):
-            shutil.rmtree(each, ignore_errors=True)
-    return found
-
-
-def parcel_in(folder: Path) -> Parcel:
-    """A parcel as it was left; what was under way waits again."""
-    kept = json.loads((folder / NOTE).read_text("utf-8"))
-    name = plain_name(str(kept["name"]))
-    stage: Stage = kept["stage"] if kept["stage"] in {"paused", "failed"} else "checking"
-    return Parcel(
-        id=folder.name, person=PersonId(kept["person"]), name=name, folder=folder,
-        bytes=(folder / name).stat().st_size, at=Micros(int(kept["at"])), me=kept["me"],
-        zone=str(kept["zone"]), stage="waiting" if kept["stage"] == "waiting" else stage,
-    )  # fmt: skip
+async def remove(folder: Path) -> None:
+    """Delete a folder with all that is in it."""
+    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

@@ -20,7 +20,15 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import move_chats
 from oldfriend.queues.backoff import retry_at
-from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
+from oldfriend.queues.lanes import (
+    MOST_ATTEMPTS,
+    check,
+    fail,
+    finish_checked,
+    refuse_taken_over,
+    release,
+    take_away,
+)
 from oldfriend.queues.outbox import Part, part_of
 from oldfriend.queues.places import (
     close_place,
@@ -34,12 +42,11 @@ LONGEST_SEND_S = 60.0
 
 async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     """Send the parts that wait in a chat; what is not taken now is tried again, or parked."""
-    hold = Hold(house, claim)
-    for letter in claim.letters:
-        if stopping.is_set():
-            break
+    hold, letters = Hold(house, claim), claim.letters
+    while letters and not stopping.is_set():
+        letter = letters[0]
         try:
-            await hold.during(send(house, letter))
+            await hold.during(send(house, claim, letter))
         except LeaseLost:
             return  # somebody else is at it
         except asyncio.CancelledError:
@@ -48,23 +55,39 @@ async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
         except Exception as error:
             await put_off(house, claim, letter, error)
             return
-        async with house.db.writing() as tx:
-            await finish(tx, claim, [letter], now=house.clock())
+        letters = await done_with_first(house, claim, letters)
         house.reached("delivered")
-    await hold.give_back()
+    if letters or not claim.letters:
+        await hold.give_back()
 
 
-async def send(house: House, letter: Letter) -> None:
+async def done_with_first(
+    house: House, claim: Claim, letters: tuple[Letter, ...]
+) -> tuple[Letter, ...]:
+    """Take the first away; what is left to do in the lane. When nothing is, it is free.
+
+    Raises LeaseLost.
+    """
+    first, *others = letters
+    async with house.db.writing() as tx:
+        await check(tx, claim)
+        if others:
+            await take_away(tx, [first], now=house.clock())
+            return tuple(others)
+        return await finish_checked(tx, claim, [first], now=house.clock())
+
+
+async def send(house: House, claim: Claim, letter: Letter) -> None:
     """Send what is not sent yet of one part, and note each piece of it at once.
 
     Where a process that does not reach the platform has put it, it is cut here. Raises
-    NotDelivered, Undeliverable, TimeoutError.
+    NotDelivered, Undeliverable, TimeoutError, LeaseLost.
     """
     part = part_of(letter)
     channel = house.channels.get(part.channel)
     if channel is None:
         raise NotDelivered(f"This process does not reach {part.channel}.")
-    sent = await pieces_sent(house, letter, part)
+    sent = await pieces_sent(house, claim, letter, part)
     house.reached("sending")
     for number, text in enumerate(() if part.is_aloud else channel.parts(part.text)):
         if number < sent:
@@ -79,9 +102,12 @@ async def send(house: House, letter: Letter) -> None:
 
 
 async def note_sent(house: House, letter: Letter, part: Part, number: int, key: str | None) -> None:
-    """Note by which key a piece stands on its platform, where it does."""
+    """Note by which key a piece stands on its platform, where it does.
+
+    Before all other writing: whoever dies until then has it sent twice.
+    """
     if letter.person is not None and key is not None:
-        async with house.db.writing() as tx:
+        async with house.db.writing(first=True) as tx:
             await write_delivered(
                 tx, letter.person, part, number, chat=letter.lane, key=key, now=house.clock()
             )
@@ -108,9 +134,13 @@ async def send_aloud(house: House, channel: Channel, person: PersonId, part: Par
         return None
 
 
-async def pieces_sent(house: House, letter: Letter, part: Part) -> int:
-    """How much of a part was sent before. Raises PlaceClosed where nobody wants it."""
+async def pieces_sent(house: House, claim: Claim, letter: Letter, part: Part) -> int:
+    """How much of a part was sent before.
+
+    Raises PlaceClosed where nobody wants it, LeaseLost where somebody else sends it.
+    """
     async with house.db.reading() as tx:
+        await refuse_taken_over(tx, claim)
         why = await find_closed(tx, part.channel, part.address)
         sent = await count_delivered(tx, letter.person, part) if letter.person else 0
     if why is not None:

@@ -16,6 +16,7 @@ from oldfriend.app.attaching import erase
 from oldfriend.app.choices.forgetting_key import ensure_forgetting_key
 from oldfriend.app.forming.tending import plan_tending
 from oldfriend.app.house import House
+from oldfriend.app.parcels import BROUGHT, remove_parcels
 from oldfriend.app.remains import forget_typed, remove_backups, search_files, sought
 from oldfriend.db.database import Transaction
 from oldfriend.domain.attachments import Attachment
@@ -42,6 +43,7 @@ from oldfriend.memory.forgetting.tombstones import (
     prints_of,
     prints_of_belief,
 )
+from oldfriend.memory.groups import list_chats_in_groups
 from oldfriend.memory.people import get_person_by_id, list_people, lock_person
 from oldfriend.prompts.phrasebook import phrasebook, spoken_language
 from oldfriend.queues.forgetting import withdraw_letters
@@ -81,6 +83,7 @@ class Report:
     files: int  # that were looked through; none where a server has them
     log_is_empty: bool  # False: others still read from the log of writes, or a server keeps it
     stuck: tuple[str, ...]  # copies that could not be deleted
+    was_in_group: bool  # some of it: the group and its members keep what they heard themselves
 
     @property
     def is_proved(self) -> bool:
@@ -121,11 +124,12 @@ async def forget(
         plan = await foresee(tx, person, await choose(tx, person, wish), orphan=orphan)
         if seen is not None and seen != digest_of(plan):
             raise StaleDecision(CHANGED)
+        was_in_group = await is_of_group(tx, plan)
         sounds = await take_sounds(tx, plan)
         await take_away(tx, house, plan, now=house.clock())
         if deed == "forget":
             await lay_tombstones(tx, house, plan)
-        report = report_of(plan)
+        report = report_of(plan, was_in_group=was_in_group)
         await write_audit(tx, person, audited(report, deed, now=house.clock()))
         if house.settings.memory.forms and (plan.messages or plan.reread):
             await plan_tending(tx, person, now=house.clock(), due_at=house.clock())
@@ -208,11 +212,17 @@ async def lay_tombstones(tx: Transaction, house: House, plan: Foreseen) -> None:
 async def clean_files(
     house: House, plan: Foreseen, wish: Wish, report: Report, sounds: Collection[Attachment]
 ) -> Report:  # fmt: skip
-    """Take it out of files: sounds, what was typed, the log of writes, copies of the database."""
+    """Take it out of files: sounds, what was typed, the log of writes, copies of the database.
+
+    With everything, also what was handed over and waits to be brought in.
+    """
     says_it = None if wish.everything else typed_of(plan)
     await asyncio.to_thread(forget_typed, house.settings.data, plan.person, says_it)
     stuck = await erase(house.settings, sounds)
     stuck += await asyncio.to_thread(remove_backups, house.db)
+    if wish.everything:
+        brought = house.settings.data / BROUGHT
+        stuck += await asyncio.to_thread(remove_parcels, brought, plan.person)
     is_empty = await house.db.wipe_log()
     return replace(report, log_is_empty=is_empty, stuck=tuple(each.name for each in stuck))
 
@@ -237,12 +247,18 @@ async def proved(house: House, plan: Foreseen, report: Report) -> Report:
     return replace(report, left=(*left, *searched.besides(allowed)), files=searched.files)
 
 
-def report_of(plan: Foreseen) -> Report:
+async def is_of_group(tx: Transaction, plan: Foreseen) -> bool:
+    """Whether something that goes was said in a group."""
+    chats = await list_chats_in_groups(tx, plan.person)
+    return any(each.chat in chats for each in plan.messages)
+
+
+def report_of(plan: Foreseen, *, was_in_group: bool) -> Report:
     """What goes, before it is proved."""
     return Report(
         counts=counts_of(plan), ids=tuple(sorted(plan.gone)),
         near=tuple(each.id for each in plan.near), orphans=tuple(sorted(plan.orphans)),
-        left=(), files=0, log_is_empty=False, stuck=(),
+        left=(), files=0, log_is_empty=False, stuck=(), was_in_group=was_in_group,
     )  # fmt: skip
 
 

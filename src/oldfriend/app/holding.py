@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from oldfriend.app.beside import beside
 from oldfriend.app.house import House
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.letters import Claim, Letter
@@ -47,14 +48,18 @@ class Hold:
             raise LeaseLost(f"{self.claim.queue} {self.claim.lane} was taken over.")
         self._extended_at = began
 
-    async def give_back(self, unfinished: Letter | None = None) -> None:
-        """Let go of the lane; that a letter was begun and interrupted does not count."""
+    async def give_back(self, unfinished: Letter | None = None, *, for_s: float = 0.0) -> None:
+        """Let go of the lane; that a letter was begun and interrupted does not count.
+
+        ``for_s``: nobody is to begin that letter for so long.
+        """
         now = self._house.clock()
+        again = now + int(for_s * SECOND)
         with suppress(LeaseLost, StoreError, TimeoutError):  # then the lease runs out by itself
             async with asyncio.timeout(LONGEST_GOODBYE_S), self._house.db.writing() as tx:
                 if unfinished is not None:
                     await fail(
-                        tx, self.claim, unfinished, error="interrupted", now=now, retry_at=now,
+                        tx, self.claim, unfinished, error="interrupted", now=now, retry_at=again,
                         counts=False,
                     )  # fmt: skip
                 await release(tx, self.claim, now=now)

@@ -3,13 +3,16 @@
 A link is shown once, to be passed on; who opens it is that person from then on.
 """
 
+import shlex
 from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.app.house import House
 from oldfriend.app.running.presence import address
+from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.people import Person
+from oldfriend.memory.groups import is_group
 from oldfriend.memory.identities import has_told_anything, remove_person
 from oldfriend.memory.people import ensure_owner, ensure_person, get_person, get_person_by_id
 from oldfriend.memory.sign_in import (
@@ -44,16 +47,31 @@ async def new_link(house: House, person: str | None, *, port: int) -> str:
 
 
 async def invite(house: House, name: str, *, port: int) -> Invited:
-    """A link for somebody else, who is made if new: good once, for a week. Raises InvalidInput."""
+    """A link for somebody else, who is made if new: good once, for a week.
+
+    Raises InvalidInput for who is here already: with their link one would see what is theirs.
+    """
     now, secret, zone = house.clock(), new_secret(), house.settings.zone
     async with house.db.writing() as tx:
         await ensure_owner(tx, now=now, zone=zone)
         person = await ensure_person(tx, name, now=now, zone=zone)
         if person.is_owner:
             raise InvalidInput("That is you. For another browser of yours: oldfriend link")
+        await refuse_known(tx, person)
         made = await write_invitation(tx, person.id, secret, now=now)
     link = f"{page_at(house.settings.serve.host, port)}/#{secret}"
     return Invited(id=made, person=person, link=link)
+
+
+async def refuse_known(tx: Transaction, person: Person) -> None:
+    """Raise InvalidInput for a group, and for who has a memory here or a way in."""
+    if await is_group(tx, person.id):
+        raise InvalidInput(f"{person.name} is a group, and nobody can become one.")
+    if await has_told_anything(tx, person.id) or await has_way_in(tx, person.id):
+        raise InvalidInput(
+            f"{person.name} is here already, and sees what is theirs. A lost way in is made anew on"
+            f" the machine itself: oldfriend link --person {shlex.quote(person.name)}"
+        )
 
 
 async def uninvite(house: House, invitation: str) -> None:

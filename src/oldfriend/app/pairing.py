@@ -12,7 +12,9 @@ from typing import Literal, TypeAlias
 from oldfriend.app.house import House
 from oldfriend.channels.arriving import Sender, Spot
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.groups import (
     be_in_group,
@@ -55,15 +57,26 @@ async def show_code(house: House, name: str | None) -> tuple[Person, str]:
     Raises InvalidInput for a group.
     """
     now, zone = house.clock(), house.settings.zone
-    code = new_code()
     async with house.db.writing() as tx:
         person = await ensure_owner(tx, now=now, zone=zone)
         if name is not None:
             person = await ensure_person(tx, name, now=now, zone=zone)
         if await is_group(tx, person.id):
             raise InvalidInput(f"{person.name} is a group, and nobody can become one.")
-        await write_code(tx, person.id, code, now=now)
-    return person, code
+        return person, await code_for(tx, person.id, now=now)
+
+
+async def show_code_of(house: House, person: Person) -> str:
+    """A new code for somebody who is signed in, whatever they are called by now."""
+    async with house.db.writing() as tx:
+        return await code_for(tx, person.id, now=house.clock())
+
+
+async def code_for(tx: Transaction, person: PersonId, *, now: Micros) -> str:
+    """A new code for a person."""
+    code = new_code()
+    await write_code(tx, person, code, now=now)
+    return code
 
 
 async def find_code(

@@ -6,6 +6,7 @@ disk keeps of deleted files) is beyond reach.
 """
 
 import asyncio
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -14,11 +15,20 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.app.attaching import ATTACHMENTS
+from oldfriend.app.parcels import BROUGHT, folders_of
+from oldfriend.app.safekeeping import TALK, talks_of
 from oldfriend.db.database import Database
-from oldfriend.domain.errors import StoreUnusable
+from oldfriend.domain.errors import ImportRefused, StoreUnusable
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.forgetting.proving import Left
 from oldfriend.memory.forgetting.spans import spans_in
+from oldfriend.transfer.formats.source import (
+    Source,
+    encoding_of,
+    open_bytes,
+    refusing_unreadable,
+    sources_in,
+)
 
 TYPED: Final = "chat-history-"
 """How the names of the files begin that keep what a person typed."""
@@ -131,7 +141,8 @@ async def search_files(db: Database, folder: Path, person: PersonId, what: Sough
     for file, piece in db.bytes_held():
         await look(file, piece)
     for file in await asyncio.to_thread(other_files, db, folder, person):
-        for piece in pieces_of(file):
+        pieces = all_pieces_of(file) if folder / BROUGHT in file.parents else pieces_of(file)
+        while piece := await asyncio.to_thread(next_of, pieces):
             await look(file, piece)
     return Searched(files=len(found), found={name: here for name, here in found.items() if here})
 
@@ -140,20 +151,55 @@ def other_files(db: Database, folder: Path, person: PersonId) -> list[Path]:
     """The plain files of the data folder, and the copies of the database.
 
     Not databases that may be open: they are read otherwise, or are no part of this memory. Not
-    what another person typed: it is theirs. Not sounds: nobody's words can be read in them, and
+    what is another person's: it is theirs. Not sounds: nobody's words can be read in them, and
     those that go are deleted by name.
     """
     backups = set(db.backups())
     is_open = set(db.files()) - backups
     around = {each for each in folder.rglob("*") if each.is_file()} if folder.is_dir() else set()
-    own = f"{TYPED}{person}"
     sounds = set(folder.glob(f"*{ATTACHMENTS}"))
+    own = set(folders_of(folder / BROUGHT, person))
     return sorted(
         each for each in (around | backups) - is_open
         if each.parent.parent not in sounds
         and (each in backups or not each.name.endswith(DATABASES))
-        and (not each.name.startswith(TYPED) or each.name == own)
+        and not (folder / BROUGHT in each.parents and each.parent not in own)
+        and not is_of_another(each.name, person)
     )  # fmt: skip
+
+
+def is_of_another(name: str, person: PersonId) -> bool:
+    """Whether a file bears another person's id, as files do that are somebody's."""
+    if name.startswith(TYPED):
+        return name != f"{TYPED}{person}"
+    return name.startswith(TALK) and not name.startswith(talks_of(person))
+
+
+def all_pieces_of(file: Path) -> Iterator[bytes]:
+    """A file that was handed over piece by piece, and then what can be read in it, in UTF-8."""
+    yield from pieces_of(file)
+    with suppress(ImportRefused):
+        for source in sources_in(file):
+            with suppress(ImportRefused):
+                yield from read_in(source)
+
+
+def read_in(source: Source) -> Iterator[bytes]:
+    """What stands in a file in another encoding, or inside a zip. Raises ImportRefused."""
+    encoding = encoding_of(source)
+    if source.member is None and encoding == "utf-8":
+        return
+    before = ""
+    with refusing_unreadable(source.path), open_bytes(source) as stream:
+        text = io.TextIOWrapper(stream, encoding, errors="replace")
+        while piece := text.read(_PIECE):
+            yield (before + piece).encode(errors="replace")
+            before = piece[-_OVERLAP:]
+
+
+def next_of(pieces: Iterator[bytes]) -> bytes:
+    """The next piece; nothing after the last."""
+    return next(pieces, b"")
 
 
 def pieces_of(file: Path) -> Iterator[bytes]:

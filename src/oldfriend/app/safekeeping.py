@@ -8,22 +8,25 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from oldfriend.domain.clock import from_micros
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Message
 
 SPOKEN = frozenset({"person", "companion", "other"})
+TALK: Final = "talk-"
 
 
 def put_into_safety(folder: Path, messages: Iterable[Message]) -> Path | None:
-    """Write messages into a file that bears the id of the first, over what it held.
+    """Write a person's messages into a file that bears their id and the first's, over what it held.
 
     None where there is nothing to write, or it cannot be written there either.
     """
     spoken = [each for each in messages if each.role in SPOKEN]
     if not spoken:
         return None
-    file = folder / f"talk-{spoken[0].id}.jsonl"
+    file = folder / f"{talks_of(spoken[0].person)}{spoken[0].id}.jsonl"
     text = "".join(map(line_of, spoken))
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -31,6 +34,11 @@ def put_into_safety(folder: Path, messages: Iterable[Message]) -> Path | None:
     except OSError:
         return None
     return file
+
+
+def talks_of(person: PersonId) -> str:
+    """How the names of the files begin in which a person's talks lie."""
+    return f"{TALK}{person}-"
 
 
 def write_privately(file: Path, text: str) -> None:

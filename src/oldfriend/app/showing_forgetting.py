@@ -25,6 +25,11 @@ BEYOND_REACH: Final = (
     "backups that were made of it, what a disk keeps of deleted files, and a reply of mine that "
     "says it in other words."
 )
+IN_A_GROUP: Final = (
+    "Some of it was said in a group. The group, and each member whom I know, keeps what was said "
+    "there in a memory of their own, which I have not touched. Whoever runs this Oldfriend can "
+    "have it forgotten there, too: oldfriend forget --person NAME"
+)
 OF_A_SERVER: Final = (
     "PostgreSQL's own files and archives may keep the bytes until they are used again."
 )
@@ -155,7 +160,8 @@ def report_as_text(report: Report, *, has_files: bool) -> str:
 def remarks_on(report: Report, *, has_files: bool) -> list[str]:
     """What cannot be taken back, in sentences."""
     still = [STILL_READ if has_files else OF_A_SERVER]
-    return [*([] if report.log_is_empty else still), BEYOND_REACH]
+    group = [IN_A_GROUP] if report.was_in_group else []
+    return [*([] if report.log_is_empty else still), *group, BEYOND_REACH]
 
 
 def preview_as_json(shown: Preview) -> JsonValue:
@@ -199,5 +205,6 @@ def report_as_json(report: Report) -> JsonValue:
         ],
         "near": list[JsonValue](report.near), "orphans": list[JsonValue](report.orphans),
         "files": report.files, "log_is_empty": report.log_is_empty,
+        "was_in_group": report.was_in_group,
         "stuck": list[JsonValue](report.stuck), "digest": report.digest,
     }  # fmt: skip

@@ -24,7 +24,7 @@ from oldfriend.queues.inbox import find_shown, note_shown
 from oldfriend.queues.lanes import check
 from oldfriend.turn.outcome import Utterance
 
-AT_ONCE_S: Final = 0.3
+AT_ONCE_S: Final = 1.0
 """What is answered so quickly is not announced."""
 LONGEST_SHOW_S: Final = 5.0
 

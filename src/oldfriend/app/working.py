@@ -32,6 +32,8 @@ JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
 DIED_IN_COMPANY = 2
 """So many deaths may be due to what was done beside it; then it is done alone."""
+SETTLED_S = 3.0
+"""Who has only just begun is slow, and ended for any reason: what is suspect waits for so long."""
 
 Do: TypeAlias = Callable[[House, Claim, asyncio.Event], Awaitable[None]]
 T = TypeVar("T")
@@ -68,7 +70,7 @@ async def work_through(
     house: House, queue: Queue, do: Do, at_once: int, stopping: asyncio.Event
 ) -> None:
     """Take lane after lane of one queue, so many at once, and wait when nothing is due."""
-    room = Room(at_once)
+    room, settled_at = Room(at_once), asyncio.get_running_loop().time() + SETTLED_S
     with house.waking.bell() as bell:
         async with asyncio.TaskGroup() as running:
             while True:
@@ -76,10 +78,13 @@ async def work_through(
                 held = await wait_for_work(house, queue, bell, stopping)
                 if held is None:
                     return
-                if is_suspect(held):
-                    await do_alone(house, do, held, room, stopping)
-                else:
+                if not is_suspect(held):
                     running.create_task(do_safely(house, do, held, room, stopping))
+                elif asyncio.get_running_loop().time() < settled_at:
+                    await Hold(house, held).give_back(held.letters[0], for_s=SETTLED_S)
+                    room.leave()
+                else:
+                    await do_alone(house, do, held, room, stopping)
 
 
 class Room:
@@ -116,7 +121,8 @@ class Room:
 
 def is_suspect(held: Claim) -> bool:
     """Whether what is next in a lane has taken down whoever began it, or was beside what did."""
-    return bool(held.letters) and held.letters[0].attempts > DIED_IN_COMPANY
+    is_told = not held.given_up  # else there is somebody to be told, by whoever holds this claim
+    return is_told and bool(held.letters) and held.letters[0].attempts > DIED_IN_COMPANY
 
 
 async def do_alone(house: House, do: Do, held: Claim, room: Room, stopping: asyncio.Event) -> None:

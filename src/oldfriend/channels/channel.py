@@ -14,6 +14,8 @@ PLATFORMS: Final[frozenset[str]] = frozenset({"telegram"})
 Every other channel is a place where whoever waits reads the reply from the log: a terminal, a
 program, a diary.
 """
+PAGE: Final = "web"
+"""The channel of the page, which may be open anywhere, unlike a terminal."""
 
 Receive: TypeAlias = Callable[[Arriving], Awaitable[None]]
 """Takes in what has happened: when it returns, that is durable. Raises StoreError if it cannot."""

@@ -20,26 +20,13 @@ from oldfriend.app.connecting import (
     checked_provider,
     forget_provider,
     go_offline,
-    keep_embedder,
-    keep_local_embedder,
-    keep_model,
     list_offers,
-    measure_embedder,
     missing_variable,
     stays_here,
-    try_model,
     wants_key,
 )
-from oldfriend.app.connecting_speech import (
-    SPEAKERS,
-    TRANSCRIBERS,
-    keep_local_transcriber,
-    keep_speaker,
-    keep_transcriber,
-    local_model,
-    try_speaker,
-    try_transcriber,
-)
+from oldfriend.app.connecting_for import Candidate, Keeping, keep_candidate, try_out
+from oldfriend.app.connecting_speech import SPEAKERS, TRANSCRIBERS
 from oldfriend.app.wiring import open_house
 from oldfriend.cli.bringing import embed_all
 from oldfriend.cli.opening import ask_secretly, settings_from
@@ -85,30 +72,29 @@ async def connect_model(options: argparse.Namespace, settings: Settings) -> int:
     wish = await wished(options, settings, MAIN_MODELS)
     if not may(options, settings, wish, SAID):
         return 1
+    candidate = Candidate(use="main", wish=wish)
     if not options.no_test:
-        print(f"{wish.model} answers: {await try_model(settings, wish)}")
-    roles, kept = keep_model(settings, wish)
-    tell(settings, kept, [f"{role}: {model}" for role, model in roles.items()])
+        print(f"{wish.model} answers: {(await try_out(settings, candidate)).told}")
+    keeping = keep_candidate(settings, candidate)
+    tell(settings, keeping, [f"{role}: {model}" for role, model in keeping.models.items()])
     return 0
 
 
 async def connect_embedder(options: argparse.Namespace, settings: Settings) -> int:
     """Choose a model for embedding, and embed anew what is there."""
     if options.provider == LOCAL:
-        keep_local_embedder(settings)
-        tell(settings, None, ["embedder: the one in this program"])
+        keeping = keep_candidate(settings, Candidate(use="embedder", wish=None))
+        tell(settings, keeping, ["embedder: the one in this program"])
         await embed_anew(options)
         return 0
     wish = await wished(options, settings, EMBEDDING_MODELS)
     if not may(options, settings, wish, EMBEDDED):
         return 1
-    dimension: int | None = options.dimension
+    candidate, dimension = Candidate(use="embedder", wish=wish), options.dimension
     if not options.no_test:
-        dimension = await measure_embedder(settings, wish)
-    if dimension is None:
-        raise InvalidInput("Without a test, say how long its vectors are: --dimension N.")
-    kept = keep_embedder(settings, wish, dimension)
-    tell(settings, kept, [f"embedder: {wish.model}, vectors of {dimension} numbers"])
+        dimension = (await try_out(settings, candidate)).dimension
+    keeping = keep_candidate(settings, candidate, dimension=dimension)
+    tell(settings, keeping, [f"embedder: {wish.model}, vectors of {dimension} numbers"])
     await embed_anew(options)
     return 0
 
@@ -116,19 +102,19 @@ async def connect_embedder(options: argparse.Namespace, settings: Settings) -> i
 async def connect_transcriber(options: argparse.Namespace, settings: Settings) -> int:
     """Choose who writes down what is said aloud."""
     if options.provider == LOCAL:
-        model = local_model(options.name or answer("In which folder is the model"))
-        if not options.no_test:
-            await try_transcriber(settings, model, None)
-        keep_local_transcriber(settings, model)
-        tell(settings, None, [f"transcriber: {model}; nothing leaves this machine"])
-        return 0
-    wish = await wished(options, settings, TRANSCRIBERS)
-    if not may(options, settings, wish, HEARD):
-        return 1
+        folder = options.name or answer("In which folder is the model")
+        candidate = Candidate(use="transcriber", wish=None, folder=folder)
+    else:
+        wish = await wished(options, settings, TRANSCRIBERS)
+        if not may(options, settings, wish, HEARD):
+            return 1
+        candidate = Candidate(use="transcriber", wish=wish)
     if not options.no_test:
-        await try_transcriber(settings, wish.model, wish)
-        print(f"{wish.model} listens.")
-    tell(settings, keep_transcriber(settings, wish), [f"transcriber: {wish.model}"])
+        await try_out(settings, candidate)
+        print(f"{candidate.model} listens.")
+    keeping = keep_candidate(settings, candidate)
+    stays = "; nothing leaves this machine" if candidate.wish is None else ""
+    tell(settings, keeping, [f"transcriber: {candidate.model}{stays}"])
     return 0
 
 
@@ -138,11 +124,12 @@ async def connect_speaker(options: argparse.Namespace, settings: Settings) -> in
     voice = options.voice or settings.speech.voice
     if not may(options, settings, wish, SPOKEN):
         return 1
+    candidate = Candidate(use="speaker", wish=wish, voice=voice)
     if not options.no_test:
-        speech = await try_speaker(settings, wish, voice)
-        print(f"{wish.model} speaks: {speech.mime}{'' if speech.is_opus else NOT_OPUS}")
-    kept = keep_speaker(settings, wish, voice)
-    tell(settings, kept, [f"speaker: {wish.model}, with the voice {voice}"])
+        trial = await try_out(settings, candidate)
+        print(f"{wish.model} speaks: {trial.told}{'' if trial.is_opus else NOT_OPUS}")
+    keeping = keep_candidate(settings, candidate)
+    tell(settings, keeping, [f"speaker: {wish.model}, with the voice {voice}"])
     return 0
 
 
@@ -227,12 +214,12 @@ def may(options: argparse.Namespace, settings: Settings, wish: Wish, what: str) 
     return False
 
 
-def tell(settings: Settings, kept: str | None, lines: Sequence[str]) -> None:
+def tell(settings: Settings, keeping: Keeping, lines: Sequence[str]) -> None:
     """Say what was kept, and where."""
     for line in lines:
         print(f"  {line}")
-    if kept:
-        print(f"  key: in {kept}")
+    if keeping.key_in:
+        print(f"  key: in {keeping.key_in}")
     print(f"Kept in {settings.file}. A running `oldfriend serve` takes models over with")
     print("`oldfriend reload`, an embedder when it is started again.")
 

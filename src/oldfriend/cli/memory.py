@@ -4,10 +4,13 @@ import argparse
 import json
 
 from oldfriend.app.believing.correcting import (
+    Correction,
     changed_on,
+    due_on,
     judge,
     merge,
     merge_duplicates,
+    put_right,
     separate,
 )
 from oldfriend.app.believing.looking import Belief, find_belief, list_beliefs, search_beliefs

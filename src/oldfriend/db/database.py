@@ -86,8 +86,11 @@ class Database(Protocol):
         """A snapshot to read from."""
         ...
 
-    def writing(self) -> AbstractAsyncContextManager[Transaction]:
-        """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
+    def writing(self, *, first: bool = False) -> AbstractAsyncContextManager[Transaction]:
+        """The write lock, and a transaction that commits on leaving, or rolls back on an error.
+
+        ``first``: before whoever waits in this process, and committed without waiting for them.
+        """
         ...
 
     async def wait_for_others(self) -> None:

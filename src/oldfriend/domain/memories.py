@@ -14,7 +14,7 @@ from oldfriend.domain.ids import (
     SegmentId,
     SummaryId,
 )
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.trust import Role, TrustClass
 
 MemoryKind = Literal[
     "note",  # what the person asked to be remembered, in their words
@@ -212,7 +212,8 @@ class Evidence:
     segment: SegmentId | None = None  # whose consolidation found it
     said_at: Micros
     zone: str  # of the message that is quoted
-    speaker: str = ""  # the name of who said it
+    speaker: str = ""  # the name of who said it, as it was then
+    role: Role = "person"  # of who said it
     channel: str = ""  # where it was said
 
 

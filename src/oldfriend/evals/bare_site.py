@@ -22,6 +22,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -34,7 +35,6 @@ Listeners = dict[str, set[asyncio.Queue[str]]]
 def events(model: int) -> Starlette:
     """Those who listen, and those who have something said to them."""
     listeners: Listeners = {}
-    told: set[asyncio.Task[None]] = set()
 
     async def listen(request: Request) -> StreamingResponse:
         heard: asyncio.Queue[str] = asyncio.Queue()
@@ -43,10 +43,8 @@ def events(model: int) -> Starlette:
 
     async def say(request: Request) -> Response:
         who = listeners.get(request.path_params["who"], set())
-        task = asyncio.create_task(pass_on(model, who))
-        told.add(task)
-        task.add_done_callback(told.discard)
-        return Response(status_code=202, content=b"{}")
+        passing = BackgroundTask(pass_on, model, who)
+        return Response(status_code=202, content=b"{}", background=passing)
 
     return Starlette(
         routes=[Route("/events/{who}", listen), Route("/say/{who}", say, methods=["POST"])]
@@ -100,7 +98,8 @@ def main(kind: str, *about: str) -> None:
     """Serve until killed."""
     app: ASGIApp = events(int(about[0])) if kind == "events" else lists(about[0], about[1])
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    print(listening.getsockname()[1], flush=True)
+    sys.stdout.write(f"{listening.getsockname()[1]}\n")
+    sys.stdout.flush()
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
     server.run(sockets=[listening])
 

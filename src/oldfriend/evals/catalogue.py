@@ -19,6 +19,10 @@ from oldfriend.evals.load import measure_load
 from oldfriend.evals.meaning import measure_embedding
 from oldfriend.evals.measuring import Measure, Scope, not_measured
 from oldfriend.evals.narrow import measure_narrow
+from oldfriend.evals.page_events import measure_page_events
+from oldfriend.evals.page_lists import measure_page_lists
+from oldfriend.evals.page_scrolling import measure_page_scrolling
+from oldfriend.evals.page_weight import measure_page_weight
 from oldfriend.evals.quality import measure_finding
 from oldfriend.evals.remembering import measure_remembering
 from oldfriend.evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
@@ -41,6 +45,10 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "claiming": measure_claiming,
     "load": measure_load,
     "telegram": measure_telegram,
+    "page events": measure_page_events,
+    "page lists": measure_page_lists,
+    "page scrolling": measure_page_scrolling,
+    "page weight": measure_page_weight,
     "lives": measure_lives,
     "inner life": measure_inner_life,
     "embedding": measure_embedding,

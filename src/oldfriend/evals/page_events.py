@@ -12,6 +12,7 @@ from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,7 +23,6 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.evals.measuring import Measure, Scope, at_most
 from oldfriend.evals.processes import ProcessFailed
 from oldfriend.evals.serving import (
-    Line,
     Server,
     connected,
     serving,
@@ -139,31 +139,34 @@ def framed(kind: str, choice: JsonValue) -> dict[str, JsonValue]:
 class Pages:
     """All pages that are open at a server, of two people; when each heard the first of a reply."""
 
-    listening: int = 0
+    server: Server
+    token: str = ""  # of the one who says something
+    listening: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 0))
     heard_at: list[float] = field(default_factory=list)
     has_heard: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def open(self, server: Server, path: str, token: str) -> None:
+    async def open(self, path: str, token: str) -> None:
         """Listen until the server is gone."""
 
         def hear(topic: bytes, data: bytes) -> None:
             name = topic.rpartition(b".")[2]
             if name == b"ready":
-                self.listening += 1
+                self.listening.release()
             elif name == b"token" and REPLY[0].encode() in data:
                 self.heard_at.append(time.perf_counter())
                 if len(self.heard_at) == STREAMS:
                     self.has_heard.set()
 
-        async with connected(server, token) as line:
+        async with connected(self.server, token) as line:
             await line.hear(path, hear)
 
-    async def delay_ms(self, model: Model, line: Line, path: str, number: int) -> float:
+    async def delay_ms(self, model: Model, path: str, number: int) -> float:
         """How long after a model has begun a page hears of it, the one in the middle."""
         self.heard_at.clear()
         self.has_heard.clear()
         said = {"text": f"Say something, number {number}."}
-        status, _ = await line.ask(path, said=said, key=f"words number {number}")
+        async with connected(self.server, self.token) as line:
+            status, _ = await line.ask(path, said=said, key=f"words number {number}")
         if status != ACCEPTED:
             raise ProcessFailed(f"{path} was answered with {status}.")
         async with asyncio.timeout(LONGEST_S):
@@ -174,7 +177,11 @@ class Pages:
 
 async def measure_page_events(scope: Scope) -> list[Measure]:
     """From a model's first word to the page, with fifty pages open."""
-    rounds = 10 if scope.quick else 60
+    return [await measure_first_word(rounds=10 if scope.quick else 60)]
+
+
+async def measure_first_word(*, rounds: int) -> Measure:
+    """The delay of a page in the middle, beside that of a bare handler of events."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="oldfriend-bench-")))
         model = await stack.enter_async_context(a_model())
@@ -185,39 +192,34 @@ async def measure_page_events(scope: Scope) -> list[Measure]:
         bare = await stack.enter_async_context(serving_barely("events", str(model.port)))
         taken = await turn_about(model, ours, bare, tokens, rounds)
     reference, value = (median(each[WARM:]) for each in zip(*taken, strict=True))
-    return [
-        Measure(
-            name="a model's first word, until a page hears it", value=value, unit="ms",
-            reference=reference, target=at_most(3),
-            note=f"{STREAMS * len(NAMES)} pages open, by the wall; "
-            "reference: a bare handler of events",
-        )
-    ]  # fmt: skip
+    return Measure(
+        name="a model's first word, until a page hears it", value=value, unit="ms",
+        reference=reference, target=at_most(3),
+        note=f"{STREAMS * len(NAMES)} pages open, by the wall; reference: a bare handler of events",
+    )  # fmt: skip
 
 
 async def turn_about(
     model: Model, ours: Server, bare: Server, tokens: Sequence[str], rounds: int
 ) -> list[tuple[float, float]]:
     """The delays of the bare one and of ours, in the same rounds."""
-    barely, really = Pages(), Pages()
+    barely, really = Pages(server=bare), Pages(server=ours, token=tokens[0])
     taken: list[tuple[float, float]] = []
-    async with asyncio.TaskGroup() as listening, AsyncExitStack() as stack:
+    async with asyncio.TaskGroup() as listening:
         opened = [
-            listening.create_task(pages.open(server, path, token))
+            listening.create_task(pages.open(path, token))
             for name, token in zip(NAMES, tokens, strict=True)
-            for pages, server, path in (
-                (barely, bare, f"/events/{name}"), (really, ours, "/api/v1/chat/events"),
-            )
+            for pages, path in ((barely, f"/events/{name}"), (really, "/api/v1/chat/events"))
             for _ in range(STREAMS)
-        ]  # fmt: skip
-        while min(barely.listening, really.listening) < STREAMS * len(NAMES):
-            await asyncio.sleep(BETWEEN_S)
-        to_bare = await stack.enter_async_context(connected(bare))
-        to_ours = await stack.enter_async_context(connected(ours, tokens[0]))
+        ]
+        async with asyncio.timeout(LONGEST_S):
+            for _ in range(STREAMS * len(NAMES)):
+                await barely.listening.acquire()
+                await really.listening.acquire()
         gc.collect()
         for number in range(WARM + rounds):
-            at_bare = await barely.delay_ms(model, to_bare, f"/say/{NAMES[0]}", number)
-            at_ours = await really.delay_ms(model, to_ours, "/api/v1/chat/messages", number)
+            at_bare = await barely.delay_ms(model, f"/say/{NAMES[0]}", number)
+            at_ours = await really.delay_ms(model, "/api/v1/chat/messages", number)
             taken.append((at_bare, at_ours))
         for each in opened:
             each.cancel()

@@ -4,6 +4,7 @@ The bare one is of the same framework; it runs the same SQL and answers with the
 SQL that is is noted here while the functions run that the routes call.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from oldfriend.app.house import House
 from oldfriend.app.wiring import open_house
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import LATEST
+from oldfriend.domain.json import JsonValue
 from oldfriend.evals.believing import believe
 from oldfriend.evals.measuring import Measure, Scope, at_most, not_measured
 from oldfriend.evals.processes import ProcessFailed
@@ -85,7 +87,7 @@ async def measure_page_lists(scope: Scope) -> list[Measure]:
     """The newest page of the talk, and the first of the memory."""
     messages, beliefs = (2_000, 1_000) if scope.quick else (20_000, 10_000)
     names = (f"a page of {messages:,} messages", f"a page of {beliefs:,} beliefs")
-    times = 10 if scope.quick else 40
+    times = 10 if scope.quick else 30
     try:
         async with both(messages, beliefs) as (ours, bare, token):
             return [
@@ -108,7 +110,9 @@ async def both(messages: int, beliefs: int) -> AsyncIterator[tuple[Server, Serve
             asked = {path: await noted(house, chat, token, ask) for path, ask in PATHS.items()}
             database, routes = file_of(house.settings.database), folder / "routes.json"
         async with serving(folder) as ours:
-            await write_routes(routes, asked, ours, token)
+            answers = await answers_of(ours, token)
+            told = {path: [asked[path], answers[path]] for path in PATHS}
+            await asyncio.to_thread(routes.write_text, json.dumps(told), "utf-8")
             async with serving_barely("lists", str(database), str(routes)) as bare:
                 yield ours, bare, token
 
@@ -123,16 +127,10 @@ async def noted(house: House, chat: Chat, token: str, ask: Question) -> Asked:
     return noting.asked
 
 
-async def write_routes(
-    file: Path, asked: Mapping[str, Asked], server: Server, token: str
-) -> None:  # fmt: skip
-    """Keep for each address what it asks, and what it is answered with."""
+async def answers_of(server: Server, token: str) -> dict[str, JsonValue]:
+    """What each address is answered with."""
     async with connected(server, token) as line:
-        routes = {
-            path: [each, json.loads(await answer_to(line, API + path))]
-            for path, each in asked.items()
-        }
-    file.write_text(json.dumps(routes), encoding="utf-8")
+        return {path: json.loads(await answer_to(line, API + path)) for path in PATHS}
 
 
 async def beside_bare(
@@ -140,12 +138,10 @@ async def beside_bare(
 ) -> Measure:
     """The processor's time for an answer, ours and the bare one turn about."""
     ours, bare = servers
-    taken: list[tuple[float, float]] = []
-    async with connected(ours, token) as to_ours, connected(bare) as to_bare:
-        for _ in range(WARM + times):
-            taken.append(
-                (await each_ms(bare, to_bare, path), await each_ms(ours, to_ours, API + path))
-            )
+    taken = [
+        (await each_ms(bare, path, ""), await each_ms(ours, API + path, token))
+        for _ in range(WARM + times)
+    ]
     reference, value = (median(each[WARM:]) for each in zip(*taken, strict=True))
     return Measure(
         name=name, value=value, unit="ms", reference=reference, target=at_most(2),
@@ -153,11 +149,12 @@ async def beside_bare(
     )  # fmt: skip
 
 
-async def each_ms(server: Server, line: Line, path: str) -> float:
+async def each_ms(server: Server, path: str, token: str) -> float:
     """What one answer of several takes of a processor where it is served."""
     before = server.processor_ms
-    for _ in range(AT_ONCE):
-        await answer_to(line, path)
+    async with connected(server, token) as line:  # who is busy elsewhere is hung up on
+        for _ in range(AT_ONCE):
+            await answer_to(line, path)
     return (server.processor_ms - before) / AT_ONCE
 
 

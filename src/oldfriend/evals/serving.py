@@ -23,6 +23,7 @@ from oldfriend.memory.tokens import new_token, write_token
 STARTS_S: Final = 120.0
 ANSWERS_S: Final = 60.0
 PAUSE_S: Final = 0.02
+NO_TOKEN: Final = "none"
 A_DAY: Final = 1
 Hear = Callable[[bytes, bytes], None]
 """Takes the topic and the data of an event."""
@@ -150,11 +151,11 @@ class Line:
 
 
 @asynccontextmanager
-async def connected(server: Server, token: str = "") -> AsyncIterator[Line]:
+async def connected(server: Server, token: str | None = None) -> AsyncIterator[Line]:
     """A connection, closed afterwards. Raises OSError."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1 << 24)
     try:
-        yield Line(reader=reader, writer=writer, token=token)
+        yield Line(reader=reader, writer=writer, token=token or NO_TOKEN)
     finally:
         writer.close()
         with suppress(OSError):

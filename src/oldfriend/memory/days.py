@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.memories import Memory
-from oldfriend.memory.beliefs import MEMORY
+from oldfriend.domain.memories import Memory, Summary
+from oldfriend.memory.beliefs import MEMORY, SUMMARY
 from oldfriend.memory.rows import from_row
 from oldfriend.memory.turning import QUARTER
 
@@ -83,6 +83,18 @@ async def list_events_in(
         person=person, since=since, until=until,
     )  # fmt: skip
     return [from_row(Memory, row) for row in rows]
+
+
+async def list_summaries_of(
+    tx: Transaction, person: PersonId, *, since: Micros, until: Micros
+) -> list[Summary]:
+    """What was said, in short, where that covers some of a span; the closest to it first."""
+    rows = await tx.rows(
+        f"""SELECT {SUMMARY} FROM summary WHERE person = :person AND ended_at IS NULL
+           AND from_at < :until AND until_at >= :since ORDER BY level, from_at, id""",
+        person=person, since=since, until=until,
+    )  # fmt: skip
+    return [from_row(Summary, row) for row in rows]
 
 
 async def _ids_at(tx: Transaction, person: PersonId, seqs: list[int]) -> dict[int, MessageId]:

@@ -15,7 +15,8 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.standing import OF_TIES, USUAL, standing_of
 
 COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust, e.signal,
-    e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker, c.channel"""
+    e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker, m.role,
+    c.channel"""
 TABLES: Final = """evidence e JOIN message m ON m.id = e.message AND m.version = e.version
     AND m.person = e.person JOIN chat c ON c.id = m.chat"""
 
@@ -137,6 +138,17 @@ async def list_evidence_of(
     return grouped(rows)
 
 
+async def list_last_said(tx: Transaction, person: PersonId) -> dict[ObjectId, Micros]:
+    """When the newest words were said about whom or what is known by name, where any are left."""
+    rows = await tx.rows(
+        """SELECT e.object, max(e.said_at) FROM evidence e JOIN entity n ON n.id = e.object
+           WHERE e.person = :person AND n.person = :person AND n.ended_at IS NULL
+           AND e.withdrawn_at IS NULL GROUP BY e.object""",
+        person=person,
+    )
+    return {ObjectId(name): Micros(int(at)) for name, at in rows}
+
+
 async def list_evidence_by(
     tx: Transaction, person: PersonId, segment: SegmentId
 ) -> dict[ObjectId, list[Evidence]]:
@@ -256,5 +268,5 @@ def evidence_from(row: Row) -> Evidence:
         id=EvidenceId(row[0]), object=row[1], message=MessageId(row[2]), version=row[3],
         quote=row[4], author=row[5], trust=row[6], signal=row[7], stance=row[8],
         confidence=row[9], extractor=row[10], segment=row[11], said_at=row[12], zone=row[13],
-        speaker=row[14], channel=row[15],
+        speaker=row[14], role=row[15], channel=row[16],
     )  # fmt: skip

@@ -4,9 +4,11 @@ A group has a memory of its own, kept as a person's is: whatever is asked of it 
 and so can see nobody's private talk. Knows nothing of what is said there.
 """
 
+import re
+
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import ChatId, PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.identities import find_identity, join_identity, take_identities
 from oldfriend.memory.people import groups_on, person_from
@@ -63,6 +65,21 @@ async def is_group(tx: Transaction, person: PersonId) -> bool:
         groups=groups_on("%"),
     )
     return row is not None
+
+
+async def list_chats_in_groups(tx: Transaction, person: PersonId) -> set[ChatId]:
+    """Those of a person's chats, or of a group's, in which a group talks or has talked."""
+    rows = await tx.rows(
+        """SELECT c.id, c.channel, c.address, i.channel, i.address FROM chat c
+           JOIN identity i ON i.channel LIKE :groups WHERE c.person = :person""",
+        person=person,
+        groups=groups_on("%"),
+    )
+    return {
+        ChatId(chat) for chat, channel, address, groups, group in rows
+        if groups in {groups_on(channel), former(channel)}
+        and re.split("/| left ", address, maxsplit=1)[0] == group
+    }  # fmt: skip
 
 
 async def list_members(tx: Transaction, channel: str, address: str) -> list[Person]:

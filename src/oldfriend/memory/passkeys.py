@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.clock import MINUTE, SECOND, Micros
-from oldfriend.domain.errors import InvalidInput, NotFound, TooManyAttempts
+from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import storable
 from oldfriend.memory.sign_in import print_of
 
 CHALLENGE_GOOD_FOR: Final = 5 * MINUTE
-MOST_CHALLENGES: Final = 200
-"""So many may be open at once, of everybody together."""
+MOST_CHALLENGES: Final = 1_000
+"""So many of those who sign in may be open at once, and so many of each person who adds one."""
 LONGEST_NAME: Final = 80
 MOST_PASSKEYS: Final = 50
 
@@ -37,15 +37,16 @@ class Passkey:
 async def write_challenge(tx: Transaction, challenge: str, person: str, *, now: Micros) -> None:
     """Keep what a device is asked to sign; ``person`` is empty where somebody signs in.
 
-    Raises TooManyAttempts.
+    Of too many the oldest go: anybody may ask for one, and must not keep others from it.
     """
     await tx.run("DELETE FROM web_challenge WHERE expires_at <= :now", now=now)
-    row = await tx.row("SELECT count(*) FROM web_challenge")
-    if row is not None and row[0] >= MOST_CHALLENGES:
-        raise TooManyAttempts(
-            "Too many sign in at once. Wait a few minutes.",
-            retry_after_s=CHALLENGE_GOOD_FOR // SECOND,
-        )
+    await tx.run(
+        """DELETE FROM web_challenge WHERE print IN (
+             SELECT print FROM web_challenge WHERE person = :person
+             ORDER BY expires_at DESC, print LIMIT 1000000 OFFSET :kept)""",
+        person=person,
+        kept=MOST_CHALLENGES - 1,
+    )
     await tx.run(
         """INSERT INTO web_challenge (print, person, expires_at)
            VALUES (:print, :person, :expires_at)""",

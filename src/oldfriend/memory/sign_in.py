@@ -30,8 +30,6 @@ SEEN_EVERY: Final = 5 * MINUTE
 COUNTED_FOR: Final = 10 * MINUTE
 MOST_ATTEMPTS: Final = 20
 """Links, passkeys and tokens that were none, from one address, while they are counted."""
-MOST_OF_ALL: Final = 100
-"""… and of everybody together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,20 +105,21 @@ async def use_link(
 
 
 async def refuse_guessing(tx: Transaction, address: str, *, now: Micros) -> None:
-    """Raise TooManyAttempts where too much was tried in vain, from an address or at all."""
+    """Raise TooManyAttempts where too much was tried in vain from an address.
+
+    What others try counts nothing here, or anybody could keep everybody out.
+    """
     row = await tx.row(
-        """SELECT count(*), count(CASE WHEN address = :address THEN 1 END), min(tried_at),
-             min(CASE WHEN address = :address THEN tried_at END)
-           FROM web_attempt WHERE tried_at > :since""",
+        """SELECT count(*), min(tried_at) FROM web_attempt
+           WHERE address = :address AND tried_at > :since""",
         address=address,
         since=now - COUNTED_FOR,
     )
     assert row is not None
-    of_all, from_there, first, first_there = row
-    if of_all < MOST_OF_ALL and from_there < MOST_ATTEMPTS:
+    count, first = row
+    if count < MOST_ATTEMPTS:
         return
-    since = first_there if from_there >= MOST_ATTEMPTS else first
-    wait_s = max((since + COUNTED_FOR - now) // SECOND, 0) + 1
+    wait_s = max((first + COUNTED_FOR - now) // SECOND, 0) + 1
     raise TooManyAttempts(
         f"Too much was tried that was wrong. Wait {wait_s // 60 + 1} min, then: oldfriend link",
         retry_after_s=wait_s,

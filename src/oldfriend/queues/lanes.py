@@ -145,6 +145,17 @@ async def check(tx: Transaction, claim: Claim) -> None:
         raise LeaseLost(f"{claim.queue} {claim.lane} was taken over from {claim.owner}.")
 
 
+async def refuse_taken_over(tx: Transaction, claim: Claim) -> None:
+    """Raise LeaseLost where somebody else holds the lane by now. It may happen right after this."""
+    row = await tx.row(
+        "SELECT epoch FROM lane WHERE queue = :queue AND key = :lane",
+        queue=claim.queue,
+        lane=claim.lane,
+    )
+    if row is None or int(row[0]) != claim.epoch:
+        raise LeaseLost(f"{claim.queue} {claim.lane} was taken over from {claim.owner}.")
+
+
 async def finish(tx: Transaction, claim: Claim, letters: Sequence[Letter], *, now: Micros) -> None:
     """These letters are done; the lane stays held. Raises LeaseLost."""
     await check(tx, claim)

@@ -4,7 +4,7 @@ Nothing is secret in it beyond the words themselves: keys and passwords are neve
 """
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
 from oldfriend.db.database import Database
@@ -18,10 +18,13 @@ MARK: Final = "oldfriend"
 TYPE: Final = "type"
 
 
-async def export_lines(db: Database, *, person: PersonId | None, now: Micros) -> AsyncIterator[str]:
+async def export_lines(
+    db: Database, *, person: PersonId | None, now: Micros
+) -> AsyncGenerator[str, None]:
     """Everything that is kept of a person, or of everybody for None; each line with its end.
 
-    All of it as of one moment. The last line counts the rows, so that a part is known as one.
+    All of it as of one moment, so whoever takes the lines must not be slow: one of the few who may
+    read is kept busy. The last line counts the rows, so that a part is known as one.
     """
     yield line_of({MARK: "export", "version": VERSION, "made_at": from_micros(now).isoformat()})
     count = 0

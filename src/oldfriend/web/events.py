@@ -92,12 +92,12 @@ async def look(house: House, person: PersonId, since: Position) -> News | None:
 
 def events_of(news: News, since: Position, *, zone: str) -> Iterator[Event]:
     """What is new, one event for each thing; each says how far one has looked with it."""
-    if max(len(news.appended), len(news.decided)) > MOST_AT_ONCE:
-        yield Event(topic="chat.history.changed", position=news.until)
-        return
     if news.until.rewritten != since.rewritten:
         since = replace(since, rewritten=news.until.rewritten)
         yield Event(topic="memory.rewritten", position=since)
+    if max(len(news.appended), len(news.decided)) > MOST_AT_ONCE:
+        yield Event(topic="chat.history.changed", position=news.until)
+        return
     for each in news.appended:
         since = replace(since, said=each.message.seq)
         yield from events_of_message(each, since, news.sounding)
@@ -155,6 +155,7 @@ class Watch:
         self._failure = room.last_failure
         self._settings = room.house.settings
         self._shown: dict[TurnId, tuple[int, str]] = {}
+        self._ended: set[TurnId] = set()  # of what is being said, what was told whole
         self._mood: Mood | None = None
         self._progress: Progress | None = None
         self._looked_behind_at = 0.0
@@ -168,7 +169,7 @@ class Watch:
         progress = progress_data(self._progress, self._me.person.zone)
         return Event(
             topic="chat.connection.ready",
-            data={"mood": mood_data(self._mood), "progress": progress},
+            data={"person": self._person, "mood": mood_data(self._mood), "progress": progress},
             position=self._since,
         )
 
@@ -179,16 +180,20 @@ class Watch:
 
     async def news(self) -> AsyncIterator[Event]:
         """Everything that is new; the words of a reply always before its end."""
+        for event in self._words():  # whoever waits for them waits for no database
+            yield event
         house = self._room.house
         found = await look(house, self._person, self._since)
         if found is not None:
+            said = (each.message for each in found.appended)
+            self._ended |= {each.turn for each in said if each.turn and each.role == "companion"}
             for event in events_of(found, self._since, zone=self._me.person.zone):
                 yield event
             self._since = found.until
             if found.mood != self._mood:
                 self._mood = found.mood
                 yield Event(topic="chat.mood.update", data={"mood": mood_data(found.mood)})
-        for event in self._passing():
+        for event in self._failures():
             yield event
         if house.settings is not self._settings:
             self._settings = house.settings
@@ -217,9 +222,12 @@ class Watch:
             self._mood = mood
             yield Event(topic="chat.mood.update", data={"mood": mood_data(mood)})
 
-    def _passing(self) -> Iterator[Event]:
-        """What is being said just now, from where it was told; and what was not answered."""
-        mine = [each for each in self._room.drafts.values() if each.person == self._person]
+    def _words(self) -> Iterator[Event]:
+        """What is being said just now, from where it was told; nothing of what was told whole."""
+        drafts = self._room.drafts.values()
+        self._ended &= {each.turn for each in drafts}
+        mine = [each for each in drafts
+                if each.person == self._person and each.turn not in self._ended]  # fmt: skip
         self._shown = {each.turn: self._shown.get(each.turn, (0, "")) for each in mine}
         for draft in mine:
             start, remark = self._shown[draft.turn]
@@ -229,6 +237,9 @@ class Watch:
                     "turn": draft.turn, "asked": draft.asked, "start": start,
                     "text": draft.text[start:], "remark": draft.remark,
                 })  # fmt: skip
+
+    def _failures(self) -> Iterator[Event]:
+        """What was not answered."""
         for failure in self._room.failures_since(self._person, self._failure):
             self._failure = failure.number
             yield Event(
@@ -247,10 +258,14 @@ class Watch:
 async def stream(room: Room, me: SignedIn, since: Position) -> AsyncIterator[bytes]:
     """Everything that happens from a position on, until the page is closed, or this process."""
     watch, clock = Watch(room, me, since), asyncio.get_running_loop().time
-    beat_at = clock() + HEARTBEAT_S
+    beat_at, endings = clock() + HEARTBEAT_S, room.endings
     with room.seat(me.person.id) as bell, suppress(StoreError):  # the page comes again
         yield (await watch.begin()).encoded()
         while not room.is_closing:
+            if room.endings != endings:
+                endings = room.endings
+                if not await watch.is_signed_in():
+                    return
             async for event in joined(watch.news(), watch.behind()):
                 yield event.encoded()
             if clock() >= beat_at:

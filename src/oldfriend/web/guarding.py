@@ -27,6 +27,9 @@ MOST_BYTES_AT: Final[Mapping[str, int]] = MappingProxyType({
 })  # fmt: skip
 """Where more may come in."""
 TO_SEND_S: Final = 20.0
+"""So long it may take, besides what a slow line takes; and so long at most between two pieces."""
+SLOWEST: Final = 16_000
+"""Bytes in a second, on average: those of a poor mobile line."""
 POLICY: Final = "; ".join((
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
     "connect-src 'self'", "media-src 'self'", "base-uri 'none'", "form-action 'none'",
@@ -118,14 +121,16 @@ def too_long(most: int) -> str:
 
 def bounded(receive: Receive, most: int) -> Receive:
     """What is sent, as long as it is neither too long nor too slow; then waited for without end."""
-    total, is_over = 0, False
+    total, is_over, clock = 0, False, asyncio.get_running_loop().time
+    began = clock()
 
     async def receive_some() -> Message:
         nonlocal total, is_over
         if is_over:
             return await receive()
+        late = began + TO_SEND_S + total / SLOWEST
         try:
-            async with asyncio.timeout(TO_SEND_S):
+            async with asyncio.timeout_at(min(late, clock() + TO_SEND_S)):
                 message = await receive()
         except TimeoutError as error:
             raise TooMuch("It took too long to arrive. Send it again.") from error

@@ -55,10 +55,13 @@ class Problem(BaseModel):
 class Refused(Exception):
     """What was asked is not done; whoever asked is told why."""
 
-    def __init__(self, status: int, title: str, detail: str) -> None:
+    def __init__(
+        self, status: int, title: str, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
         """Keep what is told."""
         super().__init__(detail)
         self.problem = Problem(title=title, status=status, detail=detail)
+        self.headers = headers
 
 
 def as_response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -89,7 +92,7 @@ def tell_problems(app: FastAPI) -> None:
 
     async def refused(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, Refused)
-        return as_response(error.problem)
+        return as_response(error.problem, error.headers)
 
     async def failed(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, OldfriendError)

@@ -17,6 +17,8 @@ from oldfriend.app.answering import see_answered
 from oldfriend.app.bringing import Porter
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
+from oldfriend.app.packing import Packer
+from oldfriend.app.parcels import BROUGHT
 from oldfriend.app.waiting import Delay, in_words
 from oldfriend.app.waking import Bell, ring_when
 from oldfriend.domain.errors import OldfriendError, TurnStopped
@@ -58,7 +60,8 @@ class Room:
         """Nobody is here yet."""
         self.house = house  # as it is now; another when settings were read again
         self.port = port
-        self.porter = Porter(house.settings.data / "brought")
+        self.porter = Porter(house.settings.data / BROUGHT)
+        self.packer = Packer(house.settings.data)
         self.drafts: dict[TurnId, Draft] = {}
         self._failures: deque[Failure] = deque(maxlen=MOST_AT_ONCE)
         self._failed = 0
@@ -66,6 +69,7 @@ class Room:
         self._asked: deque[Accepted] = deque()
         self._hands: set[Bell] = set()
         self._seats: dict[PersonId, set[Bell]] = {}
+        self.endings = 0  # how often somebody's ways in were ended here
 
     @property
     def is_closing(self) -> bool:
@@ -166,6 +170,11 @@ class Room:
                 self._seats[person].discard(bell)
                 if not self._seats[person]:
                     del self._seats[person]
+
+    def note_ending(self, person: PersonId) -> None:
+        """Have a person's open pages look whether they are still signed in."""
+        self.endings += 1
+        self.ring(person)
 
     def ring(self, person: PersonId | None = None) -> None:
         """Have a person (None: everybody) look for what is new."""

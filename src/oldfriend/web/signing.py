@@ -35,8 +35,8 @@ TOKEN_HEADER: Final = "x-csrf-token"
 LONGEST_SECRET: Final = 200
 
 
-def room_of(request: Request) -> Room:
-    """What the pages of this process share."""
+async def room_of(request: Request) -> Room:
+    """What the pages of this process share; awaited, for others are called in a thread."""
     room = request.app.state.room
     assert isinstance(room, Room)
     return room

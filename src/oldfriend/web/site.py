@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from oldfriend import __version__
 from oldfriend.web.guarding import Guarded
 from oldfriend.web.problems import Problem, tell_problems
+from oldfriend.web.repeating import Deeds
 from oldfriend.web.room import Room
 from oldfriend.web.routes import (
     bringing,
@@ -27,6 +28,7 @@ from oldfriend.web.routes import (
     memories,
     models,
     people,
+    reading,
     session,
     settings,
     telegram,
@@ -72,12 +74,14 @@ def site_of(room: Room, troubles: Callable[[], list[str]], reload_now: ReloadNow
     )  # fmt: skip
     app.state.room = room
     app.state.desk = Desk(reload_now)
-    app.dependency_overrides[session.list_troubles] = troubles
+    app.state.deeds = Deeds()
+    app.state.troubles = troubles  # no override: with any, each question builds its routes anew
     for router in (
         session.router,
         bringing.router,
         days.router,
         people.router,
+        reading.router,
         chat.router,
         turning.router,
         memories.router,
@@ -93,7 +97,8 @@ def site_of(room: Room, troubles: Callable[[], list[str]], reload_now: ReloadNow
     ):
         app.include_router(router, prefix=API, responses=TOLD)
     tell_problems(app)
-    for address in ("/", *(f"/{place}{within}" for place in PLACES for within in ("", "/{id:path}"))):
+    places = [f"/{place}{within}" for place in PLACES for within in ("", "/{id:path}")]
+    for address in ("/", *places):
         app.add_api_route(address, page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return Guarded(app)

@@ -44,7 +44,7 @@ class Desk:
             return written
 
 
-def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> Desk:
     """Where choices are made in this process."""
     desk = request.app.state.desk
     assert isinstance(desk, Desk)

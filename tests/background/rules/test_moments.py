@@ -41,6 +41,11 @@ from tests.background.rules.saying import message
         ("zh", "下周二", "2025-05-13"),
         ("zh", "六月十二号", "2025-06-12"),
         ("zh", "后天", "2025-05-09"),
+        ("zh", "4月7號", "2026-04-07"),
+        ("en", "on Tuesday 20 May", "2025-05-20"),
+        ("es", "el martes 20", "2025-05-20"),
+        ("fr", "mardi 20", "2025-05-20"),
+        ("de", "am Dienstag, den 20.", "2025-05-20"),
     ],
 )
 def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):

@@ -169,6 +169,22 @@ def test_the_summary_is_the_persons_own_most_telling_words():
     assert "Lisbon" in read_.topics
 
 
+@pytest.mark.parametrize(
+    ("text", "name"), [("Ich heiße Jan.", "Jan"), ("Ich bin Klara Weiß.", "Klara Weiß")]
+)
+def test_a_short_message_in_another_language_than_usual_is_read_in_its_own(text, name):
+    """Who talks English may still say their name in German."""
+    assert [claim.value for claim in said(text, language="en").claims] == [name]
+
+
+def test_traditional_chinese_is_read_and_answered_in_kind():
+    """One book for both scripts; what is believed is written as it was said."""
+    read_ = said("我媽媽叫王秀琴。", "我對塵蟎過敏。", language="zh")
+
+    assert [claim.text for claim in read_.claims if claim.key == "allergies"] == ["對塵蟎過敏。"]
+    assert [named.name for named in read_.names] == ["王秀琴"]
+
+
 @pytest.mark.parametrize("language", SPOKEN)
 def test_the_rules_are_quick(language):
     """Every message is read, also on a small machine: about two milliseconds for a long one."""

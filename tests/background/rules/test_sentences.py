@@ -48,6 +48,8 @@ def readings(language: str) -> Iterator[Reading]:
 def meets(claim: Claim, wanted: str) -> bool:
     if wanted in {"event+", "event-"}:
         return claim.kind == "event" and (claim.impact > 0) == (wanted == "event+")
+    if wanted == "habit":
+        return claim.kind == "pattern"
     kind, _, day = wanted.partition("@")
     if day:
         return claim.kind == kind and day_of(claim) == day

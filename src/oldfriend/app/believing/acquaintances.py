@@ -1,10 +1,10 @@
 """Whom and what does the companion know by name, and how are they tied? Reads only."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oldfriend.app.believing.looking import Belief, find_belief, list_names, with_words
+from oldfriend.app.believing.looking import Belief, find_belief, with_words
 from oldfriend.app.house import House
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -12,7 +12,7 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Known, Tie
 from oldfriend.domain.ties import Node
-from oldfriend.memory.evidence import list_evidence_of
+from oldfriend.memory.evidence import list_evidence_of, list_last_said
 from oldfriend.memory.profile import in_order_of_worth
 from oldfriend.memory.search import BeliefIndex
 from oldfriend.memory.search.graph import Tied
@@ -42,7 +42,7 @@ class Bond:
 class Portrait:
     """Somebody or something with a name, and everything believed about them."""
 
-    entity: Entity
+    about: Acquaintance
     itself: Belief
     ties: tuple[tuple[Belief, Node], ...]  # with whom or what is at the other end
     others: tuple[Belief, ...]  # what else is believed, the worthiest first
@@ -52,24 +52,30 @@ class Portrait:
 async def list_acquaintances(tx: Transaction, house: House, person: PersonId) -> list[Acquaintance]:
     """All who are known by name, those mentioned last first."""
     beliefs = await house.shelf.beliefs_of(tx, person)
-    counts = Counter(
-        entity for each in beliefs.live for entity in set(each.memory.entities)
-    )  # fmt: skip
-    mine = beliefs.graph.of(None)
+    said = await list_last_said(tx, person)
+    counts = Counter(entity for each in beliefs.live for entity in set(each.memory.entities))
+    to_person: defaultdict[Node, list[Known]] = defaultdict(list)
+    for tied in beliefs.graph.of(None):
+        to_person[tied.other].append(tied.known)
     found = [
         Acquaintance(
-            entity=each.what, known=counts[each.what.id], mentioned_at=last_said(each),
-            to_person=tuple(tied.known for tied in mine if tied.other == each.what.id),
+            entity=each, known=counts[each.id], mentioned_at=said.get(each.id),
+            to_person=tuple(to_person.get(each.id, ())),
         )
-        for each in await list_names(tx, person) if isinstance(each.what, Entity)
+        for each in beliefs.entities
     ]  # fmt: skip
-    return sorted(found, key=lambda each: (-(each.mentioned_at or 0), each.entity.name))
+    return sorted(found, key=rank)
+
+
+def rank(one: Acquaintance) -> tuple[Micros, EntityId]:
+    """What orders them: who was mentioned last comes first."""
+    return Micros(-(one.mentioned_at or 0)), one.entity.id
 
 
 async def list_bonds(tx: Transaction, house: House, person: PersonId) -> list[Bond]:
     """Every tie that holds, once."""
     beliefs = await house.shelf.beliefs_of(tx, person)
-    nodes: list[Node] = [None, *(each.id for each in beliefs.entities if each.ended_at is None)]
+    nodes: list[Node] = [None, *(each.id for each in beliefs.entities)]
     return [
         Bond(tie=tied.edge.tie, first=tied.edge.first, second=tied.edge.second, known=tied.known)
         for node in nodes for tied in beliefs.graph.of(node) if tied.edge.first == node
@@ -91,13 +97,24 @@ async def portrait_of(tx: Transaction, house: House, person: PersonId, name: str
         tx, person, [*(ObjectId(each) for each in told), *(each.memory.id for each in others)]
     )
     return Portrait(
-        entity=itself.what, itself=itself,
+        about=in_short(itself.what, itself, beliefs, ties), itself=itself,
         ties=tuple(
             (with_words(each.known, words.get(each.known.memory.id, ())), each.other)
             for each in ties
         ),
         others=tuple(with_words(each, words.get(each.memory.id, ())) for each in others),
         names=names_at_ends(beliefs, ties),
+    )  # fmt: skip
+
+
+def in_short(
+    entity: Entity, itself: Belief, beliefs: BeliefIndex, ties: Sequence[Tied]
+) -> Acquaintance:
+    """The same as in the list of all."""
+    return Acquaintance(
+        entity=entity, mentioned_at=last_said(itself),
+        known=sum(entity.id in each.memory.entities for each in beliefs.live),
+        to_person=tuple(each.known for each in ties if each.other is None),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ Ids are given in full or by their first or last characters, as everywhere.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.app.believing.looking import ONE_DAY, find_belief
@@ -16,7 +17,6 @@ from oldfriend.domain.clock import Micros, parse_moment, start_of_day
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Believed, Entity, Memory
-from oldfriend.domain.people import Person
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
 from oldfriend.memory.beliefs import find_object, get_known
@@ -30,14 +30,18 @@ Verdict = Literal["pin", "unpin", "confirm", "reject"]
 BY_PERSON = correcting.BY_PERSON.author
 
 
-async def judge(house: House, person: PersonId, verdict: Verdict, name: str) -> list[Believed]:
+async def judge(
+    house: House, person: PersonId, verdict: Verdict, name: str, *, base: int | None = None
+) -> list[Believed]:
     """Pin, unpin, confirm or reject something; it, and what holds again.
 
-    Raises NotFound, InvalidInput.
+    ``base`` is its newest change as the person has seen it (None: whichever). Raises NotFound,
+    InvalidInput, StaleDecision.
     """
     now = house.clock()
     async with house.db.writing() as tx:
         each = await meant(tx, person, name)
+        await require_unchanged(tx, person, each, base)
         match verdict:
             case "pin":
                 return [await correcting.pin(tx, person, each, now=now)]
@@ -49,35 +53,58 @@ async def judge(house: House, person: PersonId, verdict: Verdict, name: str) -> 
                 return await correcting.reject(tx, person, each, now=now)
 
 
-async def edit(
-    house: House, person: PersonId, name: str, text: str, *, value: str | None = None,
-    since: Micros | None = None, base: int | None = None,
-) -> list[Believed]:  # fmt: skip
-    """Say something right; what is so now, and what that overtakes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """When something is due; None: at no time."""
 
-    With another value the old one was a mistake; or it was so until ``since``. ``base`` is its
-    newest change as the person has seen it (None: whichever). Raises NotFound, InvalidInput,
-    StaleDecision.
+    at: Micros | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """How something is instead, as a person says; None: as it was."""
+
+    text: str | None = None
+    value: str | None = None  # another one: the old one was a mistake, or was so until ``since``
+    since: Micros | None = None
+    due: Due | None = None
+
+
+async def put_right(
+    house: House, person: PersonId, name: str, how: Correction, *, base: int | None = None
+) -> list[Believed]:
+    """Say something right, all of it or nothing; what is so now, and what that overtakes.
+
+    ``base`` as with judge. Raises NotFound, InvalidInput, StaleDecision.
     """
     now = house.clock()
     async with house.db.writing() as tx:
         each = await meant(tx, person, name)
         await require_unchanged(tx, person, each, base)
-        return await correcting.edit(tx, person, each, text, value=value, since=since, now=now)
+        changed: list[Believed] = []
+        if how.due is not None:
+            changed = [await correcting.set_due(tx, person, each, how.due.at, now=now)]
+        if how.text is not None:
+            changed = await correcting.edit(
+                tx, person, each, how.text, value=how.value, since=how.since, now=now
+            )
+        return changed
 
 
-async def set_due(
-    house: House, person: Person, name: str, day: str, *, base: int | None = None
-) -> list[Believed]:
-    """Say when something is due: a time, the end of a day, or "none". What is so now.
+async def edit(
+    house: House, person: PersonId, name: str, text: str, *, value: str | None = None,
+    since: Micros | None = None,
+) -> list[Believed]:  # fmt: skip
+    """Say something right in other words, as with put_right."""
+    how = Correction(text=text, value=value, since=since)
+    return await put_right(house, person, name, how)
 
-    ``base`` as with edit. Raises NotFound, InvalidInput, StaleDecision.
-    """
-    due_at = None if day.strip().casefold() == NEVER else end_named(day, person.zone)
-    async with house.db.writing() as tx:
-        each = await meant(tx, person.id, name)
-        await require_unchanged(tx, person.id, each, base)
-        return [await correcting.set_due(tx, person.id, each, due_at, now=house.clock())]
+
+def due_on(day: str | None, zone: str) -> Due | None:
+    """When something is due: a time, the end of a day, or "none". Raises InvalidInput."""
+    if day is None:
+        return None
+    return Due(at=None if day.strip().casefold() == NEVER else end_named(day, zone))
 
 
 def changed_on(day: str | None, zone: str) -> Micros | None:
@@ -96,13 +123,16 @@ def end_named(text: str, zone: str) -> Micros:
     return start_of_day(at, at_zone, days_back=-1) - 1
 
 
-async def merge(house: House, person: PersonId, keep: str, go: str) -> list[Believed]:
+async def merge(
+    house: House, person: PersonId, keep: str, go: str, *, base: int | None = None
+) -> list[Believed]:
     """Two names of the same, or two memories that say the same: the second joins the first.
 
-    Raises NotFound, InvalidInput.
+    ``base`` as with judge, of the first. Raises NotFound, InvalidInput, StaleDecision.
     """
     async with house.db.writing() as tx:
         one, other = await two(tx, person, keep, go)
+        await require_unchanged(tx, person, ObjectId(one.id), base)
         if isinstance(one, Entity):
             return await correcting.merge_entities(
                 tx, person, EntityId(one.id), EntityId(other.id), now=house.clock()
@@ -138,11 +168,17 @@ async def merge_memories(
     return [(await get_known(tx, person, each)).memory for each in ids]
 
 
-async def separate(house: House, person: PersonId, one: str, other: str) -> list[Believed]:
-    """They are two, whatever was taken for one; and stay so. Raises NotFound, InvalidInput."""
+async def separate(
+    house: House, person: PersonId, one: str, other: str, *, base: int | None = None
+) -> list[Believed]:
+    """They are two, whatever was taken for one; and stay so.
+
+    ``base`` as with judge, of the first. Raises NotFound, InvalidInput, StaleDecision.
+    """
     now = house.clock()
     async with house.db.writing() as tx:
         first, second = await two(tx, person, one, other)
+        await require_unchanged(tx, person, ObjectId(first.id), base)
         if isinstance(first, Entity):
             return await correcting.separate_entities(
                 tx, person, EntityId(first.id), EntityId(second.id), now=now

@@ -6,11 +6,13 @@ Each of these is called for an act of a person, and for nothing else (ACCEPTANCE
 from dataclasses import replace
 
 from oldfriend.app.house import House
+from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.core_blocks import (
     BlockName,
     CoreBlock,
     StyleAction,
+    list_versions,
     text_of,
     write_block,
     write_style,
@@ -26,9 +28,19 @@ from oldfriend.memory.suggestions import (
 from oldfriend.prompts.starting import StartingPoint
 
 
-async def write(house: House, person: PersonId, name: BlockName, text: str) -> CoreBlock:
-    """A block as a person has written it. Raises InvalidInput."""
+async def write(
+    house: House, person: PersonId, name: BlockName, text: str, *, base: int | None = None
+) -> CoreBlock:
+    """A block as a person has written it.
+
+    ``base`` is the version that they have read, 0 for none (None: whichever). Raises InvalidInput,
+    and StaleDecision where a newer one stands there.
+    """
     async with house.db.writing() as tx:
+        await lock_person(tx, person)
+        held = await list_versions(tx, person, name) if base is not None else []
+        if base is not None and base != (held[-1].version if held else 0):
+            raise StaleDecision("What stands there now is newer. Read it again, then write.")
         return await write_block(tx, person, name, text, now=house.clock())
 
 

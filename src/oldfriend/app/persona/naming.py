@@ -4,20 +4,28 @@ from dataclasses import replace
 
 from oldfriend.app.house import House
 from oldfriend.domain.clock import zone_named
+from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.people import get_person_by_id, lock_person, rename_person, set_zone
 
 
 async def change_person(
-    house: House, person: PersonId, *, name: str | None = None, zone: str | None = None
-) -> Person:
-    """The person with another name or time zone; None leaves it. Raises InvalidInput."""
+    house: House, person: PersonId, *, name: str | None = None, zone: str | None = None,
+    base: Person | None = None,
+) -> Person:  # fmt: skip
+    """The person with another name or time zone; None leaves it.
+
+    ``base`` is how they were when they were looked at (None: however). Raises InvalidInput,
+    StaleDecision.
+    """
     if zone is not None:
         zone_named(zone)
     async with house.db.writing() as tx:
         await lock_person(tx, person)
         held = await get_person_by_id(tx, person)
+        if base is not None and (held.name, held.zone) != (base.name, base.zone):
+            raise StaleDecision("Your name or time zone has changed. Look again, then change it.")
         if name is not None and name != held.name:
             held = await rename_person(tx, held, name, platforms=house.platforms)
         if zone is not None:

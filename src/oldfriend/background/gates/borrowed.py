@@ -15,6 +15,7 @@ from oldfriend.background.gates.clauses import terms_in
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.telltales import Telltales, telltales_of
+from oldfriend.background.likeness import without_near
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import WIDE
 from oldfriend.turn.perceive import ONE_WIDTH
@@ -69,9 +70,11 @@ def rests_on(claim: Claim, place: Place, stretch: Stretch, stretches: Iterable[S
     language, text = place.message.language, place.message.text
     words = terms_in(f"{claim.text} {claim.value}", language)
     own = words & terms_in(without(text, stretches), language)
-    theirs = (words & terms_in(text[stretch.start : stretch.end], language)) - own
+    left = words - own
+    theirs = left - set(without_near(left, terms_in(text[stretch.start : stretch.end], language)))
     is_within = stretch.start <= place.start and place.end <= stretch.end
-    return bool(theirs) and (is_within or len(theirs) >= len(own))
+    few = len(own) if claim.kind == "pattern" else len(own) + 1
+    return bool(theirs) and (is_within or len(theirs) >= few)
 
 
 def without(text: str, stretches: Iterable[Stretch]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 
-from oldfriend.background.gates.characters import SIMPLIFIED
+from oldfriend.background.characters import SIMPLIFIED
 from oldfriend.prompts.phrasebook import SPOKEN, spoken_language
 from oldfriend.turn.perceive import ONE_WIDTH
 from oldfriend.turn.suspicion import visible_words

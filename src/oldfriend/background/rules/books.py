@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, cast
 
+from oldfriend.background.characters import SIMPLIFIED, both_scripts
 from oldfriend.domain.memories import EntityKind, MemoryKind, PatternKind, RelationalTag, Tie
 
 When = Literal["", "past", "due", "open"]
@@ -19,6 +20,8 @@ Rewording = tuple[tuple[re.Pattern[str], str], ...]
 Unit = Literal["day", "week", "weekend", "month", "year", "day_of_month"]
 
 _PIECE = re.compile(r"\{([a-z_]+)\}")
+_TOKEN = re.compile(r"(?P<set>\[(?:\\.|[^\]\\])*\])|\\.|.", re.DOTALL)
+"""A set of characters, or one, in an expression."""
 _DEEPEST = 6
 
 
@@ -118,6 +121,10 @@ class RuleBook:
     week_text: str
     month_text: str
     feeling: re.Pattern[str]
+
+    def part_called(self, word: str) -> Part:
+        """The part that a word stands for, in whichever script."""
+        return self.parts[word.lower().translate(SIMPLIFIED)]
 
 
 @cache
@@ -226,4 +233,21 @@ def _compiled(source: str, pieces: Mapping[str, str]) -> re.Pattern[str]:
     """An expression with its pieces put in; letter case matters only where a piece says so."""
     for _ in range(_DEEPEST):
         source = _PIECE.sub(lambda found: pieces[found[1]], source)
-    return re.compile(source, re.IGNORECASE)
+    return re.compile(source if source.isascii() else in_both_scripts(source), re.IGNORECASE)
+
+
+def in_both_scripts(source: str) -> str:
+    """An expression that finds Chinese in either script; of other languages as it is."""
+    variants = both_scripts()
+    return "".join(
+        _within(found["set"], variants) if found["set"] else _either(found[0], variants)
+        for found in _TOKEN.finditer(source)
+    )
+
+
+def _within(characters: str, variants: Mapping[str, str]) -> str:
+    return "".join(variants.get(each, each) for each in characters)
+
+
+def _either(token: str, variants: Mapping[str, str]) -> str:
+    return f"[{variants[token]}]" if token in variants else token

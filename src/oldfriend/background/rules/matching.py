@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from typing import Final
 
+from oldfriend.background.characters import TRADITIONAL, is_traditional
 from oldfriend.background.extraction import Claim
-from oldfriend.background.rules.books import Rule, RuleBook
+from oldfriend.background.rules.books import Rule, RuleBook, rule_book
 from oldfriend.background.rules.moments import Due, Period, due_in, past_in, without_times
 from oldfriend.background.rules.naming import quote_of
 from oldfriend.background.rules.sentences import Sentence, is_hidden
@@ -22,21 +24,26 @@ _SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how", "said"})
 
 def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Claim]:
     """What a sentence tells: at each place where a statement begins, one claim of each kind."""
+    rules = _binding(book.language, is_companion=sentence.message.role == "companion")
     for place in sentence.starts:
         told: set[str] = set()
-        for rule in book.rules:
-            is_told_once = rule.is_coming and rule.kind != "triple"
-            sort = "coming" if is_told_once else rule.kind  # what is to come is told once
-            if sort in told or not _may_bind(rule, sentence):
-                continue
-            if claim := _claim_at(place, rule, sentence, book, known):
+        for rule, sort in rules:
+            if sort not in told and (claim := _claim_at(place, rule, sentence, book, known)):
                 told.add(sort)
                 yield claim
 
 
-def _may_bind(rule: Rule, sentence: Sentence) -> bool:
-    """The companion is bound by its vows, and tells nothing else."""
-    return rule.is_vow or sentence.message.role != "companion"
+@cache
+def _binding(language: str, *, is_companion: bool) -> tuple[tuple[Rule, str], ...]:
+    """The rules for whoever speaks, each with the sort of what it tells.
+
+    The companion is bound by its vows, and tells nothing else. What is to come is told once.
+    """
+    return tuple(
+        (rule, "coming" if rule.is_coming and rule.kind != "triple" else rule.kind)
+        for rule in rule_book(language).rules
+        if rule.is_vow or not is_companion
+    )
 
 
 def _claim_at(
@@ -60,6 +67,7 @@ def _claim(
 ) -> Claim | None:
     groups = third_person(found, rule, book)
     message = sentence.message
+    is_person = message.role == "person"
     rest = sentence.plain[found.start() :]
     due = due_in(rest, message, book) if rule.is_coming else None
     if groups is None or (rule.when == "due" and due is None):
@@ -75,7 +83,7 @@ def _claim(
         text=text,
         quotes=(quote_of(sentence),),
         confidence=rule.confidence,
-        subject=_subject(sentence, who),
+        subject=_subject(sentence, who if rule.kind != "event" or not is_person else ""),
         key=_others_key(who, rule) if is_other else rule.key,
         value=value,
         pattern=rule.pattern,
@@ -158,6 +166,8 @@ def rendered(
     gap = "" if book.language == "zh" or not who else " "
     parts = {**groups, "who": f"{who}{gap}", "date": due.text if due else ""}
     template = template if due else _DATE.sub("", template)
+    if any(map(is_traditional, (who, *groups.values()))):
+        template = template.translate(TRADITIONAL)
     text = " ".join(template.format(**parts).split())
     for words, better in book.polish:
         text = words.sub(better, text)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
+from oldfriend.background.characters import SIMPLIFIED
 from oldfriend.background.rules.books import RelativeTime, RuleBook, Unit
 from oldfriend.domain.clock import SECOND, Micros, from_micros, to_micros
 from oldfriend.domain.messages import Message
@@ -84,14 +85,23 @@ def _told(words: str, message: Message, book: RuleBook, *, is_past: bool) -> Day
     """The days that words name: counted from today, by name, or by both ("June next year")."""
     today = from_micros(message.at, message.zone).date()
     counted = _counted(words, today, book, is_past=is_past)
-    if counted is None:
-        return _named(words, message, is_past=is_past)
+    named = _named(words, message, is_past=is_past) if counted is None or not is_past else None
+    if counted is None or (named is not None and _is_day_of(named, words, book)):
+        return named
     if counted.grain == "year":
         span = next((each for each in _spans(words, message) if each.any_year), None)
         if span is not None:
             days = Days(first=span.first, end=span.end, grain=span.grain)
             return _years_on(days, counted.first.year - span.first.year)
     return counted
+
+
+def _is_day_of(named: Days, words: str, book: RuleBook) -> bool:
+    """Whether words name a date, and a weekday besides that falls on it ("Friday 14 March")."""
+    return named.grain == "day" and any(
+        named.first.weekday() == day and said.search(words)
+        for day, said in enumerate(book.weekdays)
+    )
 
 
 def _counted(words: str, today: date, book: RuleBook, *, is_past: bool) -> Days | None:
@@ -154,7 +164,7 @@ def _named(words: str, message: Message, *, is_past: bool) -> Days | None:
 
 def _spans(words: str, message: Message) -> tuple[Span, ...]:
     offset = from_micros(message.at, message.zone).utcoffset() or timedelta()
-    words = _HAN_DAY.sub(_in_digits, words)
+    words = _HAN_DAY.sub(_in_digits, words.translate(SIMPLIFIED))
     return spans_in(words, asked_at=message.at, zone_offset_s=round(offset.total_seconds()))
 
 

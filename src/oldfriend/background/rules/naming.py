@@ -17,7 +17,7 @@ def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[Named, Claim 
         for found in naming.finditer(sentence.plain):
             if not is_name(found["name"], book) or is_reported(sentence, found.start(), book):
                 continue
-            part = book.parts[found["part"].lower()]
+            part = book.part_called(found["part"])
             quotes = (quote_of(sentence),)
             named = Named(name=found["name"], kind=part.kind, quotes=quotes)
             is_theirs = sentence.message.role == "person"
@@ -84,7 +84,7 @@ def quote_of(sentence: Sentence) -> Quote:
 
 
 def _relation(named: Named, word: str, book: RuleBook) -> Claim:
-    part = book.parts[word.lower()]
+    part = book.part_called(word)
     return Claim(
         kind="fact",
         text=book.part_text.format(phrase=part.phrase, name=named.name),

@@ -86,14 +86,17 @@ def _sentences(message: Message, material: Material) -> Iterable[Read]:
 
 
 def _book_for(message: Message, usual: str) -> RuleBook:
-    """The book of the usual language, or of the only other one that reads a short message.
+    """The book of the usual language, or of another one that reads a short message.
 
-    A few words ("Vivo en Sevilla.") do not tell their language; what they say does.
+    Of that which its words tell; or of the only one that reads it, for a few words ("Vivo en
+    Sevilla.") do not tell their language, but what they say does.
     """
     book = rule_book(usual)
-    is_told = detect_language(message.text, fallback="") != ""
-    if is_told or len(message.text) > SHORT or _is_read(message, book):
+    if len(message.text) > SHORT or _is_read(message, book):
         return book
+    told = detect_language(message.text, fallback="")
+    if told:
+        return rule_book(told) if told in SPOKEN else book
     others = [rule_book(each) for each in SPOKEN if each != usual]
     reading = [other for other in others if _is_read(message, other)]
     return reading[0] if len(reading) == 1 else book

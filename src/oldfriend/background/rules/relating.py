@@ -80,7 +80,7 @@ def tied_by(claim: Claim, tie: Tie, ends: tuple[str, str]) -> Tied:
 def tied_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Tied]:
     """The ties between two who are named in a sentence."""
     for found in named_together(book.related, sentence, book, known):
-        part = book.parts[found["part"].lower()]
+        part = book.part_called(found["part"])
         ends = (found["first"], found["second"])
         yield of_part(said_in(sentence, found[0]), part.relation, ends)
     for pair, tie in book.pairs:

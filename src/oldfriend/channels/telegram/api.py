@@ -20,8 +20,8 @@ from telegram.error import (
     RetryAfter,
     TelegramError,
 )
-from telegram.request import HTTPXRequest
 
+from oldfriend.channels.telegram.calling import CALL_S, Calls
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.domain.errors import (
     InvalidInput,
@@ -37,8 +37,6 @@ from oldfriend.domain.json import JsonValue
 OFFICIAL: Final = "https://api.telegram.org"
 LARGEST_FILE: Final = 20 * 1024 * 1024
 """Bytes that Telegram gives out to bots."""
-CONNECTIONS: Final = 32
-CALL_S: Final = 20.0
 HEARD: Final = (
     "message", "edited_message", "channel_post", "callback_query", "message_reaction",
     "my_chat_member",
@@ -104,12 +102,10 @@ class Api:
 
     def __init__(self, token: str, *, base_url: str = OFFICIAL) -> None:
         """Ask nothing yet."""
+        calls = Calls(base_url)
         self._bot = Bot(
             token, base_url=f"{base_url}/bot", base_file_url=f"{base_url}/file/bot",
-            request=HTTPXRequest(
-                connection_pool_size=CONNECTIONS, read_timeout=CALL_S, write_timeout=CALL_S,
-                connect_timeout=CALL_S, pool_timeout=CALL_S,
-            ),
+            request=calls, get_updates_request=calls,
         )  # fmt: skip
 
     async def __aenter__(self) -> Self:

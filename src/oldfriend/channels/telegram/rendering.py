@@ -6,7 +6,7 @@ taken for a tag. Knows nothing of messages.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from itertools import zip_longest
 from typing import Final
@@ -21,6 +21,8 @@ BULLET: Final = "\u2022"
 RULE: Final = "\u2014\u2014\u2014"
 INDENT: Final = "   "
 BETWEEN_CELLS: Final = " \u2502 "
+LOOKED_AT_AGAIN: Final = 64
+"""A reply is rendered when it is cut, when it is sent, and at the end of its draft."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ def utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+@lru_cache(LOOKED_AT_AGAIN)
 def render(markdown: str) -> Rendered:
     """A text in Markdown, for Telegram. Never fails, whatever the text."""
     return blocks(Node(parser().parse(markdown)).children)

@@ -49,9 +49,9 @@ class JsonDatabase:
         """A snapshot to read from."""
         return self._memory.reading()
 
-    def writing(self) -> Writing:
+    def writing(self, *, first: bool = False) -> Writing:
         """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
-        return self._memory.writing()
+        return self._memory.writing(first=first)
 
     async def wait_for_others(self) -> None:
         """Wait for ever: nobody else can write."""

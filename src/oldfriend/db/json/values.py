@@ -28,8 +28,8 @@ MOMENTS: Final = frozenset({
     "happened_until", "holds_from", "holds_until", "first_seen", "last_seen", "lease_until",
 })  # fmt: skip
 JSON_TEXTS: Final = frozenset({
-    "after", "aliases", "asked", "body", "cause", "counts", "cues", "details", "entities", "outcome",
-    "relational", "relations", "segments", "shown", "sources", "tags", "topics", "why",
+    "after", "aliases", "asked", "body", "cause", "counts", "cues", "details", "entities",
+    "outcome", "relational", "relations", "segments", "shown", "sources", "tags", "topics", "why",
 })  # fmt: skip
 WANTED: Final[Mapping[Kind, str]] = {
     "text": 'text in quotes ("")', "integer": "a whole number", "real": "a number",

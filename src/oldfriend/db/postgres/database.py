@@ -19,6 +19,7 @@ from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.domain.errors import StoreDamaged
 
 MOST_WRITERS: Final = 8
+MOST_HURRIED: Final = 2
 MOST_READERS: Final = 4
 """Of their own, so that whoever writes while reading never waits for a reader to end."""
 
@@ -36,18 +37,21 @@ class PostgresDatabase:
         self._token = secrets.token_hex(8)
         self._readers = Pool(self.address, most=MOST_READERS)
         self._writers = Pool(self.address, most=MOST_WRITERS)
+        self._hurried = Pool(self.address, most=MOST_HURRIED)
         self._listener = Listener(self.address, token=self._token)
 
     def reading(self) -> Reading:
         """A snapshot to read from."""
         return Reading(self._readers, self.address)
 
-    def writing(self) -> Writing:
+    def writing(self, *, first: bool = False) -> Writing:
         """A transaction that commits on leaving, or rolls back on an error.
 
+        ``first``: on a connection that is kept for those who must not wait.
         Raises SchemaTooNew when a newer version has changed meanwhile what this one writes.
         """
-        return Writing(self._writers, self.address, known=self._known, token=self._token)
+        writers = self._hurried if first else self._writers
+        return Writing(writers, self.address, known=self._known, token=self._token)
 
     async def wait_for_others(self) -> None:
         """Return once another process may have written something new."""
@@ -106,6 +110,7 @@ class PostgresDatabase:
         await self._listener.close()
         await self._readers.close()
         await self._writers.close()
+        await self._hurried.close()
 
 
 async def open_postgres(

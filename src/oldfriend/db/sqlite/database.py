@@ -40,12 +40,13 @@ class SqliteDatabase:
         """A snapshot to read from."""
         return Reading(self._readers, self.path)
 
-    def writing(self) -> Writing:
+    def writing(self, *, first: bool = False) -> Writing:
         """The write lock, and a transaction that commits on leaving, or rolls back on an error.
 
+        ``first``: before whoever waits in this process, and committed without waiting for them.
         Raises SchemaTooNew when a newer version has changed meanwhile what this one writes.
         """
-        return Writing(self._writer, self.path)
+        return Writing(self._writer, self.path, first=first)
 
     async def wait_for_others(self) -> None:
         """Return once another process has written something new."""

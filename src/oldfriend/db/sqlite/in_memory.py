@@ -51,9 +51,9 @@ class MemoryDatabase:
         """A snapshot to read from."""
         return Reading(self._newest_copy, self.path)
 
-    def writing(self) -> Writing:
+    def writing(self, *, first: bool = False) -> Writing:
         """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
-        return Writing(self._writer, self.path)
+        return Writing(self._writer, self.path, first=first)
 
     async def wait_for_others(self) -> None:
         """Wait for ever: nobody else can write."""

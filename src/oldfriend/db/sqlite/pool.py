@@ -1,6 +1,7 @@
 """Which connections does this process hold to the file, and who may use them now?"""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +43,41 @@ class Readers:
             self._idle.pop().close()
 
 
+class Turn:
+    """One at a time: those who are in a hurry first, else in the order in which they came."""
+
+    def __init__(self) -> None:
+        """Nobody has it."""
+        self.is_taken = False
+        self.hurried: deque[asyncio.Future[None]] = deque()
+        self._others: deque[asyncio.Future[None]] = deque()
+
+    async def take(self, *, first: bool) -> None:
+        """Wait for it."""
+        if not self.is_taken:
+            self.is_taken = True
+            return
+        queue = self.hurried if first else self._others
+        mine = asyncio.get_running_loop().create_future()
+        queue.append(mine)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if not mine.cancelled():  # it was given to whoever is gone
+                self.hand_on()
+            elif mine in queue:
+                queue.remove(mine)
+            raise
+
+    def hand_on(self) -> None:
+        """Let the next one have it."""
+        while queue := self.hurried or self._others:
+            if not (mine := queue.popleft()).cancelled():
+                mine.set_result(None)
+                return
+        self.is_taken = False
+
+
 class Company:
     """Transactions that share one commit."""
 
@@ -78,7 +114,7 @@ class Writer:
         """
         self.connection = connection
         self._keep = keep
-        self.turn = asyncio.Lock()
+        self.turn = Turn()
         self.waiting = 0  # how many wait for their turn
         self.lonely = 0  # how many commits in a row nobody joined
         self.company: Company | None = None  # those who have written and are not committed

@@ -4,6 +4,8 @@ One writes at a time. Whoever has written and finds that others wait hands the o
 instead of committing it; the last one commits for all, and only then does any of them go on. So a
 commit that takes milliseconds (the disk must say that it has everything) is paid for once by all
 who are ready together. Each has a savepoint: what fails takes nothing of the others with it.
+
+Whoever has done something outside that nobody knows of yet comes first, and hands nothing on.
 """
 
 import asyncio
@@ -25,10 +27,11 @@ LONELY = 16
 class Writing:
     """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
 
-    def __init__(self, writer: Writer, path: Path) -> None:
+    def __init__(self, writer: Writer, path: Path, *, first: bool) -> None:
         """Nothing happens until it is entered."""
         self._writer = writer
         self._path = path
+        self._first = first
         self._company: Company | None = None
 
     async def __aenter__(self) -> SqliteTransaction:
@@ -38,10 +41,10 @@ class Writing:
         try:
             if writer.lonely < LONELY or writer.lonely % LONELY == 0:
                 await asyncio.sleep(0)  # whoever is about to write says so, before any lock is held
-            await writer.turn.acquire()
+            await writer.turn.take(first=self._first)
         finally:
             writer.waiting -= 1
-            if not (writer.turn.locked() or writer.waiting):  # left, and was waited for
+            if not (writer.turn.is_taken or writer.waiting):  # left, and was waited for
                 self._commit()
         try:
             await self._begin()
@@ -64,8 +67,8 @@ class Writing:
             writer.connection.execute("RELEASE member")
         company.members += 1
         writer.lonely = 0 if writer.waiting else writer.lonely + 1
-        if writer.waiting and company.members < MOST_TOGETHER:
-            writer.turn.release()
+        if self._is_to_wait(company):
+            writer.turn.hand_on()
             await company.kept()
             return
         error = self._let_go()
@@ -83,6 +86,11 @@ class Writing:
             writer.connection.execute("SAVEPOINT member")
         self._company = writer.company
 
+    def _is_to_wait(self, company: Company) -> bool:
+        """Whether another is to commit what was written; who comes first waits for their like."""
+        waiting = self._writer.turn.hurried if self._first else self._writer.waiting
+        return bool(waiting) and company.members < MOST_TOGETHER
+
     def _take_back(self) -> None:
         """Undo what this member has written."""
         writer = self._writer
@@ -93,7 +101,7 @@ class Writing:
     def _let_go(self) -> OldfriendError | None:
         """Commit for all who have written, and end the turn; what went wrong."""
         error = self._commit()
-        self._writer.turn.release()
+        self._writer.turn.hand_on()
         return error
 
     def _commit(self) -> OldfriendError | None:

@@ -68,13 +68,14 @@ _UNIT_WORDS: Final[dict[Grain, str]] = {
     "year": "year years año años an ans année jahr jahre jahren",
 }
 _UNITS: Final = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
-_LAST: Final = frozenset(
-    """last past previous pasado pasada pasados dernier dernière derniers letzte letzten letzter
-    letztes vergangene vergangenen vorige vorigen""".split()  # noqa: SIM905  (a list of words)
-)
-_THIS: Final = frozenset(
-    "this current este esta ce cette dieser diese dieses diesen diesem".split()  # noqa: SIM905
-)
+_LAST: Final = frozenset({
+    "last", "past", "previous", "pasado", "pasada", "pasados", "dernier", "dernière", "derniers",
+    "letzte", "letzten", "letzter", "letztes", "vergangene", "vergangenen", "vorige", "vorigen",
+})  # fmt: skip
+_THIS: Final = frozenset({
+    "this", "current", "este", "esta", "ce", "cette", "dieser", "diese", "dieses", "diesen",
+    "diesem",
+})  # fmt: skip
 _AGO: Final = frozenset({"ago", "hace", "vor", "atrás"})
 _THERE_IS: Final = ["y", "a"]  # French: "il y a deux ans"
 _COUNTS: Final = {

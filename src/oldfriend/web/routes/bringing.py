@@ -1,25 +1,24 @@
 """What is brought in from elsewhere, and what is taken away? Old chats in; everything out."""
 
-from collections.abc import AsyncIterator
-from typing import Annotated, Final
-from urllib.parse import quote, unquote
+from typing import Annotated
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from oldfriend.app.allowance import allowances
 from oldfriend.app.believing.undoing import undo_import
-from oldfriend.app.bringing import Parcel
 from oldfriend.app.catching_up import pause, resume, waiting_of
 from oldfriend.app.forming.rereading import likely_tokens, plan_rereading, what_rules_read
 from oldfriend.app.house import House
+from oldfriend.app.parcels import Parcel
 from oldfriend.app.wiring import likely_cost
 from oldfriend.domain.clock import from_micros, zone_named
 from oldfriend.domain.errors import NotFound
 from oldfriend.ledger.spending import DOLLAR
 from oldfriend.memory.batches import Batch, list_batches, overlapping
 from oldfriend.memory.sign_in import SignedIn
-from oldfriend.transfer.exporting import export_lines
+from oldfriend.web.handing_out import HandedOut
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.bringing import (
     Imports,
@@ -31,9 +30,7 @@ from oldfriend.web.shapes.bringing import (
     Wanted,
 )
 from oldfriend.web.showing.bringing import import_shape, parcel_shape
-from oldfriend.web.signing import Here, Me
-
-LINES_AT_ONCE: Final = 500
+from oldfriend.web.signing import Here, Me, holder, owner
 
 router = APIRouter(tags=["bring and take"])
 
@@ -74,7 +71,7 @@ async def bring(file: str, wanted: Wanted, me: Me, room: Here) -> ParcelShape:
     zone = wanted.zone or me.person.zone
     zone_named(zone)
     if not parcel.is_under_way and parcel.stage not in {"waiting", "done"}:
-        porter.bring(parcel, me=wanted.me, zone=zone)
+        porter.bring(parcel, me=wanted.me, zone=zone, now=room.house.clock())
     return await shown(room.house, parcel)
 
 
@@ -83,7 +80,8 @@ async def pause_file(file: str, me: Me, room: Here) -> ParcelShape:
     """What is written stays; importing it again goes on from there."""
     porter = room.porter
     parcel = porter.get(me.person.id, file)
-    porter.pause(parcel)
+    porter.pause(parcel, now=room.house.clock())
+    await parcel.left()
     return await shown(room.house, parcel)
 
 
@@ -91,7 +89,7 @@ async def pause_file(file: str, me: Me, room: Here) -> ParcelShape:
 async def put_away(file: str, me: Me, room: Here) -> Response:
     """The file goes; what was brought in stays."""
     porter = room.porter
-    porter.put_away(porter.get(me.person.id, file))
+    await porter.put_away(porter.get(me.person.id, file))
     return Response(status_code=204)
 
 
@@ -164,31 +162,24 @@ async def resume_reading(me: Me, room: Here) -> OldTalk:
 async def take(
     me: Me, room: Here,
     everybody: Annotated[
-        bool, Query(description="Of everybody on this install; for its owner.")
+        bool, Query(description="Of everybody on this install; for its owner, with scope admin.")
     ] = False,
-) -> StreamingResponse:  # fmt: skip
-    """All that is kept, as typed lines of JSON; `oldfriend import` brings it back."""
-    if everybody and not me.person.is_owner:
-        raise Refused(403, "Only for the owner", "Take what is yours: leave `everybody` out.")
+) -> HandedOut:  # fmt: skip
+    """All that is kept, as typed lines of JSON; `oldfriend import` brings it back.
+
+    409: it is being taken already.
+    """
+    if everybody:
+        await owner(await holder(me))
+    if room.packer.is_at_it_for(me.person.id):
+        raise Refused(409, "One at a time", "You are taking it already. Wait until that has ended.")
     now = room.house.clock()
+    packed = await room.packer.pack(
+        room.house.db, asker=me.person.id, person=None if everybody else me.person.id, now=now
+    )
     name = "everybody" if everybody else me.person.name
-    file = f"oldfriend {name} {from_micros(now, me.person.zone):%Y-%m-%d}.jsonl"
-    lines = export_lines(room.house.db, person=None if everybody else me.person.id, now=now)
-    return StreamingResponse(
-        encoded(lines), media_type="application/jsonl",
-        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file)}"},
-    )  # fmt: skip
-
-
-async def encoded(lines: AsyncIterator[str]) -> AsyncIterator[bytes]:
-    """Lines as bytes, many at once."""
-    waiting: list[str] = []
-    async for line in lines:
-        waiting.append(line)
-        if len(waiting) >= LINES_AT_ONCE:
-            yield "".join(waiting).encode()
-            waiting.clear()
-    yield "".join(waiting).encode()
+    day = f"{from_micros(now, me.person.zone):%Y-%m-%d}"
+    return HandedOut(packed, f"oldfriend {name} {day}.jsonl")
 
 
 async def shown(house: House, parcel: Parcel) -> ParcelShape:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from oldfriend.app.house import House
 from oldfriend.app.persona.approving import accept, decline, write
@@ -18,7 +18,7 @@ from oldfriend.memory.people import get_companion
 from oldfriend.memory.soul import list_souls
 from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.prompts.starting import starting_points
-from oldfriend.web.problems import Refused
+from oldfriend.web.matching import IfMatch, number_in, stale_is_412
 from oldfriend.web.shapes.character import (
     BlockShape,
     BlockWritten,
@@ -37,9 +37,6 @@ from oldfriend.web.showing.character import (
 from oldfriend.web.signing import Here, Me
 
 router = APIRouter(prefix="/character", tags=["character"])
-IfMatch = Annotated[
-    str | None, Header(max_length=40, description="`ETag` of what was read: refused if stale.")
-]
 
 
 @router.get("", summary="Who is who")
@@ -72,8 +69,9 @@ async def write_block(
     if_match: IfMatch = None,
 ) -> BlockShape:  # fmt: skip
     """In your words; what stood there stays as a version."""
-    await refuse_stale(room.house, me.person, block, if_match)
-    made = await write(room.house, me.person.id, block, written.text)
+    base = number_in(if_match)
+    with stale_is_412():
+        made = await write(room.house, me.person.id, block, written.text, base=base)
     response.headers["ETag"] = tag(made)
     return block_shape(block, made, zone=me.person.zone)
 
@@ -107,16 +105,6 @@ async def held_now(house: House, person: Person, block: BlockName) -> CoreBlock 
     """A block as it reads now; None: nothing was ever written."""
     async with house.db.reading() as tx:
         return newest(await list_versions(tx, person.id, block))
-
-
-async def refuse_stale(
-    house: House, person: Person, block: BlockName, if_match: str | None
-) -> None:
-    """Raise Refused where somebody writes over what they have not read."""
-    if if_match is not None and if_match != tag(await held_now(house, person, block)):
-        raise Refused(
-            412, "It has changed meanwhile", "Read it again; what stands there now is newer."
-        )
 
 
 def newest(versions: list[CoreBlock]) -> CoreBlock | None:

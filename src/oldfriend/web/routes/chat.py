@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
-from oldfriend.app.accepting import Line, accept, edit, open_line, stop
+from oldfriend.app.accepting import Line, accept, edit, open_page_line, stop
 from oldfriend.app.accepting import Said as Words
 from oldfriend.app.asking_again import ask_again, list_without_answer
 from oldfriend.app.house import House
@@ -41,7 +41,6 @@ from oldfriend.web.shapes.chat import (
 from oldfriend.web.showing.chat import message_shape, position_from, position_text, receipt_shape
 from oldfriend.web.signing import Here, Me
 
-CHANNEL: Final = "web"
 LAST_SEQ: Final = 1 << 62
 
 router = APIRouter(prefix="/chat", tags=["chat"])
@@ -105,7 +104,7 @@ async def say(
     house = room.house
     if said.zone is not None:
         zone_named(said.zone)
-    line = await open_line(house, person=me.person.name, channel=CHANNEL)
+    line = await open_page_line(house, me.person.id)
     words = Words(text=said.text, zone=said.zone, key=idempotency_key)
     is_seen = room.has_hands
     accepted = await accept(house, line, words, to_answer=is_seen)

@@ -9,8 +9,13 @@ from fastapi import APIRouter, Path
 
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_moment
 from oldfriend.domain.memories import Memory
-from oldfriend.memory.beliefs import list_summaries
-from oldfriend.memory.days import count_said, find_first_said, list_events_in, list_talks
+from oldfriend.memory.days import (
+    count_said,
+    find_first_said,
+    list_events_in,
+    list_summaries_of,
+    list_talks,
+)
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.days import MonthShape, WholeDay
 from oldfriend.web.showing.days import days_in_short, happened_shape, talk_shape, told_shape
@@ -48,7 +53,7 @@ async def show_day(day: Day, me: Me, room: Here) -> WholeDay:
     async with room.house.db.reading() as tx:
         talks = await list_talks(tx, me.person.id, since=since, until=until)
         events = await list_events_in(tx, me.person.id, since=since, until=until)
-        told = await list_summaries(tx, me.person.id, active=False)
+        told = await list_summaries_of(tx, me.person.id, since=since, until=until)
         around = await count_said(
             tx, me.person.id, since=Micros(since - AROUND * DAY), until=Micros(until + AROUND * DAY)
         )
@@ -57,11 +62,7 @@ async def show_day(day: Day, me: Me, room: Here) -> WholeDay:
     return WholeDay(
         day=day, talks=[talk_shape(each, zone=zone) for each in talks],
         happened=[happened_shape(each) for each in events],
-        told=[
-            told_shape(each, zone=zone)
-            for each in sorted(told, key=lambda each: (each.level, each.from_at))
-            if each.ended_at is None and each.from_at < until and each.until_at >= since
-        ],
+        told=[told_shape(each, zone=zone) for each in told],
         before=before[-1].isoformat() if before else None,
         after=after[0].isoformat() if after else None,
     )  # fmt: skip

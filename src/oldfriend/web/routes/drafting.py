@@ -36,5 +36,6 @@ async def make(material: Material, me: Me, room: Here) -> Drafted:
     )  # fmt: skip
     return Drafted(
         suggestions=[suggestion_shape(each, zone=me.person.zone) for each in made.suggestions],
-        is_rough=made.by == BY_RULES, left_out=dict(made.left_out),
+        is_rough=made.by == BY_RULES,
+        left_out=dict(made.left_out),
     )

@@ -50,6 +50,8 @@ async def do(
     if if_match is None:
         raise Refused(428, "Look first", "Ask for /forget/preview, and send its ETag as If-Match.")
     house, named = room.house, wish_from(wish, me.person.zone)
+    if named.everything:
+        await room.porter.pause_all(me.person.id, now=house.clock())
     try:
         report = await forget(
             house, me.person.id, named, orphan=wish.orphan,
@@ -57,6 +59,8 @@ async def do(
         )  # fmt: skip
     except StaleDecision as error:
         raise Refused(412, "Something has changed meanwhile", str(error)) from error
+    if named.everything:
+        await room.porter.put_all_away(me.person.id)
     return forgotten_shape(
         report, done_at=house.clock(), zone=me.person.zone, has_files=bool(house.db.files())
     )

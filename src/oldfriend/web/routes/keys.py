@@ -8,6 +8,7 @@ from oldfriend.memory.passkeys import list_passkeys, take_passkey
 from oldfriend.memory.people import list_people
 from oldfriend.memory.sign_in import list_invitations
 from oldfriend.memory.tokens import end_token, list_tokens, new_token, write_token
+from oldfriend.web.repeating import MaybeKey, Once
 from oldfriend.web.shapes.keys import (
     Asked,
     Guest,
@@ -76,16 +77,23 @@ async def show_tokens(me: Holder, room: Here) -> Tokens:
 
 
 @router.post("/tokens", status_code=201, summary="Make a token for a program")
-async def make_token(wanted: TokenWanted, me: Holder, room: Here) -> TokenMade:
+async def make_token(
+    wanted: TokenWanted, me: Holder, room: Here, deeds: Once, idempotency_key: MaybeKey = None
+) -> TokenMade:
     """What it consists of is in the answer, this once."""
-    house, secret = room.house, new_token()
+    house = room.house
     now = house.clock()
-    async with house.db.writing() as tx:
-        token = await write_token(
-            tx, me.person.id, secret, name=wanted.name, scope=wanted.scope, days=wanted.days,
-            now=now,
-        )  # fmt: skip
-    return token_made(token, secret, now=now, zone=me.person.zone)
+
+    async def make() -> TokenMade:
+        secret = new_token()
+        async with house.db.writing() as tx:
+            token = await write_token(
+                tx, me.person.id, secret, name=wanted.name, scope=wanted.scope, days=wanted.days,
+                now=now,
+            )  # fmt: skip
+        return token_made(token, secret, now=now, zone=me.person.zone)
+
+    return await deeds.once(me.person.id, idempotency_key, wanted, make, TokenMade, now=now)
 
 
 @router.delete("/tokens/{token}", status_code=204, summary="End a token")
@@ -93,6 +101,7 @@ async def drop_token(token: str, me: Holder, room: Here) -> Response:
     """It opens nothing any more, at once."""
     async with room.house.db.writing() as tx:
         await end_token(tx, me.person.id, token)
+    room.note_ending(me.person.id)
     return Response(status_code=204)
 
 
@@ -110,10 +119,20 @@ async def show_household(me: Owner, room: Here) -> Household:
 
 
 @router.post("/invitations", status_code=201, summary="Invite somebody")
-async def invite_somebody(guest: Guest, _: Owner, room: Here) -> InvitationMade:
-    """A link for them, good once, for a week; they see only what is theirs, and so do you."""
-    made = await invite(room.house, guest.name, port=room.port)
-    return InvitationMade(id=made.id, name=made.person.name, link=made.link)
+async def invite_somebody(
+    guest: Guest, me: Owner, room: Here, deeds: Once, idempotency_key: MaybeKey = None
+) -> InvitationMade:
+    """A link for them, good once, for a week; they see only what is theirs, and so do you.
+
+    422: they have a memory here already, or a way in. An earlier link of theirs is good no more.
+    """
+
+    async def make() -> InvitationMade:
+        made = await invite(room.house, guest.name, port=room.port)
+        return InvitationMade(id=made.id, name=made.person.name, link=made.link)
+
+    now = room.house.clock()
+    return await deeds.once(me.person.id, idempotency_key, guest, make, InvitationMade, now=now)
 
 
 @router.delete("/invitations/{invitation}", status_code=204, summary="End an invitation")

@@ -3,19 +3,18 @@
 from dataclasses import replace
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from oldfriend.app.believing import correcting
 from oldfriend.app.believing.history import history_of
 from oldfriend.app.believing.leafing import beliefs_named, find_by_words, leaf_through
 from oldfriend.app.believing.looking import Belief, find_belief, moment_named
-from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.leafing import Order, Wanted, count_kinds
 from oldfriend.memory.watching import list_standing
 from oldfriend.web.leafing import cursor_at, number_at, place_at, written
-from oldfriend.web.problems import Refused
+from oldfriend.web.matching import IfMatch, number_in, stale_is_412
 from oldfriend.web.room import Room
 from oldfriend.web.shapes.memories import (
     Beliefs,
@@ -42,9 +41,6 @@ Cursor = Annotated[str | None, Query(max_length=400, description="`next` of a pa
 Day = Annotated[
     str | None, Query(max_length=40, description="A day or time: as it was believed then.")
 ]
-IfMatch = Annotated[
-    str | None, Header(max_length=40, description="`etag`, as it was seen: 412 if it has changed.")
-]
 
 
 @router.get("/learned", summary="What was learned lately")
@@ -69,7 +65,7 @@ async def list_learned(
     )  # fmt: skip
 
 
-def wanted_of(  # noqa: PLR0913 -- each is a filter that can be named in the address
+async def wanted_of(  # noqa: PLR0913 -- each is a filter that can be named in the address
     me: Me, room: Here,
     kind: Annotated[list[ListedKind] | None, Query(description="Only such.")] = None,
     status: Annotated[list[Status] | None, Query(description="Only such; so no summaries.")] = None,
@@ -156,9 +152,13 @@ async def show_history(memory: str, me: Me, room: Here) -> HistoryShape:
 
 
 @router.post("/memories/{memory}/verdict", summary="Confirm, reject, pin or unpin it")
-async def judge(memory: str, judged: Judged, me: Me, room: Here, response: Response) -> BeliefShape:
-    """Decide about it; how it is then."""
-    await correcting.judge(room.house, me.person.id, judged.verdict, memory)
+async def judge(
+    memory: str, judged: Judged, me: Me, room: Here, response: Response, if_match: IfMatch = None
+) -> BeliefShape:
+    """Decide about it; how it is then. Decided once more, it is no other."""
+    base = number_in(if_match)
+    with stale_is_412():
+        await correcting.judge(room.house, me.person.id, judged.verdict, memory, base=base)
     room.house.waking.ring()
     return await shown(room, me, memory, response)
 
@@ -168,41 +168,39 @@ async def put_right(
     memory: str, corrected: Corrected, me: Me, room: Here, response: Response,
     if_match: IfMatch = None,
 ) -> BeliefShape:  # fmt: skip
-    """Say how it is, or when it is due; what is so now."""
-    base = base_in(if_match)
-    try:
-        if corrected.due is not None:
-            await correcting.set_due(room.house, me.person, memory, corrected.due, base=base)
-            base = None
-        if corrected.text is not None:
-            changed = await correcting.edit(
-                room.house, me.person.id, memory, corrected.text, value=corrected.value,
-                since=correcting.changed_on(corrected.since, me.person.zone), base=base,
-            )  # fmt: skip
-            memory = changed[0].id
-    except StaleDecision as error:
-        raise Refused(
-            412, "It has changed meanwhile",
-            "Look at it as it reads now, then say again what is right.",
-        ) from error  # fmt: skip
+    """Say how it is, or when it is due, all of it or nothing; what is so now."""
+    base, zone = number_in(if_match), me.person.zone
+    how = correcting.Correction(
+        text=corrected.text, value=corrected.value,
+        since=correcting.changed_on(corrected.since, zone),
+        due=correcting.due_on(corrected.due, zone),
+    )  # fmt: skip
+    with stale_is_412():
+        changed = await correcting.put_right(room.house, me.person.id, memory, how, base=base)
     room.house.waking.ring()
-    return await shown(room, me, memory, response)
+    return await shown(room, me, changed[0].id if changed else memory, response)
 
 
 @router.post("/memories/{memory}/merge", summary="Two that say the same become one")
-async def merge(memory: str, other: Other, me: Me, room: Here, response: Response) -> BeliefShape:
-    """The other joins it, with its words; it, as it is then."""
-    await correcting.merge(room.house, me.person.id, memory, other.other)
+async def merge(
+    memory: str, other: Other, me: Me, room: Here, response: Response, if_match: IfMatch = None
+) -> BeliefShape:
+    """The other joins it, with its words; it, as it is then. Asked again, it is refused (422)."""
+    base = number_in(if_match)
+    with stale_is_412():
+        await correcting.merge(room.house, me.person.id, memory, other.other, base=base)
     room.house.waking.ring()
     return await shown(room, me, memory, response)
 
 
 @router.post("/memories/{memory}/separate", summary="They are two, and stay so")
 async def separate(
-    memory: str, other: Other, me: Me, room: Here, response: Response
+    memory: str, other: Other, me: Me, room: Here, response: Response, if_match: IfMatch = None
 ) -> BeliefShape:
     """One that was merged into the other stands on its own words again; it, as it is then."""
-    await correcting.separate(room.house, me.person.id, memory, other.other)
+    base = number_in(if_match)
+    with stale_is_412():
+        await correcting.separate(room.house, me.person.id, memory, other.other, base=base)
     room.house.waking.ring()
     return await shown(room, me, memory, response)
 
@@ -214,13 +212,3 @@ async def shown(room: Room, me: Me, memory: str, response: Response) -> BeliefSh
     if found.base is not None:
         response.headers["ETag"] = tag_of(found.base)
     return belief_shape(found, zone=me.person.zone)
-
-
-def base_in(if_match: str | None) -> int | None:
-    """The change that somebody has seen last; None: they do not say. Raises Refused."""
-    if if_match is None or if_match.strip() == "*":
-        return None
-    number = if_match.strip().strip('"')
-    if not number.isdigit() or len(number) > 18:
-        raise Refused(412, "It has changed meanwhile", "If-Match is no ETag of ours. Look again.")
-    return int(number)

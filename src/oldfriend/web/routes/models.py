@@ -19,27 +19,13 @@ from oldfriend.app.connecting import (
     checked_provider,
     forget_provider,
     go_offline,
-    keep_embedder,
-    keep_for_role,
-    keep_local_embedder,
-    keep_model,
     keys_at_hand,
     list_offers,
-    measure_embedder,
     refuse_unfit,
-    try_model,
 )
-from oldfriend.app.connecting_speech import (
-    SPEAKERS,
-    TRANSCRIBERS,
-    keep_local_transcriber,
-    keep_speaker,
-    keep_transcriber,
-    local_model,
-    try_speaker,
-    try_transcriber,
-)
-from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelError, NotFound
+from oldfriend.app.connecting_for import Candidate, Use, keep_candidate, try_out
+from oldfriend.app.connecting_speech import SPEAKERS, TRANSCRIBERS
+from oldfriend.domain.errors import EmbeddingFailed, ModelError, NotFound
 from oldfriend.llm.catalogue import PROVIDERS, Known, is_on_this_machine
 from oldfriend.web.shapes.settings import (
     Kept,
@@ -47,7 +33,6 @@ from oldfriend.web.shapes.settings import (
     ModelWanted,
     ProviderShape,
     Tried,
-    Use,
     Usual,
 )
 from oldfriend.web.signing import Here, Owner
@@ -84,7 +69,8 @@ async def try_one(use: ForWhat, wanted: ModelWanted, _: Owner, room: Here) -> Tr
     """Have it do a little of its work: what that is sent is ours, nothing that anybody said."""
     settings, began = room.house.settings, time.monotonic()
     try:
-        works, told = True, await tried(settings, use, wanted)
+        trial = await try_out(settings, candidate_of(settings, use, wanted))
+        works, told = True, trial.told
     except (ModelError, EmbeddingFailed) as error:
         works, told = False, str(error)
     return Tried(works=works, told=told, took_ms=round((time.monotonic() - began) * 1000))
@@ -96,12 +82,12 @@ async def choose_model(
 ) -> Kept:
     """Keep the choice. With a provider's usual model for replies come its usual other ones."""
     settings = room.house.settings
-    wish = wish_of(settings, use, wanted)
-    dimension = await dimension_for(settings, use, wish)
-    key_in = await desk.take_over(
-        room, lambda now: kept(now, use, wanted, wish=wish, dimension=dimension)
+    candidate = candidate_of(settings, use, wanted)
+    dimension = (await try_out(settings, candidate)).dimension if use == "embedder" else None
+    keeping = await desk.take_over(
+        room, lambda now: keep_candidate(now, candidate, dimension=dimension)
     )
-    return Kept(key_in=key_in, takes_new_start=not is_reloadable(WRITTEN_AS[use]))
+    return Kept(key_in=keeping.key_in, takes_new_start=not is_reloadable(WRITTEN_AS[use]))
 
 
 @router.delete("/models", status_code=204, summary="Go offline")
@@ -120,70 +106,16 @@ async def forget_key(provider: str, _: Owner, room: Here, desk: AtDesk) -> Respo
     return Response(status_code=204)
 
 
-def wish_of(settings: Settings, use: Use, wanted: ModelWanted) -> Wish | None:
-    """What is wanted; None: something in this program. Raises InvalidInput."""
+def candidate_of(settings: Settings, use: Use, wanted: ModelWanted) -> Candidate:
+    """Who is to do something. Raises InvalidInput."""
     if wanted.provider == LOCAL and use in {"embedder", "transcriber"}:
-        return None
+        return Candidate(use=use, wish=None, folder=wanted.name)
     wish = Wish(
         provider=wanted.provider, name=wanted.name.strip(), base_url=wanted.base_url or None,
         kind=wanted.kind, key=wanted.key or None,
     )  # fmt: skip
     refuse_unfit(settings, wish)
-    return wish
-
-
-async def tried(settings: Settings, use: Use, wanted: ModelWanted) -> str:
-    """What a model does when it is tried. Raises ModelError, EmbeddingFailed, InvalidInput."""
-    wish = wish_of(settings, use, wanted)
-    match use:
-        case "transcriber":
-            model = local_model(wanted.name) if wish is None else wish.model
-            await try_transcriber(settings, model, wish)
-            return "It listens."
-        case "embedder" if wish is None:
-            return "It is in this program."
-        case "embedder":
-            return f"Vectors of {await measure_embedder(settings, required(wish))} numbers."
-        case "speaker":
-            voice = wanted.voice or settings.speech.voice
-            return (await try_speaker(settings, required(wish), voice)).mime
-    return await try_model(settings, required(wish))
-
-
-async def dimension_for(settings: Settings, use: Use, wish: Wish | None) -> int | None:
-    """How long the vectors of an embedder are that is to be chosen."""
-    return await measure_embedder(settings, wish) if use == "embedder" and wish else None
-
-
-def kept(
-    settings: Settings, use: Use, wanted: ModelWanted, *, wish: Wish | None, dimension: int | None
-) -> str | None:
-    """Keep a choice; where the key went, if there was one."""
-    match use:
-        case "embedder" if wish is None:
-            keep_local_embedder(settings)
-            return None
-        case "embedder":
-            assert dimension is not None
-            return keep_embedder(settings, required(wish), dimension)
-        case "transcriber" if wish is None:
-            keep_local_transcriber(settings, local_model(wanted.name))
-            return None
-        case "transcriber":
-            return keep_transcriber(settings, required(wish))
-        case "speaker":
-            voice = wanted.voice or settings.speech.voice
-            return keep_speaker(settings, required(wish), voice)
-        case "main":
-            return keep_model(settings, required(wish))[1]
-    return keep_for_role(settings, required(wish), use)
-
-
-def required(wish: Wish | None) -> Wish:
-    """A wish for what is not in this program. Raises InvalidInput."""
-    if wish is None:
-        raise InvalidInput("Name a provider.")
-    return wish
+    return Candidate(use=use, wish=wish, voice=wanted.voice or settings.speech.voice)
 
 
 def provider_shape(

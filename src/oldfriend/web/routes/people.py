@@ -9,9 +9,12 @@ from oldfriend.app.believing.acquaintances import (
     list_acquaintances,
     list_bonds,
     portrait_of,
+    rank,
 )
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import EntityKind
-from oldfriend.web.leafing import number_at, written
+from oldfriend.web.leafing import none_of_ours, read, written
 from oldfriend.web.shapes.people import Acquaintances, GraphShape, PortraitShape
 from oldfriend.web.showing.people import acquaintance_shape, graph_shape, portrait_shape
 from oldfriend.web.signing import Here, Me
@@ -31,11 +34,12 @@ async def list_people(
     async with room.house.db.reading() as tx:
         everybody = await list_acquaintances(tx, room.house, me.person.id)
     wanted = [each for each in everybody if is_wanted(each, kind, q)]
-    start = 0 if cursor is None else number_at(cursor)
-    page = wanted[start : start + limit]
+    after = None if cursor is None else rank_at(cursor)
+    left = [each for each in wanted if after is None or rank(each) > after]
+    page = left[:limit]
     return Acquaintances(
         items=[acquaintance_shape(each, zone=me.person.zone) for each in page], total=len(wanted),
-        next=written([start + limit]) if start + limit < len(wanted) else None,
+        next=written([*rank(page[-1])]) if len(left) > limit else None,
     )  # fmt: skip
 
 
@@ -52,12 +56,16 @@ async def show_one(somebody: str, me: Me, room: Here) -> PortraitShape:
     """Their ties, and what else is believed about them, each with its words."""
     async with room.house.db.reading() as tx:
         portrait = await portrait_of(tx, room.house, me.person.id, somebody)
-        everybody = await list_acquaintances(tx, room.house, me.person.id)
-    one = next(
-        (each for each in everybody if each.entity.id == portrait.itself.what.id),
-        Acquaintance(entity=portrait.entity, known=0, mentioned_at=None, to_person=()),
-    )
-    return portrait_shape(portrait, one, zone=me.person.zone)
+    return portrait_shape(portrait, zone=me.person.zone)
+
+
+def rank_at(cursor: str) -> tuple[Micros, EntityId]:
+    """Whom a page ends with, as its cursor names them. Raises Refused."""
+    match read(cursor):
+        case [int(at), str(entity)]:
+            return Micros(at), EntityId(ObjectId(entity))
+        case _:
+            raise none_of_ours()
 
 
 def is_wanted(one: Acquaintance, kinds: list[EntityKind] | None, part: str | None) -> bool:

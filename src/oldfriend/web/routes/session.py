@@ -12,6 +12,7 @@ from oldfriend.app.persona.naming import change_person
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.days import find_first_said
 from oldfriend.memory.moods import find_mood
@@ -32,6 +33,7 @@ from oldfriend.memory.sign_in import (
     refuse_guessing,
     use_link,
 )
+from oldfriend.web.matching import IfMatch, refuse_changed, stale_is_412, tag_of
 from oldfriend.web.problems import Refused
 from oldfriend.web.room import Room
 from oldfriend.web.shapes.keys import Answered, Asked
@@ -62,9 +64,10 @@ from oldfriend.web.signing import (
 router = APIRouter(tags=["session"])
 
 
-def list_troubles() -> list[str]:
+async def list_troubles(request: Request) -> list[str]:
     """Why not all work is done here; the site knows whom to ask."""
-    return []
+    told: list[str] = request.app.state.troubles()
+    return told
 
 
 @router.post("/session", summary="Sign in with a one-time link")
@@ -132,15 +135,16 @@ async def begin(
     async with house.db.writing() as tx:
         now = house.clock()
         await ensure_companion(tx, now=now)
-        if before is not None and (
-            earlier := await find_web_session(tx, print_of(before), now=now)
-        ):
+        earlier = await find_web_session(tx, print_of(before), now=now) if before else None
+        if earlier is not None:
             await end_web_session(tx, earlier.person.id, earlier.print)
         await open_web_session(
             tx, person, secret, now=now, opened_with=opened_with,
             browser=browser_named(request.headers.get("user-agent", "")),
         )  # fmt: skip
         me = await find_web_session(tx, print_of(secret), now=now)
+    if earlier is not None:
+        room.note_ending(earlier.person.id)
     assert me is not None  # it was just opened
     hand_over(request, response, room, secret)
     return signed(me, secret)
@@ -148,7 +152,11 @@ async def begin(
 
 @router.get("/session", summary="Who is signed in")
 async def who(request: Request, response: Response, me: Me, room: Here) -> Signed:
-    """The person who asks, and the token for what changes something; renewed once a day."""
+    """The person who asks, and the token for what changes something; renewed once a day.
+
+    Its ETag is for changing your name or time zone.
+    """
+    response.headers["ETag"] = tag_of_person(me.person)
     if me.is_program:
         return signed(me, "")
     house = room.house
@@ -165,6 +173,7 @@ async def sign_out(request: Request, me: InBrowser, room: Here) -> Response:
     """End this browser's session."""
     async with room.house.db.writing() as tx:
         await end_web_session(tx, me.person.id, me.print)
+    room.note_ending(me.person.id)
     response = Response(status_code=204)
     take_back(request, response, room)
     return response
@@ -184,7 +193,9 @@ async def list_sessions(me: Holder, room: Here) -> Sessions:
 async def end_others(me: Holder, room: Here) -> Ended:
     """End every session but the one that asks."""
     async with room.house.db.writing() as tx:
-        return Ended(count=await end_other_sessions(tx, me.person.id, me.print))
+        count = await end_other_sessions(tx, me.person.id, me.print)
+    room.note_ending(me.person.id)
+    return Ended(count=count)
 
 
 @router.delete("/sessions/{session}", status_code=204, summary="Sign a browser out")
@@ -193,17 +204,31 @@ async def end_session(session: str, me: Holder, room: Here) -> Response:
     async with room.house.db.writing() as tx:
         if not await end_web_session(tx, me.person.id, session):
             raise NotFound("There is no such session; it may have ended already.")
+    room.note_ending(me.person.id)
     return Response(status_code=204)
 
 
 @router.patch("/me", summary="Change your name or time zone")
-async def change_me(edited: PersonEdited, me: Me, room: Here) -> Signed:
+async def change_me(
+    edited: PersonEdited, me: Me, room: Here, response: Response, if_match: IfMatch = None
+) -> Signed:
     """Of whoever asks; what was said stays signed as it was."""
-    person = await change_person(room.house, me.person.id, name=edited.name, zone=edited.zone)
+    refuse_changed(if_match, tag_of_person(me.person))
+    base = None if if_match is None else me.person
+    with stale_is_412():
+        person = await change_person(
+            room.house, me.person.id, name=edited.name, zone=edited.zone, base=base
+        )
+    response.headers["ETag"] = tag_of_person(person)
     changed = SignedIn(
         person=person, print=me.print, expires_at=me.expires_at, is_program=me.is_program
     )
     return signed(changed, "")
+
+
+def tag_of_person(person: Person) -> str:
+    """By what it is known how somebody is called, and where they live."""
+    return tag_of(PersonEdited(name=person.name, zone=person.zone))
 
 
 @router.get("/state", summary="How things are now")

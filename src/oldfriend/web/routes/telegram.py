@@ -11,7 +11,7 @@ from oldfriend.app.choices.keys import forget_key, keep_key
 from oldfriend.app.choices.reaching import token_of
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House
-from oldfriend.app.pairing import let_go, show_code
+from oldfriend.app.pairing import let_go, show_code_of
 from oldfriend.app.wiring import name_of_bot
 from oldfriend.domain.errors import NotFound, PlatformRefused, PlatformUnavailable
 from oldfriend.memory.identities import GOOD_FOR, list_paired
@@ -19,7 +19,7 @@ from oldfriend.memory.people import get_person
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.settings import Bot, BotToken, Code, Paired, TelegramShape
 from oldfriend.web.showing.common import in_zone
-from oldfriend.web.signing import Here, Me, Owner
+from oldfriend.web.signing import Here, Holder, Me, Owner
 from oldfriend.web.taking_over import AtDesk
 
 CHANNEL: Final = "telegram"
@@ -69,11 +69,11 @@ async def disconnect(_: Owner, room: Here, desk: AtDesk) -> Response:
 
 
 @router.post("/code", status_code=201, summary="Get a code to send to the bot")
-async def new_code(me: Me, room: Here) -> Code:
+async def new_code(me: Holder, room: Here) -> Code:
     """Good once, for ten minutes: who sends it to the bot is you there. An earlier one is not."""
     house = room.house
     bot = await bot_of(house)
-    _, code = await show_code(house, me.person.name)
+    code = await show_code_of(house, me.person)
     link = None if bot is None else f"https://t.me/{bot}?start={code}"
     qr, size = (None, 0) if link is None else qr_path(link)
     return Code(
@@ -83,7 +83,7 @@ async def new_code(me: Me, room: Here) -> Code:
 
 
 @router.delete("/mine", status_code=204, summary="Be known there no more")
-async def leave(me: Me, room: Here) -> Response:
+async def leave(me: Holder, room: Here) -> Response:
     """What was said stays."""
     if not await let_go(room.house, me.person, CHANNEL):
         raise NotFound("You are not known on Telegram.")

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from oldfriend.app.accepting import open_line
+from oldfriend.app.accepting import open_page_line
 from oldfriend.app.attaching import find_sound
 from oldfriend.app.hearing import NotHeard, Reason
 from oldfriend.app.saying_aloud import say_aloud
@@ -16,7 +16,7 @@ from oldfriend.domain.sounds import EXTENSIONS, UNKNOWN, kind_of
 from oldfriend.memory.log import find_by_key, get_message
 from oldfriend.memory.talk import list_sounding
 from oldfriend.web.problems import Refused
-from oldfriend.web.routes.chat import CHANNEL, known_by
+from oldfriend.web.routes.chat import known_by
 from oldfriend.web.shapes.chat import LONGEST_KEY, MessageShape
 from oldfriend.web.showing.chat import message_shape
 from oldfriend.web.signing import Here, Me
@@ -54,7 +54,7 @@ async def say_sound(
     house = room.house
     if zone is not None:
         zone_named(zone)
-    line = await open_line(house, person=me.person.name, channel=CHANNEL)
+    line = await open_page_line(house, me.person.id)
     async with house.db.reading() as tx:
         before = await find_by_key(tx, line.person.id, line.chat.id, idempotency_key)
     if before is not None:
@@ -112,7 +112,10 @@ def part_of(wanted: str | None, length: int) -> range | None:
         start = int(asked[1])
         stop = min(int(asked[2]) + 1, length) if asked[2] else length
     if start >= stop:
-        raise Refused(416, "There is no such part", f"The recording has {length} bytes.")
+        raise Refused(
+            416, "There is no such part", f"The recording has {length} bytes.",
+            headers={"Content-Range": f"bytes */{length}"},
+        )  # fmt: skip
     return range(start, stop)
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from oldfriend.app.bringing import Stage
+from oldfriend.app.parcels import Stage
 from oldfriend.domain.trust import Role
 from oldfriend.web.shapes.common import Shape
 

@@ -61,7 +61,9 @@ class Character(Shape):
 class Material(Shape):
     """Words from which blocks can be drafted; nothing of them is kept."""
 
-    text: str = Field(min_length=1, max_length=1_000_000, examples=["An old lighthouse keeper, in no hurry …"])
+    text: str = Field(
+        min_length=1, max_length=1_000_000, examples=["An old lighthouse keeper, in no hurry …"]
+    )
     with_model: bool = Field(default=False, description="Have the small model read it.")
 
 

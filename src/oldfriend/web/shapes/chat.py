@@ -79,6 +79,7 @@ class Ground(Shape):
     kind: str
     id: str
     text: str | None = Field(description="None: it was taken out since.")
+    role: Role | None = Field(description="Of a message: who has said it.")
     speaker: str | None
     channel: str | None
     at: str | None

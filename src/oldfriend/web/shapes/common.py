@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.trust import Role, TrustClass
 
 
 class Shape(BaseModel):
@@ -16,6 +16,7 @@ class WordsShape(Shape):
 
     message: str
     quote: str
+    role: Role = Field(description="Who has said it, whatever they were called then.")
     speaker: str
     trust: TrustClass
     supports: bool

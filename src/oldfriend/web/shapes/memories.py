@@ -199,3 +199,10 @@ class Other(Shape):
     other: Annotated[str, Field(
         min_length=4, max_length=64, examples=["018e4e4f-0bb8-7000-a1db-edf045bb7786"]
     )]  # fmt: skip
+
+
+class ReadNow(Shape):
+    """What came of reading what was said."""
+
+    read: int = Field(description="So many stretches of talk were read.")
+    waiting: int = Field(description="So many wait, as a model takes its time or is paused.")

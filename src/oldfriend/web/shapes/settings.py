@@ -9,7 +9,6 @@ from oldfriend.llm.catalogue import Kind
 from oldfriend.web.shapes.common import Shape
 
 Value = bool | int | float | str | list[str] | None
-Use = Literal["main", "small", "reflect", "embedder", "transcriber", "speaker"]
 
 
 class Choice(Shape):
@@ -189,7 +188,7 @@ class LetterShape(Shape):
     due_at: str
     attempts: int
     is_parked: bool
-    error: str | None
+    error: str | None = Field(description="Of which kind it was; without its words.")
 
 
 class Letters(Shape):

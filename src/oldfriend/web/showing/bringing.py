@@ -1,6 +1,6 @@
 """How is what was brought in shown, and how far it is?"""
 
-from oldfriend.app.bringing import Parcel
+from oldfriend.app.parcels import Parcel
 from oldfriend.memory.batches import Batch
 from oldfriend.transfer.importing import Brought
 from oldfriend.transfer.inspecting import Preview

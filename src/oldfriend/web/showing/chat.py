@@ -88,6 +88,7 @@ def ground_shape(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> 
     return Ground(
         kind=thing.kind if isinstance(thing, Memory) else item.kind, id=item.object,
         text=None if thing is None else thing.text,
+        role=None if message is None else message.role,
         speaker=None if message is None else message.speaker,
         channel=None if message is None else message.channel,
         at=None if message is None else moment(message), score=round(item.score, 4),

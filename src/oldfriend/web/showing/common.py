@@ -29,7 +29,7 @@ def whole_or_none(value: JsonValue) -> int | None:
 def words_shape(words: Evidence) -> WordsShape:
     """Words for or against a belief."""
     return WordsShape(
-        message=words.message, quote=words.quote, speaker=words.speaker, trust=words.trust,
-        supports=words.stance == "supports", at=in_zone(words.said_at, words.zone),
-        channel=words.channel or None,
+        message=words.message, quote=words.quote, role=words.role, speaker=words.speaker,
+        trust=words.trust, supports=words.stance == "supports",
+        at=in_zone(words.said_at, words.zone), channel=words.channel or None,
     )  # fmt: skip

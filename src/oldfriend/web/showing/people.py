@@ -29,10 +29,11 @@ def acquaintance_shape(one: Acquaintance, *, zone: str) -> AcquaintanceShape:
     )  # fmt: skip
 
 
-def portrait_shape(portrait: Portrait, one: Acquaintance, *, zone: str) -> PortraitShape:
+def portrait_shape(portrait: Portrait, *, zone: str) -> PortraitShape:
     """Somebody, and everything believed about them."""
     return PortraitShape(
-        about=acquaintance_shape(one, zone=zone), belief=belief_shape(portrait.itself, zone=zone),
+        about=acquaintance_shape(portrait.about, zone=zone),
+        belief=belief_shape(portrait.itself, zone=zone),
         ties=[
             TieShape(
                 other=other, name=None if other is None else portrait.names.get(other),

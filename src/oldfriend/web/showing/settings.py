@@ -3,7 +3,9 @@
 import base64
 import binascii
 import json
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from oldfriend.app.allowance import Allowance
 from oldfriend.app.choices.listing import Chosen
@@ -13,6 +15,14 @@ from oldfriend.queues.counting import QUEUES
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.settings import Choice, Left, LetterShape, Sum
 from oldfriend.web.showing.common import in_zone
+
+KIND: Final = re.compile(
+    r"(?:given up after \d+ attempts: |with letter \d+: )*"
+    r"([A-Z][A-Za-z]+(?=: )|interrupted$|the platform did not answer$|\[memory\] forms is off$"
+    r"|whoever worked on it ended each time$)"
+)
+"""How an error is kept that tells its kind, and what else is kept without anybody's words."""
+OTHERWISE: Final = "something went wrong"
 
 
 def choice_shape(chosen: Chosen) -> Choice:
@@ -55,8 +65,15 @@ def letter_shape(letter: Letter, person: str | None, *, zone: str) -> LetterShap
     return LetterShape(
         id=letter_id(letter.queue, letter.lane, letter.seq), queue=letter.queue, person=person,
         since=in_zone(letter.put_at, zone), due_at=in_zone(letter.due_at, zone),
-        attempts=letter.attempts, is_parked=letter.is_parked, error=letter.error,
+        attempts=letter.attempts, is_parked=letter.is_parked,
+        error=None if letter.error is None else kind_of_error(letter.error),
     )  # fmt: skip
+
+
+def kind_of_error(told: str) -> str:
+    """What went wrong, without the words of an error, which may quote what somebody said."""
+    found = KIND.match(told)
+    return OTHERWISE if found is None else found[1]
 
 
 def letter_id(queue: Queue, lane: str, seq: int) -> str:

@@ -53,7 +53,7 @@ function Sections({ sections }) {
 function Ground({ ground, hasScore }) {
   if (ground.text === null) return html`<li>${t("gone")}</li>`;
   const isMessage = ground.kind === "message";
-  const said = isMessage ? [{ message: ground.id, quote: ground.text, speaker: ground.speaker, at: ground.at, channel: ground.channel }] : ground.words;
+  const said = isMessage ? [{ message: ground.id, quote: ground.text, role: ground.role, speaker: ground.speaker, at: ground.at, channel: ground.channel }] : ground.words;
   return html`<li class="ground">
     ${!isMessage && html`<p><${KindIcon} kind=${ground.kind} /> ${ground.text} <span class="meta">${t("i_believe")}</span></p>`}
     ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showWords(words.message)}>
@@ -62,10 +62,9 @@ function Ground({ ground, hasScore }) {
   </li>`;
 }
 
-function whoSaid({ speaker, at, channel }) {
+function whoSaid({ role, speaker, at, channel }) {
   const when = shortDayOf(at);
-  const isMe = speaker === store.me.value.name;
-  return t(isMe ? "you_said" : "other_said", { who: speaker, when, channel: channel ?? "" }).replace(/ · $/, "");
+  return t(role === "person" ? "you_said" : "other_said", { who: speaker, when, channel: channel ?? "" }).replace(/ · $/, "");
 }
 
 function writtenBy(receipt) {

@@ -10,11 +10,12 @@ const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
 /** @type {Record<string, (data?: any) => unknown>} */
 const HEARD = {
-  "chat.connection.ready": ({ mood, progress }) => {
+  "chat.connection.ready": ({ person, mood, progress }) => {
+    if (person !== store.me.value.id) return location.reload(); // somebody else has signed in beside
     store.isConnected.value = true;
     store.mood.value = mood;
     store.progress.value = progress;
-    unsent.send();
+    return unsent.send();
   },
   "chat.connection.heartbeat": () => {},
   "chat.message.user_appended": (message) => store.hear(message),
@@ -26,14 +27,32 @@ const HEARD = {
   "chat.message.failed": ({ asked, why }) => store.remark(asked, why),
   "chat.session.boundary": () => {},
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
-  "chat.settings.updated": () => store.load(),
-  "chat.history.changed": () => store.load(),
-  "memory.rewritten": () => store.rewrite().catch(() => location.reload()),
+  "chat.settings.updated": () => surely(store.readState),
+  "chat.history.changed": () => surely(store.load),
+  "memory.rewritten": () => {
+    store.clear();
+    return surely(store.load);
+  },
   "memory.thinking": ({ progress }) => (store.progress.value = progress),
 };
 for (const kind of KINDS) {
   HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);
   HEARD[`memory.${kind}.changed`] = (decided) => store.learn(decided, false);
+}
+
+const pauseMs = (failures) => PAUSES_S[Math.min(failures, PAUSES_S.length - 1)] * 1000;
+
+/** Read something, however long the house is away meanwhile. @param {() => Promise<unknown>} read */
+async function surely(read) {
+  for (let failures = 0; store.phase.value === "open"; failures++) {
+    try {
+      await read();
+      return;
+    } catch (problem) {
+      if (problem.status === 401) store.phase.value = "signed-out";
+      else await new Promise((resolve) => setTimeout(resolve, pauseMs(failures)));
+    }
+  }
 }
 
 /** Listen from a position on, for as long as the page is open. @param {string} position */
@@ -58,6 +77,7 @@ export function listen(position) {
         alive();
         failures = 0;
         if (event.lastEventId) after = event.lastEventId;
+        store.heardUntil(after);
         hear(JSON.parse(event.data));
       });
     }
@@ -70,7 +90,7 @@ export function listen(position) {
     clearTimeout(watch);
     clearTimeout(again);
     store.isConnected.value = false;
-    again = setTimeout(retry, PAUSES_S[Math.min(failures++, PAUSES_S.length - 1)] * 1000);
+    again = setTimeout(retry, pauseMs(failures++));
   }
 
   async function retry() {
@@ -90,7 +110,7 @@ export function listen(position) {
   }
 
   function rest() {
-    source.close();
+    source?.close();
     source = null;
     clearTimeout(watch);
     clearTimeout(again);
@@ -99,7 +119,7 @@ export function listen(position) {
   document.addEventListener("visibilitychange", () => {
     clearTimeout(unseen);
     if (document.hidden) unseen = setTimeout(rest, UNSEEN_S * 1000);
-    else if (!source) open();
+    else if (!source) retry();
   });
   addEventListener("online", () => store.isConnected.value || (clearTimeout(again), retry()));
   open();

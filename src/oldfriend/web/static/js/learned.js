@@ -22,6 +22,7 @@ export function Learned() {
     <${Thinking} />
     <${TakenBack} />
     ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
+    ${shown.length === 0 && !found && store.messages.value.length > 0 && html`<${ReadNow} />`}
     <ul role="list" aria-live="polite">${shown.map((each) => html`<${Line} key=${each.belief.id} decided=${each} />`)}</ul>
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
@@ -48,6 +49,21 @@ function Thinking() {
       ? t("thinking_waits", { when: shortDayOf(now.waits_until), left: now.of - now.read })
       : t("thinking_about", { days, read: now.read, of: now.of, cost });
   return html`<p class="behind" role="status">${now.of > 0 && html`<progress max=${now.of} value=${now.read} aria-hidden="true"></progress>`}<span>${told}</span></p>`;
+}
+
+/** Nothing is known yet, though something was said: it is read when the talk pauses, or now. */
+function ReadNow() {
+  const [told, setTold] = useState("");
+  const read = async () => {
+    setTold(t("learned_reading"));
+    try {
+      const { waiting } = await api.readNow();
+      setTold(t(waiting ? "learned_waits" : "learned_nothing"));
+    } catch (problem) {
+      setTold(problem.message || t("lost"));
+    }
+  };
+  return html`<p class="empty" role="status">${told || t("learned_later")} ${!told && html`<button class="quiet" onClick=${read}>${t("learned_now")}</button>`}</p>`;
 }
 
 function Search({ onFound }) {

@@ -65,9 +65,8 @@ async function sign() {
     const { options } = await api.askToSign();
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
     const signed = /** @type {PublicKeyCredential} */ (await navigator.credentials.get({ publicKey }));
-    store.me.value = await api.signWith(signed.toJSON());
-    store.phase.value = "loading";
-    begin();
+    await api.signWith(signed.toJSON());
+    location.reload(); // it may be somebody else: nothing of this page is theirs
   } catch (problem) {
     refusal.value = problem.name === "NotAllowedError" ? "" : problem.message;
   }

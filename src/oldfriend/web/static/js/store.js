@@ -103,13 +103,22 @@ export function remark(asked, why) {
   });
 }
 
-/** Have something answered after all. @param {any} message */
-export async function retry(message) {
-  await api.retry(message.id);
+/** Have something answered after all; the answer may be there before the house has agreed. @param {any} message */
+export async function retry({ id, turn }) {
+  const [ending, remark] = [endings.value[turn], remarks.value[id]];
   batch(() => {
-    remarks.value = without(remarks.value, message.id);
-    end(message.turn, "waiting");
+    remarks.value = without(remarks.value, id);
+    end(turn, "waiting");
   });
+  try {
+    await api.retry(id);
+  } catch (problem) {
+    batch(() => {
+      if (remark) remarks.value = { ...remarks.value, [id]: remark };
+      if (endings.value[turn] === "waiting") end(turn, ending);
+    });
+    throw problem;
+  }
 }
 
 const end = (turn, ending) => (endings.value = { ...endings.value, [turn]: ending });
@@ -133,14 +142,37 @@ export function learn(decided, isNew) {
   if (isNew) latest.value = decided;
 }
 
-/** Everything anew, as it is now; where from events go on. */
+let heard = ""; // the newest event that changed what stands here
+
+/** @param {string} position */
+export function heardUntil(position) {
+  heard = position;
+}
+
+const MOST_TRIES = 5; // where something new is heard each time, one is as good as the next
+
+/** An answer that is not older than what was heard while it was on its way. @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
+async function asOfNow(ask) {
+  for (let tries = 1; ; tries++) {
+    const before = heard;
+    const answer = await ask();
+    if (heard === before || tries === MOST_TRIES) return answer;
+  }
+}
+
+let shows = 0; // of several windows that are asked for, the last stays
+
+/** Everything anew, as it is now, for whoever reads back where they read; where from events go on. */
 export async function load() {
-  const [now, said, known] = await Promise.all([api.state(), api.messages(), api.learned()]);
+  const mine = ++shows;
+  const middle = hasLater.value && messages.value.at(messages.value.length / 2);
+  const window = () => (middle ? api.messagesAround(middle.id).catch(orNow) : api.messages());
+  const [now, said, known] = await asOfNow(() => Promise.all([api.state(), window(), api.learned()]));
   batch(() => {
     state.value = now;
     mood.value = now.mood;
     progress.value = now.progress;
-    show(said);
+    if (mine === shows) show(said);
     learned.value = known.items;
     earlierLearned.value = known.earlier;
     phase.value = "open";
@@ -148,8 +180,19 @@ export async function load() {
   return said.position;
 }
 
+/** The newest of the talk, where that is gone around which one has read. */
+function orNow(problem) {
+  if (problem.status !== 404) throw problem;
+  return api.messages();
+}
+
+/** How things are; what was said stays as it is. */
+export async function readState() {
+  state.value = await api.state();
+}
+
 /** Something was forgotten, here or elsewhere: nothing of it stays on the page. */
-export async function rewrite() {
+export function clear() {
   batch(() => {
     drawer.value = null;
     latest.value = null;
@@ -158,9 +201,9 @@ export async function rewrite() {
     remarks.value = {};
     messages.value = [];
     learned.value = [];
+    hasLater.value = false;
     rewritten.value += 1;
   });
-  await load();
 }
 
 /** A page of the talk, in place of what was in sight. */
@@ -173,22 +216,27 @@ function show(page) {
 }
 
 /** Back to where the talk is now. */
-export async function showNow() {
-  const page = await api.messages();
-  batch(() => show(page));
+export function showNow() {
+  return showOnly(() => api.messages());
 }
 
 /** A message with what was said around it. @param {string} id */
-export async function showAround(id) {
-  const page = await api.messagesAround(id);
-  batch(() => show(page));
+export function showAround(id) {
+  return showOnly(() => api.messagesAround(id));
+}
+
+/** @param {() => Promise<any>} ask */
+async function showOnly(ask) {
+  const mine = ++shows;
+  const page = await asOfNow(ask);
+  if (mine === shows) batch(() => show(page));
 }
 
 /** More of the talk on one side; what is then too far away on the other goes. */
 export async function extendTalk(side) {
   const first = messages.value.at(0);
   const last = messages.value.at(-1);
-  const page = await (side === "earlier" ? api.messagesBefore(first.id) : api.messagesAfter(last.id));
+  const page = await asOfNow(() => (side === "earlier" ? api.messagesBefore(first.id) : api.messagesAfter(last.id)));
   if (messages.value.at(0) !== first || messages.value.at(-1) !== last) return;
   batch(() => {
     for (const { turn, ending } of page.unanswered) end(turn, ending);

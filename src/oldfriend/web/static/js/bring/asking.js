@@ -3,6 +3,7 @@ import { signal } from "../../vendor/signals.js";
 import { ask, Problem, sendFile } from "../api.js";
 
 const LOOK_MS = 700;
+const LOST_MS = 3000; // after something went wrong
 const UNDER_WAY = ["checking", "waiting", "writing", "understanding", "reading"];
 const at = encodeURIComponent;
 
@@ -12,10 +13,47 @@ export const oldTalk = signal(null);
 export const sending = signal([]); // {name, percent, why}
 
 let timer = 0;
+let visit = null; // one for each time that somebody comes to look on; none while nobody does
 
 /** Look how things are; and again, for as long as something is under way and somebody looks on. */
-export async function look() {
+export function lookOn() {
+  visit = Symbol("visit");
+  return look();
+}
+
+export function lookAway() {
+  visit = null;
   clearTimeout(timer);
+}
+
+/** Look once; and again, for whoever looks on still. What may pass is tried again later. */
+async function look() {
+  clearTimeout(timer);
+  const mine = visit;
+  let wait = 0;
+  try {
+    wait = (await isMoving()) ? LOOK_MS : 0;
+  } catch (problem) {
+    wait = mayPass(problem) ? LOST_MS : 0;
+    throw problem;
+  } finally {
+    clearTimeout(timer);
+    if (wait && mine && mine === visit) timer = setTimeout(() => look().catch(leaveUntold), wait);
+  }
+}
+
+/** Whoever looks on sees how things were, until the house is reached again. @param {unknown} problem */
+function leaveUntold(problem) {
+  if (!(problem instanceof Problem)) throw problem;
+}
+
+/** Whether it may go well the next time. @param {unknown} problem */
+function mayPass(problem) {
+  return problem instanceof Problem && (problem.status === 0 || problem.status >= 500);
+}
+
+/** Read how things are; whether something is under way. */
+async function isMoving() {
   const before = files.value.filter(isUnderWay).length;
   const [handed, brought, old] = await Promise.all([ask("/bring/files"), before && imports.value ? null : ask("/bring/imports"), ask("/bring/reading")]);
   files.value = handed.items;
@@ -23,11 +61,7 @@ export async function look() {
   oldTalk.value = old;
   const now = files.value.filter(isUnderWay).length;
   if (before > now) imports.value = (await ask("/bring/imports")).items;
-  if (now || (old.waiting && !old.is_paused)) timer = setTimeout(look, LOOK_MS);
-}
-
-export function lookAway() {
-  clearTimeout(timer);
+  return now > 0 || (old.waiting && !old.is_paused);
 }
 
 /** @param {{stage: string}} file */

@@ -77,6 +77,7 @@ function Ending({ message }) {
   const ending = store.endings.value[message.turn];
   if (!ending || ending === "waiting") return null;
   const again = async () => {
+    setWhy("");
     try {
       await store.retry(message);
     } catch (problem) {

@@ -1,8 +1,9 @@
 // The words of the talk, on all channels: found as one types, each leads to where it was said.
-import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
 import { showWords } from "../chat.js";
 import { html } from "../html.js";
+import * as store from "../store.js";
 import { signal } from "../../vendor/signals.js";
 import { shortDayOf, t } from "../words.js";
 
@@ -21,9 +22,10 @@ export function TalkSearch({ onClose }) {
     field.current.select();
   }, []);
   const look = async (words, cursor) => {
+    const forgotten = store.rewritten.value;
     try {
       const page = words.trim() ? await api.searchTalk(words, cursor) : null;
-      if (words !== sought.value) return;
+      if (words !== sought.value || forgotten !== store.rewritten.value) return;
       setFound((before) => page && { items: [...(cursor ? before.items : []), ...page.items].slice(0, MOST_SHOWN), next: page.next });
       setWhy("");
     } catch (problem) {
@@ -33,7 +35,8 @@ export function TalkSearch({ onClose }) {
   useEffect(() => {
     const timer = setTimeout(() => look(sought.value), TYPING_MS);
     return () => clearTimeout(timer);
-  }, [sought.value]);
+  }, [sought.value, store.rewritten.value]);
+  useLayoutEffect(() => setFound(null), [store.rewritten.value]);
   const show = (id) => {
     onClose();
     showWords(id);

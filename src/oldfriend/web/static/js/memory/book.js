@@ -24,6 +24,7 @@ export const moods = signal([]);
 export const book = signal(null); // {items, total, kinds, next, of}: what is shown
 export const said = signal(null); // {words, items}: messages that were found
 export const trouble = signal("");
+export const decided = signal(0); // how often something was decided here
 export const undoable = signal(null); // {told, undo}
 
 export const isFiltered = computed(() => {
@@ -91,8 +92,20 @@ export async function readOn() {
   }
 }
 
+effect(() => {
+  if (!store.rewritten.value) return;
+  asked.abort(); // what is on its way may hold what was forgotten
+  batch(() => {
+    book.value = null;
+    said.value = null;
+    undoable.value = null;
+    tags.value = {};
+  });
+});
+
 /** What was decided about something here: it stands so at once, then as the house has it. */
 export function place(belief) {
+  decided.value += 1;
   if (!book.value) return;
   book.value = { ...book.value, items: book.value.items.map((each) => (each.id === belief.id ? belief : each)) };
 }
@@ -132,7 +145,6 @@ export function open() {
   });
   let known = store.learned.value;
   let news = 0;
-  let rewritten = store.rewritten.value;
   const stopHearing = effect(() => {
     const { value } = store.learned;
     if (value === known) return;
@@ -144,12 +156,12 @@ export function open() {
       if (!day.value && count <= MOST_READ_AGAIN) read(count);
     }, NEWS_MS);
   });
+  let forgotten = store.rewritten.value;
   const stopForgetting = effect(() => {
-    if (store.rewritten.value === rewritten) return;
-    rewritten = store.rewritten.value;
-    said.value = null;
-    undoable.value = null;
+    if (store.rewritten.value === forgotten) return;
+    forgotten = store.rewritten.value;
     read();
+    attempt(async () => (tags.value = (await house.tags()).items));
   });
   return () => {
     clearTimeout(timer);

@@ -1,8 +1,9 @@
 // What changed between two days: what was added, what ended, what is said otherwise, in words.
-import { useEffect, useState } from "../../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { follow } from "../places.js";
+import * as store from "../store.js";
 import { t } from "../words.js";
 import * as book from "./book.js";
 import { house } from "./house.js";
@@ -18,10 +19,13 @@ export function Changes() {
   const [until, setUntil] = useState(null);
   const [found, setFound] = useState(null);
   const [why, setWhy] = useState("");
+  const seen = useRef(store.rewritten.value); // how much had been forgotten when this was read
   const from = since ?? book.day.value ?? (items.findLast((each) => each.day < today) ?? items[0])?.day ?? today;
   const to = until ?? today;
   useEffect(() => {
     if (!from || !to) return undefined;
+    if (seen.current !== store.rewritten.value) setFound(null);
+    seen.current = store.rewritten.value;
     const asked = new AbortController();
     const timer = setTimeout(async () => {
       try {
@@ -35,13 +39,13 @@ export function Changes() {
       clearTimeout(timer);
       asked.abort();
     };
-  }, [from, to]);
+  }, [from, to, store.rewritten.value]);
   const readOn = async () => {
     const next = found?.next;
     if (!next || found.isReadingOn) return;
     found.isReadingOn = true;
     const page = await book.attempt(() => house.difference(from, to, next));
-    if (page) setFound({ ...page, items: [...found.items, ...page.items] });
+    if (page && seen.current === store.rewritten.value) setFound({ ...page, items: [...found.items, ...page.items] });
   };
   const Field = (label, value, set) => html`<label>${label} <input type="date" value=${value} min=${items[0]?.day} max=${today}
     onInput=${({ target }) => target.value && set(target.value)} /></label>`;

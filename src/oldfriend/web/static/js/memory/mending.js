@@ -1,6 +1,7 @@
 // Put something right, or join it with what says the same.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
+import * as store from "../store.js";
 import { t } from "../words.js";
 import * as book from "./book.js";
 import { merge } from "./deciding.js";
@@ -67,10 +68,11 @@ export function Merge({ belief, after }) {
     const page = words && (await book.attempt(() => house.alike(kinds, words.slice(0, 200))));
     setFound(page ? page.items.filter((each) => each.id !== belief.id && !each.ended_at) : []);
   };
+  useEffect(() => field.current.focus(), []);
   useEffect(() => {
-    field.current.focus();
+    setFound([]);
     look(belief.text);
-  }, []);
+  }, [store.rewritten.value]);
   const onInput = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => look(target.value.trim() || belief.text), TYPING_MS);

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
 import { html } from "../html.js";
 import { go } from "../places.js";
+import * as store from "../store.js";
 import { t } from "../words.js";
 import { house } from "./house.js";
 
@@ -17,8 +18,11 @@ export function Graph() {
   const [drawn, setDrawn] = useState(null);
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
-    house.graph().then((found) => setDrawn(laidOut(found)), (problem) => setTrouble(problem.message || t("lost")));
-  }, []);
+    let isStill = true;
+    setDrawn(null);
+    house.graph().then((found) => isStill && setDrawn(laidOut(found)), (problem) => isStill && setTrouble(problem.message || t("lost")));
+    return () => (isStill = false);
+  }, [store.rewritten.value]);
   if (trouble) return html`<p class="bad" role="alert">${trouble}</p>`;
   if (!drawn) return html`<p class="empty" role="status">${t("loading")}</p>`;
   if (!drawn.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;

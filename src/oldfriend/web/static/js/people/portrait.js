@@ -1,9 +1,11 @@
 // Somebody, or something with a name: their ties, and what else is believed about them.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { Line, Words } from "../memory/line.js";
+import { Trouble, Undo } from "../memory/aftermath.js";
+import * as book from "../memory/book.js";
 import { merge, separate } from "../memory/deciding.js";
 import { house as memory } from "../memory/house.js";
+import { Line, Words } from "../memory/line.js";
 import { follow } from "../places.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
@@ -13,21 +15,23 @@ import { KINDS } from "./kinds.js";
 export function Portrait({ id }) {
   const [one, setOne] = useState(null);
   const [trouble, setTrouble] = useState("");
-  const read = () => house.one(id).then(setOne, (problem) => setTrouble(problem.message || t("lost")));
+  useEffect(() => void (book.trouble.value = ""), [id]);
+  useEffect(() => setOne(null), [id, store.rewritten.value]);
   useEffect(() => {
-    setOne(null);
-    setTrouble("");
-    read();
-  }, [id, store.rewritten?.value]);
+    let isStill = true;
+    const show = (found, why) => isStill && (found && setOne(found), setTrouble(why));
+    house.one(id).then((found) => show(found, ""), (problem) => show(null, problem.message || t("lost")));
+    return () => (isStill = false);
+  }, [id, store.rewritten.value, book.decided.value]);
   const back = html`<p><a href="/people" onClick=${follow}>← ${t("people_all")}</a></p>`;
   if (trouble) return html`${back}<p class="bad" role="alert">${trouble}</p>`;
   if (!one) return html`${back}<p class="empty" role="status">${t("loading")}</p>`;
   const { about, belief } = one;
-  return html`${back}
+  return html`${back}<${Trouble} /><${Undo} />
     <h2>${about.name} <span class="pill">${t(KINDS[about.kind])}</span></h2>
     ${about.aliases.length > 0 && html`<p class="meta">${t("people_also", { names: about.aliases.join(", ") })}</p>`}
     ${about.description && html`<p class="lead">${about.description}</p>`}
-    ${about.status === "uncertain" && html`<${Unsure} about=${about} belief=${belief} onDecided=${read} />`}
+    ${about.status === "uncertain" && html`<${Unsure} about=${about} belief=${belief} />`}
     ${belief.words.slice(0, 3).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
     <p class="choices"><a href=${`/memory/${about.id}`} onClick=${follow}>${t("people_change")}</a>
       <a href=${`/forget/${about.id}`} onClick=${follow}>${t("forget")}</a></p>
@@ -40,17 +44,13 @@ export function Portrait({ id }) {
 }
 
 /** Whether two are one is asked of the person, who decides. */
-function Unsure({ about, belief, onDecided }) {
+function Unsure({ about, belief }) {
   const [other, setOther] = useState(null);
   useEffect(() => {
     if (about.same_as) memory.one(about.same_as).then(setOther, () => setOther(null));
   }, [about.same_as]);
-  const decide = async (act) => {
-    await act();
-    onDecided();
-  };
   if (!other) return html`<p class="pill">${t("status_tentative")}</p>`;
   return html`<p class="taken-back"><span>${t("people_same", { one: about.name, other: other.text })}</span>
-    <button onClick=${() => decide(() => merge(other, belief))}>${t("people_same_yes")}</button>
-    <button onClick=${() => decide(() => separate(other, belief.id))}>${t("people_same_no")}</button></p>`;
+    <button onClick=${() => merge(other, belief)}>${t("people_same_yes")}</button>
+    <button onClick=${() => separate(other, belief.id)}>${t("people_same_no")}</button></p>`;
 }

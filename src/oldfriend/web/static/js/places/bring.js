@@ -26,7 +26,7 @@ async function attempt(act) {
 
 export default function Bring() {
   useEffect(() => {
-    attempt(house.look);
+    attempt(house.lookOn);
     return house.lookAway;
   }, []);
   return html`<div class="bring">

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
 import { html } from "../html.js";
+import { Trouble, Undo } from "../memory/aftermath.js";
 import * as book from "../memory/book.js";
 import { Changes } from "../memory/changes.js";
 import { Moods } from "../memory/chart.js";
@@ -23,12 +24,12 @@ export default function Memory() {
       <h2>${t("memory_title")}</h2>
       <${Slider} />
       <${Filters} />
-      ${book.trouble.value && html`<p class="bad" role="alert">${book.trouble.value === "lost" ? t("lost") : book.trouble.value}</p>`}
+      <${Trouble} />
       <${Said} />
       <${Book} />
     </div>
     ${beside && html`<${Beside} name=${beside} />`}
-    <${Undo} />
+    <${Undo} after=${() => book.read(book.book.value?.items.length ?? 0)} />
   </div>`;
 }
 
@@ -62,17 +63,7 @@ function Said() {
   if (!found?.items.length || found.words !== book.filters.value.q) return null;
   return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: many(found.items.length) })}</summary>
     <ul role="list">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => showWords(each.id)}>
-      <q>${each.text}</q> <span class="where">${[each.speaker === store.me.value?.name ? "" : each.speaker, shortDayOf(each.at), each.channel].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
-}
-
-function Undo() {
-  const offered = book.undoable.value;
-  const undo = async () => {
-    book.undoable.value = null;
-    await offered.undo();
-    book.read(book.book.value?.items.length ?? 0);
-  };
-  return html`<div class="undo-place" role="status">${offered && html`<p class="taken-back"><span>${offered.told}</span><button onClick=${undo}>${t("undo")}</button></p>`}</div>`;
+      <q>${each.text}</q> <span class="where">${[each.role === "person" ? "" : each.speaker, shortDayOf(each.at), each.channel].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
 }
 
 function Beside({ name }) {

@@ -1,6 +1,6 @@
 // People: who and what is known by name, as cards, as a drawing of their ties, and one at a time.
 import { useEffect, useRef } from "../../vendor/hooks.js";
-import { signal } from "../../vendor/signals.js";
+import { effect, signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
 import { Graph } from "../people/graph.js";
 import { house } from "../people/house.js";
@@ -16,21 +16,39 @@ const page = signal(null); // {items, total, next}
 const part = signal("");
 const kinds = signal([]);
 const trouble = signal("");
-let isReading = false;
+let asked = 0; // of several answers, the one asked for last counts
+let isReadingOn = false;
 
-async function read(from = null) {
-  if (isReading && from) return;
-  isReading = true;
-  const asked = [part.value, kinds.value];
+effect(() => {
+  if (!store.rewritten.value) return;
+  asked += 1; // what is on its way may hold what was forgotten
+  page.value = null;
+});
+
+async function read() {
+  const mine = ++asked;
+  await show(mine, null, (found) => found);
+}
+
+/** The next page, each of whom is there once: whoever is mentioned meanwhile has moved to the top. */
+async function readOn() {
+  if (!page.value?.next || isReadingOn) return;
+  isReadingOn = true;
+  await show(asked, page.value.next, (found) => {
+    const known = new Set(page.value.items.map((each) => each.id));
+    return { ...found, items: [...page.value.items, ...found.items.filter((each) => !known.has(each.id))] };
+  });
+  isReadingOn = false;
+}
+
+async function show(mine, from, joined) {
   try {
-    const found = await house.list(...asked, from);
-    if (asked[0] !== part.value || asked[1] !== kinds.value) return;
-    page.value = from ? { ...found, items: [...page.value.items, ...found.items] } : found;
+    const found = await house.list(part.value, kinds.value, from);
+    if (mine !== asked) return;
+    page.value = joined(found);
     trouble.value = "";
   } catch (problem) {
-    trouble.value = problem.message || t("lost");
-  } finally {
-    isReading = false;
+    if (mine === asked) trouble.value = problem.message || t("lost");
   }
 }
 
@@ -49,7 +67,7 @@ function Cards() {
   const timer = useRef(0);
   useEffect(() => {
     read();
-  }, [store.rewritten?.value]);
+  }, [store.rewritten.value]);
   const look = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
@@ -68,7 +86,7 @@ function Cards() {
     ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
     ${shown && !shown.items.length && html`<p class="empty">${t(part.value || kinds.value.length ? "people_none_so" : "people_none")}</p>`}
     ${shown && shown.items.length > 0 && html`<${Rows} items=${shown.items} keyOf=${(each) => each.id} draw=${(one) => html`<${Card} one=${one} />`}
-      total=${shown.total} label=${t("people_title")} of=${`${part.value} ${kinds.value}`} onNearEnd=${() => shown.next && read(shown.next)} />`}`;
+      total=${shown.total} label=${t("people_title")} of=${`${part.value} ${kinds.value}`} onNearEnd=${readOn} />`}`;
 }
 
 function Card({ one }) {

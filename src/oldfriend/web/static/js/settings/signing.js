@@ -32,13 +32,16 @@ export function YouSection() {
       ${here !== me.zone && html`<button onClick=${() => change({ zone: here }, { zone: me.zone }, t("settings_zone"))}>${t("settings_zone_use", { zone: here })}</button>`}</span>
       <p class="hint">${t("settings_zone_hint")}</p></div>
     <${Trouble} text=${trouble} />
-    <p class="choices"><button onClick=${leave}>${t("sign_out")}</button></p></${Section}>`;
+    <p class="choices"><button onClick=${() => run(leave)}>${t("sign_out")}</button></p></${Section}>`;
 }
 
 const taken = ({ name, zone }) => ({ name, zone });
 
+/** Sign out; whose session is over already is out. */
 async function leave() {
-  await api.signOut();
+  await api.signOut().catch((problem) => {
+    if (problem.status !== 401) throw problem;
+  });
   unsent.leave();
   location.assign("/");
 }

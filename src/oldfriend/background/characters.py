@@ -1,8 +1,9 @@
 """How are traditional Chinese characters written in simplified ones? One for one, the common ones.
 
-Only for looking words up: what was said stays as it was written. Knows no words.
+Mostly for looking words up: what was said stays as it was written. Knows no words.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 _PAIRS: Final = (
@@ -42,3 +43,27 @@ _PAIRS: Final = (
 )
 SIMPLIFIED: Final = str.maketrans({pair[0]: pair[1] for pair in _PAIRS.split()})
 """For ``str.translate``: what is said in either script is found by the same words."""
+
+
+def both_scripts() -> Mapping[str, str]:
+    """Each simplified character with the traditional ones that are written so."""
+    found: dict[str, str] = {}
+    for pair in _PAIRS.split():
+        traditional, simplified = pair[0], pair[1]
+        found[simplified] = found.get(simplified, simplified) + traditional
+    return found
+
+
+_OF_BOTH: Final = "后里只面斗布占并系松台才云征几划于克干冲舍种丑秋家回谷向仆姜余郁游卷板"
+"""Characters that are written in traditional texts, too."""
+TRADITIONAL: Final = str.maketrans({
+    one: variants[1]
+    for one, variants in both_scripts().items()
+    if len(variants) == 2 and one not in _OF_BOTH
+})  # fmt: skip
+"""For words of ours; a character that may stand for several stays as it is."""
+
+
+def is_traditional(text: str) -> bool:
+    """Whether a character in a text is written in traditional Chinese only."""
+    return not text.isascii() and text.translate(SIMPLIFIED) != text

@@ -1,0 +1,88 @@
+"""How heavy is it to be there for pages? Until it is ready, and while hundreds are open."""
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from oldfriend.app.wiring import open_house
+from oldfriend.evals.measuring import Measure, Scope, at_most, not_measured
+from oldfriend.evals.processes import median_processor_s
+from oldfriend.evals.serving import Line, connected, serving, token_for
+from oldfriend.evals.stores import settings_in
+
+PAGES_EACH: Final = 30
+"""Of one person, who may have 32."""
+OPENED_S: Final = 60.0
+SETTLED_S: Final = 2.0
+MOST_MB_EACH: Final = 60 / 500
+FRAMEWORK: Final = "import fastapi, uvicorn"
+
+
+async def measure_page_weight(scope: Scope) -> list[Measure]:
+    """Becoming ready, and open pages on which nothing happens."""
+    pages, times = (60, 2) if scope.quick else (500, 5)
+    ready, idle = "serve until it is ready", f"{pages} open pages on which nothing happens"
+    try:
+        return [await measure_ready(ready, times), await measure_open(idle, pages)]
+    except FileNotFoundError:
+        return [not_measured(name, "needs Linux's /proc") for name in (ready, idle)]
+
+
+async def measure_ready(name: str, times: int) -> Measure:
+    """What a process takes of a processor until it says that it is ready."""
+    taken: list[float] = []
+    bare = [sys.executable, "-c", FRAMEWORK]
+    with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
+        async with open_house(settings_in(Path(folder))) as house:
+            await token_for(house, "Ana")
+        for _ in range(times):
+            async with serving(Path(folder)) as server:
+                taken.append(server.processor_ms / 1000)
+    reference = median_processor_s([bare] * times)
+    return Measure(
+        name=name, value=sorted(taken)[len(taken) // 2], unit="s", reference=reference,
+        target=at_most(4), note=f"reference: {FRAMEWORK}",
+    )  # fmt: skip
+
+
+async def measure_open(name: str, pages: int) -> Measure:
+    """What a process holds more with so many pages open than with none."""
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="oldfriend-bench-")))
+        async with open_house(settings_in(folder)) as house:
+            people = range(-(-pages // PAGES_EACH))
+            tokens = [await token_for(house, f"Ana {number}") for number in people]
+        server = await stack.enter_async_context(serving(folder))
+        await asyncio.sleep(SETTLED_S)
+        before = server.resident_mb
+        listening = await stack.enter_async_context(asyncio.TaskGroup())
+        opened = asyncio.Semaphore(0)
+        lines = [
+            await stack.enter_async_context(connected(server, tokens[page // PAGES_EACH]))
+            for page in range(pages)
+        ]
+        tasks = [listening.create_task(listen(line, opened)) for line in lines]
+        async with asyncio.timeout(OPENED_S):
+            for _ in tasks:
+                await opened.acquire()
+        await asyncio.sleep(SETTLED_S)
+        more = server.resident_mb - before
+        for task in tasks:
+            task.cancel()
+    return Measure(
+        name=name, value=max(more, 0.0), unit="MB", target=at_most(MOST_MB_EACH * pages),
+        note="more than with none",
+    )  # fmt: skip
+
+
+async def listen(line: Line, opened: asyncio.Semaphore) -> None:
+    """Have a page open, and say when it is."""
+
+    def hear(topic: bytes, _: bytes) -> None:
+        if topic.endswith(b".ready"):
+            opened.release()
+
+    await line.hear("/api/v1/chat/events", hear)

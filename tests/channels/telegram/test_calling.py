@@ -1,0 +1,228 @@
+"""Calls go out on connections that are kept; whatever a server does, each ends as it should."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from telegram.error import NetworkError, TimedOut
+from telegram.request import RequestData
+from telegram.request._requestparameter import RequestParameter
+
+from oldfriend.channels.telegram import calling
+from oldfriend.channels.telegram.calling import AT_ONCE, Calls, server_of
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+Reply = Callable[["Far", asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class Far:
+    """The other end: what has reached it, and how it answers the next calls."""
+
+    replies: list[bytes | Reply] = field(default_factory=list)
+    connections: int = 0
+    calls: list[bytes] = field(default_factory=list)
+    url: str = ""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    inside: int = 0
+    most_inside: int = 0
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one call after the other, and hang up."""
+        self.connections += 1
+        while head := await read_head(reader):
+            length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            self.calls.append(head + await reader.readexactly(length))
+            reply = self.replies.pop(0) if self.replies else OK
+            if isinstance(reply, bytes):
+                writer.write(reply)
+            else:
+                await reply(self, writer)
+            if writer.is_closing():
+                break
+        writer.close()
+
+
+async def read_head(reader: asyncio.StreamReader) -> bytes:
+    """The lines before what is said; nothing at the end."""
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+@asynccontextmanager
+async def a_server(*replies: bytes | Reply) -> AsyncIterator[tuple[Far, Calls]]:
+    """Somebody to call, and who calls them."""
+    far = Far(replies=[*replies])
+    async with asyncio.TaskGroup() as talks:
+
+        def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            talks.create_task(far.talk(reader, writer))
+
+        server = await asyncio.start_server(hear, "127.0.0.1", 0)
+        far.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        calls = Calls(far.url)
+        await calls.initialize()
+        try:
+            yield far, calls
+        finally:
+            await calls.shutdown()
+            far.over.set()
+            server.close()
+
+
+async def call(far: Far, calls: Calls, **parameters: str) -> tuple[int, bytes]:
+    """One call."""
+    return await calls.do_request(f"{far.url}/bot1:x/aMethod", "POST", said(**parameters))
+
+
+def said(**parameters: str) -> RequestData:
+    """The parameters of a call, as the library hands them over."""
+    return RequestData([RequestParameter.from_input(*each) for each in parameters.items()])
+
+
+async def hang_up(far: Far, writer: asyncio.StreamWriter) -> None:
+    """Say nothing more."""
+    writer.close()
+
+
+async def answer_and_hang_up(far: Far, writer: asyncio.StreamWriter) -> None:
+    """Without saying that nothing more is to be said on this connection."""
+    writer.write(OK)
+    await writer.drain()
+    writer.close()
+
+
+async def never_answer(far: Far, writer: asyncio.StreamWriter) -> None:
+    """Not within any time."""
+    await far.over.wait()
+
+
+async def answer_late(far: Far, writer: asyncio.StreamWriter) -> None:
+    """And count how many wait meanwhile."""
+    far.inside += 1
+    far.most_inside = max(far.most_inside, far.inside)
+    await asyncio.sleep(0.05)
+    far.inside -= 1
+    writer.write(OK)
+
+
+async def test_one_call_after_the_other_uses_one_connection() -> None:
+    """What is said arrives as it was said, in any script."""
+    async with a_server() as (far, calls):
+        for text in ("a b&c", "漢字 😀"):
+            assert await call(far, calls, text=text) == (200, b"{}")
+
+    assert far.connections == 1
+    assert b"POST /bot1:x/aMethod HTTP/1.1" in far.calls[0]
+    assert far.calls[0].endswith(b"\r\n\r\ntext=a+b%26c")
+    assert far.calls[1].endswith(b"text=%E6%BC%A2%E5%AD%97+%F0%9F%98%80")
+
+
+async def test_a_connection_that_is_gone_is_not_used_again() -> None:
+    """Nor one on which something came that nobody has asked for."""
+    unasked = OK + b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n"
+    async with a_server(answer_and_hang_up, unasked) as (far, calls):
+        for _ in range(3):
+            assert await call(far, calls) == (200, b"{}")
+            await asyncio.sleep(0.05)
+
+    assert far.connections == 3
+
+
+async def test_answers_in_pieces_are_put_together() -> None:
+    """Whether their length is told before, piece by piece, or by the end."""
+    chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n1\r\n \r\n0\r\n\r\n"
+
+    async def until_the_end(far: Far, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n{")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+        writer.write(b"}")
+        writer.close()
+
+    async with a_server(chunked, until_the_end) as (far, calls):
+        assert await call(far, calls) == (200, b"{} ")
+        assert await call(far, calls) == (404, b"{}")
+        assert await call(far, calls) == (200, b"{}")
+
+    assert far.connections == 2
+
+
+@pytest.mark.parametrize(
+    "broken", [hang_up, b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", b"nonsense\r\n\r\n"]
+)
+async def test_what_breaks_is_told_and_the_next_call_is_a_new_one(broken: bytes | Reply) -> None:
+    """Nothing is sent twice by itself: nobody knows whether it was done."""
+
+    async def break_off(far: Far, writer: asyncio.StreamWriter) -> None:
+        if isinstance(broken, bytes):
+            writer.write(broken)
+            await writer.drain()
+        writer.close()
+
+    async with a_server(break_off) as (far, calls):
+        with pytest.raises(NetworkError):
+            await call(far, calls)
+        assert len(far.calls) == 1
+
+        assert await call(far, calls) == (200, b"{}")
+
+
+async def test_nobody_there_is_told() -> None:
+    """As everything that may pass."""
+    async with a_server() as (far, calls):
+        pass
+
+    with pytest.raises(NetworkError):
+        await call(far, calls)
+
+
+async def test_who_does_not_answer_is_not_waited_for_too_long() -> None:
+    """As long as was asked for; the connection is not used for anything else."""
+    async with a_server(never_answer) as (far, calls):
+        with pytest.raises(TimedOut):
+            await calls.do_request(f"{far.url}/bot1:x/a", "POST", None, read_timeout=0.1)
+        assert await call(far, calls) == (200, b"{}")
+
+    assert far.connections == 2
+
+
+async def test_there_are_only_so_many_at_once() -> None:
+    """All others wait for their turn."""
+    late = [answer_late] * (AT_ONCE + 20)
+    async with a_server(*late) as (far, calls), asyncio.TaskGroup() as everybody:
+        for _ in late:
+            everybody.create_task(call(far, calls))
+
+    assert far.most_inside == far.connections == AT_ONCE
+
+
+async def test_a_proxy_is_asked_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the environment says; hosts that need none are reached without it."""
+    async with a_server() as (far, _):
+        monkeypatch.setenv("http_proxy", far.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        calls = Calls("http://telegram.invalid")
+        answered = await calls.do_request("http://telegram.invalid/bot1:x/a", "POST", said(a="b"))
+        await calls.shutdown()
+
+        assert answered == (200, b"{}")
+        assert far.calls[0].startswith(b"POST http://telegram.invalid/bot1:x/a")
+    monkeypatch.setenv("no_proxy", "telegram.invalid")
+    assert not server_of("http://telegram.invalid").is_behind_a_proxy
+
+
+async def test_what_was_silent_for_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stands between may have forgotten it."""
+    monkeypatch.setattr(calling, "KEPT_S", 0.05)
+    async with a_server() as (far, calls):
+        for _ in range(2):
+            await call(far, calls)
+            await asyncio.sleep(0.1)
+
+    assert far.connections == 2

@@ -1,0 +1,60 @@
+"""What is measured of the page is a real process, asked as a browser asks it, beside a bare one."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from oldfriend.evals.page_events import measure_first_word
+from oldfriend.evals.page_lists import API, PATHS, answer_to, beside_bare, both
+from oldfriend.evals.page_weight import measure_open
+from oldfriend.evals.processes import ProcessFailed
+from oldfriend.evals.serving import Server, connected
+
+Both = tuple[Server, Server, str]
+
+
+@pytest.fixture
+async def servers() -> AsyncIterator[Both]:
+    """Ours and the bare one, with a short history."""
+    async with both(messages=75, beliefs=60) as found:
+        yield found
+
+
+async def test_the_bare_routes_answer_as_ours_do(servers: Both) -> None:
+    """To the letter, and each is measured beside the other; who shows no token learns nothing."""
+    ours, bare, token = servers
+    async with AsyncExitStack() as stack:
+        to_ours = await stack.enter_async_context(connected(ours, token))
+        to_bare = await stack.enter_async_context(connected(bare))
+        stranger = await stack.enter_async_context(connected(ours))
+        answers = [
+            (await answer_to(to_ours, API + path), await answer_to(to_bare, path)) for path in PATHS
+        ]
+        with pytest.raises(ProcessFailed, match="401"):
+            await answer_to(stranger, f"{API}/memories")
+    measured = await beside_bare("beliefs", "/memories", (ours, bare), token, 1)
+
+    assert all(one == other for one, other in answers)
+    assert all(b'"items":[{' in one for one, _ in answers)
+    assert measured.value is not None
+    assert measured.reference is not None
+    assert measured.value > measured.reference > 0
+
+
+async def test_open_pages_are_counted_once_all_of_them_listen() -> None:
+    """More of them than one person may have open."""
+    measured = await measure_open("pages", 35)
+
+    assert measured.value is not None
+    assert 0 <= measured.value < 35
+    assert measured.target is not None
+
+
+async def test_a_page_hears_a_model_after_it_has_begun() -> None:
+    """Ours and the bare handler's, in one run; each page of the one who asked."""
+    measured = await measure_first_word(rounds=1)
+
+    assert measured.value is not None
+    assert measured.reference is not None
+    assert min(measured.value, measured.reference) > 0

@@ -1,0 +1,153 @@
+"""The page for those who see little, hear nothing, or use a keyboard alone: every place of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.pages import new_link
+from tests.packages import installed, why_not_here
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+TOOLS = Path(__file__).parents[1] / "page_tools"
+PLACES = (
+    "/", "/memory", "/people", "/people/graph", "/days", "/bring", "/settings", "/forget",
+    "/welcome",
+)  # fmt: skip
+WIDE, PHONE = {"width": 1360, "height": 860}, {"width": 390, "height": 800}
+TALK = (
+    "Remember that my sister Ana was born in Porto.", "My dog is called Rufus.",
+    "I like green tea in the morning.", "Where was Ana born?",
+)  # fmt: skip
+SERIOUS = """async () => {
+  await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)));
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => html + failureSummary)}`);
+}"""
+FOCUSED = """() => {
+  const one = document.activeElement;
+  if (!one || one === document.body) return null;
+  window.passed ??= new Map();
+  if (!window.passed.has(one)) window.passed.set(one, window.passed.size);
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+  const around = one.closest("label, .composer, .field, li") ?? one;
+  const inside = getComputedStyle(around);
+  const shown = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+  const box = one.getBoundingClientRect();
+  const isShown = shown({ outlineStyle, outlineWidth }) || boxShadow !== "none" || shown(inside);
+  return {
+    place: window.passed.get(one), html: one.outerHTML.slice(0, 160), isShown,
+    isInSight: box.width > 0 && box.bottom > 0 && box.top < innerHeight,
+  };
+}"""
+UNREACHED = """() => [...document.querySelectorAll(
+    "button, a[href], input, select, textarea, summary")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled
+    && !window.passed?.has(one) && one.closest("[inert]") === null
+    && !(one.tabIndex < 0 && one.closest("[tabindex='0'], [role=list], [role=listbox]"))
+    && !(one.type === "radio"
+      && [...document.getElementsByName(one.name)].some((other) => window.passed.has(other))))
+  .map((one) => one.outerHTML.slice(0, 160))"""
+MOST_STEPS = 150
+SETTLED_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """A page of somebody with something in it, and how to come in again."""
+
+    browser: Browser
+    origin: str
+    state: object
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """One process and one browser for all of these."""
+    program = on_any_port(Program(data=tmp_path_factory.mktemp("everybody") / "data"))
+    with served(program), opened_browser() as browser:
+        link = new_link(program)
+        context = browser.new_context(locale="en-GB")
+        page = context.new_page()
+        page.goto(link)
+        for each in TALK:
+            say(page, each)
+        program.done("consolidate", "--now")
+        yield Home(browser=browser, origin=link.partition("/#")[0], state=context.storage_state())
+
+
+@contextmanager
+def visitor(home: Home, **how: object) -> Iterator[Page]:
+    """A browser of the owner's, in which nothing moves."""
+    context = home.browser.new_context(
+        locale="en-GB", storage_state=home.state, reduced_motion="reduce", bypass_csp=True, **how
+    )
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def go(page: Page, address: str) -> None:
+    """Go to a place, until it is drawn."""
+    page.goto(address)
+    page.locator("main, .welcome").first.wait_for()
+    page.wait_for_timeout(SETTLED_MS)
+
+
+@pytest.mark.skipif(why_not_here() is not None, reason=f"axe: {why_not_here()}")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_nothing_keeps_anybody_out(home: Home, theme: str, size: dict[str, int]) -> None:
+    """Axe finds nothing serious in any place, with something in each."""
+    axe = installed("axe-core", of=TOOLS) / "axe.min.js"
+    found = {}
+    with visitor(home, color_scheme=theme, viewport=size) as page:
+        for place in PLACES:
+            go(page, home.origin + place)
+            page.add_script_tag(path=axe)
+            found[place] = page.evaluate(SERIOUS)
+
+    assert {place: told for place, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_place_can_be_walked_through_by_keyboard(home: Home, place: str) -> None:
+    """Each button is reached by Tab, and shows that it is."""
+    with visitor(home, viewport=WIDE) as page:
+        go(page, home.origin + place)
+        seen, hidden = walked(page)
+        unreached = page.evaluate(UNREACHED)
+
+    assert len(seen) > 1
+    assert hidden == []
+    assert unreached == []
+
+
+def walked(page: Page) -> tuple[set[int], list[str]]:
+    """What Tab comes by until it is round, and what of it does not show that it is focused."""
+    seen: set[int] = set()
+    hidden: list[str] = []
+    last = -1
+    for _ in range(MOST_STEPS):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        if focused is None:
+            continue  # between the end of the page and its beginning
+        place = focused["place"]
+        if place == last:
+            continue  # a field of several parts
+        if place in seen:
+            break
+        seen.add(place)
+        last = place
+        if not (focused["isShown"] and focused["isInSight"]):
+            hidden.append(focused["html"])
+    return seen, hidden
