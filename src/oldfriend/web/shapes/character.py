@@ -85,9 +85,7 @@ class Drafted(Shape):
 class BlockWritten(Shape):
     """What a block is to say; empty words empty it."""
 
-    text: str = Field(
-        max_length=4 * LONGEST_BLOCK, examples=["Warm, exact, and never in a hurry."]
-    )
+    text: str = Field(max_length=4 * LONGEST_BLOCK, examples=["Warm, exact, and never in a hurry."])
 
 
 class VersionShape(Shape):
