@@ -15,6 +15,8 @@ from oldfriend.domain.letters import Claim, Letter
 from oldfriend.queues.inbox import list_notices, word_of
 from oldfriend.queues.lanes import extend, fail, release
 
+INTERRUPTED = "interrupted"
+"""What is noted of a letter that was given back unfinished."""
 LOOK_EVERY_S = 0.5
 """How long a person who says stop may have to wait for it."""
 LONGEST_GOODBYE_S = 2.0
@@ -59,7 +61,7 @@ class Hold:
             async with asyncio.timeout(LONGEST_GOODBYE_S), self._house.db.writing() as tx:
                 if unfinished is not None:
                     await fail(
-                        tx, self.claim, unfinished, error="interrupted", now=now, retry_at=again,
+                        tx, self.claim, unfinished, error=INTERRUPTED, now=now, retry_at=again,
                         counts=False,
                     )  # fmt: skip
                 await release(tx, self.claim, now=now)

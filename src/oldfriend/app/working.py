@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from oldfriend.app.answering import work_on
 from oldfriend.app.delivering import deliver
 from oldfriend.app.forming.tending import cut_at_shutdown
-from oldfriend.app.holding import Hold
+from oldfriend.app.holding import INTERRUPTED, Hold
 from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs, plan_jobs
 from oldfriend.app.running.keeping import at_most
@@ -120,9 +120,14 @@ class Room:
 
 
 def is_suspect(held: Claim) -> bool:
-    """Whether what is next in a lane has taken down whoever began it, or was beside what did."""
-    is_told = not held.given_up  # else there is somebody to be told, by whoever holds this claim
-    return is_told and bool(held.letters) and held.letters[0].attempts > DIED_IN_COMPANY
+    """Whether what is next in a lane has taken down whoever began it, or was beside what did.
+
+    What has failed by itself has taken nobody down.
+    """
+    if held.given_up or not held.letters:  # somebody is to be told, by whoever holds this claim
+        return False
+    first = held.letters[0]
+    return first.attempts > DIED_IN_COMPANY and first.error in {None, INTERRUPTED}
 
 
 async def do_alone(house: House, do: Do, held: Claim, room: Room, stopping: asyncio.Event) -> None:
