@@ -22,7 +22,7 @@ SOURCE = Path(oldfriend.__path__[0])
 WRITES = frozenset({"write_block", "write_style"})
 APPROVES = frozenset({"write", "restyle", "start_from", "accept"})
 APPROVING = "app/persona/approving.py"
-ACTS = {"cli/core.py", "cli/core_reviewing.py"}
+ACTS = {"cli/core.py", "cli/core_reviewing.py", "web/routes/character.py"}
 """Where people act: only from there does anything become a block."""
 
 

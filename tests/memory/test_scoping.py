@@ -415,6 +415,7 @@ async def link(tx: Recorder, friend: Friend) -> None:
     await groups.list_members(tx, channel, place)
     await groups.be_in_group(tx, person, channel=channel, address=f"group {place}", now=0)
     assert await groups.is_group(tx, person)
+    await groups.list_chats_in_groups(tx, person)
     assert await groups.be_out_of_group(tx, person, channel) == 1
     companion = await people.ensure_companion(tx, now=0)
     await people.ensure_chat(
@@ -495,6 +496,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await days.find_first_said(tx, person)
     await days.count_said(tx, person, since=0, until=1 << 60)
     await days.list_talks(tx, person, since=0, until=1 << 60)
+    await days.list_summaries_of(tx, person, since=0, until=1 << 60)
     await days.list_events_in(tx, person, since=0, until=1 << 60)
     await segments.count_ended_since(tx, person, 0)
 
