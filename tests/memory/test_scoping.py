@@ -494,6 +494,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
         await windows.list_sounding(tx, person, [said.id])
     await receipts.remove_receipt(tx, person, TurnId("none"))
     await days.find_first_said(tx, person)
+    await evidence.list_last_said(tx, person)
     await days.count_said(tx, person, since=0, until=1 << 60)
     await days.list_talks(tx, person, since=0, until=1 << 60)
     await days.list_summaries_of(tx, person, since=0, until=1 << 60)
