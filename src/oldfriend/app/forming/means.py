@@ -4,6 +4,7 @@ What was imported is read by rules until the person has agreed to have a model r
 life of chats may cost something, and leaves the machine.
 """
 
+import asyncio
 from functools import partial
 from typing import Final, Literal
 
@@ -70,8 +71,8 @@ def is_for_model(house: House, segment: Segment, by: By) -> bool:
 
 
 async def read_rules(material: Material) -> Extraction:
-    """Read by rules, which ask nobody."""
-    return read_by_rules(material)
+    """Read by rules, which ask nobody; their books take seconds to open, and others go on."""
+    return await asyncio.to_thread(read_by_rules, material)
 
 
 async def is_same(model: Model, one: Told, other: Told) -> bool:
