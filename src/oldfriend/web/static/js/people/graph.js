@@ -62,9 +62,9 @@ function Drawing({ drawn }) {
     ${drawn.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
       x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
     ${drawn.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== meant ? "is-faint" : ""}`}
-      transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === ME ? null : 0} role=${each.id === ME ? null : "link"}
+      transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === ME ? -1 : 0} role=${each.id === ME ? null : "link"}
       aria-label=${each.name} onClick=${() => open(each.id)} onKeyDown=${(event) => onKey(event, each.id)}
-      onMouseEnter=${() => setMeant(each.id)} onFocus=${() => setMeant(each.id)} onBlur=${() => setMeant(null)}>
+      onMouseEnter=${() => setMeant(each.id)} onFocus=${each.id === ME ? null : () => setMeant(each.id)} onBlur=${each.id === ME ? null : () => setMeant(null)}>
       <circle r=${each.id === ME ? 15 : 7 + Math.min(7, Math.sqrt(each.known))} /><text y=${each.id === ME ? 32 : 28} text-anchor="middle">${each.name}</text></g>`)}
   </svg>`;
 }
