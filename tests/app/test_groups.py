@@ -35,7 +35,7 @@ from oldfriend.memory.log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.queues.lanes import claim, list_letters
 from oldfriend.queues.places import find_closed
-from tests.app.test_lanes_of_turns import with_model
+from tests.app.test_lanes_of_turns import Platform, with_model
 from tests.clock import FrozenClock
 
 ANA = Sender(address="7", name="Ana")
@@ -398,12 +398,9 @@ async def test_what_comes_again_is_taken_once(town: Town) -> None:
     assert len(await town.log_of(GROUP)) == len(await town.log_of("Ben")) == 1
 
 
-async def test_a_burst_is_one_persons(
-    house: House, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_burst_is_one_persons(house: House, clock: FrozenClock) -> None:
     """Who goes on within two seconds means it, too; another's words are their own."""
-    monkeypatch.setattr(House, "quiet_s_of", lambda *_: 2.0)
-    town = Town(house, clock)
+    town = Town(replace(house, channels={"telegram": Platform(quiet_s=2.0)}), clock)
     _, code = await show_code(house, None)
     await town.says(ANA, code)
     await town.says(ANA, "/allow", FAMILY, is_to_us=True)

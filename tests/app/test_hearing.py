@@ -10,7 +10,7 @@ import pytest
 
 from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.attaching import folder_of, sweep
-from oldfriend.app.choices.sections import Budget, Provider, SpeechChoice
+from oldfriend.app.choices.sections import Budget, SpeechChoice
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.doctor import examine
 from oldfriend.app.forgetting import forget
@@ -29,7 +29,7 @@ from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.prompts.phrasebook import SPOKEN
 from oldfriend.queues.letters import first_due
 from tests.clock import FrozenClock
-from tests.fakes.speech_server import SpeechServer, speech_server
+from tests.fakes.speech_server import SpeechServer, listened_to, speech_server
 
 VOICE = (Path(__file__).parents[1] / "data/sounds/voice.ogg").read_bytes()
 OTHER = (Path(__file__).parents[1] / "data/sounds/tone.mp3").read_bytes()
@@ -48,11 +48,7 @@ def server() -> Iterator[SpeechServer]:
 @pytest.fixture
 def settings(settings: Settings, server: SpeechServer) -> Settings:
     """Those of somebody who is listened to, and keeps what they say."""
-    return replace(
-        settings,
-        speech=SpeechChoice(transcriber="mine:whisper-1", keep_audio=True),
-        providers={"mine": Provider(base_url=server.url)},
-    )
+    return listened_to(settings, server)
 
 
 def by(house: House, **chosen: Any) -> House:

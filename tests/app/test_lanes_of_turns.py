@@ -14,10 +14,8 @@ from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House, RoleModel, Step
 from oldfriend.app.working import work
-from oldfriend.channels.channel import Receive
 from oldfriend.domain.errors import (
     NotDelivered,
-    NotFound,
     StoreBusy,
     TurnFailed,
     TurnStopped,
@@ -31,10 +29,11 @@ from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.log import list_recent
 from oldfriend.queues.lanes import MOST_ATTEMPTS, claim, drop_letter, list_letters, retry_letter
 from tests.clock import FrozenClock
+from tests.fakes.platform import Mute
 
 
 @dataclass
-class Platform:
+class Platform(Mute):
     """A channel in memory."""
 
     quiet_s: float = 0.0
@@ -51,27 +50,6 @@ class Platform:
             raise self.trouble.pop(0)
         self.sent.append(text)
         return key
-
-    async def amend(self, address: str, shown: str, text: str) -> bool:
-        """Nothing was shown that could be."""
-        return False
-
-    async def send_aloud(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
-    ) -> str:
-        """Nobody listens."""
-        raise Undeliverable("Nobody listens.")
-
-    async def fetch(self, name: str) -> bytes:
-        """There are no recordings."""
-        raise NotFound(name)
-
-    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> None:
-        """It shows nothing before it is done."""
-
-    async def listen(self, receive: Receive) -> None:
-        """Nobody talks here by themselves."""
-        await asyncio.Event().wait()
 
 
 def with_model(house: House, model: ScriptedModel) -> House:

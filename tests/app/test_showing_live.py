@@ -10,16 +10,16 @@ from oldfriend.app.accepting import Line, Said, accept
 from oldfriend.app.answering import answer, work_on
 from oldfriend.app.house import House, Step
 from oldfriend.app.working import work
-from oldfriend.channels.channel import Receive
-from oldfriend.domain.errors import NotDelivered, NotFound, Undeliverable
+from oldfriend.domain.errors import NotDelivered
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.queues.lanes import claim
 from tests.app.test_lanes_of_turns import with_model, work_until
 from tests.clock import FrozenClock
+from tests.fakes.platform import Mute
 
 
 @dataclass
-class Screen:
+class Screen(Mute):
     """A platform that shows how far a reply has come, and may die between two pieces."""
 
     quiet_s: float = 0.0
@@ -55,16 +55,6 @@ class Screen:
         self.placed[shown] = text
         return True
 
-    async def send_aloud(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
-    ) -> str:
-        """Nobody listens."""
-        raise Undeliverable("Nobody listens.")
-
-    async def fetch(self, name: str) -> bytes:
-        """There are no recordings."""
-        raise NotFound(name)
-
     def glimpse(self, address: str, *, key: str, shown: str | None = None) -> "Screen":
         """It shows it itself."""
         self.shown = shown
@@ -81,10 +71,6 @@ class Screen:
             self.shown, self.is_placing = f"placed:{len(self.placed)}", False
         if self.shown is not None:
             self.placed[self.shown] = text
-
-    async def listen(self, receive: Receive) -> None:
-        """Nobody talks here by themselves."""
-        await asyncio.Event().wait()
 
 
 async def answered(house: House, line: Line, screen: Screen) -> None:

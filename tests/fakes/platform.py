@@ -11,16 +11,42 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from oldfriend.channels.channel import Receive
+from oldfriend.channels.channel import Glimpse, Receive
 from oldfriend.domain.errors import NotDelivered, NotFound, Undeliverable
 
 LONGEST = 400
 
 
-class FilePlatform:
-    """A channel whose messages are lines of a file."""
+class Mute:
+    """What a platform need not do: nobody talks on it, listens to it, or looks on."""
 
     quiet_s = 0.0
+
+    async def amend(self, address: str, shown: str, text: str) -> bool:
+        """Nothing was shown that could be."""
+        return False
+
+    async def send_aloud(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Nobody listens."""
+        raise Undeliverable("Nobody listens.")
+
+    async def fetch(self, name: str) -> bytes:
+        """There are no recordings."""
+        raise NotFound(name)
+
+    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> Glimpse | None:
+        """It shows nothing before it is done."""
+        return None
+
+    async def listen(self, receive: Receive) -> None:
+        """Nobody talks here by themselves."""
+        await asyncio.Event().wait()
+
+
+class FilePlatform(Mute):
+    """A channel whose messages are lines of a file."""
 
     def __init__(self, file: Path) -> None:
         """Show what is sent in this file."""
@@ -46,27 +72,6 @@ class FilePlatform:
             if all(json.loads(line)["key"] != key for line in file):
                 file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
         return key
-
-    async def amend(self, address: str, shown: str, text: str) -> bool:
-        """Nothing was shown that could be."""
-        return False
-
-    async def send_aloud(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
-    ) -> str:
-        """Nobody listens."""
-        raise Undeliverable("Nobody listens.")
-
-    async def fetch(self, name: str) -> bytes:
-        """There are no recordings."""
-        raise NotFound(name)
-
-    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> None:
-        """It shows nothing before it is done."""
-
-    async def listen(self, receive: Receive) -> None:
-        """Nobody talks here; they are brought."""
-        await asyncio.Event().wait()
 
 
 def attempts_beside(file: Path) -> Path:

@@ -12,10 +12,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
+
+from oldfriend.app.choices.sections import Provider, SpeechChoice
+from oldfriend.app.choices.settings import Settings
 
 SOUNDS = Path(__file__).parents[1] / "data/sounds"
 MOST_BYTES = 25 * 1024 * 1024
@@ -241,6 +244,15 @@ def speech_server() -> Iterator[SpeechServer]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def listened_to(settings: Settings, server: SpeechServer) -> Settings:
+    """The settings of somebody whom it listens to, and who keeps what they say."""
+    return replace(
+        settings,
+        speech=SpeechChoice(transcriber="mine:whisper-1", keep_audio=True),
+        providers={"mine": Provider(base_url=server.url)},
+    )
 
 
 def said(text: str) -> bytes:

@@ -8,11 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from oldfriend.app.wiring import open_database
 from oldfriend.cli.rebuild import unlike_decided
 from oldfriend.domain.ids import ObjectId
 from oldfriend.memory.people import list_people
+from tests.journeys.browsers import opened_browser
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +40,13 @@ async def found_wrong(database: Path) -> list[ObjectId]:
             return [each for one in people for each in await unlike_decided(tx, one.id)]
     finally:
         await opened.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a module."""
+    with opened_browser() as opened:
+        yield opened
 
 
 @pytest.fixture

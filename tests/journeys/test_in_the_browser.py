@@ -1,6 +1,5 @@
 """Somebody opens a link, talks, sees what is learned, and asks why."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,18 +7,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program, kill
 
 pytestmark = NEEDS_CHROMIUM
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these."""
-    with opened_browser() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -6,19 +6,12 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 CODE = '<img src=x onerror="document.title=1">'
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these."""
-    with opened_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

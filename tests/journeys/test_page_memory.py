@@ -18,7 +18,7 @@ from oldfriend.evals.corpus import random_vectors
 from oldfriend.memory.meanings import save_meanings
 from oldfriend.memory.people import ensure_owner
 from tests.cli.serving import on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 from tests.web.many import believe_many
@@ -28,13 +28,6 @@ MANY = 10_000
 DAYS = 500
 MOST_ROWS = 200
 LIST = "What I know about you"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these."""
-    with opened_browser() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """The places of the page besides the talk: the first run, what is brought, people, days."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.cli.serving import on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser
+from tests.journeys.browsers import NEEDS_CHROMIUM
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
@@ -18,13 +17,6 @@ CHAT = "\n".join([
     "03/05/2024, 18:31 - Nora: My sister Ana lives in Lisbon now.",
     "04/05/2024, 09:00 - Nora: My dog is called <b>Rufus</b>.",
 ])  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these."""
-    with opened_browser() as opened_one:
-        yield opened_one
 
 
 @pytest.fixture

@@ -6,19 +6,12 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.cli.serving import Running, on_any_port, served
-from tests.journeys.browsers import LONGEST_MS, NEEDS_CHROMIUM, opened_browser
+from tests.journeys.browsers import LONGEST_MS, NEEDS_CHROMIUM
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 SIGNED_OUT = "401 (Unauthorized)"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these."""
-    with opened_browser() as opened_one:
-        yield opened_one
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from oldfriend.app.choices.sections import Provider, SpeechChoice
 from oldfriend.app.choices.settings import Settings
 from oldfriend.llm.speech import MOST_BYTES
 from tests.conftest import SQLITE_ONLY
-from tests.fakes.speech_server import SpeechServer, speech_server
+from tests.fakes.speech_server import SpeechServer, listened_to, speech_server
 from tests.web.conftest import Browse, Site, events, until_topic
 
 VOICE = (Path(__file__).parents[1] / "data/sounds/voice.ogg").read_bytes()
@@ -30,11 +29,7 @@ def server() -> Iterator[SpeechServer]:
 @pytest.fixture
 def settings(settings: Settings, server: SpeechServer) -> Settings:
     """Those of somebody who is listened to, and keeps what they say."""
-    return replace(
-        settings,
-        speech=SpeechChoice(transcriber="mine:whisper-1", keep_audio=True),
-        providers={"mine": Provider(base_url=server.url)},
-    )
+    return listened_to(settings, server)
 
 
 async def say_aloud(

@@ -1,5 +1,6 @@
 """What is believed, from which words, since when; and how does the person set it right?"""
 
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -156,11 +157,9 @@ async def judge(
     memory: str, judged: Judged, me: Me, room: Here, response: Response, if_match: IfMatch = None
 ) -> BeliefShape:
     """Decide about it; how it is then. Decided once more, it is no other."""
-    base = number_in(if_match)
-    with stale_is_412():
-        await correcting.judge(room.house, me.person.id, judged.verdict, memory, base=base)
-    room.house.waking.ring()
-    return await shown(room, me, memory, response)
+    base, person = number_in(if_match), me.person.id
+    deed = correcting.judge(room.house, person, judged.verdict, memory, base=base)
+    return await decided(deed, room, me, memory, response)
 
 
 @router.patch("/memories/{memory}", summary="Put it right")
@@ -186,11 +185,9 @@ async def merge(
     memory: str, other: Other, me: Me, room: Here, response: Response, if_match: IfMatch = None
 ) -> BeliefShape:
     """The other joins it, with its words; it, as it is then. Asked again, it is refused (422)."""
-    base = number_in(if_match)
-    with stale_is_412():
-        await correcting.merge(room.house, me.person.id, memory, other.other, base=base)
-    room.house.waking.ring()
-    return await shown(room, me, memory, response)
+    base, person = number_in(if_match), me.person.id
+    deed = correcting.merge(room.house, person, memory, other.other, base=base)
+    return await decided(deed, room, me, memory, response)
 
 
 @router.post("/memories/{memory}/separate", summary="They are two, and stay so")
@@ -198,9 +195,17 @@ async def separate(
     memory: str, other: Other, me: Me, room: Here, response: Response, if_match: IfMatch = None
 ) -> BeliefShape:
     """One that was merged into the other stands on its own words again; it, as it is then."""
-    base = number_in(if_match)
+    base, person = number_in(if_match), me.person.id
+    deed = correcting.separate(room.house, person, memory, other.other, base=base)
+    return await decided(deed, room, me, memory, response)
+
+
+async def decided(
+    deed: Awaitable[object], room: Room, me: Me, memory: str, response: Response
+) -> BeliefShape:
+    """Have something decided about it; how it is then. Raises Refused where it was stale."""
     with stale_is_412():
-        await correcting.separate(room.house, me.person.id, memory, other.other, base=base)
+        await deed
     room.house.waking.ring()
     return await shown(room, me, memory, response)
 
