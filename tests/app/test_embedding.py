@@ -1,5 +1,6 @@
 """Vectors that are missing are made up for, a little at a time, by whoever comes next."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -7,10 +8,12 @@ import numpy as np
 import pytest
 
 from oldfriend.app import embedding
-from oldfriend.app.accepting import Line
+from oldfriend.app.accepting import Line, Said, accept, stop
 from oldfriend.app.believing.correcting import edit
 from oldfriend.app.embedding import embed_beliefs, embed_missing, make_up
 from oldfriend.app.house import House
+from oldfriend.app.jobs import do_jobs, plan_jobs
+from oldfriend.app.working import claim_next
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.meanings import list_meaningless
@@ -112,3 +115,41 @@ async def test_words_that_are_corrected_while_they_are_embedded_are_embedded_ane
     assert given == ["Lives in Porto.", "Lives in Porto, by the river."]
     async with house.db.reading() as tx:
         assert not await list_meaningless(tx, line.person.id, "counting", limit=5)
+
+
+async def test_a_start_leaves_what_waits_for_its_answer_to_the_turn(
+    house: House, line: Line, say: Say
+) -> None:
+    """Else both would embed it; what was answered without a vector is made up for."""
+    await say("I have bought a boat.")
+    await accept(house, line, Said(text="It is a red one."), to_answer=False)
+    embedder = CountingEmbedder()
+
+    await start(replace(house, embedder=embedder))
+    assert embedder.given == ["owner: I have bought a boat."]
+
+
+async def test_what_no_turn_answers_any_more_is_embedded_all_the_same(
+    house: House, line: Line
+) -> None:
+    """The person has said stop before anybody began."""
+    accepted = await accept(house, line, Said(text="It is a red one."), to_answer=False)
+    assert accepted is not None
+    embedder = CountingEmbedder()
+    await start(replace(house, embedder=embedder))
+    await stop(house, line, accepted.message.id)
+
+    await work_off_agenda(replace(house, embedder=embedder))
+    assert embedder.given == ["owner: It is a red one."]
+
+
+async def start(house: House) -> None:
+    """Do what a start plans."""
+    await plan_jobs(house)
+    await work_off_agenda(house)
+
+
+async def work_off_agenda(house: House) -> None:
+    """Do all jobs that are due."""
+    while (claim := await claim_next(house, "agenda")) is not None:
+        await do_jobs(house, claim, asyncio.Event())

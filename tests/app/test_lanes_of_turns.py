@@ -13,7 +13,7 @@ from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House, RoleModel, Step
-from oldfriend.app.working import work
+from oldfriend.app.working import claim_some, work
 from oldfriend.domain.errors import (
     NotDelivered,
     StoreBusy,
@@ -608,3 +608,33 @@ async def dies_at_it(house: House, line: Line) -> None:
         )
     assert held is not None
     await asyncio.sleep(0.05)
+
+
+async def test_lanes_are_taken_together_and_a_suspect_one_comes_last(house: House) -> None:
+    """Many claims cost one commit; what may take its worker down is then done when all else is."""
+    lines = [await open_line(house, person=f"p{each}", channel="terminal") for each in range(4)]
+    for line in lines:
+        await accept(house, line, Said(text="Hello!"), to_answer=False)
+    for _ in range(2):  # whoever began the second one died
+        async with house.db.writing() as tx:
+            held = await claim(
+                tx, "inbox", owner="dies", now=house.clock(), lease_s=0.001, lane=lines[1].chat.id
+            )
+        assert held is not None
+        await asyncio.sleep(0.01)
+
+    first = await claim_some(house, "inbox", 16)
+    rest = await claim_some(house, "inbox", 16)
+    assert [each.lane for each in first] == [lines[1].chat.id]
+    assert {each.lane for each in rest} == {line.chat.id for line in (lines[0], *lines[2:])}
+    assert await claim_some(house, "inbox", 16) == []
+
+
+async def test_no_more_lanes_are_taken_than_there_is_room_for(house: House) -> None:
+    """What is left is for other workers."""
+    for each in range(3):
+        line = await open_line(house, person=f"p{each}", channel="terminal")
+        await accept(house, line, Said(text="Hello!"), to_answer=False)
+
+    assert len(await claim_some(house, "inbox", 2)) == 2
+    assert len(await claim_some(house, "inbox", 2)) == 1

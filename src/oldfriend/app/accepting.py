@@ -279,6 +279,7 @@ async def stop(house: House, line: Line, message: MessageId) -> None:
         assert stopped.turn is not None  # what came from elsewhere is not answered
         if await withdraw(tx, line.chat.id, stopped.turn, now=house.clock()):
             await write_marker(tx, line.chat, stopped, STOPPED, now=house.clock())
+            await plan_embedding(tx, now=house.clock())  # else the turn would have done it
         elif await is_open(tx, "inbox", line.chat.id, stopped.turn):
             await put_notice(tx, house, line.chat, stopped, kind="stop")
     house.waking.ring()

@@ -191,6 +191,7 @@ async def commit_stop(house: House, task: Task, said: Utterance) -> tuple[Letter
     async with house.db.writing() as tx:
         chat = await get_chat(tx, said.person.id, said.message.chat)
         await write_marker(tx, chat, said.message, STOPPED, now=now)
+        await plan_embedding(tx, now=now)  # else the turn would have done it
         return await checked_and_done_with(tx, house, task)
 
 
@@ -216,6 +217,7 @@ async def own_up(tx: Transaction, house: House, task: Task, *, now: Micros) -> N
         said = await utterance_in(tx, house, task)
         chat = await get_chat(tx, said.person.id, said.message.chat)
         await write_reply(tx, house, chat, task, said, apologise(said), now=now)
+        await plan_embedding(tx, now=now)
 
 
 async def own_up_to_given_up(house: House, hold: Hold) -> None:

@@ -4,12 +4,12 @@ A process that dies loses at most one batch; whoever comes next goes on. When an
 chosen, all messages lack its vectors; until each has one, it is found by the one of before.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from oldfriend.app.house import House
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory.meanings import list_meaningless, save_meanings
 from oldfriend.memory.search import text_to_embed
@@ -63,11 +63,13 @@ async def embed_missing(
     *,
     most: int | None = None,
     progress: Callable[[int], None] | None = None,
+    besides: Collection[TurnId] = (),
 ) -> int:
     """Give vectors to messages that have none of the present model, at most so many; how many.
 
-    It is work in the background, also while somebody looks on. Once none is left, the vectors of
-    models of before go. Raises EmbeddingFailed, AllowanceUsedUp; what was done before stays.
+    Those of some turns (``besides``) are left to the turns. It is work in the background, also
+    while somebody looks on. Once none is left, the vectors of models of before go where they are
+    not needed. Raises EmbeddingFailed, AllowanceUsedUp; what was done before stays.
     """
     house = house.on_behalf_of(Asker(person=person, is_background=True))
     async with house.db.reading() as tx:
@@ -76,7 +78,8 @@ async def embed_missing(
         return 0
     done = Done()
     while not done.is_whole and (most is None or done.count < most):
-        await embed_some(house, person, done, BATCH if most is None else most - done.count)
+        some = BATCH if most is None else most - done.count
+        await embed_some(house, person, done, some, besides)
         if progress is not None and not done.is_whole:
             progress(done.count)
     if done.is_whole:
@@ -86,7 +89,9 @@ async def embed_missing(
     return done.count
 
 
-async def embed_some(house: House, person: PersonId, done: Done, most: int) -> None:
+async def embed_some(
+    house: House, person: PersonId, done: Done, most: int, besides: Collection[TurnId]
+) -> None:
     """Embed the next messages, and keep their vectors."""
     async with house.db.reading() as tx:
         waiting = await list_unembedded(
@@ -95,11 +100,14 @@ async def embed_some(house: House, person: PersonId, done: Done, most: int) -> N
     if not waiting:
         done.is_whole = True
         return
-    vectors = await house.embedder.embed([words_of(each) for each in waiting])
-    seqs = [each.seq for each in waiting]
+    done.last_seq = waiting[-1].seq
+    ours = [each for each in waiting if each.turn not in besides]
+    if not ours:
+        return
+    vectors = await house.embedder.embed([words_of(each) for each in ours])
     async with house.db.writing() as tx:
-        await save_vectors(tx, person, house.embedder.model, seqs, vectors)
-    done.count, done.last_seq = done.count + len(waiting), seqs[-1]
+        await save_vectors(tx, person, house.embedder.model, [each.seq for each in ours], vectors)
+    done.count += len(ours)
 
 
 async def embed_beliefs(house: House, person: PersonId) -> None:

@@ -41,6 +41,7 @@ from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import list_people
 from oldfriend.queues.agenda import Job, job_of, put_job
 from oldfriend.queues.backoff import retry_at
+from oldfriend.queues.inbox import open_turns
 from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
 from oldfriend.queues.letters import first_due, last_letters
 
@@ -52,11 +53,14 @@ Work: TypeAlias = Callable[[House, Letter], Awaitable[None]]
 
 
 async def embed_everybody(house: House, _: Letter) -> None:
-    """Give vectors to all messages that have none from the embedder of now."""
+    """Give vectors to all messages that have none from the embedder of now.
+
+    Those of turns that still wait are left to the turns.
+    """
     async with house.db.reading() as tx:
-        people = await list_people(tx)
+        people, waiting = await list_people(tx), await open_turns(tx)
     for person in people:
-        await embed_missing(house, person.id)
+        await embed_missing(house, person.id, besides=waiting)
 
 
 async def tend_memory(house: House, letter: Letter) -> None:

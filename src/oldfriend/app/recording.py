@@ -32,8 +32,11 @@ async def without_forgotten(
     Whoever takes its place asks again. Locks the person, so that nothing is forgotten meanwhile.
     """
     await lock_person(tx, person)
-    is_since = since is None or (await revision_of(tx, person)).rewritten == since
-    if is_since and await all_are_kept(tx, person, call.request.shown):
+    if since is None:
+        is_kept = await all_are_kept(tx, person, call.request.shown)
+    else:
+        is_kept = (await revision_of(tx, person)).rewritten == since
+    if is_kept:
         return call
     empty = call.completion and replace(call.completion, text="", calls=(), echo=None)
     return replace(

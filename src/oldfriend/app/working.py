@@ -18,6 +18,7 @@ from oldfriend.app.jobs import do_jobs, plan_jobs
 from oldfriend.app.running.keeping import at_most
 from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.waking import Bell
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import SchemaTooNew, StoreError
 from oldfriend.domain.letters import Claim, Queue
@@ -28,6 +29,8 @@ SWEEP_S = 5.0
 LONGEST_WAIT_S = 30.0
 """For a database that is away; it is waited for without end."""
 GRACE_S = 5.0
+CLAIMED_AT_ONCE = 16
+"""Lanes, with one commit; what is left is for other workers."""
 JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
 DIED_IN_COMPANY = 2
@@ -74,17 +77,19 @@ async def work_through(
     with house.waking.bell() as bell:
         async with asyncio.TaskGroup() as running:
             while True:
-                await room.enter()
-                held = await wait_for_work(house, queue, bell, stopping)
-                if held is None:
+                places = await room.enter(most=CLAIMED_AT_ONCE)
+                claims = await wait_for_work(house, queue, places, bell, stopping)
+                if claims is None:
                     return
-                if not is_suspect(held):
-                    running.create_task(do_safely(house, do, held, room, stopping))
-                elif asyncio.get_running_loop().time() < settled_at:
-                    await Hold(house, held).give_back(held.letters[0], for_s=SETTLED_S)
-                    room.leave()
-                else:
-                    await do_alone(house, do, held, room, stopping)
+                room.leave(places - len(claims))
+                for held in claims:
+                    if not is_suspect(held):
+                        running.create_task(do_safely(house, do, held, room, stopping))
+                    elif asyncio.get_running_loop().time() < settled_at:
+                        await Hold(house, held).give_back(held.letters[0], for_s=SETTLED_S)
+                        room.leave()
+                    else:  # the last one
+                        await do_alone(house, do, held, room, stopping)
 
 
 class Room:
@@ -101,15 +106,21 @@ class Room:
         """Whether more than one is in it."""
         return self._inside > 1
 
-    async def enter(self) -> None:
-        """Wait for a place."""
+    async def enter(self, *, most: int = 1) -> int:
+        """Wait for a place, and take others that are free as well; how many."""
         await self._free.acquire()
-        self._inside += 1
+        places = 1
+        while places < most and not self._free.locked():
+            await self._free.acquire()
+            places += 1
+        self._inside += places
+        return places
 
-    def leave(self) -> None:
-        """Make place for another."""
-        self._inside -= 1
-        self._free.release()
+    def leave(self, places: int = 1) -> None:
+        """Make place for others."""
+        self._inside -= places
+        for _ in range(places):
+            self._free.release()
 
     async def empty(self) -> None:
         """Wait until whoever is in it is alone; only they let others in."""
@@ -149,13 +160,13 @@ async def do_alone(house: House, do: Do, held: Claim, room: Room, stopping: asyn
 
 
 async def wait_for_work(
-    house: House, queue: Queue, bell: Bell, stopping: asyncio.Event
-) -> Claim | None:
-    """Hold a lane as soon as something is due in one; None when told to stop."""
+    house: House, queue: Queue, most: int, bell: Bell, stopping: asyncio.Event
+) -> list[Claim] | None:
+    """Hold lanes, at most so many, as soon as something is due in one; None when told to stop."""
     while not stopping.is_set():
-        held = await until_it_works(partial(claim_next, house, queue), stopping)
-        if held is not None:
-            return held
+        claims = await until_it_works(partial(claim_some, house, queue, most), stopping)
+        if claims:
+            return claims
         await until_it_works(partial(pause, house, queue, bell, stopping), stopping)
     return None
 
@@ -178,13 +189,31 @@ async def until_it_works(act: Callable[[], Awaitable[T]], stopping: asyncio.Even
     return None
 
 
+async def claim_some(house: House, queue: Queue, most: int) -> list[Claim]:
+    """Hold lanes in which something is due, at most so many; one that is suspect comes last."""
+    claims: list[Claim] = []
+    async with house.db.writing() as tx:
+        while len(claims) < most and (held := await claim_in(tx, house, queue)) is not None:
+            claims.append(held)
+            if is_suspect(held):
+                break
+    return claims
+
+
 async def claim_next(house: House, queue: Queue, lane: str | None = None) -> Claim | None:
     """Hold a lane in which something is due, or this one if something is."""
     async with house.db.writing() as tx:
-        return await claim(
-            tx, queue, owner=house.name, now=house.clock(),
-            lease_s=house.settings.limits.lease_s, lane=lane,
-        )  # fmt: skip
+        return await claim_in(tx, house, queue, lane)
+
+
+async def claim_in(
+    tx: Transaction, house: House, queue: Queue, lane: str | None = None
+) -> Claim | None:
+    """The same, in a transaction; locked lanes of others are passed over, not waited for."""
+    return await claim(
+        tx, queue, owner=house.name, now=house.clock(),
+        lease_s=house.settings.limits.lease_s, lane=lane,
+    )  # fmt: skip
 
 
 async def do_safely(house: House, do: Do, held: Claim, room: Room, stopping: asyncio.Event) -> None:

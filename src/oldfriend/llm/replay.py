@@ -6,10 +6,11 @@ the record is not known here.
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from oldfriend.domain.json import fields_of
 from oldfriend.llm.model import Call, Completion, Model, Record, Request, Say
 
 Find: TypeAlias = Callable[[str, int], Awaitable[Completion | None]]
@@ -58,11 +59,3 @@ def request_hash(request: Request) -> str:
     sent = replace(request, shown=())
     canonical = json.dumps(sent, default=fields_of, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def fields_of(value: object) -> dict[str, object]:
-    """A value of ours as JSON takes it; not copied all the way down, as ``asdict`` does."""
-    if is_dataclass(value):
-        return {name: getattr(value, name) for name in value.__dataclass_fields__}
-    assert isinstance(value, Mapping)
-    return dict(value)

@@ -219,6 +219,14 @@ async def count_segments(tx: Transaction, person: PersonId) -> dict[SegmentStatu
     return {status: int(count) for status, count in rows}
 
 
+async def count_first_segments(tx: Transaction, person: PersonId, *, most: int) -> int:
+    """How many segments a person has, counted up to ``most``."""
+    rows = await tx.rows(
+        "SELECT 1 FROM segment WHERE person = :person LIMIT :most", person=person, most=most
+    )
+    return len(rows)
+
+
 async def count_waiting(tx: Transaction) -> int:
     """How many segments of everybody wait to be read."""
     row = await tx.row("SELECT count(*) FROM segment WHERE status IN ('waiting', 'reading')")
@@ -342,25 +350,6 @@ async def find_segment_named(tx: Transaction, person: PersonId, name: str) -> Se
         found = [segment_from(row) for row in rows]
         raise ambiguous(name, {each.id: f"{each.messages} messages" for each in found})
     return segment_from(rows[0]) if rows else None
-
-
-async def reopen_segments_of(tx: Transaction, person: PersonId, batch: BatchId) -> list[SegmentId]:
-    """The same for all messages that an import has brought or changed and that go; oldest first."""
-    rows = await tx.rows(
-        """SELECT DISTINCT g.id, g.from_at FROM segment g JOIN message m ON m.session = g.session
-             AND m.person = g.person AND m.version = 1
-             AND m.seq BETWEEN g.first_seq AND g.last_seq
-           WHERE g.person = :person AND m.id IN
-             (SELECT id FROM message WHERE batch = :batch AND person = :person)
-           ORDER BY g.from_at, g.id""",
-        person=person,
-        batch=batch,
-    )
-    for segment, _ in rows:
-        found = await get_segment(tx, person, segment)
-        if found.status != "taken back":
-            await reopen_segment(tx, found)
-    return [SegmentId(row[0]) for row in rows]
 
 
 async def reopen_segment(tx: Transaction, segment: Segment) -> Segment:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.memory.search import Sense, vectors_from
 
 COMPARED_AT_ONCE: Final = 256
@@ -21,6 +21,7 @@ class Unembedded:
     """A message version that search could find by its meaning, had it a vector."""
 
     seq: int
+    turn: TurnId | None  # by which it is answered
     speaker: str
     text: str
 
@@ -53,11 +54,6 @@ async def save_vectors(
             for seq, half in zip(seqs, halves, strict=True)
         ),
     )
-    await tx.run(
-        "UPDATE person SET embedded = embedded + :count WHERE id = :person",
-        count=len(seqs),
-        person=person,
-    )
 
 
 async def list_unembedded(
@@ -65,14 +61,17 @@ async def list_unembedded(
 ) -> list[Unembedded]:
     """The next findable messages without a vector of this model, in the order of writing."""
     rows = await tx.rows(
-        """SELECT m.seq, m.speaker, m.text FROM message m
+        """SELECT m.seq, m.turn, m.speaker, m.text FROM message m
            WHERE m.person = :person AND m.seq > :after AND m.replaced_at IS NULL
            AND length(m.imprint) > 0 AND NOT EXISTS (SELECT 1 FROM message_vector v
              WHERE v.person = m.person AND v.model = :model AND v.seq = m.seq)
            ORDER BY m.seq LIMIT :limit""",
         person=person, model=model, after=after, limit=limit,
     )  # fmt: skip
-    return [Unembedded(seq=seq, speaker=speaker, text=text) for seq, speaker, text in rows]
+    return [
+        Unembedded(seq=seq, turn=turn, speaker=speaker, text=text)
+        for seq, turn, speaker, text in rows
+    ]
 
 
 async def count_findable(tx: Transaction, person: PersonId, model: str) -> tuple[int, int]:

@@ -4,13 +4,12 @@ Written with the turn, so that a restart loses nothing of it; not exported, and 
 """
 
 import json
-from dataclasses import asdict
 from typing import Final, get_args
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import HOUR, MINUTE, Micros
 from oldfriend.domain.ids import MessageId, PersonId, SessionId
-from oldfriend.domain.json import JsonValue
+from oldfriend.domain.json import JsonValue, fields_of
 from oldfriend.domain.working import (
     NOTHING_IN_MIND,
     Brief,
@@ -61,7 +60,7 @@ async def save_working(
            WHERE working_memory.person = excluded.person""",
         session=session,
         person=person,
-        content=json.dumps(asdict(working), ensure_ascii=False),
+        content=json.dumps(working, default=fields_of, ensure_ascii=False),
         now=now,
     )
 

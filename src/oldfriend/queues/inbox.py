@@ -109,6 +109,15 @@ async def put_word(
     return letter
 
 
+async def open_turns(tx: Transaction) -> frozenset[TurnId]:
+    """The turns of all chats that wait for their answer."""
+    rows = await tx.rows(
+        """SELECT DISTINCT "group" FROM letter
+           WHERE queue = 'inbox' AND parked_at IS NULL AND "group" IS NOT NULL"""
+    )
+    return frozenset(TurnId(row[0]) for row in rows)  # what is about a turn is no turn's name
+
+
 async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Letter, ...]:
     """What has become of the messages of a turn since they were said: edits and stops."""
     return await letters_of_group(tx, "inbox", chat, about(turn))

@@ -6,7 +6,7 @@ lane. Knows nothing of what a letter says.
 
 from collections.abc import Iterable
 
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.letters import Letter, Queue
 
@@ -25,15 +25,18 @@ async def remember_key(tx: Transaction, queue: Queue, lane: str, key: str) -> bo
 
 
 async def let_keys_age(tx: Transaction, letters: Iterable[Letter], *, now: Micros) -> None:
-    """From now on the keys of these letters grow old; a few that are too old go."""
+    """From now on the keys of these letters grow old; beside that a few that are too old go."""
+    finished: list[dict[str, SqlValue]] = [
+        {"queue": letter.queue, "lane": letter.lane, "key": letter.key, "now": now}
+        for letter in letters
+        if letter.key is not None
+    ]
+    if not finished:
+        return
     await tx.run_many(
         """UPDATE letter_key SET finished_at = :now
            WHERE queue = :queue AND lane = :lane AND key = :key""",
-        [
-            {"queue": letter.queue, "lane": letter.lane, "key": letter.key, "now": now}
-            for letter in letters
-            if letter.key is not None
-        ],
+        finished,
     )
     await sweep(tx, now)
 

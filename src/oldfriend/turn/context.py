@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.memories import Known
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
@@ -138,18 +138,23 @@ def thing_line(thing: Thing, zone: str) -> str:
 def belief_line(known: Known, zone: str) -> str:
     """A belief as a line of a prompt: what, last said when, and what speaks against it."""
     memory = known.memory
-    signs = [f"said {from_micros(known.standing.last_seen, zone):%Y-%m-%d}"]
+    signs = [f"said {day_of(known.standing.last_seen, zone)}"]
     if memory.kind == "event" and memory.happened_at is not None:
-        signs.insert(0, f"on {from_micros(memory.happened_at, zone):%Y-%m-%d}")
+        signs.insert(0, f"on {day_of(memory.happened_at, zone)}")
     if memory.due_at is not None:
         signs.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
     if memory.ended_at is not None:
-        signs.append(f"until {from_micros(memory.holds_until or memory.ended_at, zone):%Y-%m-%d}")
+        signs.append(f"until {day_of(memory.holds_until or memory.ended_at, zone)}")
     elif memory.status != "active":
         signs.append(memory.status)
     if memory.trust == "outside":
         signs.append("only read somewhere")
     return f"- {flat(memory.text)} ({', '.join(signs)})"
+
+
+def day_of(at: Micros, zone: str) -> str:
+    """The day of a moment, where somebody is."""
+    return from_micros(at, zone).date().isoformat()  # a third of what "%Y-%m-%d" takes
 
 
 def message_line(message: Message) -> str:

@@ -93,9 +93,11 @@ def perceive(text: str, hearer: Hearer) -> Perception:
     """Understand one message. Never fails, whatever the text."""
     detected = detect_language(text, fallback="")
     wishes = (detected or None, *hearer.languages)
+    folded = text.translate(ONE_WIDTH)
+    plain = bare(folded[: LONGEST_REQUEST + 1], hearer.name)  # of longer ones no book is tried
     for language in books_for(text, wishes):
         book = phrasebook(language)
-        intent, note = recognised(text, book, name=hearer.name)
+        intent, note = recognised(text, folded, plain, book)
         if intent is not None:
             return Perception(
                 intent=intent, text=text, language=language, detected=detected or language,
@@ -139,11 +141,11 @@ def books_for(text: str, wishes: tuple[str | None, ...]) -> list[str]:
     return list(dict.fromkeys(tried)) if len(text) <= LONGEST_REQUEST else []
 
 
-def recognised(text: str, book: Phrasebook, *, name: str) -> tuple[Intent | None, str | None]:
+def recognised(
+    text: str, folded: str, plain: str, book: Phrasebook
+) -> tuple[Intent | None, str | None]:
     """The intent that a whole message is known for, and the note in it."""
     understand = book.understand
-    folded = text.translate(ONE_WIDTH)
-    plain = bare(folded, name)
     whole: list[tuple[Intent, frozenset[str]]] = [
         ("greeting", understand.greeting),
         ("thanks", understand.thanks),

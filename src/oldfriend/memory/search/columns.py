@@ -101,9 +101,8 @@ class Numbering:
         """The number of each session; two chats may call theirs by the same name."""
         pairs = self.chats.numbered(chats).astype(np.int64) << 32
         pairs |= self.session_names.numbered(names)
-        distinct, at = np.unique(pairs, return_inverse=True)
-        numbers = [self.sessions.setdefault(pair, len(self.sessions)) for pair in distinct.tolist()]
-        return np.array(numbers, dtype=np.int32)[at]
+        numbers = [self.sessions.setdefault(pair, len(self.sessions)) for pair in pairs.tolist()]
+        return np.array(numbers, dtype=np.int32)
 
 
 def read_rows(rows: Sequence[Row], numbering: Numbering) -> tuple[Columns, Terms]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oldfriend.memory.search.values import Floats
 
@@ -18,24 +19,27 @@ def diversify(
     Of two that are nearly the same (closer than .85) the newer is kept.
     """
     closeness = vectors @ vectors.T
-    kept = _without_older_copies(closeness, said_at)
+    kept = np.flatnonzero(~_older_copies(closeness, said_at))
     worth = np.full(len(scores), -np.inf, np.float32)
     worth[kept] = _RELEVANCE_SHARE * np.asarray(scores, dtype=np.float32)[kept]
-    repeats = np.full(len(scores), -np.inf, np.float32)
+    repeated = (1 - _RELEVANCE_SHARE) * closeness
+    repeats: Floats | None = None  # of each, by what is chosen
     chosen: list[int] = []
     while len(chosen) < min(limit, len(kept)):
-        now = worth - (1 - _RELEVANCE_SHARE) * repeats if chosen else worth
-        best = int(np.argmax(now))
+        best = int((worth if repeats is None else worth - repeats).argmax())
         chosen.append(best)
         worth[best] = -np.inf
-        np.maximum(repeats, closeness[:, best], out=repeats)
+        repeats = repeated[best] if repeats is None else np.maximum(repeats, repeated[best])
     return chosen
 
 
-def _without_older_copies(closeness: Floats, said_at: Sequence[int]) -> list[int]:
-    newest_first = sorted(range(len(said_at)), key=lambda at: (-said_at[at], at))
-    kept: list[int] = []
-    for position in newest_first:
-        if not kept or closeness[position, kept].max() <= _SAME:
-            kept.append(position)
-    return sorted(kept)
+def _older_copies(closeness: Floats, said_at: Sequence[int]) -> NDArray[np.bool_]:
+    """Which are nearly the same as a newer one that is none itself."""
+    same = closeness > _SAME
+    np.fill_diagonal(same, val=False)
+    are_copies = np.zeros(len(said_at), np.bool_)
+    twins = np.flatnonzero(same.any(axis=1)).tolist()
+    for position in sorted(twins, key=lambda at: (-said_at[at], at)):
+        if not are_copies[position]:
+            are_copies |= same[position]
+    return are_copies

@@ -87,7 +87,7 @@ class PersonIndex:
         """An index of these messages; the row of `vectors` is all zeros where one is missing."""
         numbering = Numbering()
         columns, stream = read_rows(rows, numbering)
-        order = _order(columns)
+        order = _order(columns, np.arange(len(columns)))
         if not np.array_equal(order, np.arange(len(order))):
             stream = _reordered(stream, columns.length, order)
             columns = columns.taken(order)
@@ -123,7 +123,7 @@ class PersonIndex:
         if len(kept) == len(self):
             return
         # Appended messages may stand behind later ones of their session: put all in order.
-        kept = kept[_order(self.columns.taken(kept))]
+        kept = kept[_order(self.columns, kept)]
         stream = _reordered(self._stream.now, self.columns.length, kept)
         understood = self.understood[kept]
         moved = np.full(len(self), NOBODY, dtype=np.int32)
@@ -297,7 +297,7 @@ class PersonIndex:
         is_touched = session == sessions[0] if len(sessions) == 1 else np.isin(session, sessions)
         touched = np.flatnonzero(is_touched).astype(np.int32)
         self.previous[touched] = self.following[touched] = NOBODY
-        self._link(touched[_order(self.columns.taken(touched))])
+        self._link(touched[_order(self.columns, touched)])
         self._around.now[touched] = self._length_around(touched)
 
     def _link(self, order: Ints) -> None:
@@ -341,19 +341,18 @@ class PersonIndex:
         return by_seq[np.searchsorted(self.columns.seq, seqs, sorter=by_seq)]
 
 
-def _order(columns: Columns) -> Ints:
-    """Messages of a session one after the other, as they were said."""
-    order = np.lexsort((columns.seq, columns.said_at, columns.session))
+def _order(columns: Columns, at: NDArray[np.integer]) -> Ints:
+    """In which order to take these messages: those of a session as they were said."""
+    order = np.lexsort((columns.seq[at], columns.said_at[at], columns.session[at]))
     return order.astype(np.int32)
 
 
 def _is_there(vectors: Floats) -> NDArray[np.bool_]:
     # Hardly any embedding begins with three zeros: only those that do are looked at whole.
-    there = np.zeros(len(vectors), np.bool_)
-    for column in range(min(3, vectors.shape[1])):
-        there |= vectors[:, column] != 0
+    there: NDArray[np.bool_] = np.logical_or.reduce(vectors[:, :3], axis=1)
     doubtful = np.flatnonzero(~there)
-    there[doubtful] = vectors[doubtful].any(axis=1)
+    if len(doubtful):
+        there[doubtful] = vectors[doubtful].any(axis=1)
     return there
 
 

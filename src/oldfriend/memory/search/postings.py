@@ -104,7 +104,8 @@ def postings_of(stream: NDArray[np.uint32], lengths: Longs, first: int) -> Posti
     pairs |= np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
     pairs.sort()
     first_of_pair = _changes(pairs)
-    counts = np.diff(first_of_pair, append=len(pairs)).clip(max=_MOST).astype(np.uint8)
+    ends = np.append(first_of_pair[1:], len(pairs))
+    counts = np.minimum(ends - first_of_pair, _MOST).astype(np.uint8)
     pairs = pairs[first_of_pair]
     terms = (pairs >> np.uint64(32)).astype(np.uint32)
     starts = _changes(terms)
