@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +14,7 @@ from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House, RoleModel, Step
-from oldfriend.app.working import claim_some, work
+from oldfriend.app.working import BREATH_S, PATIENCE_S, claim_some, until_calm, work
 from oldfriend.domain.errors import (
     NotDelivered,
     StoreBusy,
@@ -638,3 +639,26 @@ async def test_no_more_lanes_are_taken_than_there_is_room_for(house: House) -> N
 
     assert len(await claim_some(house, "inbox", 2)) == 2
     assert len(await claim_some(house, "inbox", 2)) == 1
+
+
+async def test_background_work_lets_a_busy_process_answer_first() -> None:
+    """It is patient for so long, and no longer."""
+    stopping = asyncio.Event()
+
+    async def keep_busy() -> None:
+        while not stopping.is_set():
+            time.sleep(BREATH_S * 2)  # noqa: ASYNC251 - as a turn that computes
+            await asyncio.sleep(0)
+
+    now = asyncio.get_running_loop().time
+    began = now()
+    await until_calm(asyncio.Event())
+    calm_s = now() - began
+    async with asyncio.TaskGroup() as others:
+        others.create_task(keep_busy())
+        began = now()
+        await until_calm(asyncio.Event())
+        busy_s = now() - began
+        stopping.set()
+
+    assert calm_s < PATIENCE_S <= busy_s

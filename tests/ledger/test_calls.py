@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from oldfriend.db.database import Database
 from oldfriend.domain.ids import PersonId, TurnId
-from oldfriend.ledger.calls import Asker, find_completion, record_call
+from oldfriend.ledger.calls import Asker, list_completions, record_call
 from oldfriend.llm.model import ToolCall
 from oldfriend.memory.people import ensure_person
 from tests.clock import FrozenClock
@@ -24,7 +24,7 @@ async def test_what_a_model_gave_comes_back_whole(
         call = replace(call, completion=given)
         await record_call(tx, asker, call, step=3, request="hash", now=clock())
 
-        assert await find_completion(tx, asker, step=3) == given
+        assert (await list_completions(tx, asker)).get(3) == given
 
 
 async def test_only_the_same_step_of_the_same_turn_of_the_same_person_is_found(
@@ -36,15 +36,15 @@ async def test_only_the_same_step_of_the_same_turn_of_the_same_person_is_found(
         other = (await ensure_person(tx, "Omar", now=clock(), zone="UTC")).id
 
         same = Asker(person=person, turn=TURN, asked=ASKED)
-        assert await find_completion(tx, same, step=0) is not None
-        assert await find_completion(tx, same, step=1) is None
+        assert (await list_completions(tx, same)).get(0) is not None
+        assert (await list_completions(tx, same)).get(1) is None
         for another in (
             replace(same, turn=TurnId("another")),
             replace(same, person=other),
             replace(same, asked="m1@2"),  # it was edited meanwhile
             replace(same, asked=None),
         ):
-            assert await find_completion(tx, another, step=0) is None
+            assert (await list_completions(tx, another)).get(0) is None
 
 
 async def test_a_failed_call_is_kept_and_not_taken_for_an_answer(
@@ -54,11 +54,11 @@ async def test_a_failed_call_is_kept_and_not_taken_for_an_answer(
     asker = Asker(person=person, turn=TURN, asked=ASKED)
     await pay(outcome="failed", model="ant:big")
     async with db.reading() as tx:
-        assert await find_completion(tx, asker, step=0) is None
+        assert (await list_completions(tx, asker)).get(0) is None
     clock.tick(seconds=1)
     await pay(model="other:small")
     async with db.reading() as tx:
-        found = await find_completion(tx, asker, step=0)
+        found = (await list_completions(tx, asker)).get(0)
         rows = await tx.rows(
             "SELECT model, outcome, error, answer FROM model_call ORDER BY made_at"
         )
@@ -81,7 +81,7 @@ async def test_of_two_answers_to_one_step_the_later_counts(
     clock.tick(seconds=1)
     await pay(text="second")
     async with db.reading() as tx:
-        found = await find_completion(tx, asker, step=0)
+        found = (await list_completions(tx, asker)).get(0)
 
     assert found is not None
     assert found.text == "second"
@@ -107,7 +107,7 @@ async def test_what_was_embedded_in_a_turn_is_no_answer_to_it(
     clock.tick(seconds=1)
     await pay(purpose="embedding", text="")
     async with db.reading() as tx:
-        found = await find_completion(tx, Asker(person=person, turn=TURN, asked=ASKED), step=0)
+        found = (await list_completions(tx, Asker(person=person, turn=TURN, asked=ASKED))).get(0)
         kept = await tx.row("SELECT answer FROM model_call WHERE purpose = 'embedding'")
 
     assert found is not None

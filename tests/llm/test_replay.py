@@ -17,14 +17,11 @@ class Kept:
     """The finished calls of a turn."""
 
     def __init__(self) -> None:
-        self.done: dict[tuple[str, int], Completion] = {}
+        self.done: dict[int, Completion] = {}
 
     async def keep(self, call: Call, digest: str, number: int) -> None:
         if call.outcome == "done" and call.completion is not None:
-            self.done[digest, number] = call.completion
-
-    async def find(self, digest: str, number: int) -> Completion | None:
-        return self.done.get((digest, number))
+            self.done[number] = call.completion
 
     def turn(self, *models: ScriptedModel) -> Replayed:
         def chain(record):
@@ -33,7 +30,7 @@ class Kept:
                 random=lambda: -0.5,
             )  # fmt: skip
 
-        return Replayed(model=chain, find=self.find, keep=self.keep, name="a")
+        return Replayed(model=chain, given=dict(self.done), keep=self.keep, name="a")
 
 
 async def test_a_run_again_asks_nobody_and_says_the_same():

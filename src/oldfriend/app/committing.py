@@ -6,7 +6,7 @@ So is what became of a turn that decided nothing: stopped by the person, put off
 import random
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oldfriend.app.accepting import hearer_of
 from oldfriend.app.forming.tending import note_talk
@@ -15,6 +15,7 @@ from oldfriend.app.house import House
 from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.marking import STOPPED, place_beside, write_marker
 from oldfriend.app.speaking import is_wanted, words_of
+from oldfriend.app.thinking import asker_of
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import (
@@ -27,6 +28,7 @@ from oldfriend.domain.ids import PersonId, ReceiptId, TurnId, new_id
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat
+from oldfriend.ledger.calls import list_completions
 from oldfriend.ledger.tools import has_done_anything
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.changes import revision_of
@@ -290,11 +292,13 @@ async def utterance_in(tx: Transaction, house: House, task: Task) -> Utterance:
     companion = await get_companion(tx)
     goes_on = await was_anything_said(tx, person_id, messages[0].chat, before=messages[0].seq)
     revision = await revision_of(tx, person_id)
-    return Utterance(
+    said = Utterance(
         message=messages[-1], earlier=tuple(messages[:-1]), person=person, companion=companion,
         hearer=hearer_of(companion, person, house.settings), first_in_chat=not goes_on,
         rewritten=revision.rewritten,
     )  # fmt: skip
+    given = await list_completions(tx, asker_of(said))
+    return replace(said, given=given) if given else said
 
 
 def turn_of(said: Utterance) -> tuple[PersonId, TurnId]:

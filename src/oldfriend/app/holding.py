@@ -74,6 +74,7 @@ class Hold:
         limits = self._house.settings.limits
         pause_s = min(LOOK_EVERY_S, limits.heartbeat_s)
         while True:
+            await asyncio.sleep(pause_s)
             try:
                 await self._beat()
                 if turn is not None:
@@ -81,7 +82,6 @@ class Hold:
             except StoreError as error:
                 if self._age_s() > limits.lease_s:
                     raise LeaseLost(f"{self.claim.lane} could not be held.") from error
-            await asyncio.sleep(pause_s)
 
     async def _beat(self) -> None:
         if self._is_stale():

@@ -4,15 +4,16 @@ Finished calls are kept as they happen, in transactions of their own: a turn tha
 again, and takes from the ledger what was paid for and done.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from oldfriend.app.allowance import allowances
 from oldfriend.app.choices.sections import Role
 from oldfriend.app.house import House
 from oldfriend.app.recording import keep_call
-from oldfriend.ledger.calls import Asker, find_completion
+from oldfriend.ledger.calls import Asker
 from oldfriend.ledger.tools import (
     Kept,
     ToolClass,
@@ -26,6 +27,7 @@ from oldfriend.turn.budget import BUDGETS
 from oldfriend.turn.mind import Limits, Mind
 from oldfriend.turn.outcome import Utterance
 
+NOTHING_GIVEN: Final[Mapping[int, Completion]] = MappingProxyType({})
 FIRST_OF_JUDGEMENT: Final = 1_000
 """The calls for a reply are numbered from 0, and are fewer."""
 
@@ -35,8 +37,8 @@ async def mind_for(house: House, said: Utterance) -> Mind:
     asker = asker_of(said)
     return Mind(
         looking=house.on_behalf_of(asker).looking,
-        model=model_for(house, asker, since=said.rewritten),
-        small=judge_for(house, asker, since=said.rewritten),
+        model=model_for(house, asker, since=said.rewritten, given=said.given),
+        small=judge_for(house, asker, said),
         desk=LedgerDesk(house=house, asker=asker),
         clock=house.clock,
         limits=Limits(
@@ -47,11 +49,13 @@ async def mind_for(house: House, said: Utterance) -> Mind:
     )
 
 
-def judge_for(house: House, asker: Asker, *, since: int) -> Model | None:
+def judge_for(house: House, asker: Asker, said: Utterance) -> Model | None:
     """The model that judges what a message needs, where a small one was chosen for such work."""
     if not house.settings.models.small:
         return None
-    return model_for(house, asker, "small", first=FIRST_OF_JUDGEMENT, since=since)
+    return model_for(
+        house, asker, "small", first=FIRST_OF_JUDGEMENT, since=said.rewritten, given=said.given
+    )
 
 
 def asker_of(said: Utterance) -> Asker:
@@ -64,19 +68,17 @@ def asker_of(said: Utterance) -> Asker:
 
 
 def model_for(
-    house: House, asker: Asker, role: Role = "main", *, first: int = 0, since: int | None = None
-) -> Model | None:
+    house: House, asker: Asker, role: Role = "main", *, first: int = 0, since: int | None = None,
+    given: Mapping[int, Completion] = NOTHING_GIVEN,
+) -> Model | None:  # fmt: skip
     """The model of a role, with every call recorded; None: the companion is offline.
 
-    ``first`` is the number of its first call in the turn; ``since`` as in ``keep_call``.
+    ``first`` is the number of its first call in the turn, ``given`` what the turn was given before
+    it crashed; ``since`` as in ``keep_call``.
     """
     make = house.models.get(role)
     if make is None:
         return None
-
-    async def find(_: str, step: int) -> Completion | None:
-        async with house.db.reading() as tx:
-            return await find_completion(tx, asker, step=step)
 
     async def keep(call: Call, request: str, step: int) -> None:
         async with house.db.writing() as tx:
@@ -85,7 +87,7 @@ def model_for(
             )
         house.reached("called")
 
-    return Replayed(model=make.chain, find=find, keep=keep, name=make.name, first=first)
+    return Replayed(model=make.chain, given=given, keep=keep, name=make.name, first=first)
 
 
 async def why_resting(house: House) -> str | None:

@@ -33,6 +33,11 @@ CLAIMED_AT_ONCE = 16
 """Lanes, with one commit; what is left is for other workers."""
 JOBS_AT_ONCE = 1
 """Background work must never be in the way of a reply."""
+BREATH_S = 0.02
+LATE = 1.5
+"""Whoever wakes so many times as late has others to wait for."""
+PATIENCE_S = 2.0
+"""For so long background work lets replies go first, before it takes the next thing up."""
 DIED_IN_COMPANY = 2
 """So many deaths may be due to what was done beside it; then it is done alone."""
 SETTLED_S = 3.0
@@ -164,11 +169,23 @@ async def wait_for_work(
 ) -> list[Claim] | None:
     """Hold lanes, at most so many, as soon as something is due in one; None when told to stop."""
     while not stopping.is_set():
+        if queue == "agenda":
+            await until_calm(stopping)
         claims = await until_it_works(partial(claim_some, house, queue, most), stopping)
         if claims:
             return claims
         await until_it_works(partial(pause, house, queue, bell, stopping), stopping)
     return None
+
+
+async def until_calm(stopping: asyncio.Event) -> None:
+    """Wait until this process has time for what nobody waits for; not longer than it is patient."""
+    now = asyncio.get_running_loop().time
+    patient_until = now() + PATIENCE_S
+    while (began := now()) < patient_until and not stopping.is_set():
+        await asyncio.sleep(BREATH_S)
+        if now() - began < BREATH_S * LATE:
+            return
 
 
 async def until_it_works(act: Callable[[], Awaitable[T]], stopping: asyncio.Event) -> T | None:

@@ -20,7 +20,8 @@ from oldfriend.app.catching_up import catch_up
 from oldfriend.app.choices.database_url import file_of
 from oldfriend.app.choices.sections import Serve
 from oldfriend.app.house import House, RoleModel, Step
-from oldfriend.app.working import work
+from oldfriend.app.running.collecting import collect_seldom
+from oldfriend.app.working import CLAIMED_AT_ONCE, work
 from oldfriend.background.rules.books import rule_book
 from oldfriend.db.database import Row
 from oldfriend.evals.corpus import sessions
@@ -149,7 +150,20 @@ async def house_with_model(*, delay_s: float) -> AsyncIterator[House]:
             embedder=KnownVectors(empty.embedder, {}),
         )
         await warm_up(replace(house, models={"main": role_model(delay_s=0)}))
-        yield replace(house, models={"main": role_model(delay_s=delay_s)})
+        with collecting_seldom():
+            yield replace(house, models={"main": role_model(delay_s=delay_s)})
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """As it is in a process that stays, and only meanwhile."""
+    before = gc.get_threshold()
+    collect_seldom()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def role_model(*, delay_s: float) -> RoleModel:
@@ -271,7 +285,10 @@ def seconds_to_insert(
         commit(
             bare, ("message", said[number]), (LETTER, ("inbox", "x", after + number, BODY, 0, 0))
         )
-        commit(bare, (LANE, ("inbox", str(after + number), 1, "worker", 1)))
+    for first in range(0, turns, CLAIMED_AT_ONCE):
+        claimed = range(after + first, after + min(first + CLAIMED_AT_ONCE, turns))
+        commit(bare, *((LANE, ("inbox", str(number), 1, "worker", 1)) for number in claimed))
+    for number in range(turns):
         commit(bare, ("model_call", called[number]))
         receipt, asked = receipts[number], said[number][0]
         of_receipt = [("receipt_item", item) for item in items[receipt[0]]]

@@ -51,22 +51,21 @@ async def record_call(
     return call_id
 
 
-async def find_completion(tx: Transaction, asker: Asker, *, step: int) -> Completion | None:
-    """What a request of a turn was answered with before the turn crashed, if it was.
+async def list_completions(tx: Transaction, asker: Asker) -> dict[int, Completion]:
+    """What the requests of a turn were answered with before it crashed, by their step.
 
-    By its place in the turn, not by its words: what came to mind may differ by now, and what was
-    paid for is used. A turn that answers other versions than before is another turn.
+    By their place in the turn, not by their words: what came to mind may differ by now, and what
+    was paid for is used. A turn that answers other versions than before is another turn.
     """
-    row = await tx.row(
-        """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
-           WHERE person = :person AND turn = :turn AND asked = :asked AND step = :step
-           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at DESC, id DESC LIMIT 1""",
+    rows = await tx.rows(
+        """SELECT step, model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
+           WHERE person = :person AND turn = :turn AND asked = :asked
+           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at, id""",
         person=asker.person,
         turn=asker.turn,
         asked=asker.asked,
-        step=step,
     )
-    return None if row is None else completion_from(row)
+    return {step: completion_from(row) for step, *row in rows}  # the last one counts
 
 
 async def find_heard(tx: Transaction, person: PersonId, request: str) -> Completion | None:

@@ -6,15 +6,12 @@ the record is not known here.
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from oldfriend.domain.json import fields_of
 from oldfriend.llm.model import Call, Completion, Model, Record, Request, Say
-
-Find: TypeAlias = Callable[[str, int], Awaitable[Completion | None]]
-"""The completion of a finished call, by the hash of its request and its number in the turn."""
 
 Keep: TypeAlias = Callable[[Call, str, int], Awaitable[None]]
 """Keeps a finished call under the hash of its request and its number in the turn."""
@@ -25,7 +22,7 @@ class Replayed:
     """The model of one turn. Its requests are numbered; it is asked one at a time."""
 
     model: Callable[[Record], Model]  # makes the model that is asked where nothing is found
-    find: Find
+    given: Mapping[int, Completion]  # before a crash, by the number of the request in the turn
     keep: Keep
     name: str
     first: int = 0  # the number of its first request; others of the turn have others
@@ -38,12 +35,11 @@ class Replayed:
     async def complete(self, request: Request, say: Say | None = None) -> Completion:
         """What was given before the crash, said again; else what the model gives now."""
         number, self._next = self._next, self._next + 1
-        digest = request_hash(request)
-        found = await self.find(digest, number)
-        if found is not None:
+        if (found := self.given.get(number)) is not None:
             if say is not None and found.text:
                 await say(found.text)
             return found
+        digest = request_hash(request)
 
         async def record(call: Call) -> None:
             await self.keep(call, digest, number)

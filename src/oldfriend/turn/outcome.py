@@ -4,13 +4,14 @@ A turn decides; the shell that runs it writes what it decided, in one transactio
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import CALLED, Message
 from oldfriend.domain.people import Companion, Person
 from oldfriend.domain.working import WorkingMemory
+from oldfriend.llm.model import Completion
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.turn.perceive import Hearer
 
@@ -26,6 +27,7 @@ class Utterance:
     hearer: Hearer
     first_in_chat: bool
     rewritten: int = 0  # how often something had been forgotten by then
+    given: Mapping[int, Completion] = field(default_factory=dict)  # by models, before a crash
 
     @property
     def messages(self) -> tuple[Message, ...]:
