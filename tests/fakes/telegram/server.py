@@ -345,7 +345,7 @@ def running_telegram() -> Iterator[World]:
         try:
             yield world
         finally:
-            server.should_exit = True
+            server.should_exit = server.force_exit = True  # nobody waits for long polls
             thread.join(timeout=10)
 
 
