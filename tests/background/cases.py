@@ -454,6 +454,11 @@ BAD: list[tuple[Reason, Material, Claim]] = [
         fact("Is vegan.", "I've been vegan", holds_from=NOON, holds_until=NOON - DAY),
     ),
     (
+        "another matter",
+        talk("Lisbon is hot, we live up on the hill.", known=[HOME]),
+        fact("Lives in Lisbon.", "we live up", key="location", value="Lisbon", holds_until=NOON),
+    ),
+    (
         "unknown target",
         talk(VEGAN),
         habit("Eats vegan food.", "I've been vegan", bearing="reinforces", target=target("k9")),

@@ -1,7 +1,9 @@
 """A thought notices and does not judge: told by its form, and by what was told to whom it is about.
 
-The phrases in ``tone`` were written by somebody who had not read the lists. The gate was mended on
-the first set and, a little, on the third; on the second nothing was.
+The phrases in ``tone`` were written before the gate was mended on them: sets 1 and 3 by somebody who
+had not read the lists; 4 before, 5 to 7 after they were widened. Blind, of the bad ones passed
+6 of 40, 5 of 30, 11 of 20 and, in the end, 7 of 20; of the good ones were refused 28 of 40, 13 of 30,
+10 of 20 and, in the end, 5 of 20. On the second nothing was mended.
 """
 
 from importlib import resources
@@ -9,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from oldfriend.background.gates.bearing import bearing_fault, bearing_of, plain_words_of
+from oldfriend.background.gates.bearing import bearing_fault, bearing_of, words_of
 from oldfriend.background.gates.grounding import is_grounded
 from oldfriend.background.gates.tone import tone_fault
 from oldfriend.background.ideas import IdeaKind
@@ -18,10 +20,17 @@ from oldfriend.prompts.phrasebook import SPOKEN
 KINDS: Final[dict[str, IdeaKind]] = {
     "question": "question", "expectation": "expectation", "pattern": "pattern",
 }  # fmt: skip
-MOST_PASS: Final = 4
-"""Of 60 bad ones that were written with the words of what was told; 0 is wanted."""
-MOST_REFUSED: Final = 3
-"""Of 60 good ones."""
+LIVES: Final = ("blind_4.tsv", "blind_5.tsv", "blind_6.tsv", "blind_7.tsv")
+"""Thoughts about the simulated lives, made of the words of what was told."""
+NAMES: Final = (
+    "Nora Maeve Ramiro Juli Tom Tito Sunny Josie Newcastle Nico Priya Callum Julieta 若溪 顾衡 晓雯 "
+    "Siobhan Liam Owen Beth Lucía Óscar Bea Sina Sandra Olivier Béa"
+)
+"""Who is known in them; as names they are told always."""
+MOST_PASS: Final = 2
+"""Of 110 bad ones; 0 is wanted."""
+MOST_REFUSED: Final = 14
+"""Of 110 good ones."""
 
 
 def rows(name: str) -> list[list[str]]:
@@ -55,17 +64,28 @@ def test_what_a_friend_notices_passes() -> None:
     assert len(refused) <= 5, refused
 
 
-def test_what_says_more_than_was_told_does_not_pass() -> None:
-    """A judgement in new words is seen by the words: nobody has told them."""
+def judged(*names: str) -> tuple[list[str], list[str]]:
+    """The bad ones of some sets that pass, and the good ones that are refused."""
     passed, refused = [], []
-    for verdict, sort, language, text, told in rows("blind_3.tsv"):
+    for verdict, sort, language, text, told in (row for name in names for row in rows(name)):
         is_good = passes(text, language, KINDS.get(sort, "thought")) and is_grounded(
-            text, told.split(" | "), language=language
+            text, [*told.split(" | "), NAMES], language=language
         )
-        if verdict == "bad" and is_good:
+        if is_good and verdict == "bad":
             passed.append(text)
         if verdict == "good" and not is_good:
             refused.append(text)
+    return passed, refused
+
+
+def test_what_says_more_than_was_told_does_not_pass() -> None:
+    """A judgement in new words is seen by the words: nobody has told them."""
+    assert judged("blind_3.tsv") == ([], [])
+
+
+def test_what_is_made_of_told_words_is_seen_by_its_form() -> None:
+    """Blame by juxtaposition, comparisons, what is to be done, what is to come."""
+    passed, refused = judged(*LIVES)
 
     assert len(passed) <= MOST_PASS, passed
     assert len(refused) <= MOST_REFUSED, refused
@@ -99,4 +119,28 @@ def test_every_language_has_every_list(language: str) -> None:
     bearing = bearing_of(language)
 
     assert all(getattr(bearing, each).pattern for each in type(bearing).__slots__)
-    assert len(plain_words_of(language)) > 150
+    assert len(words_of("plain", language)) > 150
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [("en", "Nora lost Gran in March.", "Gran died in March."),
+     ("de", "Nora fährt wieder nach Leeds.", "Nora ist nach Leeds gefahren."),
+     ("es", "Nora conduce cada día.", "Nora condujo hasta Leeds. Va en coche."),
+     ("fr", "Nora verra la mer.", "Nora a vu la mer."), ("zh", "外婆去世以后", "外婆走了。外婆过世")],
+)  # fmt: skip
+def test_another_word_for_what_was_told_was_told(language: str, text: str, told: str) -> None:
+    """An irregular form, or another word for it; where nothing like it was told, it was not."""
+    assert is_grounded(text, [told, "Nora 外婆"], language=language)
+    assert not is_grounded(text, ["Nora Leeds 外婆"], language=language)
+
+
+def test_a_reason_must_have_been_told_or_be_a_maybe() -> None:
+    """Why something is so is nobody's to know who was not told."""
+    told = ["Nora moved.", "Nora is tired."]
+
+    assert not is_grounded("Nora is tired because Nora moved.", told, language="en")
+    assert is_grounded("Perhaps Nora is tired because Nora moved.", told, language="en")
+    assert is_grounded(
+        "Nora is tired because Nora moved.", [*told, "Because of it."], language="en"
+    )

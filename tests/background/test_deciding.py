@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.background.deciding import Deliberation, Scene, decide_all
+from oldfriend.background.deciding.deliberation import Over
 from oldfriend.background.extraction import Bearing, Claim, Extraction, Named, Quote, Sameness
+from oldfriend.background.rules.ending import told_over
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, SessionId
 from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Relation, Signal, Status
@@ -51,6 +53,7 @@ class Life:
         self.refused: dict[str, int] = {}
         self.causes: dict[str, list[str]] = {}
         self.now = DAY_0
+        self.over: Over = lambda _claim, _language: None
 
     def reads(self, *claims: Claim, **others: object) -> None:
         """A segment is read; what was decided holds from then on."""
@@ -67,7 +70,7 @@ class Life:
                 if k.memory.ended_at is None or k.memory.status == "superseded"
             },
             entities=dict(self.entities), bases={},
-            same=lambda said, memory: said.text.lower() == memory.text.lower(),
+            same=lambda said, memory: said.text.lower() == memory.text.lower(), over=self.over,
         )  # fmt: skip
         decide_all(thinking, Extraction(author="test/1", claims=claims, **others))
         for decision in thinking.decided.values():
@@ -487,3 +490,49 @@ def test_it_stands_by_its_opinion_until_it_changes_its_mind(life: Life) -> None:
     assert (new.trust, new.relations) == (
         "companion", (Relation(kind="supersedes", other=old.id),),
     )  # fmt: skip
+
+
+def worked(*, day: int, until: int, **more: object) -> Claim:
+    """That somebody was a nurse until midnight before a day."""
+    return claim(
+        "fact", "Works as a nurse.", day=day, key="occupation", value="a nurse",
+        holds_until=DAY_0 + until * DAY - 1, **more,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def nurse(life: Life) -> Life:
+    """Somebody who is a nurse since day 1, and said so on day 100 again."""
+    life.over = told_over
+    job = claim("fact", "Works as a nurse.", day=1, key="occupation", value="a nurse")
+    life.reads(job)
+    life.reads(replace(job, quotes=(Quote(message=MessageId("m100"), text="words"),)))
+    return life
+
+
+@pytest.mark.parametrize(("day", "until"), [(200, 199), (200, 201)])
+def test_what_is_told_with_its_end_ends(nurse: Life, day: int, until: int) -> None:
+    """Also on the last day itself, that ends tonight; never later than it was heard."""
+    nurse.reads(worked(day=day, until=until, bearing="new"))
+
+    assert nurse.believed() == {
+        "Works as a nurse.": "superseded", "No longer works as a nurse.": "active",
+    }  # fmt: skip
+    assert nurse.of("Works as a nurse.").holds_until == DAY_0 + min(day * DAY, until * DAY - 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        worked(day=50, until=49),  # said before the last word for it
+        worked(day=200, until=-300),  # an earlier time at which it was so
+        worked(day=200, until=202),  # it is still so
+        worked(day=200, until=199, signal="implicit"),
+        worked(day=200, until=199, confidence=0.5),
+    ],
+)
+def test_what_has_not_surely_ended_goes_on(nurse: Life, told: Claim) -> None:
+    """It is only said once more."""
+    nurse.reads(told)
+
+    assert nurse.believed() == {"Works as a nurse.": "active"}

@@ -98,3 +98,49 @@ async def test_a_model_names_the_ends_by_small_names_or_names() -> None:
         ("partner_of", "Ben", "e-ana"), ("knows", "", "Ben"),
     ]  # fmt: skip
     assert found.malformed == 1
+
+
+ENDS = (ANA, BEN, somebody("e-tom", "Tom"), somebody("e-lyon", "Lyon", kind="place"))
+MISREAD = [
+    ("en", "Ana had twins, they are Ben and Tom.", "Ana is a child of Ben.", "child_of", "Ana", "Ben"),
+    ("de", "Ana hat Zwillinge bekommen, sie heißen Ben und Tom.", "Ana ist ein Kind von Ben.",
+     "child_of", "Ana", "Ben"),
+    ("fr", "Ana a eu des jumeaux, Ben et Tom.", "Ana est un enfant de Ben.", "child_of", "Ana", "Ben"),
+    ("en", "Her husband is Ben, not to be confused with Tom.", "Ben is the partner of Tom.",
+     "partner_of", "Ben", "Tom"),
+    ("es", "Su marido es Ben, que no es Tom.", "Ben es pareja de Tom.", "partner_of", "Ben", "Tom"),
+    ("en", "My aunt Ana lives in Lyon and works hard.", "Ana works at Lyon.", "works_at", "Ana", "Lyon"),
+    ("fr", "Ma tante Ana, à Lyon, travaille beaucoup.", "Ana travaille à Lyon.", "works_at", "Ana",
+     "Lyon"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said", "text", "tie", "one", "other"), MISREAD)
+def test_another_tie_than_the_words_tell_is_none(
+    language: str, said: str, text: str, tie: Tie, one: str, other: str
+) -> None:
+    """Who had a child is not theirs; who is told apart is nobody's; to be in a town is no work."""
+    read = tied(tie, one, other, text, said.rstrip("."))
+    checked = check(read, talk(said, language=language, entities=ENDS))
+
+    assert checked.extraction.ties == ()
+    assert checked.rejected == {"unfounded": 1}
+
+
+WELL_READ = [
+    ("en", "Ana had twins, they are Ben and Tom.", "Ana is a parent of Ben.", "parent_of", "Ana", "Ben"),
+    ("en", "Ben, not Tom, is Ana's husband.", "Ben is the partner of Ana.", "partner_of", "Ben", "Ana"),
+    ("fr", "Ana travaille à Lyon.", "Ana travaille à Lyon.", "works_at", "Ana", "Lyon"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said", "text", "tie", "one", "other"), WELL_READ)
+def test_the_tie_that_the_words_tell_is_one(
+    language: str, said: str, text: str, tie: Tie, one: str, other: str
+) -> None:
+    """In the same words."""
+    read = tied(tie, one, other, text, said.rstrip("."))
+    checked = check(read, talk(said, language=language, entities=ENDS))
+
+    assert not checked.rejected
+    assert len(checked.extraction.ties) == 1

@@ -67,7 +67,7 @@ def test_a_belief_is_pinned_rejected_and_confirmed(told: Call) -> None:
 
 def test_beliefs_are_dated(told: Call) -> None:
     """A day before anything was said knows nothing; one to come is refused."""
-    assert "Nothing yet" in told("beliefs", "--as-of", "2020-01-01").stdout
+    assert "Nothing was believed then" in told("beliefs", "--as-of", "2020-01-01").stdout
     assert "Ana" in told("beliefs", "--about", "Ana").stdout
     assert told("beliefs", "--about", "Nobody").code == 1
     assert told("beliefs", "--as-of", "2999-01-01").code == 2

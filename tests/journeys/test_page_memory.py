@@ -36,21 +36,21 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     program = on_any_port(Program(data=tmp_path_factory.mktemp("full") / "data"))
     program.data.mkdir()
     with ThreadPoolExecutor() as elsewhere:  # in this thread the browser has its loop
-        elsewhere.submit(asyncio.run, fill(program.data)).result()
+        elsewhere.submit(asyncio.run, fill(program.data, MANY, DAYS)).result()
     with served(program):
         yield program
 
 
-async def fill(data: Path) -> None:
-    """Have ten thousand things known, learned over five hundred days until now."""
+async def fill(data: Path, count: int, days: int) -> None:
+    """Have so many things known, learned over so many days until now."""
     database = f"sqlite:///{data / 'oldfriend.db'}"
     settings = Settings(data=data, database=database, zone="UTC", language="en")
     async with open_house(settings) as house:
         async with house.db.writing() as tx:
             owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
-        since = house.clock() - DAYS * DAY
-        memories = await believe_many(house, owner.id, MANY, since=since, days=DAYS)
-        vectors = random_vectors(MANY, seed=1, dimension=house.embedder.dimension)
+        since = house.clock() - days * DAY
+        memories = await believe_many(house, owner.id, count, since=since, days=days)
+        vectors = random_vectors(count, seed=1, dimension=house.embedder.dimension)
         meanings = {each.id: vectors[place] for place, each in enumerate(memories)}
         async with house.db.writing() as tx:  # else serve is busy with them all the while
             await save_meanings(tx, owner.id, house.embedder.model, meanings)
@@ -136,6 +136,32 @@ def test_the_slider_turns_the_days_back_in_place(browser: Browser, full: Program
 
     assert f"on {day} " in words
     assert "new" in words or "change" in words
+    assert complaints == []
+
+
+def test_a_long_silence_takes_a_few_steps_of_the_slider(browser: Browser, tmp_path: Path) -> None:
+    """Each day on which something changed has its step, with years in between; by keys, too."""
+    program = on_any_port(Program(data=tmp_path))
+    with ThreadPoolExecutor() as elsewhere:
+        elsewhere.submit(asyncio.run, fill(program.data, 4, 2_000)).result()
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Memory", exact=True).click()
+        slider = page.get_by_role("slider")
+        slider.focus()
+        page.keyboard.press("Home")
+        expect(rows(page)).to_have_count(1)
+        told = [slider.get_attribute("aria-valuetext") or ""]
+        for _ in range(int(slider.get_attribute("max") or 0)):
+            page.keyboard.press("ArrowRight")
+            told.append(slider.get_attribute("aria-valuetext") or "")
+        expect(rows(page)).to_have_count(4)
+        expect(page.get_by_text("As I see it today")).to_be_visible()
+        page.keyboard.press("ArrowLeft")
+        page.get_by_role("button", name="The day before on which something changed").click()
+        expect(page.get_by_text("1 new")).to_be_visible()
+
+    assert len(set(told)) == len(told) == 17
+    assert sum("no change" not in each for each in told) == 4
     assert complaints == []
 
 

@@ -211,6 +211,7 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
     """Everything that the reading of a segment writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
     await segments.count_uncut_turns(tx, person, said.session)
+    await segments.count_first_segments(tx, person, most=4)
     for uncut in await segments.list_uncut(tx, person, session=said.session):
         await segments.measure_uncut(tx, person, uncut)
         cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)

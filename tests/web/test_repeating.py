@@ -50,6 +50,21 @@ async def test_a_token_and_an_invitation_are_made_once_for_a_key(
 
 
 @SQLITE_ONLY
+async def test_a_draft_is_read_and_paid_for_once_for_a_key(browse: Browse) -> None:
+    """Asked again because its answer was lost, it suggests nothing a second time."""
+    browser = await browse()
+    material = {"text": "You are called Mira. You are calm, and you like rivers."}
+    drafts = [
+        (await browser.post("/drafts", json=material, **with_key("first draft"))).json()
+        for _ in range(2)
+    ]
+    waiting = (await browser.get("/character")).json()["suggestions"]
+
+    assert drafts[0] == drafts[1]
+    assert len(waiting) == len(drafts[0]["suggestions"]) > 0
+
+
+@SQLITE_ONLY
 async def test_what_was_changed_meanwhile_is_not_changed_unseen(browse: Browse) -> None:
     """Name and zone, what is chosen, what is believed: 412, and nothing happens."""
     browser = await browse()

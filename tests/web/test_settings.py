@@ -171,6 +171,29 @@ async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse:
     assert after == {"items": [], "next": None}
 
 
+async def test_leafing_through_what_was_set_aside_skips_nothing(site: Site, browse: Browse) -> None:
+    """On each engine: what was tried again meanwhile moves nothing that is still to be read."""
+    owner = await browse()
+    house = site.house
+    async with house.db.writing() as tx:
+        for number in range(5):
+            job = Job(name="embed", arguments={"number": str(number)})
+            letter = await put_job(tx, str(number), job, person=None, now=house.clock())
+            assert letter is not None
+            await park(tx, letter, error="given up", now=house.clock())
+    every = [each["id"] for each in (await owner.get("/letters")).json()["items"]]
+    first = (await owner.get("/letters", params={"limit": 2})).json()
+    for each in first["items"]:
+        await owner.delete(f"/letters/{each['id']}")
+    second = (await owner.get("/letters", params={"limit": 2, "cursor": first["next"]})).json()
+    third = (await owner.get("/letters", params={"limit": 2, "cursor": second["next"]})).json()
+    strange = await owner.get("/letters", params={"cursor": "40"})
+
+    assert [each["id"] for each in second["items"] + third["items"]] == every[2:]
+    assert third["next"] is None
+    assert strange.status_code == 422
+
+
 @SQLITE_ONLY
 async def test_the_owner_sees_spending_and_health(browse: Browse) -> None:
     """In numbers, and in words that say what to do."""

@@ -51,12 +51,12 @@ class Waking:
             bell.ring()
 
     @contextmanager
-    def bell(self) -> Iterator[Bell]:
-        """A bell of one's own, for as long as one waits for anything."""
+    def bell(self, bell: Bell | None = None) -> Iterator[Bell]:
+        """A bell of one's own, for as long as one waits for anything; or the one brought along."""
         if self._listening is None or self._listening.done():
             # It lives as long as the house, not as long as whoever waits first.
             self._listening = asyncio.create_task(self._listen())  # noqa: TID251
-        bell = Bell()
+        bell = bell or Bell()
         self._bells.add(bell)
         try:
             yield bell

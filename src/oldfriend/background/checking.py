@@ -15,6 +15,7 @@ from oldfriend.background.gates.evidence import supporting
 from oldfriend.background.gates.feeling import contradicts_sign, holds_an_opinion, is_trivial
 from oldfriend.background.gates.founding import (
     change_fault,
+    ending_fault,
     matter_fault,
     number_fault,
     overruling_fault,
@@ -59,7 +60,7 @@ GATES: Final[Sequence[Gate]] = (
     secret_fault, kind_fault, range_fault, key_fault, value_fault, time_fault, target_fault,
     length_fault, pronoun_fault, weakness_fault, measurement_fault, once_fault,
     order_fault, irony_fault, refusal_fault, liking_fault, change_fault,
-    overruling_fault, matter_fault, number_fault, habit_fault, openness_fault,
+    overruling_fault, ending_fault, matter_fault, number_fault, habit_fault, openness_fault,
 )  # fmt: skip
 """Each gives a reason against a claim, or none."""
 

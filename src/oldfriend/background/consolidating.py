@@ -16,6 +16,7 @@ from oldfriend.background.extraction import Extraction, Material
 from oldfriend.background.forgotten import IsForgotten, without_forgotten
 from oldfriend.background.gathering import Gathered, gather
 from oldfriend.background.likeness import Told
+from oldfriend.background.rules.ending import told_over
 from oldfriend.background.rules.stating import began_in, stated_in
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
@@ -146,7 +147,7 @@ async def believe(means: Means, gathered: Gathered, extraction: Extraction) -> C
         scene=gathered.scene, known={each.memory.id: each for each in gathered.known},
         entities={each.id: each for each in gathered.entities}, bases=gathered.bases,
         same=alike.is_same, stated=lambda each: stated_in(each.text, each.language),
-        began=lambda each: began_in(each.text, each.language),
+        began=lambda each: began_in(each.text, each.language), over=told_over,
     )  # fmt: skip
     decide_all(thinking, checked.extraction)
     outcome = counted(thinking, checked)

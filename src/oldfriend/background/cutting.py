@@ -6,6 +6,7 @@ and when somebody asks for it. What was cut waits to be read. Reads no words.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -25,7 +26,8 @@ from oldfriend.memory.sessions import close_session
 
 TURNS = 10
 """So many turns of the person are read at the latest (ACCEPTANCE D1)."""
-FEWEST_TURNS, MOST_TURNS = 1, 500
+EARLY_TURNS: Final = (3, 5, 7, 9)
+"""Who is hardly known is read sooner, by how often they were; fewer than three may be trivial."""
 
 ENDS_SESSION: dict[Cut, CloseTrigger] = {"idle": "idle", "asked": "asked", "shutdown": "shutdown"}
 
@@ -78,6 +80,11 @@ def why_ripe(uncut: Uncut, ripeness: Ripeness) -> Cut | None:
     if uncut.messages >= SESSION_MESSAGES or uncut.tokens >= SESSION_TOKENS:
         return "length"
     return "turns" if uncut.turns >= ripeness.turns else None
+
+
+def turns_until_read(segments: int, most: int) -> int:
+    """After how many turns somebody is read at the latest, who was read so many times."""
+    return min(most, EARLY_TURNS[segments]) if segments < len(EARLY_TURNS) else most
 
 
 def ripe_at(uncut: Uncut) -> Micros:

@@ -13,7 +13,9 @@ from typing import Final, TypeVar
 
 from oldfriend.background.gates.ideas import IdeaFault, Rules, Sifted, sift
 from oldfriend.background.ideas import Idea, IdeaKind, Ideas, ideas_from
+from oldfriend.background.rationing import Rationed, say_again
 from oldfriend.background.retrospect import Retrospect
+from oldfriend.background.rewording import reworded, wish_for
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import BrokenOutput
@@ -28,9 +30,8 @@ from oldfriend.domain.memories import (
     RelationKind,
     Signal,
 )
-from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.embedding import Vectors
-from oldfriend.llm.model import Completion, Model, Request, Say, ToolResult
+from oldfriend.llm.model import Model, Request
 from oldfriend.llm.structured import ask_for
 from oldfriend.memory.beliefs import get_known
 from oldfriend.memory.borrowing import borrow
@@ -51,8 +52,6 @@ from oldfriend.memory.ticks import (
     write_tick,
 )
 
-FEWEST_TOKENS: Final = 200
-"""An answer for which there is less room is not asked for."""
 OVERTAKEN: Final = "overtaken"
 """What counts a time of thinking of which something was forgotten meanwhile."""
 
@@ -75,41 +74,6 @@ class Means:
     embedder: str  # the name of the model that embeds
     is_forgotten: Callable[[str, Micros], bool] = field(default=lambda _words, _at: False)
     zone: str = "UTC"  # whose midnight ends a day
-
-
-@dataclass(slots=True)
-class Rationed:
-    """A model that may be shown and say so much in all; keeps what it said."""
-
-    model: Model
-    tokens_in: int
-    tokens_out: int
-    heard: list[Completion] = field(default_factory=list)
-    took_in: int = 0
-    took_out: int = 0
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.model.name
-
-    async def complete(self, request: Request, say: Say | None = None) -> Completion:
-        """The next answer. Raises BrokenOutput where there is no room left for one."""
-        asked, room = tokens_of(request), self.tokens_out - self.took_out
-        if self.took_in + asked > self.tokens_in or room < FEWEST_TOKENS:
-            raise BrokenOutput(f"{self.name} has said all that it may, and nothing usable.")
-        request = replace(request, most_tokens=min(request.most_tokens, room))
-        answer = await self.model.complete(request, say)
-        self.heard.append(answer)
-        self.took_in += answer.usage.input or asked
-        self.took_out += answer.usage.output or estimate_tokens(answer.text)
-        return answer
-
-
-def tokens_of(request: Request) -> int:
-    """About how many tokens a model is shown."""
-    turns = [turn.text for turn in request.turns if not isinstance(turn, ToolResult)]
-    return sum(map(estimate_tokens, (request.stable, request.changing, *turns)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +107,11 @@ class Run:
 T = TypeVar("T")
 
 
-async def ask(means: Means, task: Task, parse: Callable[[JsonValue], T]) -> tuple[T, Run]:
-    """What a model answers; that it could not be used is kept, too.
+async def ask(
+    means: Means, task: Task, parse: Callable[[JsonValue], T],
+    mend: Callable[[T, Rationed], Awaitable[T]] | None = None,
+) -> tuple[T, Run]:  # fmt: skip
+    """What a model answers, and makes of it when it is asked once more; what was of no use, too.
 
     Raises BrokenOutput, and what the model raises.
     """
@@ -155,6 +122,8 @@ async def ask(means: Means, task: Task, parse: Callable[[JsonValue], T]) -> tupl
     except BrokenOutput as error:
         await keep_failed(means, run_of(task, heard), error)
         raise
+    if mend is not None and len(heard.heard) == 1:
+        found = await mend(found, heard)
     return found, run_of(task, heard)
 
 
@@ -177,9 +146,17 @@ async def think_over(
     def parse(answer: JsonValue) -> Ideas:
         return ideas_from(answer, wanted, zone=retrospect.person.zone)
 
-    found, run = await ask(means, task, parse)
-    sifted = sift(found.ideas, retrospect, rules, malformed=found.malformed)
-    return await keep(means, run, retrospect, sifted)
+    def sifted(found: Ideas) -> Sifted:
+        return sift(found.ideas, retrospect, rules, malformed=found.malformed)
+
+    async def mend(found: Ideas, heard: Rationed) -> Ideas:
+        first = sifted(found)
+        wish = wish_for(first, retrospect)
+        again = await say_again(heard, task.request, wish, parse) if wish else None
+        return found if again is None else reworded(found, first, again)
+
+    found, run = await ask(means, task, parse, mend)
+    return await keep(means, run, retrospect, sifted(found))
 
 
 def run_of(task: Task, heard: Rationed) -> Run:

@@ -30,6 +30,7 @@ from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.people import Person
 
 NOTHING = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
+NOTHING_THEN = "Nothing was believed then: a belief counts from the day on which it was learned."
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -50,14 +51,19 @@ async def run(options: argparse.Namespace) -> int:
         as_json = [belief_as_json(each, zone=person.zone) for each in found]
         print(json.dumps(as_json, ensure_ascii=False))
     else:
-        print("\n".join(lines_of(options, found, at=at)) or NOTHING)
+        nothing = NOTHING_THEN if is_of_the_past(options) else NOTHING
+        print("\n".join(lines_of(options, found, zone=person.zone, at=at)) or nothing)
     return 0
 
 
 def moment_of(options: argparse.Namespace, zone: str, *, now: Micros) -> Micros:
     """The moment that is looked at. Raises InvalidInput."""
-    is_past = options.look == "beliefs" and options.as_of is not None
-    return moment_named(options.as_of, zone, now=now) if is_past else now
+    return moment_named(options.as_of, zone, now=now) if is_of_the_past(options) else now
+
+
+def is_of_the_past(options: argparse.Namespace) -> bool:
+    """Whether what was believed on a day is looked at."""
+    return options.look == "beliefs" and options.as_of is not None
 
 
 async def looked_up(
@@ -89,14 +95,16 @@ async def believed(
 
 
 def lines_of(
-    options: argparse.Namespace, found: Sequence[Belief], *, at: Micros
+    options: argparse.Namespace, found: Sequence[Belief], *, zone: str, at: Micros
 ) -> list[str]:  # fmt: skip
     """What was found, to read: facts by their keys, all else as everywhere."""
     if options.look != "facts":
         in_order = sorted(found, key=lambda each: isinstance(each.what, Summary))
-        return listed(in_order, now=at)
+        return listed(in_order, zone=zone, now=at)
     in_order = sorted(found, key=key_of)
-    return [f"{line_of(each.what)}  ({': '.join(key_of(each)[1:])})" for each in in_order]
+    return [
+        f"{line_of(each.what, zone=zone)}  ({': '.join(key_of(each)[1:])})" for each in in_order
+    ]
 
 
 def key_of(belief: Belief) -> tuple[str, str, str]:

@@ -53,7 +53,7 @@ async def run(options: argparse.Namespace) -> int:
                     found_one = await find_belief(tx, person.id, options.id)
                 print_one(options, person, found_one, now=house.clock())
             case "merge" if options.duplicates or options.dry_run:
-                print_merged(options, await merge_duplicates(
+                print_merged(options, person, await merge_duplicates(
                     house, person.id, dry_run=options.dry_run
                 ))  # fmt: skip
             case _:
@@ -106,7 +106,7 @@ def print_list(
                          ensure_ascii=False))  # fmt: skip
         return
     print(
-        "\n".join(listed(told, now=now))
+        "\n".join(listed(told, zone=person.zone, now=now))
         or "Nothing yet. What was said and is not read: oldfriend stats"
     )
 
@@ -121,7 +121,7 @@ def print_one(
         print(belief_as_text(belief, zone=person.zone, now=now))
 
 
-def print_merged(options: argparse.Namespace, done: Merged) -> None:
+def print_merged(options: argparse.Namespace, person: Person, done: Merged) -> None:
     """What was joined and let go, or would be."""
     if options.json:
         pairs = [{"kept": e.stronger.memory.id, "merged": e.weaker.memory.id} for e in done.joined]
@@ -129,10 +129,14 @@ def print_merged(options: argparse.Namespace, done: Merged) -> None:
         print(json.dumps({"joined": pairs, "let_go": faded, "unclear": done.unclear}))
         return
     lines = [
-        f"{line_of(each.weaker.memory)}\n    joins {line_of(each.stronger.memory)}"
+        f"{line_of(each.weaker.memory, zone=person.zone)}\n"
+        f"    joins {line_of(each.stronger.memory, zone=person.zone)}"
         for each in done.joined
     ]
-    lines += [f"{line_of(each.memory)}\n    fades: not seen for long" for each in done.faded]
+    lines += [
+        f"{line_of(each.memory, zone=person.zone)}\n    fades: not seen for long"
+        for each in done.faded
+    ]
     if done.unclear:
         lines.append(f"{counted(done.unclear, 'pair')} may say the same: memory merge A B")
     if options.dry_run and (done.joined or done.faded):
@@ -146,4 +150,4 @@ def print_decided(options: argparse.Namespace, person: Person, after: list[Belie
         decided = [believed_as_json(each, zone=person.zone) for each in after]
         print(json.dumps(decided, ensure_ascii=False))
     else:
-        print("\n".join(map(line_of, after)))
+        print("\n".join(line_of(each, zone=person.zone) for each in after))

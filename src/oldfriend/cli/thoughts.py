@@ -58,8 +58,8 @@ def print_pondered(
         return
     lines: list[str] = []
     for each in pondered:
-        lines.append(line_of(each.thought.what))
-        lines += [f"    from {line_of(one)}" for one in each.made_of]
+        lines.append(line_of(each.thought.what, zone=person.zone))
+        lines += [f"    from {line_of(one, zone=person.zone)}" for one in each.made_of]
     print("\n".join(lines or ["No thoughts yet.", status]))
 
 

@@ -32,16 +32,16 @@ async def undo_consolidation(options: argparse.Namespace, name: str) -> int:
             person = await person_looked_into(tx, options)
         done = await undo_reading(house, person.id, None if name == "last" else name)
     print(f"Taken back: {segment_line(done.segment, zone=person.zone)}")
-    print_some("Believed no more", done.ended)
-    print_some("Holds again", done.back)
-    print_some("Says less", done.changed)
+    print_some("Believed no more", done.ended, zone=person.zone)
+    print_some("Holds again", done.back, zone=person.zone)
+    print_some("Says less", done.changed, zone=person.zone)
     if not (done.ended or done.back or done.changed):
         print("Nothing that is believed rested on it alone.")
     print("The words themselves stay.")
     return 0
 
 
-def print_some(title: str, beliefs: Sequence[Believed]) -> None:
+def print_some(title: str, beliefs: Sequence[Believed], *, zone: str) -> None:
     """Print beliefs under a title, if there are any."""
     if beliefs:
-        print(f"{title}:", *(f"  {line_of(each)}" for each in beliefs), sep="\n")
+        print(f"{title}:", *(f"  {line_of(each, zone=zone)}" for each in beliefs), sep="\n")

@@ -10,10 +10,10 @@ from typing import Literal
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import ImportRefused, NotFound
-from oldfriend.domain.ids import BatchId, PersonId, new_id
+from oldfriend.domain.ids import BatchId, PersonId, SegmentId, new_id
 from oldfriend.domain.messages import storable
 from oldfriend.memory.people import lock_person
-from oldfriend.memory.segments import remove_empty_segments, reopen_segments_of
+from oldfriend.memory.segments import get_segment, remove_empty_segments, reopen_segment
 from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import undo_consolidations
 
@@ -216,7 +216,7 @@ async def withdraw_beliefs(tx: Transaction, batch: Batch, *, now: Micros) -> int
 
     Their quotes go with the messages. What else was said beside them waits to be read again.
     """
-    segments = await reopen_segments_of(tx, batch.person, batch.id)
+    segments = await reopen_segments_of(tx, batch)
     touched = await undo_consolidations(tx, batch.person, segments, now=now)
     touched += await end_what_was_made(tx, batch.person, now=now)
     await tx.run(
@@ -227,6 +227,25 @@ async def withdraw_beliefs(tx: Transaction, batch: Batch, *, now: Micros) -> int
         batch=batch.id,
     )
     return len(touched)
+
+
+async def reopen_segments_of(tx: Transaction, batch: Batch) -> list[SegmentId]:
+    """Have the segments read again in which an import's messages stand; those, oldest first."""
+    rows = await tx.rows(
+        """SELECT DISTINCT g.id, g.from_at FROM segment g JOIN message m ON m.session = g.session
+             AND m.person = g.person AND m.version = 1
+             AND m.seq BETWEEN g.first_seq AND g.last_seq
+           WHERE g.person = :person AND m.id IN
+             (SELECT id FROM message WHERE batch = :batch AND person = :person)
+           ORDER BY g.from_at, g.id""",
+        person=batch.person,
+        batch=batch.id,
+    )
+    for segment, _ in rows:
+        found = await get_segment(tx, batch.person, segment)
+        if found.status != "taken back":
+            await reopen_segment(tx, found)
+    return [SegmentId(row[0]) for row in rows]
 
 
 async def remove_messages(tx: Transaction, batch: Batch) -> int:

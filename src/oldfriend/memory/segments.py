@@ -13,7 +13,6 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import (
-    BatchId,
     ChatId,
     MessageId,
     PersonId,

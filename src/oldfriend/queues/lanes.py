@@ -19,6 +19,7 @@ for one who waits for them. Knows nothing of what a letter says.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -46,6 +47,8 @@ from oldfriend.queues.letters import (
     write_letter,
 )
 
+BEFORE_ALL: Final[tuple[Queue, str, int]] = ("agenda", "", 0)
+"""A place before the first letter."""
 MOST_ATTEMPTS = 5
 
 
@@ -284,12 +287,18 @@ async def postpone(tx: Transaction, queue: Queue, lane: str, *, since: int, due_
     await settle(tx, queue, lane)
 
 
-async def list_letters(tx: Transaction, *, parked: bool, most: int = 1000) -> list[Letter]:
-    """The letters of all lanes, or only the parked ones, lane by lane."""
-    only = "WHERE parked_at IS NOT NULL" if parked else ""
+async def list_letters(
+    tx: Transaction, *, parked: bool, most: int = 1000,
+    after: tuple[Queue, str, int] = BEFORE_ALL,
+) -> list[Letter]:  # fmt: skip
+    """The letters of all lanes, or only the parked ones, lane by lane; those after a place."""
+    only = "AND parked_at IS NOT NULL" if parked else ""
+    queue, lane, seq = after
     rows = await tx.rows(
-        f"SELECT {COLUMNS} FROM letter {only} ORDER BY queue, lane, seq LIMIT :most", most=most
-    )
+        f"""SELECT {COLUMNS} FROM letter WHERE (queue, lane, seq) > (:queue, :lane, :seq) {only}
+           ORDER BY queue, lane, seq LIMIT :most""",
+        queue=queue, lane=lane, seq=seq, most=most,
+    )  # fmt: skip
     return [letter_from(row) for row in rows]
 
 

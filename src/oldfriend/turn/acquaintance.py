@@ -13,9 +13,13 @@ from oldfriend.domain.people import Person
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.profile import NO_PROFILE, Profile, in_order_of_worth
-from oldfriend.memory.search import BeliefIndex, Reached
+from oldfriend.memory.search import BeliefIndex, Question, Reached
+from oldfriend.memory.search.graph import Fits, holds_now
+from oldfriend.memory.search.past import Times
+from oldfriend.memory.search.questions import matter_of
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.soul import soul_text
+from oldfriend.turn.recall import offset_at
 
 MOST_NAMED = 3
 """Of so many who are named at once everything important is at hand."""
@@ -59,7 +63,8 @@ NOBODY_KNOWN = Acquaintance()
 async def acquaint(
     tx: Transaction, shelf: Shelf, person: Person, text: str, *, now: Micros
 ) -> Acquaintance:
-    """What is known of a person who says this."""
+    """What is known of a person who says this; ties are those of the time that is asked about."""
+    fits = fitting_ties(text, person, now=now)
     summaries = tuple(await list_summaries(tx, person.id))
     beliefs = await shelf.beliefs_of(tx, person.id)
     named = beliefs.named_in(text)[:MOST_NAMED]
@@ -67,8 +72,9 @@ async def acquaint(
     return Acquaintance(
         soul=await soul_text(tx),
         blocks=tuple(await list_blocks(tx, person.id)),
-        profile=beliefs.profile(now), about=tuple(about_one(beliefs, each) for each in sure),
-        between=beliefs.graph.between(sure[0].id, sure[1].id) if len(sure) > 1 else (),
+        profile=beliefs.profile(now),
+        about=tuple(about_one(beliefs, each, fits=fits) for each in sure),
+        between=beliefs.graph.between(sure[0].id, sure[1].id, fits=fits) if len(sure) > 1 else (),
         entities=beliefs.entities,
         unsure=tuple(
             (one, other) for one, other in beliefs.unsure if one in named or other in named
@@ -77,11 +83,22 @@ async def acquaint(
     )  # fmt: skip
 
 
-def about_one(beliefs: BeliefIndex, entity: Entity) -> About:
-    """What is believed about one, and to whom and what they are tied."""
+def fitting_ties(text: str, person: Person, *, now: Micros) -> Fits:
+    """Which ties are of the time that is asked about; of now, where it is no other."""
+    matter = matter_of(text)
+    question = Question(
+        text=text, language=person.language or "", sense=None, asked_at=now,
+        zone_offset_s=offset_at(now, person.zone),
+    )  # fmt: skip
+    times = Times(question, asks_once=matter is not None and matter.is_past)
+    return times.fits if times.is_past else holds_now
+
+
+def about_one(beliefs: BeliefIndex, entity: Entity, *, fits: Fits) -> About:
+    """What is believed about one, and to whom and what they are tied at one time."""
     known = [each for each in beliefs.about(entity.id) if each.memory.kind != "triple"]
     return About(
         entity=entity,
         known=tuple(in_order_of_worth(known)[:MOST_ABOUT_ONE]),
-        ties=beliefs.graph.walk([entity.id], most=MOST_TIES),
+        ties=beliefs.graph.walk([entity.id], most=MOST_TIES, fits=fits),
     )

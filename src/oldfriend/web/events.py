@@ -33,7 +33,7 @@ from oldfriend.memory.watching import (
     list_decided,
     position_of,
 )
-from oldfriend.web.room import Room
+from oldfriend.web.room import Room, Seat
 from oldfriend.web.shapes.common import Shape
 from oldfriend.web.showing.chat import message_shape, position_text
 from oldfriend.web.showing.memories import decided_shape
@@ -179,9 +179,7 @@ class Watch:
         return HEARTBEAT_S if self._progress is None else BEHIND_S
 
     async def news(self) -> AsyncIterator[Event]:
-        """Everything that is new; the words of a reply always before its end."""
-        for event in self._words():  # whoever waits for them waits for no database
-            yield event
+        """Everything that was kept and is new."""
         house = self._room.house
         found = await look(house, self._person, self._since)
         if found is not None:
@@ -222,7 +220,7 @@ class Watch:
             self._mood = mood
             yield Event(topic="chat.mood.update", data={"mood": mood_data(mood)})
 
-    def _words(self) -> Iterator[Event]:
+    def words(self) -> Iterator[Event]:
         """What is being said just now, from where it was told; nothing of what was told whole."""
         drafts = self._room.drafts.values()
         self._ended &= {each.turn for each in drafts}
@@ -259,14 +257,14 @@ async def stream(room: Room, me: SignedIn, since: Position) -> AsyncIterator[byt
     """Everything that happens from a position on, until the page is closed, or this process."""
     watch, clock = Watch(room, me, since), asyncio.get_running_loop().time
     beat_at, endings = clock() + HEARTBEAT_S, room.endings
-    with room.seat(me.person.id) as bell, suppress(StoreError):  # the page comes again
+    with room.seat(me.person.id) as seat, suppress(StoreError):  # the page comes again
         yield (await watch.begin()).encoded()
         while not room.is_closing:
             if room.endings != endings:
                 endings = room.endings
                 if not await watch.is_signed_in():
                     return
-            async for event in joined(watch.news(), watch.behind()):
+            async for event in heard(watch, seat):
                 yield event.encoded()
             if clock() >= beat_at:
                 if not await watch.is_signed_in():
@@ -275,13 +273,17 @@ async def stream(room: Room, me: SignedIn, since: Position) -> AsyncIterator[byt
                 yield Event(topic="chat.connection.heartbeat").encoded()
                 async for event in watch.passed():
                     yield event.encoded()
-            await bell.wait(max(min(beat_at - clock(), watch.rest_s), 0.0))
+            await seat.wait(max(min(beat_at - clock(), watch.rest_s), 0.0))
 
 
-async def joined(*parts: AsyncIterator[Event]) -> AsyncIterator[Event]:
-    """The events of several, one after the other."""
-    for each in parts:
-        async for event in each:
+async def heard(watch: Watch, seat: Seat) -> AsyncIterator[Event]:
+    """Words as they come, before their end and without the database; then what was kept."""
+    for event in watch.words():
+        yield event
+    if seat.take_news():
+        async for event in watch.news():
+            yield event
+        async for event in watch.behind():
             yield event
 
 

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
+from weakref import WeakValueDictionary
 
 from fastapi import Depends, Header, Request
 from pydantic import BaseModel
@@ -46,7 +47,9 @@ class Deeds:
     def __init__(self) -> None:
         """Nothing was done yet."""
         self._done: dict[tuple[PersonId, str], Done] = {}
-        self._one_by_one = asyncio.Lock()
+        self._under_way: WeakValueDictionary[tuple[PersonId, str], asyncio.Lock] = (
+            WeakValueDictionary()
+        )
 
     async def once(
         self, person: PersonId, key: str | None, asked: BaseModel,
@@ -55,7 +58,7 @@ class Deeds:
         """Do something, unless it was done; what came of it. Raises Refused, and as ``do``."""
         if key is None:
             return await do()
-        async with self._one_by_one:
+        async with self._under_way.setdefault((person, key), asyncio.Lock()):
             self._let_go(now)
             before = self._done.get((person, key))
             if before is None:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from typing_extensions import override
+
 from oldfriend.app.accepting import Accepted
 from oldfriend.app.answering import see_answered
 from oldfriend.app.bringing import Porter
@@ -53,6 +55,38 @@ class Failure:
     why: str
 
 
+class Seat(Bell):
+    """Where somebody has their page open: rung for words as they come, and for all that is kept."""
+
+    def __init__(self) -> None:
+        """What was kept before is still to be looked for."""
+        super().__init__()
+        self._has_news = True
+
+    @override
+    def ring(self) -> None:
+        """Something may have been kept."""
+        self._has_news = True
+        super().ring()
+
+    def ring_for_words(self) -> None:
+        """Something is being said, of which nothing is kept yet."""
+        super().ring()
+
+    @override
+    async def wait(self, timeout_s: float) -> None:
+        """Wait for a ring; who has waited in vain has news to look for all the same."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + timeout_s
+        await super().wait(timeout_s)
+        self._has_news = self._has_news or clock() >= until
+
+    def take_news(self) -> bool:
+        """Whether something may have been kept since it was last asked."""
+        has_news, self._has_news = self._has_news, False
+        return has_news
+
+
 class Room:
     """What the pages share that are open in this process."""
 
@@ -68,7 +102,7 @@ class Room:
         self._has_ended = False
         self._asked: deque[Accepted] = deque()
         self._hands: set[Bell] = set()
-        self._seats: dict[PersonId, set[Bell]] = {}
+        self._seats: dict[PersonId, set[Seat]] = {}
         self.endings = 0  # how often somebody's ways in were ended here
 
     @property
@@ -124,11 +158,11 @@ class Room:
 
         async def say(piece: str) -> None:
             draft.text += piece
-            self.ring(said.person)
+            self._ring_for_words(said.person)
 
         async def tell(delay: Delay) -> None:
             draft.remark = in_words(delay, said.text, said.language)
-            self.ring(said.person)
+            self._ring_for_words(said.person)
 
         try:
             await see_answered(house, accepted, say=say if house.models else None, tell=tell)
@@ -160,14 +194,15 @@ class Room:
         return len(self._seats.get(person, ())) >= MOST_STREAMS
 
     @contextmanager
-    def seat(self, person: PersonId) -> Iterator[Bell]:
-        """A bell that rings whenever there may be something new for a person."""
-        with self.house.waking.bell() as bell:
-            self._seats.setdefault(person, set()).add(bell)
+    def seat(self, person: PersonId) -> Iterator[Seat]:
+        """Where a person has their page open, as long as they have."""
+        seat = Seat()
+        with self.house.waking.bell(seat):
+            self._seats.setdefault(person, set()).add(seat)
             try:
-                yield bell
+                yield seat
             finally:
-                self._seats[person].discard(bell)
+                self._seats[person].discard(seat)
                 if not self._seats[person]:
                     del self._seats[person]
 
@@ -176,8 +211,13 @@ class Room:
         self.endings += 1
         self.ring(person)
 
+    def _ring_for_words(self, person: PersonId) -> None:
+        """Have a person hear what is being said."""
+        for seat in self._seats.get(person, ()):
+            seat.ring_for_words()
+
     def ring(self, person: PersonId | None = None) -> None:
         """Have a person (None: everybody) look for what is new."""
         seats = self._seats.values() if person is None else [self._seats.get(person, set())]
-        for bell in [each for bells in seats for each in bells]:
-            bell.ring()
+        for seat in [each for those in seats for each in those]:
+            seat.ring()

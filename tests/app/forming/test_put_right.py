@@ -13,11 +13,12 @@ from oldfriend.app.forming.means import means_for
 from oldfriend.app.forming.tending import read, segment_in, tend
 from oldfriend.app.house import House
 from oldfriend.background.consolidating import consolidate
-from oldfriend.background.extraction import Claim, Extraction, Material, Quote
+from oldfriend.background.extraction import Bearing, Claim, Extraction, Material, Quote
+from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import Known
 from oldfriend.memory.evidence import list_evidence
-from oldfriend.memory.segments import list_segments, reopen_segments
+from oldfriend.memory.segments import list_segments, reopen_segment, reopen_segments
 from oldfriend.memory.withdrawing import undo_consolidation
 from oldfriend.queues.agenda import Job
 from oldfriend.turn.perceive import Hearer, perceive
@@ -166,6 +167,56 @@ async def test_a_model_may_put_a_note_right_too(
     await consolidate(replace(means, read=read_it, read_small_talk=read_it), segment)
 
     assert await texts(house, line) == {"Keeps the spare key in the drawer.": "active"}
+
+
+LAST_DAYS = [
+    ("I work as a nurse.", "Works as a nurse.", "Yesterday I had my last day, I worked as a nurse",
+     "No longer works as a nurse."),
+    ("Vivo en Rosario.", "Vive en Rosario.", "Ayer fue mi último día en Rosario, me fui",
+     "Ya no vive en Rosario."),
+    ("我是护士。", "是护士。", "昨天是最后一天，我做完护士了", "不再是护士。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bearing", ["new", "reinforces", "supersedes"])
+@pytest.mark.parametrize(("said", "known", "last", "over"), LAST_DAYS)
+async def test_a_model_tells_that_something_has_ended(
+    house: House, line: Line, clock: FrozenClock,
+    said: str, known: str, last: str, over: str, bearing: Bearing,
+) -> None:  # fmt: skip
+    """By the end that it gives; then it is history, and comes back when that reading is undone."""
+    await told(house, line, [said])
+    was = (await the_one(house, line, known)).memory
+    clock.tick(minutes=40 * DAYS)
+    await answer(house, line, Said(text=last))
+    (segment,) = await tend(house, line.person.id, because="asked")
+
+    async def read_end(material: Material) -> Extraction:
+        message = material.messages[0]
+        claim = Claim(
+            kind="fact", text=known, key=was.key, value=was.value, confidence=0.95,
+            quotes=(Quote(message=message.id, text=message.text),),
+            holds_until=message.at - DAY // 2,
+        )  # fmt: skip
+        if bearing != "new" and was.id in {each.memory.id for each in material.known}:
+            claim = replace(claim, bearing=bearing, target=was.id)
+        return Extraction(author="extract/2", claims=(claim,))
+
+    means = replace(
+        await means_for(house, segment), read=read_end, read_small_talk=read_end
+    )  # fmt: skip
+    for again in range(2):
+        if again:
+            async with house.db.writing() as tx:
+                segment = await reopen_segment(tx, segment)
+        await consolidate(means, segment)
+        assert list(await texts(house, line)) == [over]
+        ended = (await the_one(house, line, known)).memory
+        assert (ended.status, ended.holds_until) == ("superseded", house.clock() - DAY // 2)
+    async with house.db.writing() as tx:
+        await undo_consolidation(tx, line.person.id, segment.id, now=house.clock())
+
+    assert list(await texts(house, line)) == [known]
 
 
 async def test_a_value_said_later_has_a_beginning(

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+import pytest
+
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
 from oldfriend.app.believing.looking import list_beliefs
 from oldfriend.app.believing.showing import listed
-from oldfriend.app.choices.sections import ContextChoice, Role
+from oldfriend.app.choices.sections import ContextChoice, MemoryChoice, Role
 from oldfriend.app.doctor import examine
 from oldfriend.app.forming.tending import FOLD, TIDY, read, tend, tidy, why_not_folded
 from oldfriend.app.house import House, RoleModel
@@ -68,7 +70,7 @@ async def lines(house: House, line: Line) -> list[str]:
     """What is open, as it is listed."""
     async with house.db.reading() as tx:
         told = await list_beliefs(tx, line.person.id, kinds=["commitment"])
-    return listed(told, now=house.clock())
+    return listed(told, zone=line.person.zone, now=house.clock())
 
 
 async def test_a_promise_runs_out_though_nobody_says_anything(
@@ -156,15 +158,61 @@ async def test_talk_that_no_longer_fits_is_read_at_once(
     talking = with_model(house, "main", ScriptedModel(["Tell me more."]))
     settings = replace(house.settings, context=ContextChoice(preset="small"))
     talking = replace(talking, settings=settings)
+    for number in range(4):
+        await talk(house, line, number)  # from here on ten turns are waited for
+    before = len(await cuts(house, line))
     for number in range(9):
         clock.tick(minutes=1)
         await answer(talking, line, Said(text=f"Well, number {number}: {'it rained. ' * 90}"))
     await work(house)
 
+    pressed = (await cuts(house, line))[before:]
+    assert set(pressed) == {"pressure"}
+    assert len(pressed) < 3
+
+
+async def cuts(house: House, line: Line) -> list[str]:
+    """Why each stretch of talk so far has ended."""
     async with house.db.reading() as tx:
-        cuts = [each.cut_by for each in await list_segments(tx, line.person.id)]
-    assert set(cuts) == {"pressure"}
-    assert len(cuts) < 3
+        return [each.cut_by for each in await list_segments(tx, line.person.id)]
+
+
+async def test_who_is_hardly_known_is_read_sooner(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """After three turns, then five, seven and nine, a breath later; from then on after ten."""
+    read_after: list[tuple[int, str]] = []
+    turns = 0
+    while len(read_after) < 6:
+        await answer(house, line, Said(text=f"Today I met Carl at pier {turns}."))
+        turns += 1
+        await work(house)
+        is_read = len(await cuts(house, line)) > len(read_after)
+        clock.tick(minutes=1)
+        await work(house)
+        if len(await cuts(house, line)) > len(read_after):
+            read_after.append((turns, "at once" if is_read else "later"))
+            turns = 0
+
+    early = [(3, "later"), (5, "later"), (7, "later"), (9, "later")]
+    assert read_after == [*early, (10, "at once"), (10, "at once")]
+    assert set(await cuts(house, line)) == {"turns"}
+
+
+@pytest.mark.parametrize(("chosen", "read_after"), [(1, [1, 1]), (4, [3, 4, 4]), (500, [3, 5])])
+async def test_nobody_is_read_later_than_was_chosen(
+    house: House, line: Line, clock: FrozenClock, chosen: int, read_after: list[int]
+) -> None:
+    """Also while they are hardly known; one turn and five hundred may be chosen (W14)."""
+    settings = replace(house.settings, memory=MemoryChoice(read_every_turns=chosen))
+    choosy = replace(house, settings=settings)
+    for turns in read_after:
+        for turn in range(turns):
+            before = len(await cuts(choosy, line))
+            await answer(choosy, line, Said(text=f"Today I met Carl at pier {turn}."))
+            clock.tick(minutes=1)
+            await work(choosy)
+            assert len(await cuts(choosy, line)) == before + (turn + 1 == turns)
 
 
 def with_model(house: House, role: Role, model: ScriptedModel) -> House:

@@ -30,7 +30,7 @@ from oldfriend.background.ticking import COOL_DOWN, DAILY, MOST_IN, MOST_OUT
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import ObjectId, new_id
 from oldfriend.domain.memories import Memory
-from oldfriend.llm.model import Completion, Request, Say
+from oldfriend.llm.model import Completion, Request, Say, Turn
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.changes import Ground, check_fold, decide, newest_change_of, rebuild
@@ -173,6 +173,53 @@ async def test_hostile_reflections_are_refused_and_counted(house: House, line: L
 
     assert tick.outcome["rejected"] == dict.fromkeys(HOSTILE, 1)
     assert len(await thoughts(house, line)) == 2
+
+
+async def test_what_was_said_in_untold_words_is_said_again_once(house: House, line: Line) -> None:
+    """The words are named; what was good stays, and what is no better is left."""
+
+    def reflects(request: Request) -> object:
+        rex = alias(request, "Rex")
+        if len(request.turns) > 1:
+            return {"thoughts": [a_thought("Rex died, and Ana talks of jazz less since.", rex)]}
+        return {"thoughts": [a_thought(MISSES, rex), a_thought("Since Rex died Ana drifts.", rex)]}
+
+    mind = Mind(reflects=reflects)
+    await tell(thinking_house(house, mind), line, *TOLD)
+    (tick,) = [each for each in await ticks(house, line) if each.kind == "reflection"]
+
+    first, again = mind.asked("reflect")
+    wish = again.turns[-1]
+    assert again.turns[: len(first.turns)] == first.turns
+    assert isinstance(wish, Turn)
+    assert '"Since Rex died Ana drifts." (nobody has told: drifts)' in wish.text
+    assert MISSES not in wish.text
+    held = {each.memory.text for each in await thoughts(house, line)}
+    assert held == {MISSES, "Rex died, and Ana talks of jazz less since."}
+    assert tick.outcome["rejected"] == {}
+    assert tick.transcript is not None
+    assert len(tick.transcript.answered) == 2
+
+
+@pytest.mark.parametrize("again", ["no", None])
+async def test_what_was_good_stays_when_the_rest_cannot_be_said_again(
+    house: House, line: Line, again: str | None
+) -> None:
+    """Whether the second answer is of no use or no better than the first."""
+
+    def reflects(request: Request) -> object:
+        rex = alias(request, "Rex")
+        if len(request.turns) > 1 and again is not None:
+            return again
+        return {"thoughts": [a_thought(MISSES, rex), a_thought("Since Rex died Ana drifts.", rex)]}
+
+    mind = Mind(reflects=reflects)
+    await tell(thinking_house(house, mind), line, *TOLD)
+    (tick,) = [each for each in await ticks(house, line) if each.kind == "reflection"]
+
+    assert len(mind.asked("reflect")) == 2
+    assert [each.memory.text for each in await thoughts(house, line)] == [MISSES]
+    assert (tick.outcome["rejected"], tick.error) == ({"not told": 1}, None)
 
 
 async def test_a_shout_is_clamped_and_a_long_one_is_noticed(house: House, line: Line) -> None:

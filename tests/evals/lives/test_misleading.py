@@ -21,8 +21,6 @@ from tests.evals.lives.living import material_of
 
 load_once = cache(load_life)
 NAMES: Final = [name for pair in PAIRS.values() for name in pair]
-LEFT: Final = {"other_tie": 4, "turned_round": 2, "only_beside": 1, "contrary_of_own": 2}
-"""What was seen to pass on 2026-11-22 over all lives; 0 is wanted, and of all others it is so."""
 
 
 def told(found: Extraction) -> int:
@@ -43,14 +41,17 @@ async def passed(life_name: str, answer: Callable[[Request], str]) -> tuple[int,
 
 @pytest.mark.parametrize("falsehood", [*TIES, *OPINIONS])
 async def test_falsehoods_do_not_pass(falsehood: str) -> None:
-    """Other ties, turned ones, between others, by the companion; opinions of nobody's own."""
+    """Other ties, turned ones, between others, by the companion; opinions of nobody's own.
+
+    9 of 213 passed before the gate was mended on just these.
+    """
     counts: Counter[str] = Counter()
     for name in NAMES:
         through, given = await passed(name, misleading(load_once(name), falsehood))
         counts.update(through=through, given=given)
 
     assert counts["given"] > 0
-    assert counts["through"] <= LEFT.get(falsehood, 0)
+    assert counts["through"] == 0
 
 
 async def test_what_is_true_passes() -> None:

@@ -44,16 +44,16 @@ WHO: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def line_of(what: Believed, *, now: Micros | None = None) -> str:
+def line_of(what: Believed, *, zone: str, now: Micros | None = None) -> str:
     """Something believed, on one line; with ``now`` also whether its time has passed."""
     if isinstance(what, Entity):
         names = f", also {', '.join(what.aliases)}" if what.aliases else ""
         told = f": {one_line(what.description)}" if what.description else ""
-        return f"{short(what.id)}  {what.kind:<11} {what.name}{names}{told}{marks(what)}"
+        return f"{short(what.id)}  {what.kind:<11} {what.name}{names}{told}{marks(what, zone)}"
     if isinstance(what, Summary):
-        span = f"{day(what.from_at)} to {day(what.until_at)}"
-        return f"{short(what.id)}  level {what.level}  {span}  {what.text}{marks(what)}"
-    return f"{short(what.id)}  {what.kind:<11} {one_line(what.text)}{marks(what, now)}"
+        span = f"{day(what.from_at, zone)} to {day(what.until_at, zone)}"
+        return f"{short(what.id)}  level {what.level}  {span}  {what.text}{marks(what, zone)}"
+    return f"{short(what.id)}  {what.kind:<11} {one_line(what.text)}{marks(what, zone, now)}"
 
 
 def segment_line(segment: Segment, *, zone: str) -> str:
@@ -65,11 +65,11 @@ def segment_line(segment: Segment, *, zone: str) -> str:
     return f"{short(segment.id)}  {many} of {span}{by}"
 
 
-def marks(what: Believed, now: Micros | None = None) -> str:
+def marks(what: Believed, zone: str, now: Micros | None = None) -> str:
     """What is to be known of it beside its words."""
     found: list[str] = []
     if isinstance(what, Summary):
-        found += [] if what.is_active else ["folded into another"]
+        found += ["folded into another"] if not what.is_active and what.ended_at is None else []
     else:
         found += [] if what.status in {"active", "confirmed"} else [what.status]
         found += ["pinned"] if what.is_pinned else []
@@ -77,21 +77,27 @@ def marks(what: Believed, now: Micros | None = None) -> str:
     if isinstance(what, Memory):
         found += ["question"] if is_question(what) else []
         found += [f"impact {what.impact:+d}"] if what.impact else []
-        found += [due_of(what.due_at, now)] if what.due_at is not None else []
+        found += [due_of(what.due_at, zone, now)] if what.due_at is not None else []
     if what.ended_at is not None:
-        found.append(f"until {day(what.ended_at)}")
+        found.append(f"until {day(until_of(what) or what.ended_at, zone)}")
     return f"  [{', '.join(found)}]" if found else ""
 
 
-def due_of(due_at: Micros, now: Micros | None) -> str:
+def until_of(what: Believed) -> Micros | None:
+    """Until when it was so, where something newer has overtaken it since."""
+    is_history = isinstance(what, Memory) and what.status == "superseded"
+    return what.holds_until if is_history else None
+
+
+def due_of(due_at: Micros, zone: str, now: Micros | None) -> str:
     """When something is due, or was."""
-    return f"{'due' if now is None or now <= due_at else 'overdue since'} {day(due_at)}"
+    return f"{'due' if now is None or now <= due_at else 'overdue since'} {day(due_at, zone)}"
 
 
 def belief_as_text(belief: Belief, *, zone: str, now: Micros) -> str:
     """Something believed with everything that is known about it, to read."""
     what = belief.what
-    lines = [line_of(what, now=now if what.ended_at is None else None)]
+    lines = [line_of(what, zone=zone, now=now if what.ended_at is None else None)]
     lines += [f"    {line}" for line in details_of(what, belief.standing, zone)]
     ties = [f"  • {one_line(each.memory.text)}" for each in belief.ties]
     lines += ["", "Tied:", *ties] if ties else []
@@ -146,7 +152,7 @@ def step_lines(step: Step, zone: str) -> list[str]:
         f"{minute(change.decided_at, zone)}  {DEED[change.op]}, by {by_whom(change.author)}{until}"
     )
     where = f" (read in segment {short(change.segment)})" if change.segment else ""
-    return [head + where, f"    {line_of(change.after)}", *(
+    return [head + where, f"    {line_of(change.after, zone=zone)}", *(
         f"  {message_line(message)}" for message in step.because
     )]  # fmt: skip
 
@@ -231,11 +237,12 @@ def step_as_json(step: Step, zone: str) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def listed(told: Iterable[Belief], *, now: Micros) -> list[str]:
+def listed(told: Iterable[Belief], *, zone: str, now: Micros) -> list[str]:
     """Beliefs, a line each; of what is open still, whether it is overdue."""
     return [
-        line_of(each.what, now=now if each.what.ended_at is None else None) for each in told
-    ]  # fmt: skip
+        line_of(each.what, zone=zone, now=now if each.what.ended_at is None else None)
+        for each in told
+    ]
 
 
 def moment(at: Micros | None, zone: str) -> str | None:
@@ -248,6 +255,6 @@ def minute(at: Micros, zone: str) -> str:
     return from_micros(at, zone).strftime("%Y-%m-%d %H:%M")
 
 
-def day(at: Micros, zone: str = "UTC") -> str:
+def day(at: Micros, zone: str) -> str:
     """A day to read."""
     return from_micros(at, zone).strftime("%Y-%m-%d")

@@ -31,21 +31,22 @@ def compared_as_lines(compared: Compared, *, why: bool) -> Iterator[str]:
         if found:
             yield f"{title} ({len(found):,}):"
         for each in found:
-            yield from difference_lines(each, why=why)
+            yield from difference_lines(each, zone=compared.zone, why=why)
             if why:
                 yield ""
         if found and not why:
             yield ""
 
 
-def difference_lines(each: Difference, *, why: bool) -> Iterator[str]:
+def difference_lines(each: Difference, *, zone: str, why: bool) -> Iterator[str]:
     """One difference; with ``why`` also the words behind both sides."""
     sides = [belief for belief in (each.one, each.other) if belief is not None]
     if len(sides) == 1:
-        yield f"  {line_of(sides[0].what)}"
+        yield f"  {line_of(sides[0].what, zone=zone)}"
     else:
         ids = " ↔ ".join(short(side.what.id) for side in sides)
-        yield f"  {ids}  {line_of(sides[0].what).partition('  ')[2].lstrip()}"
+        line = line_of(sides[0].what, zone=zone)
+        yield f"  {ids}  {line.partition('  ')[2].lstrip()}"
         yield from (f"      {differing_line(differs)}" for differs in each.differs)
     if why:
         yield from words_of(each)

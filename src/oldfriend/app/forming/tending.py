@@ -13,10 +13,16 @@ from oldfriend.app.house import House
 from oldfriend.app.thinking import model_for
 from oldfriend.background.compacting import compact, due_for_folding
 from oldfriend.background.consolidating import Consolidated, consolidate
-from oldfriend.background.cutting import Ripeness, cut_ripe, ripe_at
+from oldfriend.background.cutting import (
+    EARLY_TURNS,
+    Ripeness,
+    cut_ripe,
+    ripe_at,
+    turns_until_read,
+)
 from oldfriend.background.merging import merge
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, MINUTE, Micros
+from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros
 from oldfriend.domain.errors import InvalidInput, ModelError, NotFound
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId
 from oldfriend.domain.people import SESSION_IDLE
@@ -28,6 +34,7 @@ from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import (
     Cut,
     Segment,
+    count_first_segments,
     count_uncut_turns,
     find_segment,
     list_segments,
@@ -48,6 +55,8 @@ TIDY: Final = "tidy"
 FOLD: Final = "fold"
 STILL_TALKING: Final = 2 * MINUTE
 """Who has said something so shortly before may go on."""
+A_BREATH: Final = 15 * SECOND
+"""So long whoever is hardly known is left alone before they are read: what they say is answered."""
 LONGEST_READING: Final = 60 * MINUTE
 """What others read at the same time was begun no longer ago."""
 
@@ -84,9 +93,19 @@ async def note_talk(
         await plan_tending(tx, person, now=now, due_at=now + SESSION_IDLE)
     elif planned[0] <= now:
         return  # it is being looked at, or will be at once
-    most = house.settings.memory.read_every_turns
-    if await count_uncut_turns(tx, person, session) >= most:
+    turns = await count_uncut_turns(tx, person, session)
+    if turns >= house.settings.memory.read_every_turns:
         await plan_tending(tx, person, now=now, due_at=now)
+    elif planned and planned[0] <= now + A_BREATH:
+        return
+    elif turns >= EARLY_TURNS[0] and turns >= await turns_for(tx, house, person):
+        await plan_tending(tx, person, now=now, due_at=now + A_BREATH)
+
+
+async def turns_for(tx: Transaction, house: House, person: PersonId) -> int:
+    """After how many turns somebody is read at the latest: sooner while they are hardly known."""
+    segments = await count_first_segments(tx, person, most=len(EARLY_TURNS))
+    return turns_until_read(segments, house.settings.memory.read_every_turns)
 
 
 async def is_uncut(tx: Transaction, person: PersonId, message: MessageId) -> bool:
@@ -129,10 +148,9 @@ async def tend(
     if not house.settings.memory.forms:
         return []
     now = house.clock()
-    ripeness = Ripeness(
-        now=now, turns=house.settings.memory.read_every_turns, because=because, imported=imported
-    )
     async with house.db.writing() as tx:
+        turns = await turns_for(tx, house, person)
+        ripeness = Ripeness(now=now, turns=turns, because=because, imported=imported)
         segments = await cut_ripe(tx, person, ripeness)
         for segment in await list_segments(tx, person, status=["waiting"]):
             await plan_reading(tx, segment, now=now)

@@ -7,6 +7,7 @@ from oldfriend.background.deciding.attributes import (
     strengthen,
 )
 from oldfriend.background.deciding.deliberation import Deliberation
+from oldfriend.background.deciding.endings import as_ending
 from oldfriend.background.deciding.happenings import (
     decide_about_target,
     decide_coming,
@@ -25,9 +26,10 @@ def decide_all(thinking: Deliberation, extraction: Extraction) -> None:
     """Decide about everything that passed the checks."""
     for named in extraction.names:
         decide_name(thinking, named)
-    for told in extraction.samenesses:
-        decide_sameness(thinking, told)
-    for claim in extraction.claims:
+    for sameness in extraction.samenesses:
+        decide_sameness(thinking, sameness)
+    for told in extraction.claims:
+        claim = as_ending(thinking, told, extraction.claims)
         if was_rejected(thinking, claim):
             thinking.refused["rejected by the person"] += 1
         else:

@@ -39,6 +39,8 @@ Stated: TypeAlias = Callable[[Memory], tuple[str, str] | None]
 """The key and value of what a memory says of the person in plain words, where it says no more."""
 Began: TypeAlias = Callable[[Memory], str]
 """What a memory says that somebody has become; "" for anything else."""
+Over: TypeAlias = Callable[[Claim, str], Claim | None]
+"""That something holds no more, in a language; None where nobody knows how that is said."""
 
 Refusal = Literal[
     "rejected by the person", "overruled by the person", "not known", "contradicts its opinion"
@@ -89,6 +91,7 @@ class Deliberation:
     same: Same
     stated: Stated = lambda _memory: None
     began: Began = lambda _memory: ""
+    over: Over = lambda _claim, _language: None
     decided: dict[ObjectId, Decision] = field(default_factory=dict)
     refused: Counter[Refusal] = field(default_factory=Counter)
     _names: Names | None = None

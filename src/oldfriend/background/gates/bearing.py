@@ -117,9 +117,15 @@ def bearing_of(language: str) -> Bearing:
 
 
 @cache
-def plain_words_of(language: str) -> frozenset[str]:
-    """The words that only tie together what was told, or soften it."""
-    return frozenset(lists_of(spoken_language(language))["plain"][0].split())
+def words_of(name: Literal["plain", "because"], language: str) -> frozenset[str]:
+    """The words that only tie together what was told, or soften it; those that give a reason."""
+    return frozenset(lists_of(spoken_language(language))[name][0].split())
+
+
+@cache
+def words_alike_of(language: str) -> tuple[frozenset[str], ...]:
+    """The forms of a word, and the words for one thing, together."""
+    return tuple(frozenset(each.split()) for each in lists_of(spoken_language(language))["alike"])
 
 
 @cache

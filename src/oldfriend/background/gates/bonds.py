@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 from oldfriend.background.gates.telltales import folded
 from oldfriend.domain.memories import Tie
@@ -57,6 +57,12 @@ def is_turned(tie: Tie, said: str, *, by_first: bool, language: str) -> bool:
     return other_is_parent != (named == {"parent"})
 
 
+def has_borne(name: str, said: str, *, language: str) -> bool:
+    """Whether words say of somebody that they had a child."""
+    verb = lists_of(language)["birth"]
+    return re.search(rf"{re.escape(folded(name))}{verb}", folded(said), re.IGNORECASE) is not None
+
+
 def bonds_in(text: str, language: str) -> frozenset[Bond]:
     """What ties the words of a text name."""
     plain = folded(text)
@@ -67,10 +73,18 @@ def bonds_in(text: str, language: str) -> frozenset[Bond]:
 @cache
 def bonds_of(language: str) -> Mapping[Bond, re.Pattern[str]]:
     """The words for ties of a language."""
-    file = (
-        resources.files("oldfriend.background.gates")
-        / "bonds"
-        / f"{spoken_language(language)}.toml"
+    return {
+        cast(Bond, bond): re.compile(each, re.IGNORECASE)
+        for bond, each in lists_of(language).items()
+        if bond in get_args(Bond)
+    }
+
+
+@cache
+def lists_of(language: str) -> Mapping[str, str]:
+    """All lists of a language."""
+    files = resources.files("oldfriend.background.gates") / "bonds"
+    lists: Mapping[str, str] = tomllib.loads(
+        (files / f"{spoken_language(language)}.toml").read_text("utf-8")
     )
-    lists = tomllib.loads(file.read_text("utf-8"))
-    return {cast(Bond, bond): re.compile(each, re.IGNORECASE) for bond, each in lists.items()}
+    return lists

@@ -16,7 +16,7 @@ from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import folded
 from oldfriend.background.likeness import without_near
 from oldfriend.background.marks import marks_of
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import MemoryKind
@@ -128,6 +128,25 @@ def overruling_fault(case: Case) -> Reason | None:
         return None
     is_stated = any(spoken_in(place).stated.search(folded(place.said)) for place in case.places)
     return None if is_stated else "another matter"
+
+
+def ending_fault(case: Case) -> Reason | None:
+    """What is known would be over by words that tell of nothing past, and of no change."""
+    claim = case.claim
+    if claim.holds_until is None or claim.holds_until - DAY >= max(
+        e.message.at for e in case.places
+    ):
+        return None
+    is_known = any(
+        (each.kind, each.key, each.subject) == (claim.kind, claim.key, claim.subject)
+        and each.value.casefold() == claim.value.casefold()
+        for each in case.talk.known.values()
+    )
+    if not is_known or any(place.message.language not in SPOKEN for place in case.places):
+        return None
+    said = [(spoken_in(place), folded(place.said)) for place in case.places]
+    tells = any(told.bygone.search(words) or told.changed.search(words) for told, words in said)
+    return None if tells else "another matter"
 
 
 def is_felt_alike(case: Case) -> bool:

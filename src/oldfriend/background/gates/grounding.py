@@ -9,9 +9,10 @@ word has to stand in what the thinker was shown, or among the few that tie and s
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.background.gates.bearing import plain_words_of
+from oldfriend.background.gates.bearing import bearing_of, words_alike_of, words_of
 from oldfriend.background.gates.telltales import folded
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
+from oldfriend.prompts.phrasebook import spoken_language
 
 ROOT: Final = 5
 """So many letters in common from the start: forms and compounds of one word."""
@@ -24,15 +25,24 @@ def is_grounded(text: str, told: Sequence[str], *, language: str) -> bool:
 
 def untold(text: str, told: Sequence[str], *, language: str) -> list[str]:
     """The words of a text that nobody has told, and that do more than tie."""
-    plain = plain_words_of(language)
+    wanted = reasons_wanted(text, language)
+    plain = words_of("plain", language) - wanted
     heard = {word for each in told for word in words_in(folded(each))}
+    otherwise = told_otherwise(told, heard, plain, language)
     stems = {stem_of(word, language) for word in heard | plain}
     roots = {root for word in heard for root in roots_of(word)}
-    known = heard | {f"{word}s" for word in heard}
+    unsaid = wanted - heard
+    known = (
+        heard
+        | otherwise
+        | {f"{word}s" for word in heard}
+        | {word.removesuffix("s") for word in heard}
+    )
     return [
         word
-        for word in words_in(without(text, plain))
-        if not (
+        for word in words_in(without(text, plain | otherwise))
+        if word in unsaid
+        or not (
             word in known
             or is_stop_word(word, language)
             or stem_of(word, language) in stems
@@ -41,6 +51,29 @@ def untold(text: str, told: Sequence[str], *, language: str) -> list[str]:
             or (is_unspaced(word) and len(word) > 1)
         )
     ]
+
+
+def reasons_wanted(text: str, language: str) -> frozenset[str]:
+    """The words that give a reason; none where the text marks itself as a maybe."""
+    is_maybe = bearing_of(spoken_language(language)).hedged.search(folded(text))
+    return frozenset() if is_maybe else words_of("because", language)
+
+
+def told_otherwise(
+    told: Sequence[str], heard: set[str], plain: frozenset[str], language: str
+) -> frozenset[str]:
+    """Other forms of what was told, and other words for it; of words that tie there are none."""
+    shown = folded(" ".join(told))
+    return frozenset(
+        word
+        for alike in words_alike_of(language)
+        if any(
+            each in shown if is_unspaced(each) else each in heard
+            for each in alike
+            if each not in plain and not is_stop_word(each, language)
+        )
+        for word in alike
+    )
 
 
 def roots_of(word: str) -> set[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from oldfriend.background.gates.bearing import BearingFault, bearing_fault
-from oldfriend.background.gates.grounding import is_grounded
+from oldfriend.background.gates.grounding import untold
 from oldfriend.background.gates.harm import gives_orders, holds_secret
 from oldfriend.background.gates.tone import ToneFault, tone_fault
 from oldfriend.background.gates.trimmings import fitting_tags
@@ -56,10 +56,11 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sifted:
-    """What may be believed, with what it cites; what may not, by reason; what was noticed."""
+    """What may be believed, with what it cites; what may not, with the reason; what was noticed."""
 
     ideas: tuple[tuple[Idea, tuple[Known, ...]], ...]
-    rejected: Counter[IdeaFault]
+    refused: tuple[tuple[Idea, IdeaFault], ...]
+    rejected: Counter[IdeaFault]  # these, and what could not be read
     noticed: Counter[Remark]
 
 
@@ -70,17 +71,21 @@ def sift(
     rejected: Counter[IdeaFault] = Counter({"malformed": malformed})
     noticed: Counter[Remark] = Counter()
     passed: list[tuple[Idea, tuple[Known, ...]]] = []
+    refused: list[tuple[Idea, IdeaFault]] = []
     for idea in ideas:
         fault = fault_of(idea, retrospect, rules, [each.text for each, _ in passed])
         if fault is None and room_for(idea, passed, rules) <= 0:
             fault = "too many"
         if fault is not None:
-            rejected[fault] += 1
+            refused.append((idea, fault))
             continue
         noticed.update(remarks_on(idea))
         cited = tuple(retrospect.citable[each] for each in idea.cites)
         passed.append((tidied(idea), cited))
-    return Sifted(ideas=tuple(passed), rejected=+rejected, noticed=+noticed)
+    rejected.update(fault for _, fault in refused)
+    return Sifted(
+        ideas=tuple(passed), refused=tuple(refused), rejected=+rejected, noticed=+noticed
+    )  # fmt: skip
 
 
 def room_for(idea: Idea, passed: Sequence[tuple[Idea, tuple[Known, ...]]], rules: Rules) -> int:
@@ -179,11 +184,14 @@ def reason_fault(idea: Idea, retrospect: Retrospect) -> IdeaFault | None:
 
 def grounding_fault(idea: Idea, retrospect: Retrospect) -> IdeaFault | None:
     """Says what nobody has told; what is suggested is somebody's to decide."""
-    if idea.kind == "suggestion":
-        return None
+    return "not told" if idea.kind != "suggestion" and untold_in(idea, retrospect) else None
+
+
+def untold_in(idea: Idea, retrospect: Retrospect) -> list[str]:
+    """The words of an idea that stand in nothing that was shown."""
     names = [retrospect.person.name, retrospect.companion, *retrospect.names]
     shown = [*names, *(each.memory.text for each in retrospect.citable.values())]
-    return None if is_grounded(idea.text, shown, language=retrospect.language) else "not told"
+    return untold(idea.text, shown, language=retrospect.language)
 
 
 def repetition_fault(

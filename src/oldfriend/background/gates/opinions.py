@@ -44,6 +44,8 @@ def opinion_fault(claim: Claim, places: tuple[Place, ...], talk: Talk) -> Reason
         return "outside words"
     if not is_topic(claim.key) or not is_told(claim, own) or is_turned(claim, own):
         return "unfounded"
+    if is_beside_the_point(claim, own):
+        return "unfounded"
     return "about another" if is_about_a_life(claim, own, talk) else None
 
 
@@ -59,7 +61,8 @@ def is_told(claim: Claim, own: list[Place]) -> bool:
     language = detect_language(claim.text, fallback=own[0].message.language)
     said = " ".join(place.said for place in own)
     heard = terms_in(said, language)
-    is_named = touches(terms_in(claim.key, language), heard)
+    topic = terms_in(claim.key, language)
+    is_named = touches(topic, heard) and touches(terms_in(claim.text, language) - topic, heard)
     return is_named or shared(terms_in(claim.text, language), heard) >= TOLD
 
 
@@ -83,6 +86,18 @@ def is_turned(claim: Claim, own: list[Place]) -> bool:
         return not any(denies(place.said, language, told) for place in own)
     clauses = [each for place in own for each in closest_clauses(claim, place)]
     return bool(clauses) and all(denies(each.text, language, told) for each in clauses)
+
+
+def is_beside_the_point(claim: Claim, own: list[Place]) -> bool:
+    """Whether more of it stands in something else that was said than where it says "I think"."""
+    if not shares_language(claim, own):
+        return False
+    language = detect_language(claim.text, fallback=own[0].message.language)
+    told, words = telltales_of(language), terms_in(claim.text, language)
+    clauses = [each.text for place in own for each in clauses_of(place.said)]
+    counts = [len(words & terms_in(each, language)) for each in clauses]
+    thinks = [n for each, n in zip(clauses, counts, strict=True) if n and told.opining.search(each)]
+    return bool(thinks) and max(thinks) < max(counts)
 
 
 def is_put_in(claim: Claim, place: Place, talk: Talk) -> bool:

@@ -9,17 +9,20 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.background.extraction import Named, Tied
-from oldfriend.background.gates.bonds import is_turned, tells_of
+from oldfriend.background.gates.bonds import bonds_in, has_borne, is_turned, tells_of
+from oldfriend.background.gates.clauses import clauses_of
 from oldfriend.background.gates.evidence import supporting
 from oldfriend.background.gates.founding import around
 from oldfriend.background.gates.harm import order_fault, secret_fault
 from oldfriend.background.gates.meant import irony_fault
 from oldfriend.background.gates.mending import mended, tidy
+from oldfriend.background.gates.modality import denies
 from oldfriend.background.gates.naming import is_name, is_within
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.shape import range_fault, time_fault
-from oldfriend.background.gates.talk import Case, Talk
+from oldfriend.background.gates.talk import Case, Talk, spoken_in
+from oldfriend.background.gates.telltales import folded
 from oldfriend.background.gates.wording import length_fault, pronoun_fault, weakness_fault
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import EntityId, ObjectId
@@ -72,12 +75,54 @@ def bond_fault(tied: Tied, case: Case) -> Reason | None:
     """The words tell of another tie, or of the same the other way round."""
     said = " ".join(place.said for place in case.places)
     near = " ".join(each.text for place in case.places for each in around(place, case))
-    language = case.places[0].message.language or case.talk.language
+    language = language_of(case)
     if not tells_of(tied.tie, said, near=near, language=language):
+        return "unfounded"
+    if is_of_another_place(tied, case) or is_told_apart(tied, case) or is_own_child(tied, case):
         return "unfounded"
     is_own = not (tied.first and tied.second)
     is_other_way = is_own and is_turned(tied.tie, said, by_first=not tied.first, language=language)
     return "unfounded" if is_other_way else None
+
+
+def is_of_another_place(tied: Tied, case: Case) -> bool:
+    """Whether somebody would work in a town of which the words say only that they are there."""
+    if tied.tie != "works_at" or kind_of(tied.second, case.talk) != "place":
+        return False
+    named = clauses_with(names_of(tied.second, case.talk), case)
+    return not any("work" in bonds_in(each, language_of(case)) for each in named)
+
+
+def is_told_apart(tied: Tied, case: Case) -> bool:
+    """Whether one of the two is named only to say that they are not the other."""
+    if tied.tie != "partner_of" or not (tied.first and tied.second):
+        return False
+    told, language = spoken_in(case.places[0]), language_of(case)
+    ends = [clauses_with(names_of(each, case.talk), case) for each in (tied.first, tied.second)]
+    return any(
+        bool(clauses) and all(denies(each, language, told) for each in clauses) for clauses in ends
+    )
+
+
+def is_own_child(tied: Tied, case: Case) -> bool:
+    """Whether somebody who had a child would be that of their own."""
+    child = {"child_of": tied.first, "parent_of": tied.second}.get(tied.tie, "")
+    said = " ".join(place.said for place in case.places)
+    return any(
+        has_borne(name, said, language=language_of(case))
+        for name in (names_of(child, case.talk) if child else ())
+    )
+
+
+def clauses_with(names: Iterable[str], case: Case) -> list[str]:
+    """The clauses of what was said in which somebody is named."""
+    clauses = [each.text for place in case.places for each in clauses_of(place.said)]
+    return [each for each in clauses if any(folded(name) in each for name in names)]
+
+
+def language_of(case: Case) -> str:
+    """In which language it was said."""
+    return case.places[0].message.language or case.talk.language
 
 
 def visit_fault(case: Case) -> Reason | None:

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from oldfriend.background.extraction import Claim
-from oldfriend.background.rules.books import Rewording, RuleBook
+from oldfriend.background.rules.books import Rewording, RuleBook, rule_book
 from oldfriend.background.rules.matching import claims_in
 from oldfriend.background.rules.sentences import Sentence, starts_in
+from oldfriend.prompts.phrasebook import SPOKEN
 
 
 def endings_in(
@@ -31,6 +32,11 @@ def endings_in(
             was = replace(claim, holds_until=sentence.message.at)
             yield was
             yield is_over(was, book)
+
+
+def told_over(was: Claim, language: str) -> Claim | None:
+    """That something holds no more, in a language; None for one that is not spoken here."""
+    return is_over(was, rule_book(language)) if language in SPOKEN else None
 
 
 def is_over(was: Claim, book: RuleBook) -> Claim:

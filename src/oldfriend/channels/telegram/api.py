@@ -3,9 +3,11 @@
 Knows addresses and texts. What they mean, and who may say them, it does not know.
 """
 
+import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -21,8 +23,9 @@ from telegram.error import (
     TelegramError,
 )
 
-from oldfriend.channels.telegram.calling import CALL_S, Calls
+from oldfriend.channels.telegram.calling import CALL_S, KEY, Answer, Calls
 from oldfriend.channels.telegram.rendering import render
+from oldfriend.channels.telegram.taken import Taken
 from oldfriend.domain.errors import (
     InvalidInput,
     NotDelivered,
@@ -100,9 +103,12 @@ class Moved(Exception):
 class Api:
     """A bot's connection to Telegram; open it with ``async with``."""
 
-    def __init__(self, token: str, *, base_url: str = OFFICIAL) -> None:
-        """Ask nothing yet."""
-        calls = Calls(base_url)
+    def __init__(
+        self, token: str, *, base_url: str = OFFICIAL, folder: Path | None = None
+    ) -> None:  # fmt: skip
+        """Ask nothing yet. ``folder``: where it is noted what was taken."""
+        self._taken = Taken(folder)
+        calls = Calls(base_url, note=self._note)
         self._bot = Bot(
             token, base_url=f"{base_url}/bot", base_file_url=f"{base_url}/file/bot",
             request=calls, get_updates_request=calls,
@@ -123,6 +129,7 @@ class Api:
     async def close(self) -> None:
         """Close all connections; where none was opened, nothing happens."""
         await self._bot.request.shutdown()
+        self._taken.close()
 
     async def me(self) -> Me:
         """Who the bot is. Raises PlatformUnavailable, PlatformRefused."""
@@ -170,29 +177,39 @@ class Api:
         with hearing():
             await self._bot.delete_webhook()
 
-    async def send(self, address: Address, markdown: str, *, reply_to: int | None = None) -> int:
+    async def send(
+        self, address: Address, markdown: str, *, key: str, reply_to: int | None = None
+    ) -> int:
         """Send a text; its number in the chat. As plain words where Telegram cannot read its marks.
 
-        Raises NotDelivered, Undeliverable, Moved.
+        What was taken with this key before is not sent again. Raises NotDelivered,
+        Undeliverable, Moved.
         """
+        if (number := self._taken.find(key)) is not None:
+            return number
         rendered = render(markdown)
         try:
-            return await self._send(address, rendered.html, "HTML", reply_to)
+            return await self._send(address, rendered.html, "HTML", key, reply_to)
         except BadRequest as error:
             if UNREADABLE_MARKUP not in str(error).lower():
                 raise as_undeliverable(error) from error
         with sending():
-            return await self._send(address, rendered.visible, None, reply_to)
+            return await self._send(address, rendered.visible, None, key, reply_to)
 
     async def _send(
-        self, address: Address, text: str, mode: str | None, reply_to: int | None
+        self, address: Address, text: str, mode: str | None, key: str, reply_to: int | None
     ) -> int:
         with sending(but=BadRequest if mode else None):
             sent = await self._bot.send_message(
                 address.chat, text, parse_mode=mode, message_thread_id=address.topic,
-                reply_parameters=in_reply_to(reply_to),
+                reply_parameters=in_reply_to(reply_to), api_kwargs={KEY: key},
             )  # fmt: skip
         return sent.message_id
+
+    def _note(self, key: str, answer: Answer) -> None:
+        """Note the number of a message that Telegram has just taken."""
+        if (number := number_in(answer)) is not None:
+            self._taken.note(key, number)
 
     async def edit(self, address: Address, number: int, markdown: str) -> None:
         """Have a message read otherwise; nothing where it does already.
@@ -265,6 +282,15 @@ class Api:
                 return bytes(await found.download_as_bytearray())
         except BadRequest as error:
             raise NotFound(f"Telegram does not give this file out: {error}") from error
+
+
+def number_in(answer: Answer) -> int | None:
+    """The number of the message that was taken; None: none was."""
+    with suppress(ValueError, RecursionError):
+        match json.loads(answer.body):
+            case {"ok": True, "result": {"message_id": int(number)}}:
+                return number
+    return None
 
 
 def in_reply_to(number: int | None) -> ReplyParameters | None:

@@ -6,8 +6,9 @@ Knows no method of the API.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -17,12 +18,18 @@ from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, HTTPXRequest, RequestData
 from typing_extensions import override
 
+from oldfriend.channels.telegram.one_by_one import OneByOne
+
 if TYPE_CHECKING:
     from telegram._utils.types import ODVInput
 
 AT_ONCE: Final = 64
 """Connections; a call beyond them waits for one."""
 CALL_S: Final = 20.0
+KEY: Final = "oldfriend_key"
+"""The parameter of a call that is not to be done twice: by what it is known; it is not sent."""
+PATIENCE_S: Final = 0.5
+"""So long one that says something waits for another: no chat that hangs keeps others for longer."""
 KEPT_S: Final = 5.0
 """A connection that was silent for so long may be cut off by whoever stands between."""
 ELSEWHERE_S: Final = 0.25
@@ -53,11 +60,23 @@ class Answer:
     body: bytes
 
 
+Heard: TypeAlias = Callable[[Answer], None]
+
+
+def unheard(answer: Answer) -> None:
+    """Nobody has to know at once."""
+
+
 class Calls(BaseRequest):
     """Sends each call to Telegram on a connection that is free, or a new one."""
 
-    def __init__(self, url: str) -> None:
-        """Ask nothing yet; ``url``: where the Bot API is."""
+    def __init__(self, url: str, *, note: Callable[[str, Answer], None]) -> None:
+        """Ask nothing yet; ``url``: where the Bot API is.
+
+        ``note`` is told of the answer to a call that has a ``KEY`` in the moment it is read.
+        """
+        self._note = note
+        self._one_by_one = OneByOne(PATIENCE_S)
         self._server = server_of(url)
         self._trust = httpx.create_ssl_context()
         self._files = HTTPXRequest(
@@ -101,22 +120,40 @@ class Calls(BaseRequest):
                 url, method, request_data, read_timeout, write_timeout, connect_timeout,
                 pool_timeout,
             )  # fmt: skip
-        body = urlencode(request_data.json_parameters).encode() if request_data else b""
+        fields = dict(request_data.json_parameters) if request_data else {}
+        key = fields.pop(KEY, None)
+        body = urlencode(fields).encode()
         longest_s = read_timeout if isinstance(read_timeout, int | float) else CALL_S
         try:
             async with asyncio.timeout(longest_s), self._room:
-                answer = await self._ask(url, body)
+                answer = await (self._ask(url, body) if key is None else self._say(url, body, key))
         except TimeoutError as error:
             raise TimedOut from error
         except (OSError, h11.ProtocolError) as error:
             raise NetworkError(f"{type(error).__name__}: {error}") from error
         return answer.status, answer.body
 
-    async def _ask(self, url: str, body: bytes) -> Answer:
+    async def _say(self, url: str, body: bytes, key: str) -> Answer:
+        """Ask for what is not to be done twice, one after the other.
+
+        Of those alone that are in the air nobody knows what became of them, should we be killed.
+        """
+
+        def heard(answer: Answer) -> None:
+            self._note(key, answer)
+            place.leave()
+
+        place = await self._one_by_one.enter()
+        try:
+            return await self._ask(url, body, heard)
+        finally:
+            place.leave()
+
+    async def _ask(self, url: str, body: bytes, heard: Heard = unheard) -> Answer:
         """Ask on a connection; one on which something goes wrong is used no more."""
         line = self._find_free() or await self._new()
         try:
-            answer = await line.ask(url, body)
+            answer = await line.ask(url, body, heard)
         except BaseException:
             line.hang_up()
             raise
@@ -155,6 +192,7 @@ class Line(asyncio.Protocol):
         self._answer: asyncio.Future[Answer] | None = None
         self._status = 0
         self._body = bytearray()
+        self._heard: Heard = unheard
 
     @property
     def is_free(self) -> bool:
@@ -162,8 +200,11 @@ class Line(asyncio.Protocol):
         is_open = self._transport is not None and not self._transport.is_closing()
         return is_open and self._answer is None and self._http.our_state is h11.IDLE
 
-    async def ask(self, url: str, body: bytes) -> Answer:
-        """Send a call, and wait for its answer. Raises OSError, h11.ProtocolError."""
+    async def ask(self, url: str, body: bytes, heard: "Heard") -> Answer:
+        """Send a call, and wait for its answer. Raises OSError, h11.ProtocolError.
+
+        ``heard`` is told of it before anything else happens in this process.
+        """
         assert self._transport is not None
         parts = urlsplit(url)
         head = h11.Request(
@@ -174,7 +215,7 @@ class Line(asyncio.Protocol):
                 ("content-length", str(len(body))),
             ],
         )  # fmt: skip
-        self._status, self._body = 0, bytearray()
+        self._status, self._body, self._heard = 0, bytearray(), heard
         self._answer = asyncio.get_running_loop().create_future()
         pieces = [self._http.send(each) for each in (head, h11.Data(body), h11.EndOfMessage())]
         self._transport.write(b"".join(piece for piece in pieces if piece))
@@ -233,7 +274,9 @@ class Line(asyncio.Protocol):
                 self._body += event.data
             case h11.EndOfMessage():
                 self._begin_anew()
-                self._answer.set_result(Answer(status=self._status, body=bytes(self._body)))
+                answer = Answer(status=self._status, body=bytes(self._body))
+                self._heard(answer)
+                self._answer.set_result(answer)
 
     def _begin_anew(self) -> None:
         """Be free again, unless it is to end, or more has come than was asked for."""

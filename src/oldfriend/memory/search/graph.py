@@ -96,15 +96,17 @@ class Graph:
             front = ahead
         return tuple(reached.values())
 
-    def between(self, one: EntityId, other: EntityId) -> tuple[Known, ...]:
+    def between(
+        self, one: EntityId, other: EntityId, *, fits: Fits = holds_now
+    ) -> tuple[Known, ...]:
         """The shortest way from one to another, over at most one between them; none: empty."""
-        direct = next((tied for tied in self.of(one) if tied.other == other), None)
+        ties = self.of(one, fits=fits)
+        direct = next((tied for tied in ties if tied.other == other), None)
         if direct is not None:
             return (direct.known,)
-        ends = {tied.other: tied.known for tied in reversed(self.of(other))}
+        ends = {tied.other: tied.known for tied in reversed(self.of(other, fits=fits))}
         via = sorted(
-            (tied for tied in self.of(one) if tied.other in ends),
-            key=lambda tied: tied.other is None,
+            (tied for tied in ties if tied.other in ends), key=lambda tied: tied.other is None
         )
         return (via[0].known, ends[via[0].other]) if via else ()
 

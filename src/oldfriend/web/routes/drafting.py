@@ -6,6 +6,7 @@ from oldfriend.app.persona.drafting import draft, tokens_to_read
 from oldfriend.app.persona.material import pieces_of_text
 from oldfriend.app.persona.plain_rules import BY_RULES
 from oldfriend.web.problems import Refused
+from oldfriend.web.repeating import MaybeKey, Once
 from oldfriend.web.routes.bringing import cost_of
 from oldfriend.web.shapes.character import Drafted, Foreseen, Material
 from oldfriend.web.showing.character import suggestion_shape
@@ -26,16 +27,23 @@ async def foresee(material: Material, _: Me, room: Here) -> Foreseen:
 
 
 @router.post("", status_code=201, summary="Draft blocks from this")
-async def make(material: Material, me: Me, room: Here) -> Drafted:
+async def make(
+    material: Material, me: Me, room: Here, deeds: Once, idempotency_key: MaybeKey = None
+) -> Drafted:
     """What comes of it are suggestions: nothing stands in a block before each was accepted."""
+
+    async def read() -> Drafted:
+        made = await draft(
+            room.house, me.person, pieces_of_text(SOURCE, material.text),
+            with_model=material.with_model,
+        )  # fmt: skip
+        return Drafted(
+            suggestions=[suggestion_shape(each, zone=me.person.zone) for each in made.suggestions],
+            is_rough=made.by == BY_RULES,
+            left_out=dict(made.left_out),
+        )
+
     if material.with_model and "small" not in room.house.models:
         raise Refused(409, "No model is connected", "Leave `with_model` out: rules read it, too.")
-    made = await draft(
-        room.house, me.person, pieces_of_text(SOURCE, material.text),
-        with_model=material.with_model,
-    )  # fmt: skip
-    return Drafted(
-        suggestions=[suggestion_shape(each, zone=me.person.zone) for each in made.suggestions],
-        is_rough=made.by == BY_RULES,
-        left_out=dict(made.left_out),
-    )
+    now = room.house.clock()
+    return await deeds.once(me.person.id, idempotency_key, material, read, Drafted, now=now)

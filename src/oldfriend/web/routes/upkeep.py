@@ -9,12 +9,18 @@ from oldfriend.app.doctor import examine
 from oldfriend.domain.clock import from_micros, start_of_day
 from oldfriend.ledger.spending import spent_by, spent_by_day, spent_since
 from oldfriend.memory.people import list_people
-from oldfriend.queues.lanes import drop_letter, list_letters, retry_letter
+from oldfriend.queues.lanes import BEFORE_ALL, drop_letter, list_letters, retry_letter
+from oldfriend.web.leafing import none_of_ours
 from oldfriend.web.shapes.settings import FindingShape, Health, Letters, Spending
-from oldfriend.web.showing.settings import left_shape, letter_shape, place_from, sum_shape
+from oldfriend.web.showing.settings import (
+    find_place,
+    left_shape,
+    letter_shape,
+    place_from,
+    sum_shape,
+)
 from oldfriend.web.signing import Here, Owner
 
-MOST_LOOKED_AT = 10_000
 router = APIRouter(tags=["upkeep"])
 
 
@@ -47,21 +53,21 @@ async def show_spending(
 async def show_letters(
     me: Owner, room: Here,
     parked: Annotated[bool, Query(description="Only what was set aside.")] = True,
-    cursor: Annotated[int, Query(ge=0, le=MOST_LOOKED_AT, description="`next` of a page.")] = 0,
+    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50,
 ) -> Letters:  # fmt: skip
     """Of everybody, without a word of what it says."""
+    after = BEFORE_ALL if cursor is None else find_place(cursor)
+    if after is None:
+        raise none_of_ours()
     async with room.house.db.reading() as tx:
-        found = await list_letters(tx, parked=parked, most=cursor + limit + 1)
+        found = await list_letters(tx, parked=parked, after=after, most=limit + 1)
         names = {person.id: person.name for person in await list_people(tx)}
-    return Letters(
-        items=[
-            letter_shape(each, names.get(each.person) if each.person else None,
-                         zone=me.person.zone)
-            for each in found[cursor : cursor + limit]
-        ],
-        next=str(cursor + limit) if len(found) > cursor + limit else None,
-    )  # fmt: skip
+    items = [
+        letter_shape(each, names.get(each.person) if each.person else None, zone=me.person.zone)
+        for each in found[:limit]
+    ]
+    return Letters(items=items, next=items[-1].id if len(found) > limit else None)
 
 
 @router.post("/letters/{letter}/retry", status_code=204, summary="Try a letter again")

@@ -103,7 +103,8 @@ class ReceiptShape(Shape):
     asked: MessageShape
     reply: MessageShape
     intent: str = Field(description="What the message was taken for, in a sentence.")
-    stood_on: list[Ground]
+    stood_on: list[Ground] = Field(description="Of a model's reply: what can be heard in it.")
+    also_shown: list[Ground] = Field(description="What a model was shown besides.")
     left_out: list[Ground]
     only_shown: list[MessageShape] = Field(description="What a model saw of the talk besides.")
     model: str | None

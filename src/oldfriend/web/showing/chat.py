@@ -17,6 +17,7 @@ from oldfriend.turn.explaining import reasons_in_words
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.chat import Ground, MessageShape, ReceiptShape, SectionShape
 from oldfriend.web.showing.common import text_or_none, whole_or_none, words_shape
+from oldfriend.web.showing.hearing import heard
 
 LONGEST_MAKING: Final = HOUR
 """A reply that was put off for longer says nothing about how quick it was."""
@@ -39,14 +40,16 @@ def receipt_shape(told_of: Explained) -> ReceiptShape:
         (item.used, ground_shape(item, thing, told_of.because.get(ObjectId(item.object), ())))
         for item, thing in told_of.stood_on
     ]
+    used = [ground for is_used, ground in grounds if is_used]
     model = details.get("model")
+    stood_on, also_shown = (used, []) if model is None else by_what_is_heard(told_of, used)
     spent: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
     return ReceiptShape(
         id=told_of.receipt.id, asked=message_shape(told_of.asked),
         reply=message_shape(told_of.reply),
         intent=INTENTS.get(str(details.get("intent")), "It needed nothing from memory."),
-        stood_on=[ground for used, ground in grounds if used],
-        left_out=[ground for used, ground in grounds if not used],
+        stood_on=stood_on, also_shown=also_shown,
+        left_out=[ground for is_used, ground in grounds if not is_used],
         only_shown=[message_shape(each) for each in told_of.only_shown],
         model=text_or_none(spent.get("name")), prompt=text_or_none(details.get("prompt")),
         tokens_in=whole_or_none(spent.get("tokens_in")),
@@ -57,6 +60,22 @@ def receipt_shape(told_of: Explained) -> ReceiptShape:
         else None,
         as_text=receipt_as_text(told_of),
     )  # fmt: skip
+
+
+def by_what_is_heard(
+    told_of: Explained, shown: Sequence[Ground]
+) -> tuple[list[Ground], list[Ground]]:
+    """What can be heard in a model's reply, the most first; and what it was shown besides.
+
+    Of a reply in which none of it can be heard, all might be the reason.
+    """
+    texts = [" ".join([each.text or "", *(word.quote for word in each.words)]) for each in shown]
+    reply = told_of.reply
+    much = heard(reply.text, told_of.asked.text, texts, language=reply.language)
+    ordered = sorted(zip(much, shown, strict=True), key=lambda each: -each[0])
+    if not any(much):
+        return list(shown), []
+    return [ground for so, ground in ordered if so], [ground for so, ground in ordered if not so]
 
 
 def seconds_between(told_of: Explained) -> float | None:

@@ -83,12 +83,18 @@ def letter_id(queue: Queue, lane: str, seq: int) -> str:
 
 def place_from(name: str) -> tuple[Queue, str, int]:
     """The place that a word names. Raises Refused."""
+    found = find_place(name)
+    if found is None:
+        raise Refused(404, "There is no such letter", "It may be done by now.")
+    return found
+
+
+def find_place(name: str) -> tuple[Queue, str, int] | None:
+    """The place that a word names; None: it names none."""
     try:
         queue, lane, seq = json.loads(base64.urlsafe_b64decode(name + "=" * (-len(name) % 4)))
         known = next(each for each in QUEUES if each == queue)
-    except (ValueError, TypeError, StopIteration, binascii.Error) as error:
-        raise Refused(404, "There is no such letter", "It may be done by now.") from error
+    except (ValueError, TypeError, StopIteration, binascii.Error, RecursionError):
+        return None
     is_place = isinstance(lane, str) and type(seq) is int and 0 <= seq < 1 << 62
-    if not is_place or "\x00" in lane:
-        raise Refused(404, "There is no such letter", "It may be done by now.")
-    return known, lane, seq
+    return (known, lane, seq) if is_place and "\x00" not in lane else None

@@ -1,6 +1,9 @@
 // How does the page ask the house? Every answer is JSON; what went wrong says what to do.
 
 const ROOT = "/api/v1";
+const SAFE = ["GET", "PATCH", "PUT", "DELETE"]; // asked again, these do nothing twice
+/** Somebody else has changed it since it was seen. */
+export const CHANGED = 412;
 let token = "";
 
 /** What went wrong, as the house says it; status 0: the house was not reached. */
@@ -12,16 +15,26 @@ export class Problem extends Error {
   }
 }
 
-/** @param {string} path @param {RequestInit & {json?: unknown}} [options] */
+/** Have something changed only as it was seen. @param {string | null} [etag] @returns {Record<string, string>} */
+export const asSeen = (etag) => (etag ? { "If-Match": etag } : {});
+
+/** @type {Map<string, string>} */
+const unanswered = new Map(); // what had no answer yet, and the key under which it is asked again: it is done once
+
+/** @param {string} path @param {Omit<RequestInit, "headers"> & {json?: unknown, headers?: Record<string, string>}} [options] */
 export async function ask(path, { json, headers, ...rest } = {}) {
   const body = json === undefined ? rest.body : JSON.stringify(json);
-  const sent = { ...(json !== undefined && { "Content-Type": "application/json" }), ...headers, "X-CSRF-Token": token };
+  const deed = SAFE.includes(rest.method ?? "GET") ? "" : `${path} ${body}`;
+  if (deed && !unanswered.has(deed)) unanswered.set(deed, crypto.randomUUID());
+  const key = deed && { "Idempotency-Key": unanswered.get(deed) ?? "" };
+  const sent = { ...(json !== undefined && { "Content-Type": "application/json" }), ...key, ...headers, "X-CSRF-Token": token };
   let response;
   try {
     response = await fetch(ROOT + path, { ...rest, body, headers: sent });
   } catch {
     throw new Problem(0, "");
   }
+  unanswered.delete(deed);
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => null);
   if (!response.ok) throw new Problem(response.status, answer?.detail ?? response.statusText);
@@ -83,6 +96,7 @@ export const api = {
   readNow: () => ask("/learned/now", { method: "POST" }),
   learned: (before) => ask(`/learned?limit=20${before ? `&before=${at(before)}` : ""}`),
   search: (words) => ask(`/memories?limit=20&q=${at(words)}`),
-  judge: (id, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict } }),
+  belief: (id) => ask(`/memories/${at(id)}`),
+  judge: ({ id, etag }, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict }, headers: asSeen(etag) }),
   events: (after) => new EventSource(`${ROOT}/chat/events?after=${at(after)}`),
 };

@@ -4,6 +4,7 @@ import { signal } from "../vendor/signals.js";
 import { Composer } from "./chat/composer.js";
 import { Draft, Pending, Said } from "./chat/said.js";
 import { TalkSearch } from "./chat/search.js";
+import { useReturn } from "./focus.js";
 import { html } from "./html.js";
 import { Down, Glass } from "./icons.js";
 import { addressOf, go, place, follow } from "./places.js";
@@ -19,6 +20,7 @@ const SHOWN_MS = 1600;
 
 export function Chat({ strip }) {
   const [isSearching, search] = useState(false);
+  const [glass, comeBack] = useReturn(isSearching);
   useEffect(() => {
     const open = (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
@@ -30,9 +32,9 @@ export function Chat({ strip }) {
   }, []);
   return html`<main class="chat">
     ${isSearching
-      ? html`<${TalkSearch} onClose=${() => search(false)} />`
+      ? html`<${TalkSearch} onClose=${() => search(false)} onLeave=${comeBack} />`
       : html`<p class="talk-bar"><span>${dayInSight.value && dayOf(dayInSight.value)}</span>
-          <button class="quiet" aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${() => search(true)}><${Glass} /></button></p>`}
+          <button class="quiet" ref=${glass} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${() => search(true)}><${Glass} /></button></p>`}
     <${Talk} />
     ${strip}
     <${Composer} />

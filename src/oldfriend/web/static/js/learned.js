@@ -1,7 +1,8 @@
 // What was learned, from which words: as it happens, each to be kept, called wrong, or forgotten.
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
-import { api } from "./api.js";
+import { api, CHANGED } from "./api.js";
 import { showWords } from "./chat.js";
+import { useCover } from "./focus.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { follow, go } from "./places.js";
@@ -14,10 +15,12 @@ const UNDO_MS = 10_000;
 export function Learned() {
   const [found, setFound] = useState(null);
   useEffect(() => setFound(null), [store.rewritten.value]);
+  const close = () => (store.isTimelineOpen.value = false);
+  const cover = useCover(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
   const shown = found ?? store.learned.value;
-  return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} aria-label=${t("learned")}>
+  return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${cover} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
-      <button class="quiet only-phone" onClick=${() => (store.isTimelineOpen.value = false)}>${t("close")}</button></header>
+      <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
     <${Search} onFound=${setFound} />
     <${Thinking} />
     <${TakenBack} />
@@ -117,15 +120,24 @@ let forgetting = 0;
 async function judge(belief, verdict) {
   clearTimeout(forgetting);
   store.takenBack.value = null;
+  const opener = document.activeElement;
+  let after;
   try {
-    await api.judge(belief.id, verdict);
+    after = await api.judge(belief, verdict);
   } catch (problem) {
-    const text = problem.status ? problem.message : t("lost");
-    store.drawer.value = { kind: "problem", opener: document.activeElement, text };
+    store.drawer.value = { kind: "problem", opener, text: await whyNot(belief, problem) };
     return;
   }
   if (verdict === "reject") {
-    store.takenBack.value = belief;
+    store.takenBack.value = after;
     forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
   }
+}
+
+/** Why it was not done, in words; where somebody else was quicker, how it reads now is shown. */
+async function whyNot(belief, problem) {
+  if (problem.status !== CHANGED) return problem.status ? problem.message : t("lost");
+  const now = await api.belief(belief.id).catch(() => null);
+  if (now) store.learn({ ...store.learned.value.find((each) => each.belief.id === now.id), belief: now }, false);
+  return t("memory_changed_by_other");
 }

@@ -1,6 +1,7 @@
 // One thing that was said, is being said, or waits to be: with what can be done about it.
-import { useState } from "../../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
+import { useReturn } from "../focus.js";
 import { html } from "../html.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
@@ -34,11 +35,18 @@ function Words({ message }) {
 function OwnWords({ message }) {
   const [text, setText] = useState(null);
   const [why, setWhy] = useState("");
+  const [button, comeBack] = useReturn(text !== null);
+  const field = useRef(null);
+  useEffect(() => field.current?.focus(), [text !== null]);
+  const close = () => {
+    comeBack();
+    setText(null);
+  };
   const save = async (event) => {
     event.preventDefault();
     try {
       if (text.trim() && text !== message.text) store.reword(await api.edit(message.id, text));
-      setText(null);
+      close();
       setWhy("");
     } catch (problem) {
       setWhy(problem.status ? problem.message : t("lost"));
@@ -46,16 +54,16 @@ function OwnWords({ message }) {
   };
   if (text !== null) {
     return html`<form class="editing" onSubmit=${save}>
-      <textarea aria-label=${t("edit")} rows="3" value=${text} onInput=${({ target }) => setText(target.value)}
-        onKeyDown=${({ key }) => key === "Escape" && setText(null)}></textarea>
+      <textarea ref=${field} aria-label=${t("edit")} rows="3" value=${text} onInput=${({ target }) => setText(target.value)}
+        onKeyDown=${({ key }) => key === "Escape" && close()}></textarea>
       ${why && html`<p class="bad" role="alert">${why}</p>`}
       <p class="meta"><button>${t("save")}</button>
-        <button type="button" class="quiet" onClick=${() => setText(null)}>${t("cancel")}</button></p></form>`;
+        <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;
   }
   const isHere = message.turn && message.channel === HERE;
   return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} />`}</div>
     <p class="meta"><span class="visually-hidden">${t("you")}, </span>
-      ${isHere && html`<button class="quiet on-hover" onClick=${() => setText(message.text)}>${t("edit")}</button>`}
+      ${isHere && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>`}
       <button class="quiet on-hover" onClick=${() => go(`/forget/${message.id}`)}>${t("delete")}</button>
       ${message.version > 1 && html`<span>${t("edited")}</span>`}
       ${message.is_aloud && html`<span>${t("voice_said")}</span>`}<${Where} message=${message} /></p>`;

@@ -13,7 +13,7 @@ const AROUND = 60; // characters before what was found
 
 const sought = signal(""); // kept while one looks at what was found
 
-export function TalkSearch({ onClose }) {
+export function TalkSearch({ onClose, onLeave }) {
   const field = useRef(null);
   const [found, setFound] = useState(null);
   const [why, setWhy] = useState("");
@@ -37,13 +37,17 @@ export function TalkSearch({ onClose }) {
     return () => clearTimeout(timer);
   }, [sought.value, store.rewritten.value]);
   useLayoutEffect(() => setFound(null), [store.rewritten.value]);
+  const leave = () => {
+    onLeave();
+    onClose();
+  };
   const show = (id) => {
     onClose();
     showWords(id);
   };
-  return html`<section class="talk-search" role="search" onKeyDown=${({ key }) => key === "Escape" && onClose()}>
+  return html`<section class="talk-search" role="search" onKeyDown=${({ key }) => key === "Escape" && leave()}>
     <p class="choices"><input ref=${field} class="search" type="search" value=${sought.value} placeholder=${t("talk_search")} aria-label=${t("talk_search")}
-      onInput=${({ target }) => (sought.value = target.value)} /><button class="quiet" onClick=${onClose}>${t("close")}</button></p>
+      onInput=${({ target }) => (sought.value = target.value)} /><button class="quiet" onClick=${leave}>${t("close")}</button></p>
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     <p class="visually-hidden" role="status">${found && t("talk_found", { count: found.items.length })}</p>
     ${found && !found.items.length && html`<p class="empty">${t("talk_none")}</p>`}

@@ -5,7 +5,7 @@ import * as book from "./book.js";
 
 /** What did not work, in words. */
 export function Trouble() {
-  const { value } = book.trouble;
+  const value = book.trouble.value || book.unread.value;
   return value && html`<p class="bad" role="alert">${value === "lost" ? t("lost") : value}</p>`;
 }
 

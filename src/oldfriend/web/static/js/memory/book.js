@@ -23,7 +23,8 @@ export const tags = signal({});
 export const moods = signal([]);
 export const book = signal(null); // {items, total, kinds, next, of}: what is shown
 export const said = signal(null); // {words, items}: messages that were found
-export const trouble = signal("");
+export const trouble = signal(""); // why something decided here was not done
+export const unread = signal(""); // why what is shown is not as it is now
 export const decided = signal(0); // how often something was decided here
 export const undoable = signal(null); // {told, undo}
 
@@ -66,10 +67,10 @@ export async function read(count = 0) {
     if (mine.signal.aborted) return;
     batch(() => {
       book.value = { ...page, items, of };
-      trouble.value = "";
+      unread.value = "";
     });
   } catch (problem) {
-    if (!mine.signal.aborted) trouble.value = problem.message || "lost";
+    if (!mine.signal.aborted) unread.value = problem.message || "lost";
   }
 }
 
@@ -121,6 +122,18 @@ export async function attempt(deed) {
   }
 }
 
+/** Look at something beside the list. @template T @param {{value: T}} shown @param {() => Promise<T>} look */
+async function show(shown, look) {
+  try {
+    shown.value = await look();
+  } catch (problem) {
+    unread.value = problem.message || "lost";
+  }
+}
+
+const showDays = () => show(days, house.days);
+const showTags = () => show(tags, async () => (await house.tags()).items);
+
 let forgettingUndo = 0;
 
 /** Offer to take something back, for a while. @param {string} told @param {() => Promise<any>} undo */
@@ -133,12 +146,13 @@ export function offerUndo(told, undo) {
 /** Look on for as long as the place is open. */
 export function open() {
   let first = true;
-  attempt(async () => (days.value = await house.days()));
-  attempt(async () => (tags.value = (await house.tags()).items));
-  attempt(async () => (moods.value = (await house.moods()).items));
+  showDays();
+  showTags();
+  show(moods, async () => (await house.moods()).items);
   const stopReading = effect(() => {
     void filters.value;
     void day.value;
+    trouble.value = "";
     clearTimeout(timer);
     timer = setTimeout(() => read(), first && !book.value ? 0 : SETTLE_MS);
     first = false;
@@ -151,7 +165,7 @@ export function open() {
     known = value;
     clearTimeout(news);
     news = setTimeout(() => {
-      attempt(async () => (days.value = await house.days()));
+      showDays();
       const count = book.value?.items.length ?? 0;
       if (!day.value && count <= MOST_READ_AGAIN) read(count);
     }, NEWS_MS);
@@ -161,7 +175,7 @@ export function open() {
     if (store.rewritten.value === forgotten) return;
     forgotten = store.rewritten.value;
     read();
-    attempt(async () => (tags.value = (await house.tags()).items));
+    showTags();
   });
   return () => {
     clearTimeout(timer);

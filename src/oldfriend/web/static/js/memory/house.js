@@ -1,5 +1,5 @@
 // What the Memory place asks of the house.
-import { ask } from "../api.js";
+import { api, ask, asSeen } from "../api.js";
 
 const at = encodeURIComponent;
 const LIMIT = 100;
@@ -21,18 +21,18 @@ export const house = {
     if (cursor) query.set("cursor", cursor);
     return ask(`/memories?${query}`, { signal });
   },
-  one: (id) => ask(`/memories/${at(id)}`),
+  one: api.belief,
   history: (id) => ask(`/memories/${at(id)}/history`),
   days: () => ask("/memories/days"),
   tags: () => ask("/memories/tags"),
   moods: () => ask("/memories/moods"),
   difference: (since, until, cursor, signal) =>
     ask(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${cursor ? `&cursor=${at(cursor)}` : ""}`, { signal }),
-  judge: (id, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict } }),
+  judge: api.judge,
   putRight: (id, corrected, etag) =>
-    ask(`/memories/${at(id)}`, { method: "PATCH", json: corrected, headers: etag ? { "If-Match": etag } : {} }),
-  merge: (id, other) => ask(`/memories/${at(id)}/merge`, { method: "POST", json: { other } }),
-  separate: (id, other) => ask(`/memories/${at(id)}/separate`, { method: "POST", json: { other } }),
+    ask(`/memories/${at(id)}`, { method: "PATCH", json: corrected, headers: asSeen(etag) }),
+  merge: ({ id, etag }, other) => ask(`/memories/${at(id)}/merge`, { method: "POST", json: { other }, headers: asSeen(etag) }),
+  separate: ({ id, etag }, other) => ask(`/memories/${at(id)}/separate`, { method: "POST", json: { other }, headers: asSeen(etag) }),
   alike: (kinds, words) =>
     ask(`/memories?limit=12&q=${at(words)}${kinds.map((kind) => `&kind=${kind}`).join("")}`),
   said: (words) => ask(`/chat/search?limit=20&q=${at(words)}`),

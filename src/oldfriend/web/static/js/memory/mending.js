@@ -1,5 +1,6 @@
 // Put something right, or join it with what says the same.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { CHANGED } from "../api.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
@@ -7,7 +8,6 @@ import * as book from "./book.js";
 import { merge } from "./deciding.js";
 import { house } from "./house.js";
 
-const CHANGED = 412;
 const TYPING_MS = 200;
 const DUE = ["commitment", "expectation"];
 

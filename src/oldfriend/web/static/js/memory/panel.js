@@ -1,6 +1,7 @@
 // Beside the list: one thing that is believed, with every decision about it, by whom, from which words.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
+import { useReturn } from "../focus.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { follow } from "../places.js";
@@ -20,6 +21,7 @@ export function Panel({ id }) {
   const [shown, setShown] = useState(null);
   const [why, setWhy] = useState("");
   const [doing, setDoing] = useState("");
+  const [title, comeBack] = useReturn(doing !== "");
   const read = async () => {
     try {
       const [belief, history] = await book.oneWithHistory(id);
@@ -37,15 +39,16 @@ export function Panel({ id }) {
   if (!shown || !shown.belief.id.endsWith(id.slice(-8))) return null;
   const { belief, steps } = shown;
   const after = async (changed) => {
+    comeBack();
     setDoing("");
     if (changed && changed.id !== belief.id) book.openOne(changed.id);
     else await read();
-    book.read(book.book.value?.items.length ?? 0);
+    if (changed) book.read(book.book.value?.items.length ?? 0);
   };
   const status = statusOf(belief);
   const time = timeOfIt(belief);
   return html`<p class="panel-kind"><${KindIcon} kind=${belief.kind} /> ${t(`kind_${belief.kind}`)}${time && ` · ${time}`}</p>
-    <h3 id="panel-title" class="panel-text">${belief.text}</h3>
+    <h3 id="panel-title" class="panel-text" tabindex="-1" ref=${title}>${belief.text}</h3>
     <p class="meta">${standingOf(belief)} ${status && html`<span class="pill">${status}</span>`} ${belief.is_pinned && html`<span class="pill pill-pinned">${t("memory_pinned")}</span>`}</p>
     ${belief.tags.length > 0 && html`<p class="tags">${belief.tags.map((tag) => html`<span class="pill" key=${tag}># ${tag}</span>`)}</p>`}
     ${doing === "" && belief.kind !== "summary" && html`<${Deeds} belief=${belief} after=${after} setDoing=${setDoing} />`}

@@ -1,4 +1,5 @@
 // The date slider: all of this as it was believed on a day, with marks where much changed.
+// It goes by the days on which something did; a silence takes a few steps, however long it was.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
@@ -8,9 +9,22 @@ import { calendarDay, turned } from "./telling.js";
 
 const DAY_MS = 86_400_000;
 const HIGHEST = 28;
+const MOST_OF_SILENCE = 3; // days between two on which something changed
 
 const numberOf = (iso) => Math.round(Date.parse(`${iso}T00:00:00Z`) / DAY_MS);
 const isoOf = (number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
+
+/** @param {number[]} days */
+const inOrder = (days) => [...new Set(days)].sort((one, other) => one - other);
+
+/** The days that can be stopped at, as numbers: those on which something changed, and a few between. @param {number[]} days */
+export function stopsAt(days) {
+  return inOrder(days).flatMap((day, place, all) => {
+    const gap = (all[place + 1] ?? day + 1) - day;
+    const steps = Math.min(gap, MOST_OF_SILENCE + 1);
+    return Array.from({ length: steps }, (_, step) => day + Math.round((gap * step) / steps));
+  });
+}
 
 /** The slider along the top. */
 export function Slider() {
@@ -29,6 +43,8 @@ export function Slider() {
     timer.current = setTimeout(() => (book.day.value = to === last ? null : isoOf(to)), 60);
   };
   const changed = items.map((each) => ({ ...each, number: numberOf(each.day) }));
+  const usual = stopsAt([...changed.map((each) => each.number).filter((number) => number <= last), last]);
+  const stops = usual.includes(shown) ? usual : inOrder([...usual, shown]);
   const before = changed.findLast((each) => each.number < shown);
   const after = changed.find((each) => each.number > shown);
   const on = changed.find((each) => each.number === shown);
@@ -38,9 +54,9 @@ export function Slider() {
     <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much}</span></p>
     ${first < last && html`<div class="slider-track">
       <button class="step" disabled=${!before} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => go(before.number)}>‹</button>
-      <div class="slider-line"><${Marks} changed=${changed} first=${first} last=${last} shown=${shown} />
-        <input type="range" min=${first} max=${last} step="1" value=${shown} aria-label=${t("memory_slider")}
-          aria-valuetext=${`${told}. ${much}`} onInput=${({ target }) => go(Number(target.value))} /></div>
+      <div class="slider-line"><${Marks} changed=${changed} stops=${stops} shown=${shown} />
+        <input type="range" min="0" max=${stops.length - 1} step="1" value=${stops.indexOf(shown)} aria-label=${t("memory_slider")}
+          aria-valuetext=${`${told}. ${much}`} onInput=${({ target }) => go(stops[Number(target.value)])} /></div>
       <button class="step" disabled=${shown === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => go(after?.number ?? last)}>›</button>
     </div>`}
     <p class="choices">${shown !== last && html`<button onClick=${() => go(last)}>${t("memory_to_now")}</button>`}
@@ -50,9 +66,10 @@ export function Slider() {
 }
 
 /** How much changed on each day: a stroke, the higher the more. */
-function Marks({ changed, first, last, shown }) {
+function Marks({ changed, stops, shown }) {
   const most = Math.max(1, ...changed.map(sizeOf));
-  const x = (number) => ((number - first) / Math.max(1, last - first)) * 1000;
+  const places = new Map(stops.map((number, place) => [number, place]));
+  const x = (number) => ((places.get(number) ?? stops.length - 1) / Math.max(1, stops.length - 1)) * 1000;
   const stroke = (each) => `M${x(each.number).toFixed(1)} ${HIGHEST}v${(-HIGHEST * Math.max(0.16, Math.log1p(sizeOf(each)) / Math.log1p(most))).toFixed(1)}`;
   const [past, future] = [changed.filter((each) => each.number <= shown), changed.filter((each) => each.number > shown)];
   return html`<svg class="marks" viewBox=${`0 0 1000 ${HIGHEST}`} preserveAspectRatio="none" aria-hidden="true">

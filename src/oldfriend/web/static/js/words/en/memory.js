@@ -93,6 +93,7 @@ export default {
   memory_has_changed: "It was so, and changed on",
   memory_since_day: "The day on which it changed",
   memory_due_on: "Due on (empty: at no time)",
+  memory_changed_by_other: "It has changed since you looked, so nothing was done. It is shown as it reads now: look, then decide again.",
   memory_changed_meanwhile: "It has changed since you looked; how it reads now stands above. Look, then save again.",
   memory_strength: "Strength",
   memory_strength_told: "Strength {from} on {when}, {to} now",

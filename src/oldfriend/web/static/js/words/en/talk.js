@@ -15,6 +15,7 @@ export default {
   i_believe: "what I believe",
   gone: "Something that was taken out since.",
   nothing_needed: "I needed nothing from my memory for this.",
+  also_shown: "Also before my eyes ({count})",
   left_out: "Also considered, and left out ({count})",
   details: "Model, cost, and all of it in words",
   by_model: "Written by {model}, with the prompt {prompt}: {in} tokens in, {out} out, {cost}.",

@@ -93,6 +93,7 @@ export default {
   memory_has_changed: "曾经是，后来变了，变于",
   memory_since_day: "改变的那一天",
   memory_due_on: "到期日（留空：无）",
+  memory_changed_by_other: "在你查看之后它已改变，所以什么都没有做。现在显示的是最新内容：请看过再决定。",
   memory_changed_meanwhile: "在你查看之后它已改变，上面是现在的内容。请看过再保存。",
   memory_strength: "强度",
   memory_strength_told: "{when}强度 {from}，现在 {to}",

@@ -15,6 +15,7 @@ export default {
   i_believe: "我记得的",
   gone: "后来被取出的内容。",
   nothing_needed: "这句话不需要我的记忆。",
+  also_shown: "当时也看到的内容（{count}）",
   left_out: "也考虑过，但没有用（{count}）",
   details: "模型、费用与完整说明",
   by_model: "由 {model} 写成，提示词 {prompt}：输入 {in}，输出 {out} 个词元，{cost}。",

@@ -1,0 +1,110 @@
+"""Which messages of ours has Telegram taken, of which the database may not know yet?
+
+Telegram knows no keys: what is sent once more is shown once more. So its answer is noted in a file
+in the moment in which it is read, long before a transaction could be; whoever goes on after a
+process that was killed looks there first. It knows numbers only, no words and no addresses.
+"""
+
+import fcntl
+import os
+import secrets
+import time
+from collections import OrderedDict
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+ENDING: Final = ".taken"
+KEPT_S: Final = 24 * 60 * 60
+"""What nobody has taken for so long is given up (``app/delivering.py``)."""
+SLOTS: Final = 1_024
+"""The newest of a process; what is older is in the database long since."""
+SLOT: Final = 48
+"""Bytes: 32 of a key, a space, a number, the end of a line."""
+
+
+class Taken:
+    """What Telegram has taken lately, from this process and from those that ended here."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Write nothing yet; without a folder it is known in this process only."""
+        self._folder = folder
+        self._name = f"{secrets.token_hex(8)}{ENDING}"
+        self._file: int | None = None
+        self._next = 0
+        self._numbers: OrderedDict[str, int] = OrderedDict()
+        self._read: set[str] = {self._name}
+
+    def find(self, key: str) -> int | None:
+        """The number of a message that was taken; None: it was not, as far as is known here."""
+        self._read_what_is_left()
+        return self._numbers.get(shortened(key))
+
+    def note(self, key: str, number: int) -> None:
+        """It was taken. Where no file can be written, the database will know all the same."""
+        short = shortened(key)
+        self._remember(short, number)
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            if self._file is None:
+                self._file = self._made(self._folder)
+            os.pwrite(self._file, slot_of(short, number), SLOT * (self._next % SLOTS))
+            self._next += 1
+
+    def close(self) -> None:
+        """Let others read it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+            self._name = f"{secrets.token_hex(8)}{ENDING}"
+
+    def _made(self, folder: Path) -> int:
+        """A file of our own, as large as it will be: room is not looked for when it matters."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in folder.glob(f"*{ENDING}"):
+            if time.time() - path.stat().st_mtime > KEPT_S:
+                path.unlink(missing_ok=True)
+        file = os.open(folder / self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        os.pwrite(file, b" " * (SLOT * SLOTS), 0)
+        self._read.add(self._name)
+        return file
+
+    def _read_what_is_left(self) -> None:
+        """Read what those have noted who live no more; each of them once."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            for name in os.listdir(self._folder):  # noqa: PTH208 - at each sending, so names only
+                if name.endswith(ENDING) and name not in self._read:
+                    self._read_one(self._folder / name)
+
+    def _read_one(self, path: Path) -> None:
+        """Read a file, unless somebody holds it."""
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            for line in file.read().split(b"\n"):
+                short, _, number = line.decode("ascii", "replace").strip().partition(" ")
+                if number.isdecimal():
+                    self._remember(short, int(number))
+        self._read.add(path.name)
+
+    def _remember(self, short: str, number: int) -> None:
+        self._numbers[short] = number
+        while len(self._numbers) > 8 * SLOTS:
+            self._numbers.popitem(last=False)
+
+
+def shortened(key: str) -> str:
+    """A key as it is written here."""
+    return sha256(key.encode()).hexdigest()[:32]
+
+
+def slot_of(short: str, number: int) -> bytes:
+    """One line, as long as every other."""
+    return f"{short} {number}".ljust(SLOT - 1).encode() + b"\n"
