@@ -1,8 +1,6 @@
 """Something is forgotten from everywhere, it is shown to be, and it does not come back."""
 
 import asyncio
-import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from oldfriend.app.forgetting import forget, preview, retain
 from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.forming.means import means_for
 from oldfriend.app.forming.tending import read, tend
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.app.jobs import RETAIN, do_jobs, plan_jobs
 from oldfriend.background.consolidating import consolidate
 from oldfriend.background.extraction import Claim, Extraction, Material, Quote
@@ -25,9 +23,8 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Spoken
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Record, Request
-from oldfriend.llm.resting import Rests
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.model import Request
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.beliefs import list_memories, list_summaries
 from oldfriend.memory.bringing import Target, Told, bring
@@ -206,23 +203,11 @@ async def test_a_turn_that_rests_on_it_is_not_committed(house: House, line: Line
             text = f"You said {SECRET}." if knows else "I can't say."
             return Scripted(text=text, delay_s=0.3)
 
-        watched = replace(house, models={"main": scripted(answer_meanwhile)})
+        watched = with_models(house, {"main": ScriptedModel(answer_meanwhile)})
         answered = await answer(watched, line, Said(text="what is Ana allergic to?"))
 
     assert answered.reply.text == "I can't say."
     assert "hazelnuts" not in repr(await rows_of(house.db, line.person.id))
-
-
-def scripted(say: Callable[[Request], Scripted]) -> RoleModel:
-    """A model that says what it is told to."""
-
-    def chain(record: Record) -> Chain:
-        return Chain(
-            models=[ScriptedModel(say)], record=record, rests=Rests(), clock=lambda: 0,
-            random=random.random,
-        )  # fmt: skip
-
-    return RoleModel(name="scripted:model", chain=chain)
 
 
 async def test_everything_goes_but_the_person(house: House, line: Line, say: Say) -> None:

@@ -1,7 +1,6 @@
 """A secret goes through everything that models make of it, and leaves nothing anywhere."""
 
 import json
-import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,10 +13,9 @@ from oldfriend.app.choices.sections import Models
 from oldfriend.app.forgetting import Report, forget
 from oldfriend.app.forming.tending import tend
 from oldfriend.app.forming.thinking_ahead import plan_thinking
-from oldfriend.app.house import House, RoleModel
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Record, Request, ToolCall, ToolResult, Turn
-from oldfriend.llm.resting import Rests
+from oldfriend.app.house import House
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.model import Request, ToolCall, ToolResult, Turn
 from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
 from oldfriend.memory.forgetting.choosing import Wish
@@ -178,18 +176,13 @@ def says(request: Request) -> Answer:
     return given if isinstance(given, str | Scripted) else json.dumps(given)
 
 
-def with_models(house: House) -> House:
+def thinking_of(house: House) -> House:
     """The house with a model for everything."""
     model = ScriptedModel(says)
 
-    def chain(record: Record) -> Chain:
-        return Chain(
-            models=[model], record=record, rests=Rests(), clock=house.clock, random=random.random
-        )
-
-    role = RoleModel(name=model.name, chain=chain)
     settings = replace(house.settings, models=Models(small=("scripted:model",)))
-    return replace(house, settings=settings, models={"main": role, "small": role, "reflect": role})
+    house = replace(house, settings=settings)
+    return with_models(house, {"main": model, "small": model, "reflect": model})
 
 
 async def form(house: House, line: Line) -> None:
@@ -254,7 +247,7 @@ async def test_nothing_that_was_made_of_it_is_left(
 ) -> None:
     """Not in the call that judged, in a plan, a brief, a summary, a thought, a description, an
     opinion, a promise, a tie, a tool's result or a receipt."""
-    talking = with_models(house)
+    talking = thinking_of(house)
     ids = await live(talking, line, clock)
     await assert_formed(house, line)
     wish = Wish(ids=tuple(ids)) if by == "ids" else Wish(about="Radomir")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,12 +11,11 @@ from oldfriend.app.accepting import Line, Said, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.choices.sections import ContextChoice, Models
 from oldfriend.app.forgetting import forget, preview
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.domain.errors import TurnStopped
-from oldfriend.llm.chain import Chain
+from oldfriend.evals.roles import with_models
 from oldfriend.llm.embedding import Vectors
-from oldfriend.llm.model import Record, Request
-from oldfriend.llm.resting import Rests
+from oldfriend.llm.model import Request
 from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
 from oldfriend.memory.forgetting.choosing import Wish
 from tests.app.conftest import log_of
@@ -43,17 +41,6 @@ def judged(plan: object, *asks_for: str) -> str:
         "complexity": "moderate", "search": True, "tool": None, "emotion": "neutral",
         "goal": "plan", "signal": "normal", "asks_for": asks_for, "plan": plan,
     })  # fmt: skip
-
-
-def role_of(model: ScriptedModel) -> RoleModel:
-    """A model in its role."""
-
-    def chain(record: Record) -> Chain:
-        return Chain(
-            models=[model], record=record, rests=Rests(), clock=lambda: 0, random=random.random
-        )
-
-    return RoleModel(name=model.name, chain=chain)
 
 
 @dataclass(slots=True)
@@ -99,8 +86,8 @@ class Sitting:
         small = ScriptedModel(lambda request: self.judge(request), name="scripted:small")
         main = ScriptedModel(lambda request: self.reply(request), name="scripted:main")
         settings = replace(self.house.settings, models=Models(small=("scripted:small",)))
-        models = {"small": role_of(small), "main": role_of(main)}
-        self.talking = replace(self.house, settings=settings, models=models)
+        house = replace(self.house, settings=settings)
+        self.talking = with_models(house, {"small": small, "main": main})
 
     async def says(self, text: str, *, heard: list[str] | None = None) -> str:
         """Say something, a minute later, and perhaps hear the reply as it comes; its id."""

@@ -1,7 +1,6 @@
 """What is said goes through the inbox: in order, once, and not against the person's will."""
 
 import asyncio
-import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_lin
 from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
-from oldfriend.app.house import House, RoleModel, Step
+from oldfriend.app.house import House, Step
 from oldfriend.app.working import BREATH_S, PATIENCE_S, claim_some, until_calm, work
 from oldfriend.domain.errors import (
     NotDelivered,
@@ -23,9 +22,8 @@ from oldfriend.domain.errors import (
     Undeliverable,
 )
 from oldfriend.domain.letters import Claim, Letter
-from oldfriend.llm.chain import Chain
+from oldfriend.evals.roles import with_models
 from oldfriend.llm.model import Request, ToolCall, Turn
-from oldfriend.llm.resting import Rests
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.log import list_recent
 from oldfriend.queues.lanes import MOST_ATTEMPTS, claim, drop_letter, list_letters, retry_letter
@@ -55,15 +53,7 @@ class Platform(Mute):
 
 def with_model(house: House, model: ScriptedModel) -> House:
     """The house with a model to think with, which knows its channels as platforms."""
-    rests = Rests()
-
-    def chain(record: Callable[..., object]) -> Chain:
-        return Chain(
-            models=[model], record=record, rests=rests, clock=house.clock, random=random.random
-        )
-
-    models = {"main": RoleModel(name=model.name, chain=chain)}
-    return replace(house, models=models, platforms=frozenset(house.channels))
+    return replace(with_models(house, {"main": model}), platforms=frozenset(house.channels))
 
 
 def echo(request: Request) -> Scripted:

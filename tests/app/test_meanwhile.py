@@ -1,5 +1,6 @@
 """A talk goes on while its store cannot be written, and is in it later: in order, and once."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,11 @@ from oldfriend.app import meanwhile
 from oldfriend.app.accepting import Line, Said, accept, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.choices.database_url import file_of
+from oldfriend.app.forgetting import forget
 from oldfriend.app.house import House
 from oldfriend.app.meanwhile import Reach, TalkPlace, bring_home, copy_life, go_on_aside
 from oldfriend.cli.conversation import Conversation
+from oldfriend.db.database import Transaction
 from oldfriend.db.sqlite.database import SqliteDatabase
 from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import (
@@ -27,18 +30,23 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Message
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.attachments import add_attachment, list_attachments
 from oldfriend.memory.changes import check_fold
+from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.log import list_messages, list_recent
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import get_companion
 from oldfriend.memory.receipts import find_receipt
+from oldfriend.prompts.phrasebook import phrasebook
 from oldfriend.transfer.importing import bring_in
 from oldfriend.transfer.inspecting import inspect
 from tests.clock import FrozenClock
 from tests.conftest import EVERY_ENGINE
 from tests.postgres import Server
 
+ENGLISH = phrasebook("en").say
 NOT_KEPT, KEPT = "what we say now is not kept yet", "is kept now"
 Broken = Callable[[], AbstractContextManager[None]]
 
@@ -170,6 +178,52 @@ async def test_what_is_said_meanwhile_is_answered_and_kept_later(
         assert note.text == "the key is red"
         assert await check_fold(tx, log[0].person) == []
     assert "Dora" in await sitting.hears("What is my boat called?")
+
+
+async def test_what_is_forgotten_meanwhile_does_not_come_home(
+    sitting: Sitting, house: House
+) -> None:
+    """In another process; the reply keeps its place, and what it does not rest on is as it was."""
+    aside = await go_on_aside(house, sitting.line)
+    for text in ("What is my cat called?", "I have a boat called Dora."):
+        sitting.clock.tick(seconds=60)
+        given = await answer(aside.house, aside.line, Said(text=text))
+        assert ("Miso" in given.reply.text) == ("cat" in text)
+    cat = (await sitting.log())[0]
+    await forget(house, cat.person, Wish(ids=[cat.id]))
+
+    await bring_home(aside, house, sitting.line)
+    log = (await sitting.log())[-4:]
+    assert [each.role for each in log] == ["person", "companion"] * 2
+    assert log[1].text == ENGLISH["taken_back"]
+    assert log[3].text == given.reply.text
+    async with house.db.reading() as tx:
+        assert await find_receipt(tx, log[0].person, log[1].id) is None
+        assert await find_receipt(tx, log[0].person, log[3].id) is not None
+
+
+async def test_what_a_model_gave_aside_is_forgotten_with_the_words_it_saw(
+    sitting: Sitting, house: House
+) -> None:
+    """They have other ids at home, and the record of the call names those."""
+    model = ScriptedModel(["She sounds lovely.", "A fine old lady."])
+    aside = await go_on_aside(with_models(house, {"main": model}), sitting.line)
+    for text in ("I have a boat called Dora.", "She leaks."):
+        sitting.clock.tick(seconds=60)
+        await answer(aside.house, aside.line, Said(text=text))
+    boat = (await bring_home(aside, house, sitting.line))[0]
+    async with house.db.reading() as tx:
+        assert await answers_of(tx) == ["She sounds lovely.", "A fine old lady."]
+
+    await forget(house, boat.person, Wish(ids=[boat.id]))
+    async with house.db.reading() as tx:
+        assert await answers_of(tx) == [None, None]
+
+
+async def answers_of(tx: Transaction) -> list[str | None]:
+    """What models gave, as it is kept."""
+    rows = await tx.rows("SELECT answer FROM model_call ORDER BY made_at, id")
+    return [answer and json.loads(answer)["text"] for (answer,) in rows]
 
 
 async def test_it_is_not_written_twice_though_it_seemed_to_fail(

@@ -1,19 +1,16 @@
 """A model reads what rules have read, once somebody has agreed; until then nothing changes."""
 
 import json
-import random
-from dataclasses import replace
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
 from oldfriend.app.believing.looking import list_beliefs
 from oldfriend.app.catching_up import catch_up, read_planned
 from oldfriend.app.forming.rereading import plan_rereading, what_rules_read
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.domain.memories import Memory
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Record, Request
-from oldfriend.llm.resting import Rests
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.model import Request
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.segments import list_segments
 
@@ -34,13 +31,7 @@ def with_small_model(house: House, asked: list[Request]) -> House:
         asked.append(request)
         return Scripted(text=json.dumps(READ_BY_MODEL))
 
-    def chain(record: Record) -> Chain:
-        return Chain(
-            models=[ScriptedModel(read)], record=record, rests=Rests(), clock=lambda: 0,
-            random=random.random,
-        )  # fmt: skip
-
-    return replace(house, models={"small": RoleModel(name="scripted:small", chain=chain)})
+    return with_models(house, {"small": ScriptedModel(read)})
 
 
 async def home_of(house: House, line: Line) -> list[str]:

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import pytest
 
+from oldfriend.app import showing_live
 from oldfriend.app.accepting import Line, Said, accept
 from oldfriend.app.answering import answer, work_on
 from oldfriend.app.house import House, Step
@@ -66,9 +68,13 @@ class Screen(Mute):
             await asyncio.sleep(60)
         self.seen.append(text)
         if self.places and self.shown is None and text:
-            self.is_placing = True
-            await asyncio.sleep(self.took_s)
-            self.shown, self.is_placing = f"placed:{len(self.placed)}", False
+            key = f"placed:{len(self.placed)}"
+            self.placed[key], self.is_placing = text, True
+            try:
+                await asyncio.sleep(self.took_s)  # it stands there; only the answer is late
+                self.shown = key
+            finally:
+                self.is_placing = False
         if self.shown is not None:
             self.placed[self.shown] = text
 
@@ -144,6 +150,34 @@ async def test_what_is_shown_in_a_message_becomes_the_reply(
     assert screen.placed == {"placed:0": "The sea was calm."}
     assert screen.sent == ["We swam."]
     assert noted[0] == (0, "placed:0")
+
+
+@pytest.mark.parametrize("ends_in", ["a reply", "a failure"])
+async def test_a_message_that_is_placed_late_is_the_only_one(
+    house: House, line: Line, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, ends_in: str
+) -> None:
+    """Its answer is waited for longer than for what only shows, also where the turn fails."""
+    monkeypatch.setattr(showing_live, "LONGEST_SHOW_S", 0.1)
+    monkeypatch.setattr(showing_live, "AT_ONCE_S", 0.1)
+    screen = Screen(places=True, took_s=1.0)
+    slow = Scripted(text="The sea was calm.", pause_s=0.1)
+    here = house_with(house, line, screen, slow)
+
+    def fail(step: Step) -> None:
+        if step == "decided" and ends_in == "a failure":
+            raise RuntimeError("It breaks.")
+
+    await accept(here, line, Said(text="Tell me."), to_answer=False)
+    async with house.db.writing() as tx:
+        held = await claim(tx, "inbox", owner="one", now=clock(), lease_s=30)
+    assert held is not None
+    with pytest.raises(RuntimeError) if ends_in == "a failure" else nullcontext():
+        await work_on(replace(here, reached=fail), held)
+    clock.tick(minutes=1)
+    await work_until(here, lambda: screen.placed.get("placed:0") == "The sea was calm.")
+
+    assert screen.placed == {"placed:0": "The sea was calm."}
+    assert screen.sent == []
 
 
 async def test_who_answers_it_anew_goes_on_in_the_same_message(

@@ -1,6 +1,5 @@
 """A poisoned article was passed on; days later a model finds it that would obey it."""
 
-import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from oldfriend.app.accepting import Said, open_line
 from oldfriend.app.answering import answer
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.forming.tending import read, tend
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import PersonId
 from oldfriend.evals.lives.appraising import model_for
@@ -19,9 +18,8 @@ from oldfriend.evals.lives.hostile import Given
 from oldfriend.evals.lives.life import Life
 from oldfriend.evals.lives.living import first_name, live, with_small_model
 from oldfriend.evals.lives.loading import load_life
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Model, Record, Request, ToolCall, ToolResult, Turn
-from oldfriend.llm.resting import Rests
+from oldfriend.evals.roles import role_of
+from oldfriend.llm.model import Model, Request, ToolCall, ToolResult, Turn
 from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
 from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.notes import list_notes
@@ -80,13 +78,7 @@ def texts(request: Request) -> Iterator[str]:
 
 def thinking_with(house: House, main: Model) -> House:
     """The same house with a model that replies, beside the one that reads."""
-
-    def chain(record: Record) -> Chain:
-        return Chain(
-            models=[main], record=record, rests=Rests(), clock=house.clock, random=random.random
-        )
-
-    return replace(house, models={**house.models, "main": RoleModel(name=main.name, chain=chain)})
+    return replace(house, models={**house.models, "main": role_of(house, main)})
 
 
 async def days_later(house: House, life: Life) -> House:

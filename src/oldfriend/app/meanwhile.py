@@ -11,21 +11,19 @@ simply not told that they have arrived: ``accept`` raises.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from oldfriend.app.accepting import Line, hearer_of, open_line
-from oldfriend.app.forming.tending import note_talk
+from oldfriend.app.accepting import Line, open_line
+from oldfriend.app.coming_home import Road, come_back
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.safekeeping import put_into_safety
 from oldfriend.app.waking import Waking
 from oldfriend.db.copying import count_rows, slices_of, write_rows
-from oldfriend.db.database import Database, TableShape, Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.db.database import Database, TableShape
 from oldfriend.domain.errors import (
     OldfriendError,
     StoreBusy,
@@ -33,17 +31,11 @@ from oldfriend.domain.errors import (
     StoreFull,
     StoreUnusable,
 )
-from oldfriend.domain.ids import MessageId, PersonId, TurnId
-from oldfriend.domain.memories import Change, Memory
-from oldfriend.domain.messages import Message, Spoken
-from oldfriend.memory.changes import list_changes
-from oldfriend.memory.log import Place, list_recent, list_written_since, write_message
-from oldfriend.memory.notes import learn_note
-from oldfriend.memory.people import get_companion, lock_person, mark_introduced
-from oldfriend.memory.receipts import Receipt, find_receipt, write_receipt
-from oldfriend.memory.sessions import session_at
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.messages import Message
+from oldfriend.memory.changes import list_changes, revision_of
+from oldfriend.memory.log import list_written_since
 from oldfriend.memory.shelf import Shelf
-from oldfriend.turn.perceive import perceive
 
 MAY_PASS: Final = (StoreFull, StoreUnusable, StoreBusy)
 """What keeps a store from being written for a while: a full disk, rights, a server that is away."""
@@ -62,6 +54,7 @@ class Aside:
     line: Line
     after_seq: int
     after_change: int
+    rewritten: int  # how often something had been forgotten by then
 
     async def close(self) -> None:
         """Let it go."""
@@ -80,9 +73,8 @@ class TalkPlace:
         """Begin in the store; or aside, where that could not be opened and ``reach`` may do so."""
         self._reach = reach
         self._home = None if reach else (house, line)
-        self._aside = (
-            Aside(house=house, line=line, after_seq=0, after_change=0) if reach else None
-        )  # fmt: skip
+        nothing = Aside(house=house, line=line, after_seq=0, after_change=0, rewritten=0)
+        self._aside = nothing if reach else None
         self.file: Path | None = None  # in which the talk lies meanwhile
         self.trouble: OldfriendError | None = None  # why it could not come home the last time
 
@@ -163,9 +155,10 @@ async def go_on_aside(house: House, line: Line) -> Aside:
     async with db.reading() as tx:
         told = await list_written_since(tx, line.person.id, line.chat.id, after=0)
         changes = await list_changes(tx, line.person.id)
+        revision = await revision_of(tx, line.person.id)
     return Aside(
         house=aside, line=line, after_seq=max((each.seq for each in told), default=0),
-        after_change=max((each.seq for each in changes), default=0),
+        after_change=max((each.seq for each in changes), default=0), rewritten=revision.rewritten,
     )  # fmt: skip
 
 
@@ -191,113 +184,16 @@ def owner_column(table: TableShape, person: PersonId) -> tuple[str, str] | None:
 async def bring_home(aside: Aside, house: House, line: Line) -> list[Message]:
     """Write into the store what was said and answered aside; what was written. Raises StoreError.
 
-    What is there already is passed over: that an earlier attempt failed may have been an error.
+    In one transaction, so that it is there once.
     """
-    now = house.clock()
     person = aside.line.person.id
     async with aside.house.db.reading() as old:
         told = await list_written_since(old, person, aside.line.chat.id, after=aside.after_seq)
-        decided = await list_changes(old, person)
-        changes = [each for each in decided if each.seq > aside.after_change]
+        changes = [
+            each for each in await list_changes(old, person) if each.seq > aside.after_change
+        ]
         async with house.db.writing() as tx:
-            await lock_person(tx, line.person.id)
-            new = await without_known(tx, line, told)
-            written = await write_again(tx, house, line, new, now=now)
-            for receipt in [await find_receipt(old, person, turn) for turn in turns_of(new)]:
-                await write_receipt_again(tx, line, receipt, written)
-            await learn_again(tx, changes, written, now=now)
-            await copy_calls(old, tx, person, line.person.id, set(turns_of(new)))
-            await follow_up(old, tx, house, written, now=now)
+            road = Road(old=old, new=tx, person=person, line=line)
+            written = await come_back(road, house, told, changes, rewritten=aside.rewritten)
     house.waking.ring()
-    return list(written.values())
-
-
-async def without_known(tx: Transaction, line: Line, told: Sequence[Message]) -> list[Message]:
-    """What is not in the store yet, of what was said in turns of which nothing is."""
-    recent = await list_recent(tx, line.person.id, line.chat.id, limit=len(told) + 50)
-    known = {(each.role, each.at, each.text) for each in recent}
-    answered = {each.turn for each in told if (each.role, each.at, each.text) in known}
-    return [each for each in told if each.turn not in answered]
-
-
-def turns_of(messages: Sequence[Message]) -> list[TurnId]:
-    """The turns that messages belong to, each once, in order."""
-    return list(dict.fromkeys(each.turn for each in messages if each.turn is not None))
-
-
-async def write_again(
-    tx: Transaction, house: House, line: Line, told: Sequence[Message], *, now: Micros
-) -> dict[MessageId, Message]:
-    """Write messages as they were said; by the ids that they had aside."""
-    hearer = hearer_of(await get_companion(tx), line.person, house.settings)
-    written: dict[MessageId, Message] = {}
-    for each in told:
-        session = await session_at(tx, line.chat, each.at)
-        place = Place(chat=line.chat, session=session, turn=each.turn, language=each.language)
-        spoken = Spoken(
-            role=each.role, speaker=each.speaker, text=each.text, at=each.at, zone=each.zone,
-            trust=each.trust, details=each.details,
-        )  # fmt: skip
-        tells = each.role == "person" and not perceive(each.text, hearer).only_asks
-        message = await write_message(tx, place, spoken, now=now, findable=tells)
-        assert message is not None  # it has no name by which it could be known
-        written[each.id] = message
     return written
-
-
-async def write_receipt_again(
-    tx: Transaction, line: Line, receipt: Receipt | None, written: dict[MessageId, Message]
-) -> None:
-    """Write why a reply was given, about the messages as they are called now."""
-    if receipt is None:
-        return
-    asked, replied = written[receipt.asked], written[receipt.replied]
-    items = tuple(
-        replace(item, object=written[MessageId(item.object)].id)
-        if MessageId(item.object) in written
-        else item
-        for item in receipt.items
-    )
-    again = replace(
-        receipt, person=line.person.id, asked=asked.id, asked_seq=asked.seq, replied=replied.id,
-        items=items,
-    )  # fmt: skip
-    await write_receipt(tx, again)
-
-
-async def learn_again(
-    tx: Transaction, changes: Sequence[Change], written: dict[MessageId, Message], *, now: Micros
-) -> None:
-    """Keep the notes that were made; all else is learned when the talk is read."""
-    for each in changes:
-        sources = [written[cause.message] for cause in each.causes if cause.message in written]
-        if isinstance(each.after, Memory) and each.after.kind == "note" and each.op == "learned":
-            for source in sources:
-                await learn_note(tx, each.after.text, source=source, author=each.author, now=now)
-
-
-async def copy_calls(
-    old: Transaction, tx: Transaction, aside: PersonId, person: PersonId, turns: set[TurnId]
-) -> None:
-    """Keep what models and tools were asked meanwhile, and what it has cost."""
-    for table in [each for each in await old.tables() if each.name in OF_TURNS]:
-        turn, whose = table.columns.index("turn"), table.columns.index("person")
-        async for rows in slices_of(old, table, of=("person", aside)):
-            new = [(*row[:whose], person, *row[whose + 1 :]) for row in rows if row[turn] in turns]
-            await write_rows(tx, table, new)
-
-
-async def follow_up(
-    old: Transaction, tx: Transaction, house: House, written: dict[MessageId, Message], *,
-    now: Micros,
-) -> None:  # fmt: skip
-    """Have what was written embedded, and read once it is ripe; nobody is introduced twice."""
-    if not written:
-        return
-    last = list(written.values())[-1]
-    companion = await get_companion(tx)
-    if companion.introduced_at is None and (await get_companion(old)).introduced_at is not None:
-        await mark_introduced(tx, companion.id, now=now)
-    await plan_embedding(tx, now=now)
-    await note_talk(tx, house, last.person, last.session, now=now)
-    await tx.wake()

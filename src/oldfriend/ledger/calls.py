@@ -65,7 +65,7 @@ async def list_completions(tx: Transaction, asker: Asker) -> dict[int, Completio
         turn=asker.turn,
         asked=asker.asked,
     )
-    return {step: completion_from(row) for step, *row in rows}  # the last one counts
+    return {row[0]: completion_from(row[1:]) for row in rows}  # the last one counts
 
 
 async def find_heard(tx: Transaction, person: PersonId, request: str) -> Completion | None:

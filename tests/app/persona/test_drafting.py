@@ -1,20 +1,17 @@
 """A draft holds what stands in the material, and nothing of it is written before a yes."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from oldfriend.app.accepting import Line
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.app.persona.approving import accept, decline
 from oldfriend.app.persona.drafting import Draft, draft
 from oldfriend.app.persona.material import Piece, pieces_in
 from oldfriend.domain.errors import ImportRefused, InvalidInput, ModelUnavailable
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Model, Record
-from oldfriend.llm.resting import Rests
+from oldfriend.evals.roles import with_models
 from oldfriend.llm.scripted import Answer, ScriptedModel
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.suggestions import list_suggestions
@@ -36,13 +33,7 @@ def with_model(house: House, *answers: Answer) -> tuple[House, ScriptedModel]:
     """A house whose small model answers so."""
     model = ScriptedModel(answers)
 
-    def chain(record: Record) -> Model:
-        return Chain(
-            models=[model], record=record, rests=Rests(), clock=house.clock, random=lambda: 0.5
-        )
-
-    small = RoleModel(name=model.name, chain=chain)
-    return replace(house, models={"small": small}), model
+    return with_models(house, {"small": model}), model
 
 
 async def drafted(house: House, line: Line, *pieces: Piece) -> Draft:

@@ -12,7 +12,8 @@ from oldfriend.app.house import House
 from oldfriend.app.replaying.going import replay
 from oldfriend.app.replaying.wanting import Wanted
 from oldfriend.domain.memories import Entity
-from oldfriend.evals.lives.talking import Talking, with_models
+from oldfriend.evals.lives.talking import Talking
+from oldfriend.evals.roles import with_models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ stands still goes on from line to line. Judges nothing.
 """
 
 import json
-import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,9 +15,8 @@ from typing import Final
 
 from oldfriend.app.accepting import Line as Open
 from oldfriend.app.accepting import Said, accept
-from oldfriend.app.choices.sections import Role
 from oldfriend.app.forming.tending import fold, read, tend, tidy
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.domain.clock import MINUTE, Micros, from_micros
 from oldfriend.domain.errors import ModelError
 from oldfriend.domain.ids import MessageId, PersonId
@@ -26,9 +24,8 @@ from oldfriend.domain.memories import Entity
 from oldfriend.domain.people import SESSION_IDLE
 from oldfriend.evals.lives.judging import Held
 from oldfriend.evals.lives.life import Day, Life, Line, LineId
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Model, Record
-from oldfriend.llm.resting import Rests
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.model import Model
 from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.bringing import Target, Told, bring
 from oldfriend.memory.changes import check_fold
@@ -85,13 +82,7 @@ def calendar_for(life: Life) -> Calendar:
 def with_small_model(house: House, model: Model) -> House:
     """The same house, in which a model reads what was said."""
 
-    def chain(record: Record) -> Chain:
-        return Chain(
-            models=[model], record=record, rests=Rests(), clock=house.clock, random=random.random
-        )
-
-    models: dict[Role, RoleModel] = {"small": RoleModel(name=model.name, chain=chain)}
-    return replace(house, models=models)
+    return with_models(house, {"small": model})
 
 
 async def live(house: House, life: Life, *, model: Model | None = None) -> Lived:

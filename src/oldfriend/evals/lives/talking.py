@@ -19,7 +19,7 @@ from oldfriend.app.accepting import Said
 from oldfriend.app.answering import answer
 from oldfriend.app.choices.sections import ContextChoice, Role
 from oldfriend.app.forming.tending import note_brought
-from oldfriend.app.house import House, RoleModel
+from oldfriend.app.house import House
 from oldfriend.app.jobs import do_jobs
 from oldfriend.domain.clock import HOUR, MINUTE, Micros, from_micros, parse_moment
 from oldfriend.domain.errors import OldfriendError
@@ -34,9 +34,8 @@ from oldfriend.evals.lives.life import Day, Felt, Life, Line, LineId
 from oldfriend.evals.lives.living import ALL, PAUSE, Living, arrive, calendar_for
 from oldfriend.evals.lives.opining import NOTHING_TO_SAY, replies_of, with_opinions
 from oldfriend.evals.lives.tying import with_ties
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Purpose, Record, Request, Turn
-from oldfriend.llm.resting import Rests
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.model import Purpose, Request, Turn
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import BLOCKS, BlockName, write_block
 from oldfriend.memory.log import list_messages
@@ -285,21 +284,6 @@ def furnished(living: Living, *, seed: int) -> Talking:
     living.house = with_models(living.house, models)
     talking = Talking(living=living, models=models, brooded=brooded)
     return talking
-
-
-def with_models(house: House, models: Mapping[Role, ScriptedModel]) -> House:
-    """The same house, with a model for each of some roles."""
-
-    def role(model: ScriptedModel) -> RoleModel:
-        def chain(record: Record) -> Chain:
-            return Chain(
-                models=[model], record=record, rests=Rests(), clock=house.clock,
-                random=random.random,
-            )  # fmt: skip
-
-        return RoleModel(name=model.name, chain=chain)
-
-    return replace(house, models={name: role(model) for name, model in models.items()})
 
 
 def reading(life: Life, *, seed: int) -> Callable[[Request], str]:
