@@ -1,18 +1,21 @@
 """A model reads what rules have read, once somebody has agreed; until then nothing changes."""
 
 import json
+from contextlib import suppress
+from dataclasses import replace
 
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
 from oldfriend.app.believing.looking import list_beliefs
 from oldfriend.app.catching_up import catch_up, read_planned
 from oldfriend.app.forming.rereading import plan_rereading, what_rules_read
-from oldfriend.app.house import House
+from oldfriend.app.house import House, Step
 from oldfriend.domain.memories import Memory
 from oldfriend.evals.roles import with_models
 from oldfriend.llm.model import Request
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.segments import list_segments
+from tests.clock import FrozenClock
 
 HOME = "I live in Porto, by the river."
 READ_BY_MODEL = {
@@ -61,5 +64,32 @@ async def test_a_model_reads_once_what_rules_have_read(house: House, line: Line)
     assert len(await home_of(house, line)) == 1
     async with house.db.reading() as tx:
         (segment,) = await list_segments(tx, line.person.id)
-    assert (segment.author, segment.generation) == ("extract/2", 2)
+    assert (segment.author, segment.generation) == ("extract/3", 2)
     assert (await what_rules_read(house, line.person.id)).segments == ()
+
+
+async def test_what_a_reading_was_given_before_a_crash_is_not_paid_for_again(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """It died between the answer and what is believed because of it."""
+    await answer(house, line, Said(text=HOME))
+    await catch_up(house, line.person.id, because="asked")
+    asked: list[Request] = []
+    house = with_small_model(house, asked)
+    await plan_rereading(house, await what_rules_read(house, line.person.id))
+
+    def dies(step: Step) -> None:
+        if step == "called":
+            raise DiedError
+
+    with suppress(DiedError):
+        await read_planned(replace(house, reached=dies), line.person.id)
+    assert await home_of(house, line) == ["Lives in Porto."]
+    clock.tick(minutes=120)
+    await read_planned(house, line.person.id)
+    assert await home_of(house, line) == ["Lives in Porto, by the river."]
+    assert len(asked) == 1
+
+
+class DiedError(Exception):
+    """Somebody's end."""

@@ -13,7 +13,7 @@ from oldfriend.app.allowance import allowances
 from oldfriend.app.choices.sections import Role
 from oldfriend.app.house import House
 from oldfriend.app.recording import keep_call
-from oldfriend.ledger.calls import Asker
+from oldfriend.ledger.calls import Asker, list_completions
 from oldfriend.ledger.tools import (
     Kept,
     ToolClass,
@@ -23,6 +23,7 @@ from oldfriend.ledger.tools import (
 )
 from oldfriend.llm.model import Call, Completion, Model, ToolCall
 from oldfriend.llm.replay import Replayed
+from oldfriend.memory.changes import revision_of
 from oldfriend.turn.budget import BUDGETS
 from oldfriend.turn.mind import Limits, Mind
 from oldfriend.turn.outcome import Utterance
@@ -88,6 +89,17 @@ def model_for(
         house.reached("called")
 
     return Replayed(model=make.chain, given=given, keep=keep, name=make.name, first=first)
+
+
+async def background_model(house: House, asker: Asker, role: Role) -> Model | None:
+    """The model of a role for work in the background, which goes on where it was before a crash.
+
+    Where something is forgotten from now on, what it gives is not kept.
+    """
+    async with house.db.reading() as tx:
+        since = (await revision_of(tx, asker.person)).rewritten
+        given = await list_completions(tx, asker)
+    return model_for(house, asker, role, since=since, given=given)
 
 
 async def why_resting(house: House) -> str | None:

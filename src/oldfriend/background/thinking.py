@@ -69,7 +69,9 @@ class Means:
 
     db: Database
     clock: Clock
-    model: Callable[[str], Model]  # for what is asked: a call that was finished is not made twice
+    model: Callable[
+        [str], Awaitable[Model]
+    ]  # for what is asked: a call that was finished is not made twice
     embed: Callable[[Sequence[str]], Awaitable[Vectors | None]]
     embedder: str  # the name of the model that embeds
     is_forgotten: Callable[[str, Micros], bool] = field(default=lambda _words, _at: False)
@@ -115,7 +117,7 @@ async def ask(
 
     Raises BrokenOutput, and what the model raises.
     """
-    model = means.model(await name_of(means, task))
+    model = await means.model(await name_of(means, task))
     heard = Rationed(model=model, tokens_in=task.most_in, tokens_out=task.most_out)
     try:
         found = await ask_for(heard, task.request, parse)

@@ -5,11 +5,12 @@ Ids are given in full or by their first or last characters, as everywhere.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from oldfriend.app.believing.looking import ONE_DAY, find_belief
 from oldfriend.app.house import House
-from oldfriend.app.thinking import model_for
+from oldfriend.app.thinking import background_model
 from oldfriend.background.merging import Joining, Merged, write_joined
 from oldfriend.background.merging import merge as join
 from oldfriend.db.database import Transaction
@@ -21,7 +22,9 @@ from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
 from oldfriend.memory.beliefs import find_object, get_known
 from oldfriend.memory.changes import newest_change_of
-from oldfriend.memory.people import lock_person
+from oldfriend.memory.people import get_person_by_id, lock_person
+from oldfriend.prompts.phrasebook import phrasebook, spoken_language
+from oldfriend.turn.quoting import day_in
 
 NEVER = "none"
 """Stands for a day where something has no time."""
@@ -83,12 +86,26 @@ async def put_right(
         await require_unchanged(tx, person, each, base)
         changed: list[Believed] = []
         if how.due is not None:
-            changed = [await correcting.set_due(tx, person, each, how.due.at, now=now)]
+            said = partial(
+                redated, due_at=how.due.at, zone=(await get_person_by_id(tx, person)).zone
+            )
+            changed = [await correcting.set_due(tx, person, each, how.due.at, said=said, now=now)]
         if how.text is not None:
             changed = await correcting.edit(
                 tx, person, each, how.text, value=how.value, since=how.since, now=now
             )
         return changed
+
+
+def redated(memory: Memory, *, due_at: Micros | None, zone: str) -> str:
+    """What something says with another day, where it names the one on which it was due."""
+    book = phrasebook(spoken_language(memory.language))
+    if memory.due_at is None:
+        return memory.text
+    day = day_in(book, memory.due_at, zone)
+    if due_at is None:
+        return memory.text.replace(f" ({day})", "").replace(f"（{day}）", "")
+    return memory.text.replace(day, day_in(book, due_at, zone))
 
 
 async def edit(
@@ -145,7 +162,7 @@ async def merge_duplicates(house: House, person: PersonId, *, dry_run: bool) -> 
 
     Raises StaleDecision, and what the model raises.
     """
-    model = model_for(house, Asker(person=person, is_background=True), "small")
+    model = await background_model(house, Asker(person=person, is_background=True), "small")
     return await join(
         house.db, person, model=model, embedder=house.embedder.model, now=house.clock(),
         dry_run=dry_run,

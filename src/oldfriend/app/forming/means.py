@@ -11,7 +11,7 @@ from typing import Final, Literal
 from oldfriend.app.charging import LedgerAccount
 from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.house import House
-from oldfriend.app.thinking import model_for
+from oldfriend.app.thinking import background_model
 from oldfriend.background.adjudicating import adjudicate
 from oldfriend.background.consolidating import Means
 from oldfriend.background.extraction import Extraction, Material
@@ -37,7 +37,8 @@ async def means_for(house: House, segment: Segment, *, by: By = "either") -> Mea
         person=segment.person, turn=TurnId(segment.id), asked=f"generation {segment.generation}",
         is_background=True,
     )  # fmt: skip
-    model = model_for(house, asker, "small") if is_for_model(house, segment, by) else None
+    is_ours = is_for_model(house, segment, by)
+    model = await background_model(house, asker, "small") if is_ours else None
     if model is not None:
         await LedgerAccount(
             db=house.db, settings=house.settings, clock=house.clock, asker=asker

@@ -10,7 +10,7 @@ from typing import Final
 from oldfriend.app.forming.means import OF_IMPORTS, By, means_for
 from oldfriend.app.forming.thinking_ahead import plan_thinking
 from oldfriend.app.house import House
-from oldfriend.app.thinking import model_for
+from oldfriend.app.thinking import background_model
 from oldfriend.background.compacting import compact, due_for_folding
 from oldfriend.background.consolidating import Consolidated, consolidate
 from oldfriend.background.cutting import (
@@ -268,7 +268,7 @@ async def tidy(house: House, person: PersonId, *, since: Micros = 0) -> None:
         await let_questions_go(tx, person, now=now)
         await let_transcripts_go(tx, person, now=now)
         await plan_folding(tx, person, now=now)
-    model = model_for(house, Asker(person=person, is_background=True), "small")
+    model = await background_model(house, Asker(person=person, is_background=True), "small")
     embedder = house.embedder.model
     await merge(house.db, person, model=model, embedder=embedder, now=now, since=since)
     async with house.db.writing() as tx:
@@ -291,7 +291,7 @@ async def plan_folding(tx: Transaction, person: PersonId, *, now: Micros) -> Non
 
 async def fold(house: House, person: PersonId) -> None:
     """Fold old summaries. Raises ModelError where the model did not manage to."""
-    model = model_for(house, Asker(person=person, is_background=True), "small")
+    model = await background_model(house, Asker(person=person, is_background=True), "small")
     done = await compact(house.db, person, model=model, now=house.clock())
     if done.failed is not None:
         raise ModelError(done.failed)

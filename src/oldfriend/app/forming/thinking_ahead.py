@@ -15,7 +15,7 @@ from oldfriend.app.charging import LedgerAccount
 from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.forming.means import embed
 from oldfriend.app.house import House
-from oldfriend.app.thinking import model_for
+from oldfriend.app.thinking import background_model
 from oldfriend.background.describing import describe_everybody
 from oldfriend.background.reflecting import reflect
 from oldfriend.background.thinking import Means
@@ -103,9 +103,9 @@ async def means_for(house: House, person: PersonId) -> Means:
         db=house.db, settings=house.settings, clock=house.clock, asker=asker
     ).check()
 
-    def model(asked: str) -> Model:
+    async def model(asked: str) -> Model:
         asking = Asker(person=person, turn=TurnId(person), asked=asked, is_background=True)
-        found = model_for(house, asking, "reflect")
+        found = await background_model(house, asking, "reflect")
         if found is None:
             raise ModelMisconfigured(NO_MODEL)
         return found
@@ -113,7 +113,9 @@ async def means_for(house: House, person: PersonId) -> Means:
     return await means_with(house, person, model)
 
 
-async def means_with(house: House, person: PersonId, model: Callable[[str], Model]) -> Means:
+async def means_with(
+    house: House, person: PersonId, model: Callable[[str], Awaitable[Model]]
+) -> Means:
     """What it thinks with by some model; what it means is charged to the person."""
     asker = Asker(person=person, is_background=True)
     async with house.db.reading() as tx:

@@ -13,7 +13,7 @@ from oldfriend.app.persona.classifying import MOST_TOKENS, PROMPT, classify
 from oldfriend.app.persona.findings import Finding, sorted_into_blocks
 from oldfriend.app.persona.material import Piece
 from oldfriend.app.persona.plain_rules import BY_RULES, read_plainly
-from oldfriend.app.thinking import model_for
+from oldfriend.app.thinking import background_model
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
@@ -48,7 +48,7 @@ async def draft(
     Raises AllowanceUsedUp, and what the model raises; then nothing is suggested.
     """
     asker = Asker(person=person.id, is_background=True)
-    model = model_for(house, asker, "small") if with_model else None
+    model = await background_model(house, asker, "small") if with_model else None
     if model is not None:
         account = LedgerAccount(
             db=house.db, settings=house.settings, clock=house.clock, asker=asker

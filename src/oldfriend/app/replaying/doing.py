@@ -113,7 +113,7 @@ async def think(
     """Think about it as it was thought about then; what makes no sense is not believed."""
     house = replaying.house
 
-    def model(asked: str) -> Model:
+    async def model(asked: str) -> Model:
         asker = Asker(person=person, turn=TurnId(person), asked=asked, is_background=True)
         found = model_of(replaying, ledgers, asker, "reflect")
         assert found is not None
