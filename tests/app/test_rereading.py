@@ -1,5 +1,6 @@
 """A model reads what rules have read, once somebody has agreed; until then nothing changes."""
 
+import asyncio
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,6 @@ from oldfriend.evals.roles import with_models
 from oldfriend.llm.model import Request
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.segments import list_segments
-from tests.clock import FrozenClock
 
 HOME = "I live in Porto, by the river."
 READ_BY_MODEL = {
@@ -68,10 +68,10 @@ async def test_a_model_reads_once_what_rules_have_read(house: House, line: Line)
     assert (await what_rules_read(house, line.person.id)).segments == ()
 
 
-async def test_what_a_reading_was_given_before_a_crash_is_not_paid_for_again(
-    house: House, line: Line, clock: FrozenClock
+async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_again(
+    house: House, line: Line
 ) -> None:
-    """It died between the answer and what is believed because of it."""
+    """It ended between the answer and what is believed because of it."""
     await answer(house, line, Said(text=HOME))
     await catch_up(house, line.person.id, because="asked")
     asked: list[Request] = []
@@ -80,16 +80,14 @@ async def test_what_a_reading_was_given_before_a_crash_is_not_paid_for_again(
 
     def dies(step: Step) -> None:
         if step == "called":
-            raise DiedError
+            raise asyncio.CancelledError
 
-    with suppress(DiedError):
+    with suppress(asyncio.CancelledError):
         await read_planned(replace(house, reached=dies), line.person.id)
-    assert await home_of(house, line) == ["Lives in Porto."]
-    clock.tick(minutes=120)
-    await read_planned(house, line.person.id)
-    assert await home_of(house, line) == ["Lives in Porto, by the river."]
     assert len(asked) == 1
+    await read_planned(house, line.person.id)
 
-
-class DiedError(Exception):
-    """Somebody's end."""
+    async with house.db.reading() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+    assert (segment.author, segment.generation) == ("extract/3", 2)
+    assert len(asked) == 1

@@ -5,6 +5,7 @@ nothing was said.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from oldfriend.app.forming.means import OF_IMPORTS, By, means_for
@@ -185,7 +186,8 @@ async def read(
     if segment is None or (is_read(segment) and not (by == "model" and is_by_rules(segment))):
         return None
     began = house.clock()
-    means = await means_for(house, segment, by=by)
+    again = replace(segment, generation=segment.generation + 1) if is_read(segment) else segment
+    means = await means_for(house, again, by=by)
     if is_read(segment):
         async with house.db.writing() as tx:
             await lock_person(tx, person)
