@@ -10,7 +10,7 @@ import pytest
 from oldfriend.db.database import Database, Transaction
 from oldfriend.db.sqlite import transaction
 from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.domain.errors import StoreBusy, StoreDamaged, StoreError
+from oldfriend.domain.errors import OldfriendError, StoreBusy, StoreDamaged, StoreError
 from tests.conftest import SQLITE_ONLY
 from tests.processes import line_of, python
 
@@ -389,3 +389,24 @@ async def test_who_fails_in_company_takes_nothing_of_the_others(db: SqliteDataba
     assert len(kept) >= 36
     async with db.writing() as tx:
         await add(tx, "and on it goes")
+
+
+@SQLITE_ONLY
+async def test_nobody_waits_for_ever_when_the_house_is_closed_around_writers(
+    db: SqliteDatabase,
+) -> None:
+    """As when a program fails while a worker writes: whoever comes then is told, and ends."""
+    began = asyncio.Event()
+
+    async def write() -> None:
+        async with db.writing() as tx:
+            await add(tx, "somebody")
+            began.set()
+            await asyncio.sleep(0.05)
+
+    writers = [asyncio.create_task(write()) for _ in range(3)]  # noqa: TID251
+    await began.wait()
+    await db.close()
+    async with asyncio.timeout(10):
+        ends = await asyncio.gather(*writers, return_exceptions=True)
+    assert all(isinstance(end, OldfriendError) for end in ends)

@@ -9,6 +9,7 @@ Whoever has done something outside that nobody knows of yet comes first, and han
 """
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -59,12 +60,16 @@ class Writing:
         """Commit, or have it committed, and tell the other processes; or leave no trace."""
         if kind is not None:
             self._take_back()
-            self._let_go()
+            self._let_go()  # whatever it gives: what is raised already says more
             return
         writer, company = self._writer, self._company
         assert company is not None
-        if company.members:
-            writer.connection.execute("RELEASE member")
+        try:
+            if company.members:
+                writer.connection.execute("RELEASE member")
+        except apsw.Error as failure:
+            self._let_go()
+            raise our_error(failure, self._path) from failure
         company.members += 1
         writer.lonely = 0 if writer.waiting else writer.lonely + 1
         if self._is_to_wait(company):
@@ -92,17 +97,22 @@ class Writing:
         return bool(waiting) and company.members < MOST_TOGETHER
 
     def _take_back(self) -> None:
-        """Undo what this member has written."""
-        writer = self._writer
-        if writer.connection.in_transaction and writer.company and writer.company.members:
-            writer.connection.execute("ROLLBACK TO member")
-            writer.connection.execute("RELEASE member")
+        """Undo what this member has written; where that is not possible, what all have."""
+        connection, company = self._writer.connection, self._writer.company
+        try:
+            if connection.in_transaction and company and company.members:
+                connection.execute("ROLLBACK TO member")
+                connection.execute("RELEASE member")
+        except apsw.Error:  # closed, perhaps: then nothing of it is kept anyway
+            with suppress(StoreError, apsw.Error):
+                roll_back(connection, self._path)
 
     def _let_go(self) -> OldfriendError | None:
-        """Commit for all who have written, and end the turn; what went wrong."""
-        error = self._commit()
-        self._writer.turn.hand_on()
-        return error
+        """Commit for all who have written, and end the turn, whatever happens; what went wrong."""
+        try:
+            return self._commit()
+        finally:
+            self._writer.turn.hand_on()
 
     def _commit(self) -> OldfriendError | None:
         """Commit what the company has written, and tell its members and the other processes."""
@@ -113,11 +123,11 @@ class Writing:
         try:
             if company is not None and company.members:
                 writer.commit()
-        except apsw.Error as failure:
-            error = our_error(failure, self._path)
-        except StoreError as failure:
-            error = failure
-        roll_back(connection, self._path)
+            roll_back(connection, self._path)
+        except (apsw.Error, StoreError) as failure:
+            error = our_error(failure, self._path) if isinstance(failure, apsw.Error) else failure
+            with suppress(apsw.Error, StoreError):
+                roll_back(connection, self._path)
         if company is not None and company.members:
             company.end(error)
             if error is None:
