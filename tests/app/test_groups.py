@@ -438,3 +438,16 @@ async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
     assert "negative" not in told
     assert "allergic" not in told
     assert "tired" not in told
+
+
+async def test_an_album_is_one_message_for_everybody(town: Town) -> None:
+    """It is answered where any of its words are said to us."""
+    await town.says(BEN, "[photo]", FAMILY, is_read=False, album="x")
+    await town.says(BEN, "The boat.", FAMILY, album="x")
+    await town.says(BEN, "Hey Oldfriend, remember it.", FAMILY, album="x", is_to_us=True)
+    logs = [[m.text for m in await town.log_of(name)][-2:] for name in (GROUP, "Ben")]
+    reply = await town.answer()
+
+    assert logs[0] == ["The boat.", "The boat.\nHey Oldfriend, remember it."]
+    assert logs[1][-1] == "The boat.\nHey Oldfriend, remember it."
+    assert reply

@@ -246,6 +246,24 @@ async def test_a_picture_is_kept_and_owned_up_to(house: House, talk: Talk) -> No
     ]  # fmt: skip
 
 
+async def test_an_album_is_one_message_piece_by_piece(house: House, talk: Talk) -> None:
+    """Whoever was there when its first piece came; a piece that comes again adds nothing."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    told = [
+        await talk.says(ANA, text, is_read=text != "[photo]", album="x")
+        for text in ("[photo]", "Us in Faro,\nat last.", "And Miso.", "Us in Faro,\nat last.",
+                     "[photo]")
+    ]  # fmt: skip
+    await talk.says(ANA, "And another.", album="y")
+    await talk.says(ANA, "[photo]", is_read=False, album="y")
+
+    assert [each is not None for each in told] == [True, False, False, False, False]
+    assert [m.text for m in await log_of(house)] == [
+        "[photo]", "Us in Faro,\nat last.\nAnd Miso.", "And another."
+    ]  # fmt: skip
+
+
 async def test_words_below_a_picture_can_be_put_otherwise(house: House, talk: Talk) -> None:
     """As often as they like; what comes again is no further version."""
     _, code = await show_code(house, None)

@@ -7,6 +7,7 @@ from oldfriend.background.gates.reasons import Reason
 from oldfriend.domain.memories import Known
 from tests.background.cases import HOME, RUNS, fact, habit, target
 from tests.background.talking import believed, claim, quote, talk
+from tests.clock import NOON
 
 KEEPS_BEES = believed("k-bees", "pattern", "Keeps bees with Olga.", pattern="behavior")
 
@@ -118,8 +119,31 @@ NO_CHANGES: list[tuple[Material, Claim]] = [
     (talk("Olga rang.", known=[KEEPS_BEES]), RANG),
 ]
 
+LAST_DAYS = [
+    ("en", "Today is my last day as a nurse.", "I work as a nurse, what a day.", "nurse"),
+    ("es", "Hoy es mi último día de enfermera.", "Soy enfermera, qué día.", "enfermera"),
+    ("fr", "C'est mon dernier jour d'infirmière.", "Je travaille, infirmière.", "infirmière"),
+    ("de", "Heute ist mein letzter Tag als Pflegerin.", "Ich bin Pflegerin.", "Pflegerin"),
+    ("zh", "今天是我当护士的最后一天。", "我当护士，很忙。", "护士"),
+]
+
+
+def last_days(*, is_last: bool) -> list[tuple[Material, Claim]]:
+    """What somebody is told to be no more, in words that say so, or in others."""
+    return [
+        (
+            talk(said[0] if is_last else said[1], language=language, known=[believed(
+                "k-job", "fact", f"{job.capitalize()}.", key="occupation", value=job,
+            )]),
+            fact(f"{job.capitalize()}.", job, key="occupation", value=job, holds_until=NOON),
+        )
+        for language, *said, job in LAST_DAYS
+    ]  # fmt: skip
+
+
 TOLD = [
     *((told, one) for reason, _, told, _, one in PAIRS),
+    *last_days(is_last=True),
     *CHANGES,
     (  # who was asked may answer in a word
         talk("companion: What music do you like?", "Fado."),
@@ -137,6 +161,7 @@ TOLD = [
 NOT_TOLD: list[tuple[Reason, Material, Claim]] = [
     *((reason, not_told, one) for reason, _, _, not_told, one in PAIRS),
     *(("another matter", material, one) for material, one in NO_CHANGES),
+    *(("another matter", material, one) for material, one in last_days(is_last=False)),
     ("unfit value", talk("We keep seven."), fact("Keeps seven.", "seven", key="n", value="seven")),
     ("unfit value", talk("有47个。"), fact("有47个。", "47个", key="n", value="47个")),
     (

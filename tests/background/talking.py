@@ -15,7 +15,7 @@ from oldfriend.domain.ids import (
     SessionId,
 )
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Standing
+from oldfriend.domain.memories import Entity, EntityKind, Known, Memory, MemoryKind, Standing
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import Role, TrustClass
@@ -73,10 +73,10 @@ def believed(name: str, kind: MemoryKind, text: str, **fields: object) -> Known:
     return Known(memory=memory, standing=standing, base=1)
 
 
-def somebody(name: str, called: str, *aliases: str) -> Entity:
-    """Somebody who is known by name."""
+def somebody(name: str, called: str, *aliases: str, kind: EntityKind = "person") -> Entity:
+    """Somebody who is known by name, or something."""
     return Entity(
-        id=EntityId(ObjectId(name)), person=NORA, name=called, kind="person", aliases=aliases,
+        id=EntityId(ObjectId(name)), person=NORA, name=called, kind=kind, aliases=aliases,
         learned_at=NOON,
     )  # fmt: skip
 

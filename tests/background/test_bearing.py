@@ -1,9 +1,9 @@
 """A thought notices and does not judge: told by its form, and by what was told to whom it is about.
 
-The phrases in ``tone`` were written before the gate was mended on them: sets 1 and 3 by somebody who
-had not read the lists; 4 before, 5 to 7 after they were widened. Blind, of the bad ones passed
-6 of 40, 5 of 30, 11 of 20 and, in the end, 7 of 20; of the good ones were refused 28 of 40, 13 of 30,
-10 of 20 and, in the end, 5 of 20. On the second nothing was mended.
+The phrases in ``tone`` were written before the gate was mended on them: sets 1 and 3 by somebody
+who had not read the lists; 4 before, 5 to 7 after they were widened. Blind, of the bad ones passed
+6 of 40, 5 of 30, 11 of 20 and, in the end, 7 of 20; of the good ones were refused 28 of 40, 13 of
+30, 10 of 20 and, in the end, 5 of 20. On the second nothing was mended.
 """
 
 from importlib import resources
@@ -23,7 +23,8 @@ KINDS: Final[dict[str, IdeaKind]] = {
 LIVES: Final = ("blind_4.tsv", "blind_5.tsv", "blind_6.tsv", "blind_7.tsv")
 """Thoughts about the simulated lives, made of the words of what was told."""
 NAMES: Final = (
-    "Nora Maeve Ramiro Juli Tom Tito Sunny Josie Newcastle Nico Priya Callum Julieta 若溪 顾衡 晓雯 "
+    "Nora Maeve Ramiro Juli Tom Tito Sunny Josie Newcastle Nico Priya Callum Julieta "
+    "若溪 顾衡 晓雯 "
     "Siobhan Liam Owen Beth Lucía Óscar Bea Sina Sandra Olivier Béa"
 )
 """Who is known in them; as names they are told always."""
@@ -127,7 +128,8 @@ def test_every_language_has_every_list(language: str) -> None:
     [("en", "Nora lost Gran in March.", "Gran died in March."),
      ("de", "Nora fährt wieder nach Leeds.", "Nora ist nach Leeds gefahren."),
      ("es", "Nora conduce cada día.", "Nora condujo hasta Leeds. Va en coche."),
-     ("fr", "Nora verra la mer.", "Nora a vu la mer."), ("zh", "外婆去世以后", "外婆走了。外婆过世")],
+     ("fr", "Nora verra la mer.", "Nora a vu la mer."),
+     ("zh", "外婆去世以后", "外婆走了。外婆过世")],
 )  # fmt: skip
 def test_another_word_for_what_was_told_was_told(language: str, text: str, told: str) -> None:
     """An irregular form, or another word for it; where nothing like it was told, it was not."""

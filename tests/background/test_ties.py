@@ -101,17 +101,19 @@ async def test_a_model_names_the_ends_by_small_names_or_names() -> None:
 
 
 ENDS = (ANA, BEN, somebody("e-tom", "Tom"), somebody("e-lyon", "Lyon", kind="place"))
+TWINS, MARRIED = "Ana had twins, they are Ben and Tom.", "Ben, not Tom, is Ana's husband."
 MISREAD = [
-    ("en", "Ana had twins, they are Ben and Tom.", "Ana is a child of Ben.", "child_of", "Ana", "Ben"),
+    ("en", TWINS, "Ana is a child of Ben.", "child_of", "Ana", "Ben"),
     ("de", "Ana hat Zwillinge bekommen, sie heißen Ben und Tom.", "Ana ist ein Kind von Ben.",
      "child_of", "Ana", "Ben"),
-    ("fr", "Ana a eu des jumeaux, Ben et Tom.", "Ana est un enfant de Ben.", "child_of", "Ana", "Ben"),
+    ("fr", "Ana a eu des jumeaux, Ben et Tom.", "Ana est un enfant de Ben.",
+     "child_of", "Ana", "Ben"),
     ("en", "Her husband is Ben, not to be confused with Tom.", "Ben is the partner of Tom.",
      "partner_of", "Ben", "Tom"),
     ("es", "Su marido es Ben, que no es Tom.", "Ben es pareja de Tom.", "partner_of", "Ben", "Tom"),
-    ("en", "My aunt Ana lives in Lyon and works hard.", "Ana works at Lyon.", "works_at", "Ana", "Lyon"),
-    ("fr", "Ma tante Ana, à Lyon, travaille beaucoup.", "Ana travaille à Lyon.", "works_at", "Ana",
-     "Lyon"),
+    ("en", "My aunt Ana lives in Lyon and works hard.", "Ana works at Lyon.",
+     "works_at", "Ana", "Lyon"),
+    ("en", "My aunt Ana, in Lyon, works hard.", "Ana works at Lyon.", "works_at", "Ana", "Lyon"),
 ]  # fmt: skip
 
 
@@ -128,8 +130,8 @@ def test_another_tie_than_the_words_tell_is_none(
 
 
 WELL_READ = [
-    ("en", "Ana had twins, they are Ben and Tom.", "Ana is a parent of Ben.", "parent_of", "Ana", "Ben"),
-    ("en", "Ben, not Tom, is Ana's husband.", "Ben is the partner of Ana.", "partner_of", "Ben", "Ana"),
+    ("en", TWINS, "Ana is a parent of Ben.", "parent_of", "Ana", "Ben"),
+    ("en", MARRIED, "Ben is the partner of Ana.", "partner_of", "Ben", "Ana"),
     ("fr", "Ana travaille à Lyon.", "Ana travaille à Lyon.", "works_at", "Ana", "Lyon"),
 ]  # fmt: skip
 

@@ -68,6 +68,21 @@ def test_a_message_is_forgotten_by_the_end_of_its_id(call: Call, told: None) -> 
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
+def test_what_stays_is_named_and_why(call: Call) -> None:
+    """It was said elsewhere, too, or the person has decided that it is so."""
+    call("say", "I live in Porto.")
+    call("say", "I live in Porto, and my sister Ana is a nurse.")
+    call("consolidate", "--now")
+    (nurse,) = [e for e in call("facts", "--json").json if "nurse" in e["text"]]
+    call("memory", "confirm", nurse["id"])
+    told = nurse["evidence"][0]["message"]
+    shown = call("forget", told[-8:], "--dry-run").stdout.splitlines()
+    stays = shown[shown.index("These stay, for something else speaks for them:") :]
+
+    assert any("Lives in Porto. (1 other quote)" in line for line in stays)
+    assert any(f"{nurse['text']} (you have decided so yourself)" in line for line in stays)
+
+
 def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
     """They stay, and are named."""
     found = call("recall", "hazelnuts", "--json").json[0]

@@ -203,7 +203,7 @@ def test_a_promise_gets_another_day(call: Call) -> None:
     name = promise["id"][-8:]
     (due,) = call("memory", "edit", name, "--due", "2999-05-01", "--json").json
     assert due["due_at"].startswith("2999-05-01T23:59:59")
-    assert (due["text"], due["is_by_person"]) == (promise["text"], True)
+    assert (due["text"], due["is_by_person"]) == ("Promised to call Ana (1 May 2999).", True)
     assert "due 2999-05-01" in call("memory", "list").stdout
     said = call("memory", "edit", name, "Call Ana and Ben.", "--due", "2999-06-01T18:00", "--json")
     assert (said.json[0]["text"], said.json[0]["due_at"][:16]) == (

@@ -407,6 +407,6 @@ async def test_nobody_waits_for_ever_when_the_house_is_closed_around_writers(
     writers = [asyncio.create_task(write()) for _ in range(3)]  # noqa: TID251
     await began.wait()
     await db.close()
-    async with asyncio.timeout(10):
-        ends = await asyncio.gather(*writers, return_exceptions=True)
-    assert all(isinstance(end, OldfriendError) for end in ends)
+    ended, waiting = await asyncio.wait(writers, timeout=10)
+    assert not waiting
+    assert all(isinstance(each.exception(), OldfriendError) for each in ended)

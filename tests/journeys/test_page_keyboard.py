@@ -6,19 +6,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.cli.serving import on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 CAT = "Remember that my cat is called Miso."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these."""
-    with opened_browser() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

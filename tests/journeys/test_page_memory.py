@@ -1,6 +1,7 @@
 """Somebody looks at all that is known of them: on any day, in any number, and sets it right."""
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,14 +10,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.wiring import open_house
 from oldfriend.domain.clock import DAY, from_micros, system_clock
+from oldfriend.domain.ids import new_id
 from oldfriend.evals.corpus import random_vectors
 from oldfriend.memory.meanings import save_meanings
 from oldfriend.memory.people import ensure_owner
+from oldfriend.memory.ticks import Tick, Transcript, write_tick
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
@@ -165,6 +168,40 @@ def test_a_long_silence_takes_a_few_steps_of_the_slider(browser: Browser, tmp_pa
     assert complaints == []
 
 
+def test_what_it_said_to_itself_is_opened_word_for_word(browser: Browser, tmp_path: Path) -> None:
+    """When it thought, why, and what came of it; and markup in it is words."""
+    program = on_any_port(Program(data=tmp_path))
+    with ThreadPoolExecutor() as elsewhere:
+        elsewhere.submit(asyncio.run, fill(program.data, 4, 20)).result()
+        elsewhere.submit(asyncio.run, think(program.data, "<b>She misses Ana.</b>")).result()
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Memory", exact=True).click()
+        page.get_by_role("link", name="What I said to myself").click()
+        panel = page.get_by_role("region", name="What I said to myself")
+        expect(panel.locator("summary")).to_contain_text("2 kept, 1 let go")
+        panel.locator("summary").click()
+        expect(panel.locator("pre")).to_have_text("<b>She misses Ana.</b>")
+        expect(panel.get_by_text("Ana moved to Porto.")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(panel).to_have_count(0)
+
+    assert complaints == []
+
+
+async def think(data: Path, said: str) -> None:
+    """Have it thought once."""
+    database = f"sqlite:///{data / 'oldfriend.db'}"
+    settings = Settings(data=data, database=database, zone="UTC", language="en")
+    async with open_house(settings) as house, house.db.writing() as tx:
+        owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
+        tick = Tick(
+            id=new_id(house.clock()), person=owner.id, kind="slow tick", why="news",
+            ran_at=house.clock(), outcome={"learned": {"thought": 2}, "rejected": {"tone": 1}},
+            transcript=Transcript(shown=("Ana moved to Porto.",), answered=(said,)),
+        )  # fmt: skip
+        await write_tick(tx, tick)
+
+
 def test_what_comes_above_does_not_move_what_one_reads(browser: Browser, full: Program) -> None:
     """Something is learned elsewhere, and stands first; the row in sight stays where it is."""
     link = new_link(full)
@@ -270,3 +307,41 @@ def test_two_days_are_compared_in_words(browser: Browser, full: Program) -> None
 
     assert drawn <= MOST_ROWS
     assert complaints == []
+
+
+def test_a_verdict_on_what_somebody_else_has_changed_is_not_given_unseen(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """In the list, the panel and beside the talk: it says so, and shows how it reads now."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    with served(program), opened(browser, new_link(program)) as (page, _):
+        say(page, "Remember that my cat is called Miso.")
+        memory = json.loads(program.done("memory", "list", "--json").stdout)[0]["id"]
+        texts = iter(["my cat is called Tofu", "my cat is called Natto", "my cat is called Soba"])
+
+        def be_quicker(route: Route) -> None:
+            program.done("memory", "edit", memory, next(texts))
+            route.continue_()
+
+        def refused() -> None:
+            page.route("**/verdict", be_quicker, times=1)
+
+        refused()
+        page.locator(".learned").get_by_role("button", name="wrong").click()
+        expect(page.get_by_role("dialog")).to_contain_text("It has changed since you looked")
+        expect(page.locator(".learned .belief")).to_contain_text("Tofu")
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Memory", exact=True).click()
+        refused()
+        rows(page).first.get_by_role("button", name="wrong").click()
+        expect(page.get_by_role("alert")).to_contain_text("It has changed since you looked")
+        expect(rows(page).first).to_contain_text("Natto")
+        page.get_by_role("link", name="Natto").click()
+        refused()
+        page.locator(".memory-panel").get_by_role("button", name="wrong").click()
+        expect(page.locator(".panel-text")).to_contain_text("Soba")
+        expect(page.get_by_role("alert")).to_contain_text("It has changed since you looked")
+        page.locator(".memory-panel").get_by_role("button", name="wrong").click()
+        expect(page.locator(".memory-panel .pill", has_text="not so")).to_be_visible()
+        page.get_by_role("button", name="undo").click()
+        expect(page.locator(".memory-panel .pill", has_text="not so")).to_have_count(0)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.cli.serving import Running, on_any_port, served
 from tests.journeys.browsers import LONGEST_MS, NEEDS_CHROMIUM
@@ -120,6 +120,29 @@ def test_somebody_is_invited_and_sees_only_their_own(browser: Browser, running: 
 
     assert headings == ["You", "Character", "Telegram", "Signing in"]
     assert complaints == their_complaints == []
+
+
+def test_what_is_asked_again_because_its_answer_was_lost_is_done_once(
+    browser: Browser, running: Running
+) -> None:
+    """A token is not made twice because the connection broke after it was made."""
+    with opened(browser, new_link(running.program)) as (page, _):
+        go_to_settings(page)
+
+        def lose(route: Route) -> None:
+            route.fetch()
+            route.abort()
+
+        page.route("**/api/v1/tokens", lose, times=1)
+        page.get_by_label("What for").fill("watering")
+        page.get_by_role("button", name="Make a token").click()
+        expect(page.locator("#signing .bad")).to_be_visible()
+        page.get_by_role("button", name="Make a token").click()
+        expect(page.locator(".shown-once pre").last).to_contain_text("oldfriend_")
+        page.get_by_label("What for").fill("watering")
+        page.get_by_role("button", name="Make a token").click()
+        made = page.get_by_role("button", name="end: watering")
+        expect(made).to_have_count(2)  # once it was answered, the next is another
 
 
 def test_a_model_that_does_not_answer_says_so_and_one_can_go_on(

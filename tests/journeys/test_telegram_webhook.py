@@ -38,17 +38,24 @@ def called(program: Program, world: World) -> Home:
 
 
 def test_it_is_called_and_dies_and_is_called_again(oldfriend: Program, world: World) -> None:
-    """What was said meanwhile is told again; each is answered once; then it asks again."""
+    """What was said meanwhile is told again; each is answered once; then it asks again.
+
+    An album, of which it heard the first piece, is one message with what comes after.
+    """
     home = called(oldfriend, world)
+    picture = {"photo": [{"file_id": "a"}], "media_group_id": "x"}
     with served(home.program) as running:
         until(lambda: world.webhook is not None)
         home.pair(ANA)
         world.says(ANA, "remember that tea is warm")
         home.sees(ANA, "tea is warm")
         home.comes_to_hold("SELECT 1 FROM delivered")
+        world.says(ANA, **picture, caption="remember that boats float")
+        home.sees(ANA, "boats float")
         assert world.poller == 0
         running.process.send_signal(signal.SIGKILL)
         running.process.wait()
+        world.says(ANA, **picture, caption="at noon")
         world.says(ANA, "remember that stars are far")
         until(lambda: world.hooked[-1] == 0)
     with served(home.program):
@@ -60,9 +67,12 @@ def test_it_is_called_and_dies_and_is_called_again(oldfriend: Program, world: Wo
         asking.sees(ANA, "rain is wet")
         assert world.webhook is None
 
-    said = home.rows("SELECT text FROM message WHERE role = 'person' ORDER BY seq")
+    said = home.rows(
+        "SELECT text FROM message WHERE role = 'person' AND replaced_at IS NULL ORDER BY seq"
+    )
     assert [text for (text,) in said] == [
-        "remember that tea is warm", "remember that stars are far", "remember that rain is wet",
+        "remember that tea is warm", "remember that boats float\nat noon",
+        "remember that stars are far", "remember that rain is wet",
     ]  # fmt: skip
     for words in ("tea is warm", "stars are far", "rain is wet"):
         assert sum(words in text for text in world.texts(ANA)) == 1

@@ -13,6 +13,7 @@ from tests.web.conftest import Browse, Site, say, told
 from tests.web.devices import Device
 from tests.web.openapi import Operation, operations
 from tests.web.test_bringing import CHAT, checked, until
+from tests.web.test_thinking import thought
 
 NO_IDS = {"day", "month", "block", "use", "provider", "name"}
 """What in a path names nothing of somebody's: a date, or one of a few words."""
@@ -50,6 +51,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
         assert letter is not None
         await park(tx, letter, error="it failed", now=now)
     letters = (await browser.get("/letters")).json()["items"]
+    tick = await thought(site, person, "She misses Ana.", now)
     assert made is not None
     return {
         "message": said[0]["id"], "reply": said[1]["id"], "memory": learned[0]["id"],
@@ -57,6 +59,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
         "passkey": passkey.json()["id"], "token": token.json()["id"],
         "session": sessions[0]["id"], "invitation": invited.json()["id"],
         "suggestion": made.id, "letter": letters[0]["id"], "number": "1", "file": file,
+        "tick": tick,
     }  # fmt: skip
 
 

@@ -142,6 +142,8 @@ async def test_character_is_written_with_its_versions_and_suggestions_decided(
     assert style.json()["text"] == "Be short."
     assert too_long.status_code == 422
     assert (await omar.get("/character/persona")).json()["version"] == 0
+    assert (await owner.get("/character")).json()["soul_file"].endswith("SOUL.md")
+    assert (await omar.get("/character")).json()["soul_file"] is None
 
 
 async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse: Browse) -> None:

@@ -76,6 +76,26 @@ async def test_the_words_of_a_model_are_heard_as_they_come(house: House) -> None
 
 
 @SQLITE_ONLY
+async def test_a_receipt_of_a_model_begins_with_what_can_be_heard_in_its_reply(
+    house: House,
+) -> None:
+    """What else the model was shown stands apart."""
+    async with opened_site(house) as site, site.browser() as browser:
+        await told(browser, "Remember that my sister Ana was born in Porto.")
+        await told(browser, "Remember that my sister Ana repairs bicycles.")
+    model = ScriptedModel([Scripted(text="In Porto, you said.")])
+    async with opened_site(with_model(house, model)) as site, site.browser() as browser:
+        reply = (await told(browser, "Where was my sister Ana born?"))[-1].data["id"]
+        receipt = (await browser.get(f"/chat/messages/{reply}/receipt")).json()
+    stood_on = [each["text"] for each in receipt["stood_on"]]
+    besides = [each["text"] for each in receipt["also_shown"]]
+
+    assert stood_on
+    assert all("Porto" in text for text in stood_on)
+    assert any("bicycles" in text for text in besides)
+
+
+@SQLITE_ONLY
 async def test_sent_again_it_is_said_once(browse: Browse) -> None:
     """A page that lost the connection cannot know whether it was heard."""
     browser = await browse()

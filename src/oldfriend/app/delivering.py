@@ -2,12 +2,14 @@
 
 import asyncio
 import random
+from dataclasses import dataclass
 
-from oldfriend.app.holding import Hold
+from oldfriend.app.holding import INTERRUPTED, Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.speaking import spoken
 from oldfriend.channels.channel import Channel
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import (
     LeaseLost,
@@ -46,7 +48,7 @@ async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
     while letters and not stopping.is_set():
         letter = letters[0]
         try:
-            await hold.during(send(house, claim, letter))
+            last = await hold.during(send(house, claim, letter))
         except LeaseLost:
             return  # somebody else is at it
         except asyncio.CancelledError:
@@ -55,30 +57,45 @@ async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
         except Exception as error:
             await put_off(house, claim, letter, error)
             return
-        letters = await done_with_first(house, claim, letters)
+        letters = await done_with_first(house, claim, letters, last)
         house.reached("delivered")
     if letters or not claim.letters:
         await hold.give_back()
 
 
-async def done_with_first(
-    house: House, claim: Claim, letters: tuple[Letter, ...]
-) -> tuple[Letter, ...]:
-    """Take the first away; what is left to do in the lane. When nothing is, it is free.
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A piece of a part that its platform has taken."""
 
-    Raises LeaseLost.
+    part: Part
+    number: int
+    key: str  # by which it stands there
+
+
+async def done_with_first(
+    house: House, claim: Claim, letters: tuple[Letter, ...], last: Sent | None
+) -> tuple[Letter, ...]:
+    """Take the first away, and note its last piece; what is left to do in the lane.
+
+    When nothing is, it is free. Raises LeaseLost; that the piece was sent is noted all the same.
     """
     first, *others = letters
-    async with house.db.writing() as tx:
-        await check(tx, claim)
-        if others:
-            await take_away(tx, [first], now=house.clock())
-            return tuple(others)
-        return await finish_checked(tx, claim, [first], now=house.clock())
+    try:
+        async with house.db.writing() as tx:
+            if last is not None:
+                await write_sent(tx, house, first, last)
+            await check(tx, claim)
+            if others:
+                await take_away(tx, [first], now=house.clock())
+                return tuple(others)
+            return await finish_checked(tx, claim, [first], now=house.clock())
+    except LeaseLost:
+        await note_sent(house, first, last)
+        raise
 
 
-async def send(house: House, claim: Claim, letter: Letter) -> None:
-    """Send what is not sent yet of one part, and note each piece of it at once.
+async def send(house: House, claim: Claim, letter: Letter) -> Sent | None:
+    """Send what is not sent yet of one part, and note each piece of it at once, but the last.
 
     Where a process that does not reach the platform has put it, it is cut here. Raises
     NotDelivered, Undeliverable, TimeoutError, LeaseLost.
@@ -89,28 +106,36 @@ async def send(house: House, claim: Claim, letter: Letter) -> None:
         raise NotDelivered(f"This process does not reach {part.channel}.")
     sent = await pieces_sent(house, claim, letter, part)
     house.reached("sending")
+    last: Sent | None = None
     for number, text in enumerate(() if part.is_aloud else channel.parts(part.text)):
         if number < sent:
             continue
-        key = await send_piece(house, channel, part, number, text)
+        await note_sent(house, letter, last)
+        last = Sent(part, number, await send_piece(house, channel, part, number, text))
         house.reached("sent")
-        await note_sent(house, letter, part, number, key)
     if part.is_aloud and not sent and letter.person is not None:
-        await note_sent(
-            house, letter, part, 0, await send_aloud(house, channel, letter.person, part)
-        )
+        key = await send_aloud(house, channel, letter.person, part)
+        last = None if key is None else Sent(part, 0, key)
+    return last
 
 
-async def note_sent(house: House, letter: Letter, part: Part, number: int, key: str | None) -> None:
-    """Note by which key a piece stands on its platform, where it does.
+async def note_sent(house: House, letter: Letter, sent: Sent | None) -> None:
+    """Note by which key a piece stands on its platform, where one does.
 
-    Before all other writing: whoever dies until then has it sent twice.
+    Before all other writing: whoever dies until then may have it sent twice.
     """
-    if letter.person is not None and key is not None:
+    if sent is not None:
         async with house.db.writing(first=True) as tx:
-            await write_delivered(
-                tx, letter.person, part, number, chat=letter.lane, key=key, now=house.clock()
-            )
+            await write_sent(tx, house, letter, sent)
+
+
+async def write_sent(tx: Transaction, house: House, letter: Letter, sent: Sent) -> None:
+    """The same, in a transaction."""
+    if letter.person is not None:
+        await write_delivered(
+            tx, letter.person, sent.part, sent.number, chat=letter.lane, key=sent.key,
+            now=house.clock(),
+        )  # fmt: skip
 
 
 async def send_aloud(house: House, channel: Channel, person: PersonId, part: Part) -> str | None:
@@ -167,13 +192,16 @@ async def send_piece(house: House, channel: Channel, part: Part, number: int, te
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
     """Try a part again later; park it with the rest of its reply, when there is no hope.
 
-    A platform that is away is waited for a day, less and less often. What breaks for a reason of
-    our own is tried a few times.
+    A platform that is away is waited for a day, less and less often: nobody counts such tries, so
+    a part that has failed before is as patient as it is old. What breaks for a reason of our own
+    is tried a few times.
     """
     now = house.clock()
     is_weather = isinstance(error, NotDelivered | TimeoutError)
     age_s = max((now - letter.put_at) // SECOND, 1)
-    tries = age_s.bit_length() if is_weather else letter.attempts
+    tries = letter.attempts
+    if is_weather:
+        tries = 1 if letter.error in {None, INTERRUPTED} else age_s.bit_length()
     asked_s = error.retry_after_s if isinstance(error, NotDelivered) else None
     again = retry_at(now, tries, chance=random.random(), at_least_s=asked_s or 0.0)
     is_tired = age_s * SECOND > DAY if is_weather else letter.attempts >= MOST_ATTEMPTS

@@ -24,6 +24,7 @@ from oldfriend.app.courtesy import Courtesy, in_their_language, turned_away
 from oldfriend.app.house import House
 from oldfriend.app.lines import (
     find_said,
+    in_its_album,
     key_of_words,
     line_to,
     make_line,
@@ -123,13 +124,14 @@ async def take_in(house: House, here: Here, said: Message) -> Courtesy | None:
     """Write it down for everybody, and have it answered where it is said to us."""
     async with house.db.writing() as tx:
         lines = await lines_of(tx, house, here, said.spot)
-        for line in lines:
-            if said.is_edit:
-                await take_edit(tx, house, here, line, said)
+        pieces = [await in_its_album(tx, line, said) for line in lines]
+        for line, piece in zip(lines, pieces, strict=True):
+            if piece.is_edit:
+                await take_edit(tx, house, here, line, piece)
             else:
-                await take_words(tx, house, here, line, said)
+                await take_words(tx, house, here, line, piece)
     house.waking.ring()
-    is_told = said.is_to_us and not said.is_edit and not is_looked_at(house, said)
+    is_told = said.is_to_us and not pieces[0].is_edit and not is_looked_at(house, said)
     return in_their_language(said, here.speaker, "not_looked_into") if is_told else None
 
 

@@ -1,5 +1,6 @@
 """Whose chat is it, and which message is meant? Where somebody on a platform and the log meet."""
 
+from dataclasses import replace
 from typing import Final
 
 from oldfriend.app.accepting import Line, stop
@@ -17,6 +18,12 @@ from oldfriend.queues.places import find_delivered
 LOOKED_BACK: Final = 5
 """Messages among which the one stands that is being answered."""
 ANSWERED: Final = frozenset({"person", "other"})
+LARGEST_ALBUM: Final = 30
+"""Messages among which the first piece of one stands, with what others said meanwhile."""
+ALBUM: Final = "album"
+"""In a message's details: what was sent in one go with it."""
+WORDS: Final = "album_words"
+"""There: whether its text is words, or only tells what it is."""
 
 
 async def line_to(house: House, person: Person, spot: Spot) -> Line:
@@ -57,6 +64,33 @@ async def find_said(tx: Transaction, line: Line, said: Message) -> messages.Mess
 def key_of_words(said: Message) -> str:
     """By which words are known that were put below something without any, or called to us."""
     return f"{said.key}/edited"
+
+
+async def in_its_album(tx: Transaction, line: Line, said: Message) -> Message:
+    """The same; of an album, of which something is known, what makes that read otherwise.
+
+    Each piece comes by itself and is kept before the next one comes, so that none can be waited
+    for; only the log knows after a restart what came before.
+    """
+    if not said.album or said.is_edit or await find_said(tx, line, said) is not None:
+        return said
+    recent = await list_recent(tx, line.person.id, line.chat.id, limit=LARGEST_ALBUM)
+    first = next((each for each in recent if each.details.get(ALBUM) == said.album), None)
+    if first is None or first.external_id is None:
+        return replace(said, details={**said.details, **kept_of_album(said)})
+    piece = replace(said, key=first.external_id, is_edit=True)
+    reads = await find_said(tx, line, piece) or first
+    is_reworded = reads.id != first.id or reads.version > 1
+    has_words = is_reworded or first.details.get(WORDS) == "yes"
+    if not has_words:
+        return replace(piece, text=said.text if said.is_read else reads.text)
+    is_new = said.is_read and f"\n{said.text}\n" not in f"\n{reads.text}\n"
+    return replace(piece, text=f"{reads.text}\n{said.text}" if is_new else reads.text)
+
+
+def kept_of_album(said: Message) -> dict[str, str]:
+    """By what the first piece of an album is known, and whether there are words in it."""
+    return {ALBUM: said.album, WORDS: "yes" if said.is_read else "no"}
 
 
 async def replied_to(tx: Transaction, line: Line, said: Message) -> dict[str, str]:

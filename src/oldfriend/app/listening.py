@@ -5,6 +5,7 @@ told, and passed over. Where the platform is away, it is waited for.
 """
 
 import asyncio
+import secrets
 from contextlib import suppress
 from typing import Final
 
@@ -93,7 +94,12 @@ class Ear:
             courtesy = await self._courtesies.get()
             with suppress(NotDelivered, Undeliverable, PlaceMoved, TimeoutError):
                 async with asyncio.timeout(LONGEST_COURTESY_S):
-                    await self._channel.send(courtesy.address, courtesy.text, key="courtesy")
+                    await self._channel.send(courtesy.address, courtesy.text, key=new_key())
+
+
+def new_key() -> str:
+    """A key for what is said once, and never known again."""
+    return f"courtesy/{secrets.token_hex(8)}"
 
 
 def pause_s(error: PlatformUnavailable | StoreError, failures: int) -> float:

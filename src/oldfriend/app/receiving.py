@@ -14,6 +14,7 @@ from oldfriend.app.house import House
 from oldfriend.app.lines import (
     LOOKED_BACK,
     find_said,
+    in_its_album,
     key_of_words,
     line_to,
     message_of,
@@ -93,6 +94,7 @@ async def hear(house: House, said: Message) -> Courtesy | None:
 async def take_in(house: House, line: Line, said: Message) -> Courtesy | None:
     """Have it answered; what nobody can read is kept, and it is said that nobody can."""
     async with house.db.reading() as tx:
+        said = await in_its_album(tx, line, said)
         before = await find_said(tx, line, said)
         details = {**said.details, **await replied_to(tx, line, said)}
     if said.is_edit:

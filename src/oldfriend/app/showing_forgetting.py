@@ -52,7 +52,7 @@ def preview_as_text(shown: Preview) -> str:
         *part("These messages go:", messages_of(plan)),
         *part("These beliefs go:", beliefs_of(plan)),
         *part("These go, and are learned anew from other words:", anew_of(plan)),
-        *part("These stay, for they have other evidence:", keeping_of(plan)),
+        *part("These stay, for something else speaks for them:", keeping_of(plan)),
         *part("These are NOT forgotten, though nothing is left that they rest on:",
               (line_of(change) for change in plan.orphans.values())),
         *part("My replies that repeat it lose their words:", map(said_line, last_of(plan.replies))),
@@ -94,10 +94,10 @@ def anew_of(plan: Foreseen) -> Iterator[str]:
 
 
 def keeping_of(plan: Foreseen) -> Iterator[str]:
-    """The beliefs that stay with less evidence."""
-    return (
-        f"  …{each[-8:]}  {counted(left, 'other quote')}" for each, left in plan.keeping.items()
-    )
+    """The beliefs that stay with less evidence, or by the person's own decision."""
+    for each, left in plan.keeping.items():
+        by = counted(left, "other quote") if left else "you have decided so yourself"
+        yield f"{line_of(plan.staying[each])} ({by})"
 
 
 def said_line(said: Said) -> str:

@@ -27,6 +27,8 @@ from oldfriend.turn.outcome import Utterance
 AT_ONCE_S: Final = 1.0
 """What is answered so quickly is not announced."""
 LONGEST_SHOW_S: Final = 5.0
+LONGEST_PLACING_S: Final = 30.0
+"""As long as a call may take: what is cut off may stand there all the same, and nobody knows it."""
 
 T = TypeVar("T")
 
@@ -58,9 +60,12 @@ class Live:
         try:
             async with asyncio.TaskGroup() as both:
                 showing = both.create_task(self._show())
-                done = await work
-                self._is_over = True
-                if not (self._glimpse.is_placing or self._glimpse.shown != self._noted):
+                try:
+                    done = await work
+                finally:  # before the group hears of an error, which would cut the showing off
+                    self._is_over = True
+                    if self._glimpse.is_placing or self._glimpse.shown != self._noted:
+                        await asyncio.wait({showing})
                     showing.cancel()
         except BaseExceptionGroup as group:
             raise group.exceptions[-1] from group  # the work's own error comes last
@@ -84,14 +89,23 @@ class Live:
 
     async def _show_once(self) -> None:
         """Show it; of a message that is to become the reply, note the key at once."""
-        async with asyncio.timeout(LONGEST_SHOW_S):
-            await self._glimpse.show(self._text)
+        async with asyncio.timeout(LONGEST_PLACING_S) as limit:
+            patience = asyncio.get_running_loop().call_later(LONGEST_SHOW_S, self._cut_off, limit)
+            try:
+                await self._glimpse.show(self._text)
+            finally:
+                patience.cancel()
         if (shown := self._glimpse.shown) is not None and shown != self._noted:
             self._house.reached("shown")
             async with self._house.db.writing() as tx:
                 await check(tx, self._claim)
                 await note_shown(tx, self._turn, shown)
             self._noted = shown
+
+    def _cut_off(self, limit: asyncio.Timeout) -> None:
+        """End what only shows; a message that is being placed is waited for."""
+        if not self._glimpse.is_placing:
+            limit.reschedule(asyncio.get_running_loop().time())
 
 
 async def live_for(

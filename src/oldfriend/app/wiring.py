@@ -246,8 +246,9 @@ def open_telegram(token: str, settings: Settings) -> "Telegram":
     chosen = settings.telegram
     try:
         return Telegram(
-            token, base_url=chosen.base_url, quiet_s=chosen.quiet_s, hook=hook_of(chosen)
-        )
+            token, base_url=chosen.base_url, quiet_s=chosen.quiet_s, hook=hook_of(chosen),
+            folder=settings.data / "telegram",
+        )  # fmt: skip
     except InvalidToken as error:
         raise PlatformRefused("That cannot be a token of a Telegram bot.") from error
 

@@ -10,6 +10,7 @@ from typing import Final
 from oldfriend.background.fields import object_from, text_in, words_in
 from oldfriend.background.form import TEXT, list_of, record
 from oldfriend.background.gates.bearing import passes_judgement
+from oldfriend.background.gates.grounding import is_grounded
 from oldfriend.background.gates.harm import gives_orders, holds_secret
 from oldfriend.background.gates.tone import tone_fault
 from oldfriend.background.thinking import (
@@ -91,7 +92,7 @@ async def describe_one(means: Means, person: Person, wanting: Indescribed) -> Ti
         brief=lines_of(person, events), most_in=MOST_IN, most_out=MOST_OUT,
     )  # fmt: skip
     found, run = await ask(means, task, description_from)
-    fault = fault_of(found, events)
+    fault = fault_of(found, events, (person.name, wanting.entity.name, *wanting.entity.aliases))
     return await keep(means, run, wanting, found, events, fault=fault)
 
 
@@ -162,8 +163,8 @@ def description_from(answer: JsonValue) -> Description:
     return Description(text=text_in(fields, "text"), cites=words_in(fields, "cites"))
 
 
-def fault_of(found: Description, events: tuple[Known, ...]) -> str | None:
-    """Why a description is not believed; None: it is."""
+def fault_of(found: Description, events: tuple[Known, ...], called: tuple[str, ...]) -> str | None:
+    """Why a description is not believed; None: it is. What people are called is told always."""
     names = {f"e{number}" for number in range(1, len(events) + 1)}
     if not found.text:
         return "too short"
@@ -176,6 +177,9 @@ def fault_of(found: Description, events: tuple[Known, ...]) -> str | None:
     if holds_secret(found.text) or gives_orders(found.text):
         return "order"
     language = events[0].memory.language
-    return tone_fault(found.text, language=language) or passes_judgement(
-        found.text, language=language
+    told = [*called, *(each.memory.text for each in events)]
+    return (
+        tone_fault(found.text, language=language)
+        or passes_judgement(found.text, language=language)
+        or (None if is_grounded(found.text, told, language=language) else "not told")
     )

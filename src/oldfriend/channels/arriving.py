@@ -50,6 +50,7 @@ class Message:
     replies_to: str | None = None  # the key of another message
     quoted: str = ""  # the words that it replies to
     quoted_from: str = ""  # who said them
+    album: str = ""  # what was sent in one go bears the same
     details: dict[str, str] = field(default_factory=dict)  # forwarded_from, media
 
 

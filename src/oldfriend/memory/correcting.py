@@ -4,7 +4,7 @@ Each decision is written like any other, with the person as its author; what the
 confirmed is never overruled by inference. Nothing is taken away here: that is forgetting.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -153,17 +153,18 @@ async def edit(
 
 
 async def set_due(
-    tx: Transaction, person: PersonId, object_id: ObjectId, due_at: Micros | None, *, now: Micros
-) -> Believed:
+    tx: Transaction, person: PersonId, object_id: ObjectId, due_at: Micros | None, *,
+    said: Callable[[Memory], str], now: Micros,
+) -> Believed:  # fmt: skip
     """Say when a promise or an expectation is due, or that it has no time (None).
 
-    Raises NotFound, and InvalidInput for what is never due.
+    ``said``: what it says then. Raises NotFound, and InvalidInput for what is never due.
     """
     each = await live_one(tx, person, object_id)
     if not isinstance(each, Memory) or each.kind not in DUE:
         raise InvalidInput("Only a commitment or an expectation is due at some time.")
-    said = replace(each, due_at=due_at, is_by_person=True, vouched_at=now)
-    return await decided(tx, said, "corrected", now=now)
+    after = replace(each, text=said(each), due_at=due_at, is_by_person=True, vouched_at=now)
+    return await decided(tx, after, "corrected", now=now)
 
 
 async def supersede(

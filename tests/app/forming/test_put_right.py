@@ -313,3 +313,43 @@ def test_a_job_that_names_no_segment_is_refused(arguments: str) -> None:
 def test_who_asks_to_be_reminded_to_do_something_asks_nothing(text: str, intent: str) -> None:
     """It is not searched for, but kept."""
     assert perceive(text, Hearer(name="Wren", languages=("en",))).intent == intent
+
+
+PETS = [
+    ("I have a cat called Miso.", "Miso died yesterday."),
+    ("I have a cat called Miso.", "My cat Miso died last week, I miss her terribly."),
+    ("Tengo un gato que se llama Miso.", "Mi gato Miso murió ayer."),
+    ("我有一只猫叫咪咪。", "咪咪昨天去世了。"),
+]
+
+
+@pytest.mark.parametrize(("alive", "died"), PETS)
+async def test_who_has_lost_a_pet_has_it_no_more(
+    house: House, line: Line, clock: FrozenClock, alive: str, died: str
+) -> None:
+    """That it has died is what is known then; also read anew, and until that is taken back."""
+    await told(house, line, [alive])
+    had = set(await texts(house, line))
+    clock.tick(minutes=40 * DAYS)
+    await told(house, line, [died])
+    for _ in range(2):
+        assert not had & set(await texts(house, line))
+        assert {k.memory.kind for k in await believed(house, line)} == {"event"}
+        await read_again(house, line)
+    async with house.db.writing() as tx:
+        segment = (await list_segments(tx, line.person.id))[-1]
+        await undo_consolidation(tx, line.person.id, segment.id, now=house.clock())
+
+    assert set(await texts(house, line)) == had
+
+
+async def test_another_cat_is_still_there(house: House, line: Line, clock: FrozenClock) -> None:
+    """And of people it stays true who they were."""
+    await told(house, line, ["I have a cat called Miso.", "I have a cat called Tofu.",
+                             "My sister Ana lives in Faro."])  # fmt: skip
+    clock.tick(minutes=40 * DAYS)
+    await told(house, line, ["Miso died yesterday.", "My sister Ana died on Monday."])
+    live = set(await texts(house, line))
+
+    assert {"Has a cat named Tofu.", "Has a cat.", "Has a sister named Ana."} <= live
+    assert "Has a cat named Miso." not in live

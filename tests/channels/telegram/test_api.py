@@ -57,7 +57,7 @@ async def test_updates_come_as_they_were_sent(world: World, api: Api) -> None:
 
 async def test_markdown_is_shown_and_can_be_changed(world: World, api: Api) -> None:
     """The same words again are no error."""
-    number = await api.send(TO_ANA, "**hi** <1m")
+    number = await api.send(TO_ANA, "**hi** <1m", key="a")
     await api.edit(TO_ANA, number, "**hi** there")
     await api.edit(TO_ANA, number, "**hi** there")
 
@@ -68,7 +68,7 @@ async def test_what_telegram_cannot_parse_is_sent_as_plain_words(world: World, a
     """Its marks are lost, and nothing else."""
     refusal = Fault(status=400, description="Bad Request: can't parse entities: whatever")
     world.scripted["sendMessage"].append(refusal)
-    await api.send(TO_ANA, "**hi** <1m")
+    await api.send(TO_ANA, "**hi** <1m", key="a")
 
     assert [(each.text, each.html) for each in world.shown] == [("hi <1m", "hi <1m")]
 
@@ -84,7 +84,7 @@ async def test_what_may_pass_is_tried_later(world: World, api: Api, fault: Fault
     """With the time that Telegram asks for."""
     world.scripted["sendMessage"].append(fault)
     with pytest.raises(NotDelivered) as caught:
-        await api.send(TO_ANA, "x")
+        await api.send(TO_ANA, "x", key="a")
 
     assert caught.value.retry_after_s == (7 if fault.retry_after else None)
 
@@ -97,9 +97,9 @@ async def test_who_is_gone_is_never_reached(world: World, api: Api) -> None:
     world.migrates(FAMILY, -1001)
     for chat in (8, 9):
         with pytest.raises(Undeliverable):
-            await api.send(Address(chat=chat), "x")
+            await api.send(Address(chat=chat), "x", key="a")
     with pytest.raises(Moved) as caught:
-        await api.send(Address(chat=FAMILY), "x")
+        await api.send(Address(chat=FAMILY), "x", key="a")
 
     assert caught.value.chat == -1001
 
@@ -123,8 +123,8 @@ async def test_files_buttons_and_speech(world: World, api: Api) -> None:
     await api.acknowledge("too old")
     await api.acknowledge(query := world.presses(ANA, "yes"))
     await api.show_doing(TO_ANA, "typing")
-    await api.send_spoken(TO_ANA, b"opus", is_opus=True, title="")
-    await api.send_spoken(TO_ANA, b"mp3", is_opus=False, title="Reply")
+    await api.send_spoken(TO_ANA, b"opus", is_opus=True, title="", key="a")
+    await api.send_spoken(TO_ANA, b"mp3", is_opus=False, title="Reply", key="b")
 
     assert query in world.acknowledged
     assert [each.kind for each in world.shown] == ["voice", "audio"]

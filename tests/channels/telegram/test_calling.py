@@ -11,7 +11,7 @@ from telegram.request import RequestData
 from telegram.request._requestparameter import RequestParameter
 
 from oldfriend.channels.telegram import calling
-from oldfriend.channels.telegram.calling import AT_ONCE, Calls, server_of
+from oldfriend.channels.telegram.calling import AT_ONCE, KEY, PATIENCE_S, Answer, Calls, server_of
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 Reply = Callable[["Far", asyncio.StreamWriter], Awaitable[None]]
@@ -26,8 +26,13 @@ class Far:
     calls: list[bytes] = field(default_factory=list)
     url: str = ""
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    noted: list[tuple[str, bytes]] = field(default_factory=list)
     inside: int = 0
     most_inside: int = 0
+
+    def note(self, key: str, answer: Answer) -> None:
+        """Keep what is noted of answers."""
+        self.noted.append((key, answer.body))
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one call after the other, and hang up."""
@@ -64,7 +69,7 @@ async def a_server(*replies: bytes | Reply) -> AsyncIterator[tuple[Far, Calls]]:
 
         server = await asyncio.start_server(hear, "127.0.0.1", 0)
         far.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        calls = Calls(far.url)
+        calls = Calls(far.url, note=far.note)
         await calls.initialize()
         try:
             yield far, calls
@@ -207,7 +212,7 @@ async def test_a_proxy_is_asked_where_there_is_one(monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("http_proxy", far.url)
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        calls = Calls("http://telegram.invalid")
+        calls = Calls("http://telegram.invalid", note=far.note)
         answered = await calls.do_request("http://telegram.invalid/bot1:x/a", "POST", said(a="b"))
         await calls.shutdown()
 
@@ -226,3 +231,31 @@ async def test_what_was_silent_for_long_is_not_used(monkeypatch: pytest.MonkeyPa
             await asyncio.sleep(0.1)
 
     assert far.connections == 2
+
+
+async def test_what_is_not_to_be_done_twice_is_said_one_after_the_other() -> None:
+    """And noted before the next one is on its way; the mark stays here."""
+    late = [answer_late] * 5
+    async with a_server(*late) as (far, calls), asyncio.TaskGroup() as everybody:
+        for number in range(5):
+            everybody.create_task(call(far, calls, text="x", **calls.marks(f"k{number}")))
+
+    assert far.most_inside == 1
+    assert far.noted == [(f"k{number}", b"{}") for number in range(5)]
+    assert all(each.endswith(b"\r\n\r\ntext=x") for each in far.calls)
+    assert KEY.encode() not in b"".join(far.calls)
+
+
+async def test_who_is_not_answered_keeps_nobody_waiting() -> None:
+    """All others are said after a moment, once for all of them."""
+    async with a_server(never_answer) as (far, calls), asyncio.TaskGroup() as everybody:
+        hanging = everybody.create_task(call(far, calls, **calls.marks("hangs")))
+        await asyncio.sleep(0.05)
+        began = asyncio.get_running_loop().time()
+        for number in range(20):
+            assert await call(far, calls, **calls.marks(f"k{number}")) == (200, b"{}")
+        taken_s = asyncio.get_running_loop().time() - began
+        hanging.cancel()
+
+    assert taken_s < 2 * PATIENCE_S
+    assert len(far.noted) == 20

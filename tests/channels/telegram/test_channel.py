@@ -130,13 +130,13 @@ async def test_a_message_that_is_gone_is_sent_anew(world: World, telegram: Teleg
 async def test_a_reply_is_sent_as_it_sounds(world: World, telegram: Telegram) -> None:
     """As a voice note; as a file to whoever takes no voice notes, or where it cannot be one."""
     refused = Fault(status=400, description="Bad Request: VOICE_MESSAGES_FORBIDDEN")
-    await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="x")
+    await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="a")
     world.scripted["sendVoice"].append(refused)
-    key = await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="x")
-    await telegram.send_aloud(str(ANA), b"ID3", is_opus=False, title="Mo", key="x")
+    key = await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="b")
+    await telegram.send_aloud(str(ANA), b"ID3", is_opus=False, title="Mo", key="c")
     world.blocked.add(ANA)
     with pytest.raises(PlaceClosed):
-        await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="x")
+        await telegram.send_aloud(str(ANA), b"OggS", is_opus=True, title="Mo", key="d")
 
     assert [each.kind for each in world.shown] == ["voice", "audio", "audio"]
     assert key == f"message:{ANA}:{world.shown[1].id}"

@@ -181,14 +181,13 @@ async def test_nothing_endless_is_read(
     assert ear.heard == []
 
 
-async def test_an_album_is_one_message(world: World, hook: Hook) -> None:
-    """Its words may stand below any of its pictures; each is durable before the next is told."""
+async def test_the_pieces_of_an_album_are_told_apart_from_others(world: World, hook: Hook) -> None:
+    """Each is durable before the next is told: whoever keeps them puts them together."""
     ear = Ear()
     picture = {"photo": [{"file_id": "a"}], "media_group_id": "x"}
     async with called(world, hook, ear):
         world.says(ANA, **picture)
         world.says(ANA, **picture, caption="us in Faro")
-        world.says(ANA, **picture)
         world.says(ANA, "and then?")
         await ear.comes_to(3)
     first, words, then = ear.heard
@@ -196,9 +195,9 @@ async def test_an_album_is_one_message(world: World, hook: Hook) -> None:
     assert isinstance(first, Message)
     assert isinstance(words, Message)
     assert isinstance(then, Message)
-    assert (first.text, first.is_edit, first.is_read) == ("[photo]", False, False)
-    assert (words.text, words.is_edit, words.key) == ("us in Faro", True, first.key)
-    assert then.text == "and then?"
+    assert (first.text, first.album, first.is_read) == ("[photo]", "x", False)
+    assert (words.text, words.album, words.is_read) == ("us in Faro", "x", True)
+    assert (then.text, then.album) == ("and then?", "")
 
 
 async def test_who_asked_before_is_called_now_and_back(world: World, hook: Hook) -> None:

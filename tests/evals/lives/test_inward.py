@@ -120,7 +120,6 @@ async def test_ninety_days_within(house: House, name: str) -> None:
 
 @FULL
 @SQLITE_ONLY
-@pytest.mark.xfail(reason="a stretch is read by the language that the person has today")
 @pytest.mark.parametrize("name", NAMES)
 async def test_ninety_days_are_believed_again(house: House, name: str) -> None:
     """Nobody is asked, and nothing differs."""

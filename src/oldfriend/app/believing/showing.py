@@ -85,8 +85,9 @@ def marks(what: Believed, zone: str, now: Micros | None = None) -> str:
 
 def until_of(what: Believed) -> Micros | None:
     """Until when it was so, where something newer has overtaken it since."""
-    is_history = isinstance(what, Memory) and what.status == "superseded"
-    return what.holds_until if is_history else None
+    if isinstance(what, Memory) and what.status == "superseded":
+        return what.holds_until
+    return None
 
 
 def due_of(due_at: Micros, zone: str, now: Micros | None) -> str:

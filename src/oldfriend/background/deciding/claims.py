@@ -17,7 +17,7 @@ from oldfriend.background.deciding.happenings import (
 from oldfriend.background.deciding.joining import known_under
 from oldfriend.background.deciding.names import decide_name, decide_sameness
 from oldfriend.background.deciding.opinions import decide_opinion
-from oldfriend.background.deciding.outdating import outdate
+from oldfriend.background.deciding.outdating import outdate, outdate_pets
 from oldfriend.background.deciding.ties import decide_tie, outdate_ties
 from oldfriend.background.extraction import Claim, Extraction
 
@@ -34,6 +34,8 @@ def decide_all(thinking: Deliberation, extraction: Extraction) -> None:
             thinking.refused["rejected by the person"] += 1
         else:
             decide_claim(thinking, claim)
+    for claim in extraction.claims:  # whoever tells of a death says once more whose pet it was
+        outdate_pets(thinking, claim)
     for tied in extraction.ties:
         decide_tie(thinking, tied)
 

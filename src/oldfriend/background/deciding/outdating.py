@@ -1,10 +1,13 @@
 """What else is over when a fact or preference changes? What said the same in a note, or began it.
 
-A note is in the person's words, and so is what overtakes it; it stays to be read as history.
+A note is in the person's words, and so is what overtakes it; it stays to be read as history. And
+who has lost a pet has it no more; of people it stays true who they were.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.background.deciding.attributes import (
     OPPOSITE,
@@ -15,9 +18,23 @@ from oldfriend.background.deciding.attributes import (
     with_value,
 )
 from oldfriend.background.deciding.deliberation import Deliberation
+from oldfriend.background.deciding.joining import nearest
 from oldfriend.background.extraction import Claim
-from oldfriend.domain.memories import Known, Relation
+from oldfriend.domain.memories import Entity, Known, Relation
 from oldfriend.memory.overtaking import has_one_value
+
+LOST: Final[Mapping[str, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:died|passed away|put (?:down|to sleep))\b", re.IGNORECASE),
+    "es": re.compile(
+        r"\b(?:muri[óo]|ha muerto|falleció|ha fallecido|sacrific\w+)\b", re.IGNORECASE
+    ),
+    "fr": re.compile(r"\b(?:est morte?|décédée?|euthanasi\w+)\b", re.IGNORECASE),
+    "de": re.compile(r"\b(?:starb|gestorben|eingeschläfert)\b", re.IGNORECASE),
+    "zh": re.compile("死了|去世|离世|没了|走了|安乐死"),
+}
+"""How it is said that an animal has died."""
+RELATION: Final = ":relation"
+PETS: Final = frozenset({"pet", "pets"})
 
 
 def outdate(thinking: Deliberation, claim: Claim) -> None:
@@ -36,6 +53,43 @@ def outdate(thinking: Deliberation, claim: Claim) -> None:
     thinking.change(holder, replace(holder.memory, relations=relations), "revised")
     for each in outdated:
         thinking.end(each, "superseded", "superseded", claim, until=claim.holds_from or heard_at)
+
+
+def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
+    """End that somebody has a pet that has died, as an event tells, which keeps what it ended."""
+    died = LOST.get(thinking.language_of(claim))
+    if claim.kind != "event" or claim.impact >= 0 or died is None or not died.search(claim.text):
+        return
+    event = nearest(thinking, claim, thinking.live("event"))
+    named = map(thinking.entities.get, thinking.named_in(claim))
+    pets = [each for each in named if each is not None and each.kind == "pet"]
+    if event is None or len(pets) != 1:
+        return
+    heard_at = thinking.heard_at(claim)
+    over = [each for each in of_pet(thinking, pets[0]) if last_word(each) <= heard_at]
+    links = (Relation(kind="supersedes", other=each.memory.id) for each in over)
+    relations = tuple(dict.fromkeys((*event.memory.relations, *links)))
+    thinking.change(event, replace(event.memory, relations=relations), "revised")
+    for each in over:
+        thinking.end(each, "superseded", "superseded", claim, until=event.memory.happened_at)
+
+
+def of_pet(thinking: Deliberation, pet: Entity) -> Iterator[Known]:
+    """What says that a pet is there, by its name; and without, where there is no other such."""
+    names = {folded(name) for name in (pet.name, *pet.aliases)}
+    facts = [each for each in thinking.live("fact") if each.memory.key.endswith(RELATION)]
+    own = [each for each in facts if folded(each.memory.key.removesuffix(RELATION)) in names]
+    others = [each for each in facts if each not in own]
+    yield from own
+    for known in thinking.live("fact"):
+        sort = folded(known.memory.value).split()[-1:]
+        if known.memory.key in PETS and sort and tells(own, sort[0]) and not tells(others, sort[0]):
+            yield known
+
+
+def tells(facts: Sequence[Known], word: str) -> bool:
+    """Whether one of some facts has a word in it."""
+    return any(word in folded(each.memory.text) for each in facts)
 
 
 def said_otherwise(thinking: Deliberation, claim: Claim) -> Iterator[Known]:

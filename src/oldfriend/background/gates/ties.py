@@ -90,7 +90,8 @@ def is_of_another_place(tied: Tied, case: Case) -> bool:
     if tied.tie != "works_at" or kind_of(tied.second, case.talk) != "place":
         return False
     named = clauses_with(names_of(tied.second, case.talk), case)
-    return not any("work" in bonds_in(each, language_of(case)) for each in named)
+    told = [bonds_in(each, language_of(case)) for each in named]
+    return not any("work" in bonds and "home" not in bonds for bonds in told)
 
 
 def is_told_apart(tied: Tied, case: Case) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from oldfriend.background.characters import SIMPLIFIED, both_scripts
 from oldfriend.domain.memories import EntityKind, MemoryKind, PatternKind, RelationalTag, Tie
 
-When = Literal["", "past", "due", "open"]
+When = Literal["", "past", "dated", "due", "open"]
 Rewording = tuple[tuple[re.Pattern[str], str], ...]
 Unit = Literal["day", "week", "weekend", "month", "year", "day_of_month"]
 
@@ -41,7 +41,8 @@ class Rule:
     importance: float
     tags: tuple[str, ...]
     relational: tuple[RelationalTag, ...]
-    when: When  # "past": dated if it can be; "due": only with a time to come; "open": or without
+    when: When  # "past": dated if it can be; "dated": only then; "due": only with a time to come;
+    #             "open": with one or without
     is_change: bool  # holds from the time it speaks of, not from ever
     is_vow: bool  # an explicit promise: binds the companion too
 

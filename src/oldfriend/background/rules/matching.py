@@ -23,13 +23,18 @@ _SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how", "said"})
 
 
 def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Claim]:
-    """What a sentence tells: at each place where a statement begins, one claim of each kind."""
+    """What a sentence tells: at each place where a statement begins, one claim of each kind.
+
+    What is told because of its date is told once: the date may stand before another beginning.
+    """
     rules = _binding(book.language, is_companion=sentence.message.role == "companion")
+    dated: set[str] = set()
     for place in sentence.starts:
-        told: set[str] = set()
+        told = set(dated)
         for rule, sort in rules:
             if sort not in told and (claim := _claim_at(place, rule, sentence, book, known)):
                 told.add(sort)
+                dated |= {sort} if rule.when == "dated" else set()
                 yield claim
 
 
@@ -72,19 +77,23 @@ def _claim(
     due = due_in(rest, message, book) if rule.is_coming else None
     if groups is None or (rule.when == "due" and due is None):
         return None
-    is_dated = rule.when == "past" or rule.is_change
-    past = past_in(rest, message, book) if is_dated else None
+    is_dated = rule.when in {"past", "dated"} or rule.is_change
+    within = found[0] if rule.when == "dated" else rest
+    past = past_in(within, message, book) if is_dated else None
+    if rule.when == "dated" and past is None:
+        return None
     text = rendered(rule.text, groups, who, due, book)
     value = rendered(rule.value, groups, "", due, book, is_sentence=False)
     is_other = bool(who) and message.role != "companion"
+    kin = groups.get("kin", "") if "{kin}" in rule.key else ""
     is_preference = rule.kind == "preference"
     return Claim(
         kind="fact" if is_other and is_preference else rule.kind,
         text=text,
         quotes=(quote_of(sentence),),
         confidence=rule.confidence,
-        subject=_subject(sentence, who if rule.kind != "event" or not is_person else ""),
-        key=_others_key(who, rule) if is_other else rule.key,
+        subject=_subject(sentence, kin or (who if rule.kind != "event" or not is_person else "")),
+        key=_others_key(who, rule) if is_other else rule.key.format(kin=kin),
         value=value,
         pattern=rule.pattern,
         impact=rule.impact,

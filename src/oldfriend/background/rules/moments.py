@@ -110,8 +110,10 @@ def _counted(words: str, today: date, book: RuleBook, *, is_past: bool) -> Days 
         if known.is_past == is_past and (found := known.said.search(words)):
             ahead = _units_ahead(known, found, book)
             return None if ahead is None else _from_unit(today, known.unit, ahead, weekday)
-    if weekday is None or is_past:
+    if weekday is None:
         return None
+    if is_past:
+        return _one_day(today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1))
     return _one_day(today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from telegram import Bot, Message, ReplyParameters
+from telegram import Bot, Message
 from telegram.error import (
     BadRequest,
     ChatMigrated,
@@ -23,7 +23,7 @@ from telegram.error import (
     TelegramError,
 )
 
-from oldfriend.channels.telegram.calling import CALL_S, KEY, Answer, Calls
+from oldfriend.channels.telegram.calling import CALL_S, Answer, Calls
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.channels.telegram.taken import Taken
 from oldfriend.domain.errors import (
@@ -108,10 +108,10 @@ class Api:
     ) -> None:  # fmt: skip
         """Ask nothing yet. ``folder``: where it is noted what was taken."""
         self._taken = Taken(folder)
-        calls = Calls(base_url, note=self._note)
+        self._calls = Calls(base_url, note=self._note)
         self._bot = Bot(
             token, base_url=f"{base_url}/bot", base_file_url=f"{base_url}/file/bot",
-            request=calls, get_updates_request=calls,
+            request=self._calls, get_updates_request=self._calls,
         )  # fmt: skip
 
     async def __aenter__(self) -> Self:
@@ -177,9 +177,7 @@ class Api:
         with hearing():
             await self._bot.delete_webhook()
 
-    async def send(
-        self, address: Address, markdown: str, *, key: str, reply_to: int | None = None
-    ) -> int:
+    async def send(self, address: Address, markdown: str, *, key: str) -> int:
         """Send a text; its number in the chat. As plain words where Telegram cannot read its marks.
 
         What was taken with this key before is not sent again. Raises NotDelivered,
@@ -189,21 +187,20 @@ class Api:
             return number
         rendered = render(markdown)
         try:
-            return await self._send(address, rendered.html, "HTML", key, reply_to)
+            return await self._send(address, rendered.html, "HTML", key)
         except BadRequest as error:
             if UNREADABLE_MARKUP not in str(error).lower():
                 raise as_undeliverable(error) from error
         with sending():
-            return await self._send(address, rendered.visible, None, key, reply_to)
+            return await self._send(address, rendered.visible, None, key)
 
-    async def _send(
-        self, address: Address, text: str, mode: str | None, key: str, reply_to: int | None
-    ) -> int:
+    async def _send(self, address: Address, text: str, mode: str | None, key: str) -> int:
         with sending(but=BadRequest if mode else None):
             sent = await self._bot.send_message(
                 address.chat, text, parse_mode=mode, message_thread_id=address.topic,
-                reply_parameters=in_reply_to(reply_to), api_kwargs={KEY: key},
+                api_kwargs=self._calls.marks(key),
             )  # fmt: skip
+        self._taken.note(key, sent.message_id)  # for calls that cannot be marked
         return sent.message_id
 
     def _note(self, key: str, answer: Answer) -> None:
@@ -261,9 +258,11 @@ class Api:
             return
 
     async def send_spoken(
-        self, address: Address, audio: bytes, *, is_opus: bool, title: str
+        self, address: Address, audio: bytes, *, is_opus: bool, title: str, key: str
     ) -> int:
         """Send speech, as a voice note where it is Opus; its number. Raises as ``send``."""
+        if (number := self._taken.find(key)) is not None:
+            return number
         with sending():
             sent: Message = await (
                 self._bot.send_voice(address.chat, audio, message_thread_id=address.topic)
@@ -272,6 +271,7 @@ class Api:
                     address.chat, audio, title=title, message_thread_id=address.topic
                 )
             )
+        self._taken.note(key, sent.message_id)
         return sent.message_id
 
     async def fetch(self, file: str) -> bytes:
@@ -291,13 +291,6 @@ def number_in(answer: Answer) -> int | None:
             case {"ok": True, "result": {"message_id": int(number)}}:
                 return number
     return None
-
-
-def in_reply_to(number: int | None) -> ReplyParameters | None:
-    """A reply to a message, if it is still there."""
-    if number is None:
-        return None
-    return ReplyParameters(message_id=number, allow_sending_without_reply=True)
 
 
 @contextmanager

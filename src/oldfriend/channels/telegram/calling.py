@@ -27,9 +27,11 @@ AT_ONCE: Final = 64
 """Connections; a call beyond them waits for one."""
 CALL_S: Final = 20.0
 KEY: Final = "oldfriend_key"
-"""The parameter of a call that is not to be done twice: by what it is known; it is not sent."""
+"""A parameter that is not sent: by what a call is known that is not to be done twice."""
 PATIENCE_S: Final = 0.5
-"""So long one that says something waits for another: no chat that hangs keeps others for longer."""
+"""So long one that says something is waited for: no chat that hangs keeps others for longer."""
+LONGEST_IN_LINE_S: Final = 3.0
+"""So long one waits for all who came before, however many they are and however slow."""
 KEPT_S: Final = 5.0
 """A connection that was silent for so long may be cut off by whoever stands between."""
 ELSEWHERE_S: Final = 0.25
@@ -76,7 +78,7 @@ class Calls(BaseRequest):
         ``note`` is told of the answer to a call that has a ``KEY`` in the moment it is read.
         """
         self._note = note
-        self._one_by_one = OneByOne(PATIENCE_S)
+        self._one_by_one = OneByOne(PATIENCE_S, LONGEST_IN_LINE_S)
         self._server = server_of(url)
         self._trust = httpx.create_ssl_context()
         self._files = HTTPXRequest(
@@ -86,6 +88,10 @@ class Calls(BaseRequest):
         self._is_direct = not self._server.is_behind_a_proxy
         self._room = asyncio.Semaphore(AT_ONCE)
         self._free: list[tuple[Line, float]] = []
+
+    def marks(self, key: str) -> dict[str, str]:
+        """What marks a call that is not to be done twice; nothing where others send it for us."""
+        return {KEY: key} if self._is_direct else {}
 
     @property
     @override

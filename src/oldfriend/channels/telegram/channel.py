@@ -1,6 +1,6 @@
 """How do people talk to the companion on Telegram? Heard by polling, answered part by part.
 
-It knows nobody, and keeps nothing but what it has heard in the last minutes.
+It knows nobody, and keeps nothing but what it has heard, and what was taken, lately.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from oldfriend.channels.channel import Receive
@@ -47,11 +48,14 @@ class Telegram:
 
     def __init__(
         self, token: str, *, base_url: str = OFFICIAL, quiet_s: float = 2.0,
-        hook: Hook | None = None,
+        hook: Hook | None = None, folder: Path | None = None,
     ) -> None:  # fmt: skip
-        """Ask nothing yet. With a ``hook`` Telegram calls; else it is asked what happens."""
+        """Ask nothing yet. With a ``hook`` Telegram calls; else it is asked what happens.
+
+        ``folder``: where it is noted what was sent, for those who come after.
+        """
         self.quiet_s = quiet_s
-        self._api = Api(token, base_url=base_url)
+        self._api = Api(token, base_url=base_url, folder=folder)
         self._hook = hook
         self._secret = secret_of(token)
         self._heard = Heard(time.monotonic)
@@ -80,10 +84,9 @@ class Telegram:
 
     async def send(self, address: str, text: str, *, key: str) -> str:
         """Send one part; the key of the message. Raises NotDelivered, Undeliverable, PlaceMoved."""
-        del key  # Telegram knows none
         place = address_from(address)
         try:
-            return key_of(place.chat, await self._api.send(place, text))
+            return key_of(place.chat, await self._api.send(place, text, key=f"{address} {key}"))
         except Moved as moved:
             raise moved_to(place, moved) from moved
 
@@ -110,9 +113,10 @@ class Telegram:
 
         Raises NotDelivered, Undeliverable, PlaceMoved.
         """
-        del key  # Telegram knows none
         place = address_from(address)
-        send = partial(self._api.send_spoken, place, audio, title=title)
+        send = partial(
+            self._api.send_spoken, place, audio, title=title, key=f"{address} {key}"
+        )  # fmt: skip
         try:
             try:
                 number = await send(is_opus=is_opus)
@@ -135,8 +139,7 @@ class Telegram:
 
     def glimpse(self, address: str, *, key: str, shown: str | None = None) -> "TelegramGlimpse":
         """A way to show a reply while it is being written, or to go on with that."""
-        number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
-        return TelegramGlimpse(self._api, address_from(address), number or 1, shown=shown)
+        return TelegramGlimpse(self._api, address_from(address), key, shown=shown)
 
     async def listen(self, receive: Receive) -> None:
         """Hear what people do, without end. Raises PlatformUnavailable, PlatformRefused."""
@@ -175,14 +178,16 @@ class TelegramGlimpse:
     There are drafts in private chats only, and not everywhere.
     """
 
-    def __init__(self, api: Api, place: Address, number: int, *, shown: str | None) -> None:
+    def __init__(self, api: Api, place: Address, key: str, *, shown: str | None) -> None:
         """Show nothing yet; or go on in the message that shows it."""
+        number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
         self.every_s = DRAFT_S if place.chat > 0 else GROUP_S
         self.shown = shown
         self.is_placing = False
         self._api = api
         self._place = place
-        self._number = number
+        self._key = f"{place.written} {key}/shown"
+        self._number = number or 1
         self._has_drafts = place.chat > 0 and shown is None
         self._typed_at = -TYPING_S
         self._reads = ""
@@ -210,7 +215,8 @@ class TelegramGlimpse:
         else:
             self.is_placing = True
             try:
-                self.shown = key_of(self._place.chat, await self._api.send(self._place, text))
+                number = await self._api.send(self._place, text, key=self._key)
+                self.shown = key_of(self._place.chat, number)
             finally:
                 self.is_placing = False
         self._reads = text

@@ -88,7 +88,7 @@ def message(said: Said, me: Me) -> Message:
         number=said.number, at=said.at, text=said.text or in_words(said.media),
         is_edit=said.is_edited, is_theirs=not (said.forwarded_from or said.is_card),
         is_read=bool(said.text), is_to_us=is_to_us(said, me), replies_to=reply_to,
-        quoted=said.quoted, quoted_from=said.quoted_speaker,
+        quoted=said.quoted, quoted_from=said.quoted_speaker, album=said.album,
         details=details | called(said, me),
     )  # fmt: skip
 

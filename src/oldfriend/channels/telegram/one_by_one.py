@@ -8,11 +8,15 @@ from collections import deque
 
 
 class OneByOne:
-    """Lets one in at a time; nobody waits longer than ``patience_s``, nor is waited for longer."""
+    """Lets one in at a time; nobody is waited for longer than ``patience_s``.
 
-    def __init__(self, patience_s: float) -> None:
+    Nobody waits longer than ``longest_s`` for all that came before.
+    """
+
+    def __init__(self, patience_s: float, longest_s: float) -> None:
         """Nobody is in it."""
         self._patience_s = patience_s
+        self._longest_s = longest_s
         self._inside: Place | None = None
         self._waiting: deque[Place] = deque()
 
@@ -23,7 +27,7 @@ class OneByOne:
             self._let_in(mine)
             return mine
         self._waiting.append(mine)
-        impatience = asyncio.get_running_loop().call_later(self._patience_s, mine.is_called.set)
+        impatience = asyncio.get_running_loop().call_later(self._longest_s, mine.is_called.set)
         try:
             await mine.is_called.wait()
         except asyncio.CancelledError:

@@ -13,13 +13,15 @@ from collections import OrderedDict
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 ENDING: Final = ".taken"
 KEPT_S: Final = 24 * 60 * 60
 """What nobody has taken for so long is given up (``app/delivering.py``)."""
 SLOTS: Final = 1_024
 """The newest of a process; what is older is in the database long since."""
+REMEMBERED: Final = 8 * SLOTS
+"""Of several processes."""
 SLOT: Final = 48
 """Bytes: 32 of a key, a space, a number, the end of a line."""
 
@@ -34,7 +36,7 @@ class Taken:
         self._file: int | None = None
         self._next = 0
         self._numbers: OrderedDict[str, int] = OrderedDict()
-        self._read: set[str] = {self._name}
+        self._read: set[str] = set()
 
     def find(self, key: str) -> int | None:
         """The number of a message that was taken; None: it was not, as far as is known here."""
@@ -44,8 +46,9 @@ class Taken:
     def note(self, key: str, number: int) -> None:
         """It was taken. Where no file can be written, the database will know all the same."""
         short = shortened(key)
+        is_noted = self._numbers.get(short) == number
         self._remember(short, number)
-        if self._folder is None:
+        if is_noted or self._folder is None:
             return
         with suppress(OSError):
             if self._file is None:
@@ -64,11 +67,16 @@ class Taken:
         """A file of our own, as large as it will be: room is not looked for when it matters."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in folder.glob(f"*{ENDING}"):
-            if time.time() - path.stat().st_mtime > KEPT_S:
-                path.unlink(missing_ok=True)
-        file = os.open(folder / self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(file, fcntl.LOCK_EX)
-        os.pwrite(file, b" " * (SLOT * SLOTS), 0)
+            remove_if_old(path)
+        new = folder / f"{self._name}.new"
+        file = os.open(new, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            os.pwrite(file, b" " * (SLOT * SLOTS), 0)
+            new.rename(folder / self._name)  # held before it has its name: nobody reads it early
+        except OSError:
+            os.close(file)
+            raise
         self._read.add(self._name)
         return file
 
@@ -84,9 +92,7 @@ class Taken:
     def _read_one(self, path: Path) -> None:
         """Read a file, unless somebody holds it."""
         with path.open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if is_held(file):
                 return
             for line in file.read().split(b"\n"):
                 short, _, number = line.decode("ascii", "replace").strip().partition(" ")
@@ -96,8 +102,24 @@ class Taken:
 
     def _remember(self, short: str, number: int) -> None:
         self._numbers[short] = number
-        while len(self._numbers) > 8 * SLOTS:
+        while len(self._numbers) > REMEMBERED:
             self._numbers.popitem(last=False)
+
+
+def is_held(file: BinaryIO) -> bool:
+    """Whether the process lives that writes to a file."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def remove_if_old(path: Path) -> None:
+    """Remove a file of a process that lives no more, once nobody can ask for what is in it."""
+    with path.open("rb") as file:
+        if time.time() - path.stat().st_mtime > KEPT_S and not is_held(file):
+            path.unlink(missing_ok=True)
 
 
 def shortened(key: str) -> str:

@@ -8,7 +8,7 @@ import asyncio
 import hmac
 import json
 import socket
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -19,8 +19,7 @@ from starlette.types import Scope, Send
 
 from oldfriend.channels.serving import answer_http
 from oldfriend.channels.telegram.api import Api
-from oldfriend.channels.telegram.polling import Take, Update, read
-from oldfriend.channels.telegram.updates import Said
+from oldfriend.channels.telegram.polling import Take, read
 from oldfriend.domain.errors import PlatformRefused, PlatformUnavailable, StoreError
 from oldfriend.domain.json import JsonValue
 
@@ -31,8 +30,6 @@ TO_SEND_S: Final = 30.0
 """ACCEPTANCE A7, both."""
 LOOK_AGAIN_S: Final = 300.0
 """So often it is asked whether Telegram still calls us."""
-MOST_ALBUMS: Final = 100
-"""That are remembered, so that a later piece finds the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +104,6 @@ class Inlet:
         self._secret = secret
         self._take = take
         self._in_order = asyncio.Lock()
-        self._albums = Albums()
 
     async def __call__(self, scope: Scope, receive: Read, send: Send) -> None:
         """Take a call, and answer once what it tells is durable."""
@@ -125,7 +121,7 @@ class Inlet:
         update = read(await json_in(request))
         try:
             async with self._in_order:
-                await self._albums.take(update, self._take)
+                await self._take(update)
         except StoreError as error:
             raise NotTaken(503, "It cannot be kept now. Tell it again.") from error
         return Response(status_code=200)
@@ -163,34 +159,3 @@ async def json_in(request: Request) -> JsonValue:
     except (ValueError, RecursionError) as error:
         raise NotTaken(400, "That is no JSON.") from error
     return told
-
-
-class Albums:
-    """Has the later pieces of an album told as changes of its first one.
-
-    Each must be durable before the next is told, so that none can be waited for.
-    """
-
-    def __init__(self) -> None:
-        """None was seen yet."""
-        self._begun: dict[tuple[int, str], Said] = {}
-
-    async def take(self, update: Update, take: Take) -> None:
-        """Have an update taken, by itself or as a change of the album that it is part of."""
-        if not isinstance(update, Said) or not update.album or update.is_edited:
-            await take(update)
-            return
-        name = (update.place.id, update.album)
-        first = self._begun.get(name)
-        if first is None or first.number == update.number:
-            await take(update)
-            grown = update
-        elif not update.text or update.text in first.text.split("\n"):
-            return
-        else:
-            grown = replace(first, text="\n".join(filter(None, [first.text, update.text])))
-            changed = replace(grown, update=update.update, is_edited=True)
-            await take(changed)
-        self._begun[name] = grown
-        while len(self._begun) > MOST_ALBUMS:
-            del self._begun[next(iter(self._begun))]

@@ -47,7 +47,8 @@ class Foreseen:
     objects: Beliefs  # that go
     anew: frozenset[ObjectId]  # of those: they have other evidence, and are learned from it anew
     orphans: Beliefs  # stay although nothing is left that they rested on
-    keeping: Mapping[ObjectId, int]  # stay, for they have so much other evidence
+    staying: Beliefs  # stay though some of their words go: for others, or by hand …
+    keeping: Mapping[ObjectId, int]  # … and how much other evidence these have
     freed: Beliefs  # stay, and are believed again: what overtook them goes; as they were before
     unfolded: tuple[Summary, ...]  # were folded into summaries that go, and are active again
     outdated: frozenset[int]  # earlier decisions, about what stays, that hold words of what goes
@@ -117,8 +118,7 @@ def foreseen_with(
     staying = staying_texts(holding, newest, taken, rests, orphan=orphan)
     staying += holding.souls if chosen.is_everything else (*holding.blocks, *holding.souls)
     echoes = with_beliefs(listen(wordless, speaking, stays=staying), named, kept, staying)
-    words = frozenset[int]() if orphan else echoes.spans
-    anew = taken_from(newest, taken, words, chosen.names)
+    anew = taken_from(newest, taken, frozenset() if orphan else echoes.spans, chosen.names)
     anew |= {} if orphan else made_of(newest, {*taken, *anew})
     going = taken | anew | summaries_among(newest, segments, {*taken, *anew})
     gone = frozenset({each.id for each in messages} - {each.id for each in kept} | going.keys())
@@ -130,7 +130,8 @@ def foreseen_with(
         objects=going,
         anew=frozenset(anew),
         orphans=lost if orphan else {},
-        keeping=keeping(rests, newest, going, lost),
+        staying=(stay := beliefs_that_stay(rests, newest, going, lost)),
+        keeping={each: rests[each].left for each in stay},
         freed=freed_by(holding, newest, versions, going),
         unfolded=tuple(unfolded_by(newest, going)),
         outdated=frozenset(outdated(holding, newest, going, echoes.spans, chosen.names)),
@@ -234,12 +235,12 @@ def taken_from(
     }  # fmt: skip
 
 
-def keeping(
+def beliefs_that_stay(
     rests: Mapping[ObjectId, Rests], newest: Beliefs, going: Beliefs, lost: Beliefs
-) -> dict[ObjectId, int]:
-    """The beliefs that rested on what goes, and stay for they have other evidence."""
+) -> dict[ObjectId, Change]:
+    """The beliefs that rested on what goes, and stay: for other evidence, or by hand."""
     return {
-        each: rest.left
+        each: newest[each]
         for each, rest in rests.items()
         if each in newest and rest.is_touched and each not in going and each not in lost
     }

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from oldfriend.app.house import House
 from oldfriend.app.persona.approving import accept, decline, write
+from oldfriend.app.persona.soul import FILE
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import (
     BLOCKS,
@@ -47,9 +48,11 @@ async def show(me: Me, room: Here) -> Character:
         souls = await list_souls(tx, (await get_companion(tx)).id)
         waiting = await list_suggestions(tx, me.person.id, status="pending")
     zone = me.person.zone
+    soul_file = str(room.house.settings.data / FILE) if me.person.is_owner else None
     return Character(
         blocks=[block_shape(name, newest(versions[name]), zone=zone) for name in BLOCKS],
         longest=LONGEST_BLOCK, soul=soul_shape(souls[-1], zone=zone) if souls else None,
+        soul_file=soul_file,
         starting=[starting_shape(each) for each in starting_points().values()],
         suggestions=[suggestion_shape(each, zone=zone) for each in waiting],
     )  # fmt: skip

@@ -54,6 +54,7 @@ class Character(Shape):
     blocks: list[BlockShape]
     longest: int = Field(description="So many characters fit in a block.")
     soul: SoulShape | None
+    soul_file: str | None = Field(description="Where SOUL.md is written: for the owner.")
     starting: list[StartingShape]
     suggestions: list[SuggestionShape]
 

@@ -166,7 +166,7 @@ class HistoryShape(Shape):
 class Judged(Shape):
     """What the person thinks of a belief."""
 
-    verdict: Verdict
+    verdict: Verdict = Field(examples=["confirm"])
 
 
 class Corrected(Shape):

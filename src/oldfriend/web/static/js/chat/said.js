@@ -1,5 +1,5 @@
 // One thing that was said, is being said, or waits to be: with what can be done about it.
-import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
 import { useReturn } from "../focus.js";
 import { html } from "../html.js";
@@ -37,7 +37,7 @@ function OwnWords({ message }) {
   const [why, setWhy] = useState("");
   const [button, comeBack] = useReturn(text !== null);
   const field = useRef(null);
-  useEffect(() => field.current?.focus(), [text !== null]);
+  useLayoutEffect(() => field.current?.focus(), [text !== null]);
   const close = () => {
     comeBack();
     setText(null);

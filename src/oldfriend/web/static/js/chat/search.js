@@ -17,8 +17,8 @@ export function TalkSearch({ onClose, onLeave }) {
   const field = useRef(null);
   const [found, setFound] = useState(null);
   const [why, setWhy] = useState("");
-  useEffect(() => {
-    field.current.focus();
+  useLayoutEffect(() => {
+    field.current.focus(); // before the next key is pressed
     field.current.select();
   }, []);
   const look = async (words, cursor) => {

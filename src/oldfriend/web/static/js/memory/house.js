@@ -26,6 +26,8 @@ export const house = {
   days: () => ask("/memories/days"),
   tags: () => ask("/memories/tags"),
   moods: () => ask("/memories/moods"),
+  thinking: (cursor) => ask(`/thinking${cursor ? `?cursor=${at(cursor)}` : ""}`),
+  thought: (id) => ask(`/thinking/${at(id)}`),
   difference: (since, until, cursor, signal) =>
     ask(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${cursor ? `&cursor=${at(cursor)}` : ""}`, { signal }),
   judge: api.judge,

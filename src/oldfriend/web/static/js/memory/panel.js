@@ -15,6 +15,10 @@ import { Words } from "./line.js";
 import { deed, eachOnce, standingOf, statusOf, timeOfIt } from "./telling.js";
 
 const MOST_WORDS = 12;
+const WHO = {
+  you: "memory_you", rules: "memory_rules", "a model": "memory_a_model", "the calendar": "memory_the_calendar", "an undo": "memory_an_undo",
+  "its reflection": "memory_its_reflection", "its thinking": "memory_its_thinking",
+};
 
 /** @param {{id: string}} given */
 export function Panel({ id }) {
@@ -95,7 +99,10 @@ function History({ id, steps }) {
 }
 
 /** Who has decided, as the house tells it: who, and in brackets by which version. */
-const byWhom = (by) => (by === "you" ? t("memory_you") : by.replace(/ \(.*\)$/, ""));
+function byWhom(by) {
+  const who = by.replace(/ \(.*\)$/, "");
+  return who in WHO ? t(WHO[who]) : who;
+}
 
 function Details({ belief }) {
   const rows = [

@@ -61,7 +61,8 @@ export function Slider() {
     </div>`}
     <p class="choices">${shown !== last && html`<button onClick=${() => go(last)}>${t("memory_to_now")}</button>`}
       ${first < last && html`<a class="quiet-link" href="/memory/changes" onClick=${follow}>${t("memory_what_changed")}</a>`}
-      ${book.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${follow}>${t("memory_moods")}</a>`}</p>
+      ${book.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${follow}>${t("memory_moods")}</a>`}
+      ${first < last && html`<a class="quiet-link" href="/memory/thinking" onClick=${follow}>${t("thinking_title")}</a>`}</p>
   </section>`;
 }
 

@@ -7,8 +7,8 @@ import * as store from "../store.js";
 import { t } from "../words.js";
 import { house } from "./house.js";
 
-const WIDTH = 900;
-const HEIGHT = 620;
+const WIDE = { width: 900, height: 620 };
+const NARROW = { width: 440, height: 640 }; // on a phone
 const EDGE = 36;
 const STEPS = 300;
 const ROOM_PX = 34; // each wants around itself
@@ -20,7 +20,7 @@ export function Graph() {
   useEffect(() => {
     let isStill = true;
     setDrawn(null);
-    house.graph().then((found) => isStill && setDrawn(laidOut(found)), (problem) => isStill && setTrouble(problem.message || t("lost")));
+    house.graph().then((found) => isStill && setDrawn(laidOut(found, matchMedia("(max-width: 720px)").matches ? NARROW : WIDE)), (problem) => isStill && setTrouble(problem.message || t("lost")));
     return () => (isStill = false);
   }, [store.rewritten.value]);
   if (trouble) return html`<p class="bad" role="alert">${trouble}</p>`;
@@ -33,23 +33,29 @@ export function Graph() {
 }
 
 /** Everybody with a place, as far from each other as there is room. */
-function laidOut({ nodes, bonds, left_out: leftOut }) {
-  const all = [{ id: ME, name: t("you"), kind: "me", known: 0, fx: WIDTH / 2, fy: HEIGHT / 2 }, ...nodes.map((each) => ({ ...each }))];
+function laidOut({ nodes, bonds, left_out: leftOut }, { width, height }) {
+  const all = [{ id: ME, name: t("you"), kind: "me", known: 0, fx: width / 2, fy: height / 2 }, ...nodes.map((each) => ({ ...each }))];
   const links = bonds.map((each) => ({ ...each, source: each.first, target: each.second }));
-  forceSimulation(all)
+  const apart = forceSimulation(all)
     .force("ties", forceLink(links).id((each) => each.id).distance(96).strength(0.35))
     .force("apart", forceManyBody().strength(-320))
-    .force("room", forceCollide(ROOM_PX))
-    .force("across", forceX(WIDTH / 2).strength(0.04))
-    .force("down", forceY(HEIGHT / 2).strength(0.07))
-    .stop()
-    .tick(STEPS);
-  for (const each of all) {
-    each.x = Math.min(WIDTH - EDGE, Math.max(EDGE, each.x));
-    each.y = Math.min(HEIGHT - EDGE, Math.max(EDGE, each.y));
+    .force("room", forceCollide((each) => Math.max(ROOM_PX, 0.8 * halfOf(each.name))))
+    .force("across", forceX(width / 2).strength(0.04))
+    .force("down", forceY(height / 2).strength(0.07))
+    .stop();
+  for (let step = 0; step < STEPS; step++) {
+    apart.tick();
+    for (const each of all) {
+      const edge = Math.min(width / 2, Math.max(EDGE, halfOf(each.name)));
+      each.x = Math.min(width - edge, Math.max(edge, each.x));
+      each.y = Math.min(height - EDGE, Math.max(EDGE, each.y));
+    }
   }
-  return { nodes: all, bonds: links, leftOut };
+  return { nodes: all, bonds: links, leftOut, width, height };
 }
+
+/** About half of what a name takes below its circle, so that none is cut at the edge. @param {string} name */
+const halfOf = (name) => [...name].reduce((sum, each) => sum + (each > "\u2e80" ? 8 : 4.4), 6);
 
 function Drawing({ drawn }) {
   const [meant, setMeant] = useState(null);
@@ -58,7 +64,7 @@ function Drawing({ drawn }) {
   const isFaint = (...ids) => meant !== null && !ids.every((id) => near.has(id));
   const open = (id) => id !== ME && go(`/people/${id}`);
   const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
-  return html`<svg class="graph" ref=${figure} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setMeant(null)}>
+  return html`<svg class="graph" ref=${figure} viewBox=${`0 0 ${drawn.width} ${drawn.height}`} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setMeant(null)}>
     ${drawn.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
       x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
     ${drawn.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== meant ? "is-faint" : ""}`}

@@ -11,6 +11,7 @@ import { Line } from "../memory/line.js";
 import { Panel } from "../memory/panel.js";
 import { Slider } from "../memory/slider.js";
 import { groupName, many } from "../memory/telling.js";
+import { Thinking } from "../memory/thinking.js";
 import { go, within } from "../places.js";
 import { Rows } from "../rows.js";
 import * as store from "../store.js";
@@ -79,7 +80,7 @@ function Beside({ name }) {
     addEventListener("keydown", leave);
     return () => removeEventListener("keydown", leave);
   }, []);
-  const inside = { changes: html`<${Changes} />`, moods: book.moods.value.length > 1 && html`<${Moods} />` };
+  const inside = { changes: html`<${Changes} />`, thinking: html`<${Thinking} />`, moods: book.moods.value.length > 1 && html`<${Moods} />` };
   return html`<section class="memory-panel" role="region" aria-labelledby="panel-title" tabindex="-1" ref=${panel}>
     <button class="quiet close" onClick=${close}>${t("close")}</button>
     ${name in inside ? inside[name] : html`<${Panel} id=${name} />`}</section>`;

@@ -20,11 +20,18 @@ export function CharacterSection() {
 }
 
 function Blocks({ character, again }) {
-  const { blocks, suggestions, starting, soul, longest } = character;
+  const { blocks, suggestions, starting, longest } = character;
   return html`${suggestions.length > 0 && html`<${Suggestions} suggestions=${suggestions} again=${again} />`}
     ${blocks.map((block) => html`<${Block} key=${block.name} block=${block} longest=${longest} again=${again} />`)}
     <${Starting} starting=${starting} blocks=${blocks} again=${again} />
-    ${soul?.text && html`<details class="soul"><summary>${t("settings_soul", { version: soul.version })}</summary><p class="prose">${soul.text}</p></details>`}`;
+    <${Soul} soul=${character.soul} file=${character.soul_file} />`;
+}
+
+/** Who the companion is to everybody; whoever runs the house is told where that is written. */
+function Soul({ soul, file }) {
+  const how = file && html`<p class="hint">${t(soul?.text ? "settings_soul_how" : "settings_soul_none", { file })}</p>`;
+  if (!soul?.text) return how;
+  return html`<details class="soul"><summary>${t("settings_soul", { version: soul.version })}</summary><p class="prose">${soul.text}</p>${how}</details>`;
 }
 
 function Block({ block, longest, again }) {

@@ -3,7 +3,7 @@ export default {
   forget_title: "Forget for good",
   forget_chosen: "What is to be forgotten",
   forget_follows: "What follows from it",
-  forget_choose: "Choose on the left. Nothing is done before you have seen what goes, and said so.",
+  forget_choose: "Choose what it is. Nothing is done before you have seen what goes, and said so.",
   forget_way_ids: "This",
   forget_way_about: "Somebody or something",
   forget_way_span: "Some days",

@@ -34,6 +34,8 @@ export default {
   settings_version_back: "Version {version} stands again.",
   settings_take_again: "take this one again",
   settings_soul: "SOUL.md, for everybody here (version {version})",
+  settings_soul_how: "It is written in {file}, on the machine that runs me. Change it there, then run “oldfriend reload”; earlier versions are kept.",
+  settings_soul_none: "Who I am to everybody here can be said in a file of its own: write {file} on the machine that runs me, then run “oldfriend reload”.",
   settings_suggestions: "It suggests",
   settings_suggestions_hint: "Nothing is written before you say so.",
   settings_accept: "Accept",

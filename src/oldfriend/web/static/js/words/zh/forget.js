@@ -3,7 +3,7 @@ export default {
   forget_title: "永远忘掉",
   forget_chosen: "要忘掉什么",
   forget_follows: "会发生什么",
-  forget_choose: "请在左边选择。在你看过并确认之前，什么都不会做。",
+  forget_choose: "请选择要忘掉的。在你看过并确认之前，什么都不会做。",
   forget_way_ids: "这个",
   forget_way_about: "某人或某事",
   forget_way_span: "某些日子",

@@ -34,6 +34,8 @@ export default {
   settings_version_back: "第 {version} 版重新生效。",
   settings_take_again: "用回这一版",
   settings_soul: "SOUL.md，对这里所有人有效（第 {version} 版）",
+  settings_soul_how: "它写在运行我的机器上的 {file} 里。在那里修改，然后运行“oldfriend reload”；以前的版本都会保留。",
+  settings_soul_none: "我对这里所有人是谁，可以写在单独的文件里：在运行我的机器上写 {file}，然后运行“oldfriend reload”。",
   settings_suggestions: "它的建议",
   settings_suggestions_hint: "你同意之前，什么都不会写入。",
   settings_accept: "接受",
