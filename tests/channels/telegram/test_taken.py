@@ -1,0 +1,73 @@
+"""What Telegram has taken is known at once, and to those who come after a process that died."""
+
+import subprocess
+import sys
+import time
+from os import utime
+from pathlib import Path
+
+from oldfriend.channels.telegram.taken import ENDING, KEPT_S, SLOT, SLOTS, Taken
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from oldfriend.channels.telegram.taken import Taken
+Taken(Path(sys.argv[1])).note("reply/0", 7)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_who_is_killed_leaves_it_to_others(tmp_path: Path) -> None:
+    """Also to somebody who lived and looked before that."""
+    beside = Taken(tmp_path)
+    assert beside.find("reply/0") is None
+    died = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+
+    assert died.returncode < 0
+    assert beside.find("reply/0") == Taken(tmp_path).find("reply/0") == 7
+    assert beside.find("reply/1") is None
+
+
+def test_it_is_known_at_once_without_a_folder_and_without_room(tmp_path: Path) -> None:
+    """Where nothing can be written nothing breaks either."""
+    (tmp_path / "file").touch()
+    for folder in (None, tmp_path / "file"):
+        taken = Taken(folder)
+        taken.note("reply/0", 7)
+
+        assert taken.find("reply/0") == 7
+
+
+def test_only_the_newest_are_kept(tmp_path: Path) -> None:
+    """The file is as large as it was at first; each line can be read."""
+    taken = Taken(tmp_path)
+    for number in range(SLOTS + 5):
+        taken.note(f"reply/{number}", number)
+    taken.close()
+    after = Taken(tmp_path)
+
+    assert [path.stat().st_size for path in tmp_path.iterdir()] == [SLOT * SLOTS]
+    assert [after.find(f"reply/{number}") for number in (0, 4, 5, SLOTS + 4)] == [
+        None, None, 5, SLOTS + 4
+    ]  # fmt: skip
+
+
+def test_files_of_long_ago_are_removed(tmp_path: Path) -> None:
+    """What is in them nobody sends any more; who lives and was silent for long keeps theirs."""
+    old, recent, silent = Taken(tmp_path), Taken(tmp_path), Taken(tmp_path)
+    files: list[Path] = []
+    for each in (old, recent, silent):
+        each.note("reply/0", 7)
+        files += [path for path in tmp_path.iterdir() if path not in files]
+    old.close()
+    recent.close()
+    long_ago = time.time() - KEPT_S - 60
+    for path in (files[0], files[2]):
+        utime(path, (long_ago, long_ago))
+    after = Taken(tmp_path)
+    after.note("reply/1", 8)
+
+    left = set(tmp_path.iterdir())
+    assert {files[1], files[2]} < left
+    assert files[0] not in left
+    assert [path.suffix for path in left] == [ENDING] * 3
