@@ -145,21 +145,32 @@ class Calls(BaseRequest):
         Of those alone that are in the air nobody knows what became of them, should we be killed.
         """
 
+        line = self._find_free() or await self._new()
+
         def heard(answer: Answer) -> None:
             self._note(key, answer)
             place.leave()
 
-        place = await self._one_by_one.enter()
+        place = self._one_by_one.line_up(lambda: line.begin(url, body, heard))
         try:
-            return await self._ask(url, body, heard)
+            await place.has_begun.wait()
+            return await self._answer_on(line)
+        except BaseException:  # cancelled while it stood in line, too
+            line.hang_up()
+            raise
         finally:
             place.leave()
 
-    async def _ask(self, url: str, body: bytes, heard: Heard = unheard) -> Answer:
-        """Ask on a connection; one on which something goes wrong is used no more."""
+    async def _ask(self, url: str, body: bytes) -> Answer:
+        """Ask on a connection."""
         line = self._find_free() or await self._new()
+        line.begin(url, body, unheard)
+        return await self._answer_on(line)
+
+    async def _answer_on(self, line: "Line") -> Answer:
+        """What is answered on a connection; one on which something goes wrong is used no more."""
         try:
-            answer = await line.ask(url, body, heard)
+            answer = await line.answer()
         except BaseException:
             line.hang_up()
             raise
@@ -206,12 +217,16 @@ class Line(asyncio.Protocol):
         is_open = self._transport is not None and not self._transport.is_closing()
         return is_open and self._answer is None and self._http.our_state is h11.IDLE
 
-    async def ask(self, url: str, body: bytes, heard: "Heard") -> Answer:
-        """Send a call, and wait for its answer. Raises OSError, h11.ProtocolError.
+    def begin(self, url: str, body: bytes, heard: Heard) -> None:
+        """Send a call; what goes wrong is raised where its answer is waited for.
 
-        ``heard`` is told of it before anything else happens in this process.
+        ``heard`` is told of that before anything else happens in this process.
         """
-        assert self._transport is not None
+        is_free, transport = self.is_free, self._transport
+        self._answer = asyncio.get_running_loop().create_future()
+        if not is_free or transport is None:
+            self._fail(ConnectionResetError("Telegram has hung up."))
+            return
         parts = urlsplit(url)
         head = h11.Request(
             method="POST", target=parts.path,
@@ -222,9 +237,12 @@ class Line(asyncio.Protocol):
             ],
         )  # fmt: skip
         self._status, self._body, self._heard = 0, bytearray(), heard
-        self._answer = asyncio.get_running_loop().create_future()
         pieces = [self._http.send(each) for each in (head, h11.Data(body), h11.EndOfMessage())]
-        self._transport.write(b"".join(piece for piece in pieces if piece))
+        transport.write(b"".join(piece for piece in pieces if piece))
+
+    async def answer(self) -> Answer:
+        """What is answered to the call that was sent. Raises OSError, h11.ProtocolError."""
+        assert self._answer is not None
         answer = await self._answer
         self._answer = None
         return answer

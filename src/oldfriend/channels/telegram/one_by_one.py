@@ -1,14 +1,15 @@
 """How is what cannot be taken back said one after the other, and nobody made to wait for long?
 
-It does not know what is said.
+It does not know what is said, nor how.
 """
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 
 class OneByOne:
-    """Lets one in at a time; nobody is waited for longer than ``patience_s``.
+    """Lets one begin at a time; nobody is waited for longer than ``patience_s``.
 
     Nobody waits longer than ``longest_s`` for all that came before.
     """
@@ -20,49 +21,64 @@ class OneByOne:
         self._inside: Place | None = None
         self._waiting: deque[Place] = deque()
 
-    async def enter(self) -> "Place":
-        """Wait until nobody is in it, or for long enough; who leaves it again lets others in."""
-        mine = Place(self)
+    def line_up(self, begin: Callable[[], None]) -> "Place":
+        """Begin as soon as nobody is in it, or after long enough.
+
+        At once, in the moment in which whoever was before leaves: a busy process would take long
+        to come to it otherwise.
+        """
+        place = Place(self, begin)
         if self._inside is None:
-            self._let_in(mine)
-            return mine
-        self._waiting.append(mine)
-        impatience = asyncio.get_running_loop().call_later(self._longest_s, mine.is_called.set)
-        try:
-            await mine.is_called.wait()
-        except asyncio.CancelledError:
-            mine.leave()
-            raise
-        finally:
-            impatience.cancel()
-        return mine
+            self._let_in(place)
+        else:
+            self._waiting.append(place)
+            place.impatience = self._later(self._longest_s, place.begin)
+        return place
 
     def leave(self, place: "Place") -> None:
         """Let the next one in, where this one kept others out."""
         if self._inside is not place:
-            place.is_called.set()  # who waited and is gone is passed over
             return
         self._inside = None
         while self._waiting:
             following = self._waiting.popleft()
-            if not following.is_called.is_set():
+            if not (following.has_begun.is_set() or following.is_gone):
                 self._let_in(following)
                 return
 
     def _let_in(self, place: "Place") -> None:
         self._inside = place
-        place.is_called.set()
-        asyncio.get_running_loop().call_later(self._patience_s, place.leave)
+        self._later(self._patience_s, place.make_room)
+        place.begin()
+
+    def _later(self, after_s: float, act: Callable[[], None]) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(after_s, act)
 
 
 class Place:
-    """Where one may be at a time."""
+    """Where one stands, from lining up until all is done."""
 
-    def __init__(self, one_by_one: OneByOne) -> None:
-        """Not taken yet."""
-        self.is_called = asyncio.Event()
+    def __init__(self, one_by_one: OneByOne, begin: Callable[[], None]) -> None:
+        """Nothing has begun."""
+        self.has_begun = asyncio.Event()
+        self.is_gone = False
+        self.impatience: asyncio.TimerHandle | None = None
         self._one_by_one = one_by_one
+        self._begin = begin
+
+    def begin(self) -> None:
+        """Begin, if that has not been done."""
+        if not (self.has_begun.is_set() or self.is_gone):
+            self.has_begun.set()
+            self._begin()
+
+    def make_room(self) -> None:
+        """Let others begin, though this one is not done."""
+        self._one_by_one.leave(self)
 
     def leave(self) -> None:
-        """Be done; a second time nothing happens."""
-        self._one_by_one.leave(self)
+        """Be done, or never begin; a second time nothing happens."""
+        self.is_gone = True
+        if self.impatience is not None:
+            self.impatience.cancel()
+        self.make_room()
