@@ -1,6 +1,7 @@
 """What is believed, shown and set right at the command line."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -180,7 +181,7 @@ def test_the_first_characters_that_are_shown_name_a_belief(told: Call) -> None:
     assert "Lives in Porto." in told("history", name[-8:-3]).stdout
     several = told("memory", "show", name[:4])
     assert several.code == 2
-    assert f"{name[-8:]} (fact)" in several.stderr
+    assert re.search(r"is the id of several: ([0-9a-f]{8} \(\w+\)(, |\.)){2,}", several.stderr)
 
 
 def test_consolidating_names_what_was_read_and_undoing_what_it_takes_out(call: Call) -> None:

@@ -157,7 +157,8 @@ def recount(thinking: Deliberation, claim: Claim, values: Sequence[Known]) -> No
     if is_over(thinking, claim):
         held = min([held, *(since(each) - 1 for each in live(values))])
     past = [each for each in values if each.memory.ended_at is not None]
-    if twin := with_value([each for each in past if held_at(each, held)], claim.value):
+    same = [each for each in past if held_at(each, held) or ends_with(each, claim)]
+    if twin := with_value(same, claim.value):
         thinking.bear(twin, claim)
         return
     earlier = [each for each in values if since(each) <= held]
@@ -198,6 +199,11 @@ def reach_back(thinking: Deliberation, known: Known, claim: Claim, values: Seque
 def held_at(known: Known, at: Micros) -> bool:
     """Whether a value of before held at a moment."""
     return since(known) <= at < (known.memory.holds_until or at + 1)
+
+
+def ends_with(known: Known, claim: Claim) -> bool:
+    """Whether a value of before is told to have ended when it is known to have: the same, again."""
+    return claim.holds_until is not None and known.memory.holds_until == claim.holds_until
 
 
 def strengthen(thinking: Deliberation, known: Known, claim: Claim) -> None:
