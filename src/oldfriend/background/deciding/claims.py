@@ -17,7 +17,7 @@ from oldfriend.background.deciding.happenings import (
 from oldfriend.background.deciding.joining import known_under
 from oldfriend.background.deciding.names import decide_name, decide_sameness
 from oldfriend.background.deciding.opinions import decide_opinion
-from oldfriend.background.deciding.outdating import outdate, outdate_pets
+from oldfriend.background.deciding.outdating import as_lost, outdate, outdate_pets
 from oldfriend.background.deciding.ties import decide_tie, outdate_ties
 from oldfriend.background.extraction import Claim, Extraction
 
@@ -29,7 +29,7 @@ def decide_all(thinking: Deliberation, extraction: Extraction) -> None:
     for sameness in extraction.samenesses:
         decide_sameness(thinking, sameness)
     for told in extraction.claims:
-        claim = as_ending(thinking, told, extraction.claims)
+        claim = as_lost(thinking, as_ending(thinking, told, extraction.claims), extraction.claims)
         if was_rejected(thinking, claim):
             thinking.refused["rejected by the person"] += 1
         else:

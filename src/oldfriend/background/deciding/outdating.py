@@ -55,18 +55,26 @@ def outdate(thinking: Deliberation, claim: Claim) -> None:
         thinking.end(each, "superseded", "superseded", claim, until=claim.holds_from or heard_at)
 
 
+def as_lost(thinking: Deliberation, claim: Claim, told: Sequence[Claim]) -> Claim:
+    """What says that a pet is there, as it is known where the same talk tells of its death."""
+    if claim.kind != "fact" or not claim.key.endswith(RELATION) or claim.holds_until is not None:
+        return claim
+    name = folded(claim.key.removesuffix(RELATION))
+    for each in told:
+        pet = lost_pet(thinking, each)
+        if pet is not None and name in names_of(pet):
+            return replace(claim, holds_until=each.happened_at)
+    return claim
+
+
 def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
     """End that somebody has a pet that has died, as an event tells, which keeps what it ended."""
-    died = LOST.get(thinking.language_of(claim))
-    if claim.kind != "event" or claim.impact >= 0 or died is None or not died.search(claim.text):
-        return
-    event = nearest(thinking, claim, thinking.live("event"))
-    named = map(thinking.entities.get, thinking.named_in(claim))
-    pets = [each for each in named if each is not None and each.kind == "pet"]
-    if event is None or len(pets) != 1:
+    pet = lost_pet(thinking, claim)
+    event = None if pet is None else nearest(thinking, claim, thinking.live("event"))
+    if pet is None or event is None:
         return
     heard_at = thinking.heard_at(claim)
-    over = [each for each in of_pet(thinking, pets[0]) if last_word(each) <= heard_at]
+    over = [each for each in of_pet(thinking, pet) if last_word(each) <= heard_at]
     links = (Relation(kind="supersedes", other=each.memory.id) for each in over)
     relations = tuple(dict.fromkeys((*event.memory.relations, *links)))
     thinking.change(event, replace(event.memory, relations=relations), "revised")
@@ -74,9 +82,24 @@ def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
         thinking.end(each, "superseded", "superseded", claim, until=event.memory.happened_at)
 
 
+def lost_pet(thinking: Deliberation, claim: Claim) -> Entity | None:
+    """The pet of whose death an event tells."""
+    died = LOST.get(thinking.language_of(claim))
+    if claim.kind != "event" or claim.impact >= 0 or died is None or not died.search(claim.text):
+        return None
+    named = map(thinking.entities.get, thinking.named_in(claim))
+    pets = [each for each in named if each is not None and each.kind == "pet"]
+    return pets[0] if len(pets) == 1 else None
+
+
+def names_of(entity: Entity) -> set[str]:
+    """By which somebody is known, as they are compared."""
+    return {folded(name) for name in (entity.name, *entity.aliases)}
+
+
 def of_pet(thinking: Deliberation, pet: Entity) -> Iterator[Known]:
     """What says that a pet is there, by its name; and without, where there is no other such."""
-    names = {folded(name) for name in (pet.name, *pet.aliases)}
+    names = names_of(pet)
     facts = [each for each in thinking.live("fact") if each.memory.key.endswith(RELATION)]
     own = [each for each in facts if folded(each.memory.key.removesuffix(RELATION)) in names]
     others = [each for each in facts if each not in own]
