@@ -64,11 +64,11 @@ async def acquaint(
     tx: Transaction, shelf: Shelf, person: Person, text: str, *, now: Micros
 ) -> Acquaintance:
     """What is known of a person who says this; ties are those of the time that is asked about."""
-    fits = fitting_ties(text, person, now=now)
     summaries = tuple(await list_summaries(tx, person.id))
     beliefs = await shelf.beliefs_of(tx, person.id)
     named = beliefs.named_in(text)[:MOST_NAMED]
     sure = [each for each in named if each.status != "uncertain"]
+    fits = fitting_ties(text, person, now=now) if sure else holds_now
     return Acquaintance(
         soul=await soul_text(tx),
         blocks=tuple(await list_blocks(tx, person.id)),
