@@ -259,3 +259,34 @@ async def test_who_is_not_answered_keeps_nobody_waiting() -> None:
 
     assert taken_s < 2 * PATIENCE_S
     assert len(far.noted) == 20
+
+
+async def test_who_is_cancelled_in_line_says_nothing() -> None:
+    """All at once, as when a worker has lost its lanes: nothing goes out that nobody notes."""
+    async with a_server(*[answer_late] * 80) as (far, calls), asyncio.TaskGroup() as everybody:
+        tasks = [
+            everybody.create_task(call(far, calls, **calls.marks(f"k{number}")))
+            for number in range(50)
+        ]
+        await asyncio.sleep(0.25)
+        for each in tasks:
+            each.cancel()
+        await asyncio.sleep(0.5)
+
+    assert len(far.calls) <= len(far.noted) + 1  # the one in the air
+
+
+async def test_whoever_says_nothing_is_not_kept_by_those_who_stand_in_line() -> None:
+    """Updates are fetched while many replies wait."""
+    async with a_server(*[answer_late] * 120) as (far, calls), asyncio.TaskGroup() as everybody:
+        tasks = [
+            everybody.create_task(call(far, calls, **calls.marks(f"k{number}")))
+            for number in range(AT_ONCE + 20)
+        ]
+        await asyncio.sleep(0.05)
+        await call(far, calls)
+        before = len(far.noted)
+        for each in tasks:
+            each.cancel()
+
+    assert before < AT_ONCE // 2

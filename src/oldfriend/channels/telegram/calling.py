@@ -131,7 +131,7 @@ class Calls(BaseRequest):
         body = urlencode(fields).encode()
         longest_s = read_timeout if isinstance(read_timeout, int | float) else CALL_S
         try:
-            async with asyncio.timeout(longest_s), self._room:
+            async with asyncio.timeout(longest_s):
                 answer = await (self._ask(url, body) if key is None else self._say(url, body, key))
         except TimeoutError as error:
             raise TimedOut from error
@@ -144,28 +144,36 @@ class Calls(BaseRequest):
 
         Of those alone that are in the air nobody knows what became of them, should we be killed.
         """
-
-        line = self._find_free() or await self._new()
+        line: Line | None = None
 
         def heard(answer: Answer) -> None:
             self._note(key, answer)
             place.leave()
 
-        place = self._one_by_one.line_up(lambda: line.begin(url, body, heard))
+        def begin_at_once() -> None:
+            nonlocal line
+            if (line := self._find_free()) is not None:
+                line.begin(url, body, heard)
+
+        place = self._one_by_one.line_up(begin_at_once)
         try:
-            await place.has_begun.wait()
+            await place.is_called.wait()
+            if line is None:
+                return await self._ask(url, body, heard)
             return await self._answer_on(line)
-        except BaseException:  # cancelled while it stood in line, too
-            line.hang_up()
+        except BaseException:  # cancelled in the moment in which it was called, too
+            if line is not None:
+                line.hang_up()
             raise
         finally:
-            place.leave()
+            place.give_up()
 
-    async def _ask(self, url: str, body: bytes) -> Answer:
-        """Ask on a connection."""
-        line = self._find_free() or await self._new()
-        line.begin(url, body, unheard)
-        return await self._answer_on(line)
+    async def _ask(self, url: str, body: bytes, heard: Heard = unheard) -> Answer:
+        """Ask on a connection, where there are not too many already."""
+        async with self._room:
+            line = self._find_free() or await self._new()
+            line.begin(url, body, heard)
+            return await self._answer_on(line)
 
     async def _answer_on(self, line: "Line") -> Answer:
         """What is answered on a connection; one on which something goes wrong is used no more."""
@@ -248,7 +256,8 @@ class Line(asyncio.Protocol):
         return answer
 
     def hang_up(self) -> None:
-        """Close it at once."""
+        """Close it at once: nobody waits for an answer any more."""
+        self._answer = None
         if self._transport is not None:
             self._transport.abort()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class OneByOne:
-    """Lets one begin at a time; nobody is waited for longer than ``patience_s``.
+    """Lets one in at a time; nobody is waited for longer than ``patience_s``.
 
     Nobody waits longer than ``longest_s`` for all that came before.
     """
@@ -21,18 +21,18 @@ class OneByOne:
         self._inside: Place | None = None
         self._waiting: deque[Place] = deque()
 
-    def line_up(self, begin: Callable[[], None]) -> "Place":
-        """Begin as soon as nobody is in it, or after long enough.
+    def line_up(self, call: Callable[[], None]) -> "Place":
+        """Be called as soon as nobody is in it, or after long enough.
 
-        At once, in the moment in which whoever was before leaves: a busy process would take long
-        to come to it otherwise.
+        In the very moment in which whoever was before leaves: a busy process would take long to
+        come to it otherwise.
         """
-        place = Place(self, begin)
+        place = Place(self, call)
         if self._inside is None:
             self._let_in(place)
         else:
             self._waiting.append(place)
-            place.impatience = self._later(self._longest_s, place.begin)
+            place.impatience = self._later(self._longest_s, place.call)
         return place
 
     def leave(self, place: "Place") -> None:
@@ -42,14 +42,14 @@ class OneByOne:
         self._inside = None
         while self._waiting:
             following = self._waiting.popleft()
-            if not (following.has_begun.is_set() or following.is_gone):
+            if not (following.is_called.is_set() or following.is_gone):
                 self._let_in(following)
                 return
 
     def _let_in(self, place: "Place") -> None:
         self._inside = place
-        self._later(self._patience_s, place.make_room)
-        place.begin()
+        self._later(self._patience_s, place.leave)
+        place.call()
 
     def _later(self, after_s: float, act: Callable[[], None]) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(after_s, act)
@@ -58,27 +58,27 @@ class OneByOne:
 class Place:
     """Where one stands, from lining up until all is done."""
 
-    def __init__(self, one_by_one: OneByOne, begin: Callable[[], None]) -> None:
-        """Nothing has begun."""
-        self.has_begun = asyncio.Event()
+    def __init__(self, one_by_one: OneByOne, call: Callable[[], None]) -> None:
+        """Not called yet."""
+        self.is_called = asyncio.Event()
         self.is_gone = False
         self.impatience: asyncio.TimerHandle | None = None
         self._one_by_one = one_by_one
-        self._begin = begin
+        self._call = call
 
-    def begin(self) -> None:
-        """Begin, if that has not been done."""
-        if not (self.has_begun.is_set() or self.is_gone):
-            self.has_begun.set()
-            self._begin()
-
-    def make_room(self) -> None:
-        """Let others begin, though this one is not done."""
-        self._one_by_one.leave(self)
+    def call(self) -> None:
+        """Call who stands there, if that has not been done and they are there still."""
+        if not (self.is_called.is_set() or self.is_gone):
+            self.is_called.set()
+            self._call()
 
     def leave(self) -> None:
-        """Be done, or never begin; a second time nothing happens."""
+        """Let the next one in at once; a second time nothing happens."""
+        self._one_by_one.leave(self)
+
+    def give_up(self) -> None:
+        """Be gone, called or not; the next is let in once all have left that leave together."""
         self.is_gone = True
         if self.impatience is not None:
             self.impatience.cancel()
-        self.make_room()
+        asyncio.get_running_loop().call_soon(self.leave)
