@@ -9,6 +9,7 @@ import pytest
 
 from oldfriend.app import embedding
 from oldfriend.app.accepting import Line, Said, accept, stop
+from oldfriend.app.answering import work_on
 from oldfriend.app.believing.correcting import edit
 from oldfriend.app.embedding import embed_beliefs, embed_missing, make_up
 from oldfriend.app.house import House
@@ -153,3 +154,30 @@ async def work_off_agenda(house: House) -> None:
     """Do all jobs that are due."""
     while (claim := await claim_next(house, "agenda")) is not None:
         await do_jobs(house, claim, asyncio.Event())
+
+
+async def test_what_a_turn_leaves_without_a_vector_while_others_are_embedded_gets_one(
+    house: House, line: Line, say: Say
+) -> None:
+    """Whoever is at it has passed it over, for then its turn was to embed it."""
+    await say("I have bought a boat.")
+    await accept(house, line, Said(text="It is a red one."), to_answer=False)
+
+    @dataclass
+    class Meanwhile(CountingEmbedder):
+        """One that fails for the turn that is answered while it is at something else."""
+
+        was_answered: bool = False
+
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            if not self.was_answered:
+                self.was_answered = True
+                failing = replace(house, embedder=CountingEmbedder(calls=0))
+                claim = await claim_next(failing, "inbox")
+                assert claim is not None
+                await work_on(failing, claim)
+            return await super().embed(texts)
+
+    embedder = Meanwhile()
+    await start(replace(house, embedder=embedder))
+    assert embedder.given == ["owner: I have bought a boat.", "owner: It is a red one."]

@@ -11,6 +11,7 @@ from oldfriend.app.choices.sections import TelegramChoice
 from oldfriend.app.courtesy import Courtesy
 from oldfriend.app.forgetting import forget
 from oldfriend.app.house import House
+from oldfriend.app.lines import LARGEST_ALBUM
 from oldfriend.app.pairing import let_go, show_code
 from oldfriend.app.receiving import receive
 from oldfriend.app.showing_forgetting import IN_A_GROUP, remarks_on
@@ -451,3 +452,16 @@ async def test_an_album_is_one_message_for_everybody(town: Town) -> None:
     assert logs[0] == ["The boat.", "The boat.\nHey Oldfriend, remember it."]
     assert logs[1][-1] == "The boat.\nHey Oldfriend, remember it."
     assert reply
+
+
+async def test_words_are_added_to_an_album_whose_first_piece_was_long_ago(town: Town) -> None:
+    """Those that were said to us are not lost to those that come late."""
+    await town.says(BEN, "[photo]", FAMILY, is_read=False, album="x")
+    await town.says(BEN, "Hey Oldfriend, this is the boat.", FAMILY, album="x", is_to_us=True)
+    for _ in range(LARGEST_ALBUM - 1):
+        await town.says(BEN, "And then?", FAMILY)
+    await town.says(BEN, "At noon.", FAMILY, album="x")
+    texts = [m.text for m in await town.log_of(GROUP)]
+
+    assert "Hey Oldfriend, this is the boat.\nAt noon." in texts
+    assert "At noon." not in texts

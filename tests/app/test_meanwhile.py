@@ -220,6 +220,24 @@ async def test_what_a_model_gave_aside_is_forgotten_with_the_words_it_saw(
         assert await answers_of(tx) == [None, None]
 
 
+async def test_a_note_that_was_made_aside_is_forgotten_where_it_was_shown(
+    sitting: Sitting, house: House
+) -> None:
+    """It has another id at home, too."""
+    model = ScriptedModel(["Kept.", "Under the pot."])
+    aside = await go_on_aside(with_models(house, {"main": model}), sitting.line)
+    for text in ("Remember: the key is under the pot", "Where is the key?"):
+        sitting.clock.tick(seconds=60)
+        await answer(aside.house, aside.line, Said(text=text))
+    said = (await bring_home(aside, house, sitting.line))[0]
+    async with house.db.reading() as tx:
+        (note,) = await list_notes(tx, said.person)
+    await forget(house, said.person, Wish(ids=[note.id]))
+
+    async with house.db.reading() as tx:
+        assert (await answers_of(tx))[-1] is None
+
+
 async def answers_of(tx: Transaction) -> list[str | None]:
     """What models gave, as it is kept."""
     rows = await tx.rows("SELECT answer FROM model_call ORDER BY made_at, id")

@@ -7,11 +7,17 @@ import pytest
 
 from oldfriend.app.choices.sections import TelegramChoice
 from oldfriend.app.courtesy import Courtesy
+from oldfriend.app.forgetting import forget
 from oldfriend.app.house import House
+from oldfriend.app.lines import LARGEST_ALBUM
 from oldfriend.app.pairing import show_code
 from oldfriend.app.receiving import receive
 from oldfriend.channels.arriving import Door, Message, Reaction, Removal, Sender, Spot
+from oldfriend.channels.telegram.api import Me
+from oldfriend.channels.telegram.normalising import arriving
+from oldfriend.channels.telegram.polling import Update, in_albums, read
 from oldfriend.domain.messages import Message as Kept
+from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity
 from oldfriend.memory.log import list_messages
 from oldfriend.memory.people import get_companion, list_people
@@ -262,6 +268,62 @@ async def test_an_album_is_one_message_piece_by_piece(house: House, talk: Talk) 
     assert [m.text for m in await log_of(house)] == [
         "[photo]", "Us in Faro,\nat last.\nAnd Miso.", "And another."
     ]  # fmt: skip
+
+
+def forwarded(number: int, caption: str) -> Update:
+    """A piece of an album that Ana passes on, as Telegram tells of it."""
+    message: dict[str, Any] = {
+        "message_id": number, "date": 1_700_000_000, "chat": {"id": 7, "type": "private"},
+        "from": {"id": 7, "first_name": "Ana"}, "photo": [{"file_id": "a"}],
+        "media_group_id": "x", "caption": caption,
+        "forward_origin": {"type": "hidden_user", "sender_user_name": "Ben"},
+    }  # fmt: skip
+    return read({"update_id": number, "message": message})
+
+
+@pytest.mark.parametrize("is_polled", [True, False], ids=["polled", "by webhook"])
+@pytest.mark.parametrize(
+    "captions", [("", "I am allergic to nuts."), ("I am allergic to nuts.", ""),
+                 ("I am", "", "allergic to nuts.")],
+)  # fmt: skip
+async def test_an_album_that_is_passed_on_is_nobody_s_own_word(
+    house: House, talk: Talk, captions: tuple[str, ...], *, is_polled: bool
+) -> None:
+    """Whichever of its pieces has the words, and however they come; they are answered."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    pieces = [forwarded(number, caption) for number, caption in enumerate(captions, start=70)]
+    for each in in_albums(pieces) if is_polled else pieces:
+        what = arriving(each, Me(id=1, name="Oldfriend", username="oldfriend_bot"))
+        assert what is not None
+        await receive(house, what)
+    log = await log_of(house)
+
+    assert " ".join(log[-1].text.split()) == "I am allergic to nuts."
+    assert log[-1].turn is not None
+    assert {m.trust for m in log} == {"outside"}
+
+
+@pytest.mark.parametrize("is_forgotten", [True, False], ids=["forgotten", "long ago"])
+async def test_words_are_added_to_an_album_whose_first_piece_is_gone(
+    house: House, talk: Talk, *, is_forgotten: bool
+) -> None:
+    """Those that came before are not lost to those that come late."""
+    _, code = await show_code(house, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "[photo]", is_read=False, album="x")
+    first = (await log_of(house))[0]
+    await talk.says(ANA, "Us in Faro.", album="x")
+    if is_forgotten:
+        await forget(house, first.person, Wish(ids=(first.id,)))
+    else:
+        for _ in range(LARGEST_ALBUM - 1):
+            await talk.says(ANA, "And then?")
+    await talk.says(ANA, "And Miso.", album="x")
+
+    texts = [m.text for m in await log_of(house)]
+    assert "Us in Faro.\nAnd Miso." in texts
+    assert "And Miso." not in texts
 
 
 async def test_words_below_a_picture_can_be_put_otherwise(house: House, talk: Talk) -> None:

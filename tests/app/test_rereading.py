@@ -5,12 +5,16 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 
+import pytest
+
 from oldfriend.app.accepting import Line, Said
 from oldfriend.app.answering import answer
 from oldfriend.app.believing.looking import list_beliefs
 from oldfriend.app.catching_up import catch_up, read_planned
 from oldfriend.app.forming.rereading import plan_rereading, what_rules_read
+from oldfriend.app.forming.tending import read, tend
 from oldfriend.app.house import House, Step
+from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.memories import Memory
 from oldfriend.evals.roles import with_models
 from oldfriend.llm.model import Request
@@ -91,3 +95,18 @@ async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_ag
         (segment,) = await list_segments(tx, line.person.id)
     assert (segment.author, segment.generation) == ("extract/3", 2)
     assert len(asked) == 1
+
+
+async def test_an_answer_that_makes_no_sense_is_asked_for_again(house: House, line: Line) -> None:
+    """It was kept as what was given; only what can be read is used once more."""
+    await answer(house, line, Said(text=HOME))
+    answers = ["no json", "none either", json.dumps(READ_BY_MODEL)]
+    house = with_models(house, {"small": ScriptedModel(answers)})
+    await tend(house, line.person.id, because="asked")
+    async with house.db.reading() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+    with pytest.raises(BrokenOutput):
+        await read(house, line.person.id, segment.id)
+
+    assert await read(house, line.person.id, segment.id) is not None
+    assert len(await home_of(house, line)) == 1

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from oldfriend.app import showing_live
-from oldfriend.app.accepting import Line, Said, accept
+from oldfriend.app.accepting import Line, Said, accept, stop
 from oldfriend.app.answering import answer, work_on
 from oldfriend.app.house import House, Step
 from oldfriend.app.working import work
 from oldfriend.domain.errors import NotDelivered
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.queues.lanes import claim
-from tests.app.test_lanes_of_turns import with_model, work_until
+from tests.app.test_lanes_of_turns import letters_in, log_of, with_model, work_until
 from tests.clock import FrozenClock
 from tests.fakes.platform import Mute
 
@@ -29,6 +29,7 @@ class Screen(Mute):
     is_placing: bool = False
     seen: list[str] = field(default_factory=list)
     shown: str | None = None
+    left: str | None = None  # what somebody has placed who died before they could note it
     places: bool = False  # what is shown is a message, which becomes the reply
     took_s: float = 0.0
     sent: list[str] = field(default_factory=list)
@@ -59,7 +60,7 @@ class Screen(Mute):
 
     def glimpse(self, address: str, *, key: str, shown: str | None = None) -> "Screen":
         """It shows it itself."""
-        self.shown = shown
+        self.shown = shown or self.left
         return self
 
     async def show(self, text: str) -> None:
@@ -206,3 +207,39 @@ async def test_who_answers_it_anew_goes_on_in_the_same_message(
     assert list(half) == ["placed:0"]
     assert screen.placed == {"placed:0": "The sea was calm and we swam far out."}
     assert screen.sent == []
+
+
+async def test_a_quick_answer_goes_on_in_what_was_left_half(house: House, line: Line) -> None:
+    """Too quick to be shown, after somebody who died before they could note the message."""
+    screen = Screen(places=True, left="placed:0", placed={"placed:0": "The sea"})
+    quick = Scripted(text="The sea was calm.")
+    here = house_with(house, line, screen, quick)
+    await accept(here, line, Said(text="Tell me."), to_answer=False)
+    await work_until(here, lambda: bool(screen.sent) or "calm." in screen.placed["placed:0"])
+
+    assert screen.placed == {"placed:0": "The sea was calm."}
+    assert screen.sent == []
+
+
+async def test_a_stop_does_not_wait_for_a_message_that_is_being_placed(
+    house: House, line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing will be sent that could be sent twice."""
+    monkeypatch.setattr(showing_live, "AT_ONCE_S", 0.1)
+    screen = Screen(places=True, took_s=20.0)
+    here = house_with(house, line, screen, Scripted(text="The sea was calm.", pause_s=5.0))
+    accepted = await accept(here, line, Said(text="Tell me."), to_answer=False)
+    assert accepted is not None
+    stopping = asyncio.Event()
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(work(here, stopping=stopping))
+        while not screen.is_placing:
+            await asyncio.sleep(0.05)
+        await stop(here, line, accepted.message.id)
+        while await letters_in(here):
+            await asyncio.sleep(0.05)
+        stopping.set()
+
+    assert [role for role, _ in await log_of(house, line)] == ["person", "marker"]
+    assert screen.sent == []
+    assert not screen.is_placing

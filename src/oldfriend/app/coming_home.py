@@ -65,12 +65,13 @@ async def come_back(
     ours = {*(each.id for each in told), *(each.object for each in changes)}
     taken_back = await resting_on_forgotten(road, unknown, calls, ours, rewritten=rewritten)
     written = await write_again(road.new, house, road.line, unknown, taken_back, now=now)
+    names: dict[str, str] = {before: message.id for before, message in written.items()}
+    names |= await learn_again(road.new, changes, written, now=now)
     for turn in turns_of(unknown):
         receipt = await find_receipt(road.old, road.person, turn)
         if receipt is not None and turn not in taken_back:
-            await write_receipt_again(road.new, road.line, receipt, written)
-    await learn_again(road.new, changes, written, now=now)
-    await write_calls_again(road, calls, written, taken_back)
+            await write_receipt_again(road.new, receipt, written, names)
+    await write_calls_again(road, calls, names, taken_back)
     await follow_up(road.old, road.new, house, written, now=now)
     return list(written.values())
 
@@ -145,33 +146,37 @@ async def write_again(
 
 
 async def write_receipt_again(
-    tx: Transaction, line: Line, receipt: Receipt, written: Mapping[MessageId, Message]
-) -> None:
-    """Write why a reply was given, about the messages as they are called now, and what is kept."""
+    tx: Transaction, receipt: Receipt, written: Mapping[MessageId, Message],
+    names: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Write why a reply was given, about things as they are called now, and what is kept."""
     asked, replied = written[receipt.asked], written[receipt.replied]
     items: list[ReceiptItem] = []
     for item in receipt.items:
-        message = written.get(MessageId(item.object))
-        if message is not None:
-            items.append(replace(item, object=message.id))
-        elif await all_are_kept(tx, line.person.id, [item.object]):
-            items.append(item)
+        name = names.get(item.object)
+        if name is not None or await all_are_kept(tx, asked.person, [item.object]):
+            items.append(replace(item, object=name or item.object))
     again = replace(
-        receipt, person=line.person.id, asked=asked.id, asked_seq=asked.seq, replied=replied.id,
+        receipt, person=asked.person, asked=asked.id, asked_seq=asked.seq, replied=replied.id,
         items=tuple(items),
     )  # fmt: skip
     await write_receipt(tx, again)
 
 
 async def learn_again(
-    tx: Transaction, changes: Sequence[Change], written: dict[MessageId, Message], *, now: Micros
-) -> None:
-    """Keep the notes that were made; all else is learned when the talk is read."""
+    tx: Transaction, changes: Sequence[Change], written: Mapping[MessageId, Message], *, now: Micros
+) -> dict[str, str]:
+    """Keep the notes that were made, by what each is called now; all else is learned by reading."""
+    names: dict[str, str] = {}
     for each in changes:
         sources = [written[cause.message] for cause in each.causes if cause.message in written]
         if isinstance(each.after, Memory) and each.after.kind == "note" and each.op == "learned":
             for source in sources:
-                await learn_note(tx, each.after.text, source=source, author=each.author, now=now)
+                note = await learn_note(
+                    tx, each.after.text, source=source, author=each.author, now=now
+                )
+                names[each.object] = note.id
+    return names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,13 +204,12 @@ async def calls_of(road: Road, turns: Sequence[TurnId]) -> Calls:
 
 
 async def write_calls_again(
-    road: Road, calls: Calls, written: Mapping[MessageId, Message], taken_back: Collection[TurnId]
+    road: Road, calls: Calls, names: Mapping[str, str], taken_back: Collection[TurnId]
 ) -> None:
     """Keep what was asked meanwhile, and what it has cost, with the ids that messages have now.
 
     Else what is forgotten later would not be found in it.
     """
-    names: dict[str, str] = {before: message.id for before, message in written.items()}
     for table, rows in calls.tables.values():
         for row in rows:
             row["person"] = road.line.person.id

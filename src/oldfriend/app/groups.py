@@ -25,6 +25,7 @@ from oldfriend.app.house import House
 from oldfriend.app.lines import (
     find_said,
     in_its_album,
+    kept_of_words,
     key_of_words,
     line_to,
     make_line,
@@ -188,7 +189,7 @@ async def take_edit(tx: Transaction, house: House, here: Here, line: Line, said:
     if before is None or before.text == messages.storable(said.text) or is_heard(before.details):
         return
     if said.is_to_us and before.turn is None and line.person.id == here.group.id:
-        words = as_heard(house, here, line, said, {**before.details, **said.details})
+        words = as_heard(house, here, line, said, {**kept_of_words(before), **said.details})
         await write_down(tx, house, line, replace(words, key=key_of_words(said)))
         return
     edited = await reword(tx, house, line.person.id, before.id, said.text)

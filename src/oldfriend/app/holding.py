@@ -78,7 +78,7 @@ class Hold:
             try:
                 await self._beat()
                 if turn is not None:
-                    await self._refuse_stopped(turn)
+                    await refuse_stopped(self._house, self.claim, turn)
             except StoreError as error:
                 if self._age_s() > limits.lease_s:
                     raise LeaseLost(f"{self.claim.lane} could not be held.") from error
@@ -88,14 +88,16 @@ class Hold:
             async with self._house.db.writing() as tx:
                 await self.keep(tx)
 
-    async def _refuse_stopped(self, turn: TurnId) -> None:
-        async with self._house.db.reading() as tx:
-            notices = await list_notices(tx, self.claim.lane, turn)
-        if any(word_of(notice).kind == "stop" for notice in notices):
-            raise TurnStopped("The person said stop.")
-
     def _is_stale(self) -> bool:
         return self._age_s() >= self._house.settings.limits.heartbeat_s
 
     def _age_s(self) -> float:
         return asyncio.get_running_loop().time() - self._extended_at
+
+
+async def refuse_stopped(house: House, claim: Claim, turn: TurnId) -> None:
+    """Raise TurnStopped where the person does not want a turn any more."""
+    async with house.db.reading() as tx:
+        notices = await list_notices(tx, claim.lane, turn)
+    if any(word_of(notice).kind == "stop" for notice in notices):
+        raise TurnStopped("The person said stop.")

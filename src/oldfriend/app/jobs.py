@@ -42,7 +42,7 @@ from oldfriend.memory.people import list_people
 from oldfriend.queues.agenda import Job, job_of, put_job
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.inbox import open_turns
-from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
+from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, handed_out, release
 from oldfriend.queues.letters import first_due, last_letters
 
 EMBED = "embed"
@@ -143,8 +143,12 @@ async def plan_sweeping(tx: Transaction, house: House, *, due_at: Micros) -> Non
 
 
 async def plan_embedding(tx: Transaction, *, now: Micros) -> None:
-    """Have what lacks a vector embedded, unless that is waiting to be done already."""
-    if await first_due(tx, "agenda", EMBED) is None:
+    """Have what lacks a vector embedded, unless that is waiting to be done already.
+
+    Whoever is at it just now may have passed over what lacks one only since.
+    """
+    begun = await handed_out(tx, "agenda", EMBED)
+    if not any(each.seq > begun for each in await last_letters(tx, "agenda", EMBED)):
         await put_job(tx, EMBED, Job(name=EMBED), person=None, now=now)
 
 

@@ -93,6 +93,12 @@ def kept_of_album(said: Message) -> dict[str, str]:
     return {ALBUM: said.album, WORDS: "yes" if said.is_read else "no"}
 
 
+def kept_of_words(before: messages.Message) -> dict[str, str]:
+    """By what words are known that were put below something without any, of an album that too."""
+    words = {WORDS: "yes"} if ALBUM in before.details else {}
+    return {**before.details, **words}
+
+
 async def replied_to(tx: Transaction, line: Line, said: Message) -> dict[str, str]:
     """To which message of ours or theirs this is a reply, or which words, where that is known."""
     meant = None

@@ -5,6 +5,7 @@ nothing is kept but that they have written. It does not know which platform it i
 """
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from oldfriend.app.accepting import Line, Said, accept, edit, keep
@@ -15,6 +16,7 @@ from oldfriend.app.lines import (
     LOOKED_BACK,
     find_said,
     in_its_album,
+    kept_of_words,
     key_of_words,
     line_to,
     message_of,
@@ -152,8 +154,7 @@ async def take_edit(
     if before.turn is not None:
         await edit(house, line, before.id, said.text)
     else:  # there was nothing in it to be answered, and there is now
-        key = key_of_words(said)
-        words = Said(text=said.text, at=said.at, key=key, details=before.details)
+        words = replace(said_by(said, kept_of_words(before)), key=key_of_words(said))
         await accept(house, line, words, to_answer=False)
 
 

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
+from oldfriend.app.holding import refuse_stopped
 from oldfriend.app.house import House
 from oldfriend.channels.channel import Glimpse
 from oldfriend.domain.errors import (
@@ -16,11 +17,12 @@ from oldfriend.domain.errors import (
     NotDelivered,
     PlaceMoved,
     StoreError,
+    TurnStopped,
     Undeliverable,
 )
 from oldfriend.domain.letters import Claim, Letter
 from oldfriend.memory.people import get_chat
-from oldfriend.queues.inbox import find_shown, note_shown
+from oldfriend.queues.inbox import find_shown, note_shown, word_of
 from oldfriend.queues.lanes import check
 from oldfriend.turn.outcome import Utterance
 
@@ -37,14 +39,15 @@ class Live:
     """A reply that is being written, shown piece by piece in its place."""
 
     def __init__(
-        self, house: House, claim: Claim, turn: tuple[Letter, ...], glimpse: Glimpse
-    ) -> None:
-        """Nothing is written yet."""
+        self, house: House, claim: Claim, turn: tuple[Letter, ...], glimpse: Glimpse, *,
+        noted: str | None,
+    ) -> None:  # fmt: skip
+        """Nothing is written yet; ``noted``: the key of the message that is known to show it."""
         self._house = house
         self._claim = claim
         self._turn = turn
         self._glimpse = glimpse
-        self._noted = glimpse.shown
+        self._noted = noted
         self._is_over = False
         self._text = ""
 
@@ -55,7 +58,8 @@ class Live:
     async def during(self, work: Coroutine[Any, Any, T]) -> T:
         """Show it for as long as some work lasts; what comes of that.
 
-        A message that is on its way then is waited for, so that it is not sent once more.
+        A message that is on its way then is waited for, so that it is not sent once more; after a
+        stop nothing will be sent, and it is cut off.
         """
         try:
             async with asyncio.TaskGroup() as both:
@@ -64,7 +68,8 @@ class Live:
                     done = await work
                 finally:  # before the group hears of an error, which would cut the showing off
                     self._is_over = True
-                    if self._glimpse.is_placing or self._glimpse.shown != self._noted:
+                    is_on_its_way = self._glimpse.is_placing or not self._is_noted
+                    if is_on_its_way and not await self._is_stopped():
                         await asyncio.wait({showing})
                     showing.cancel()
         except BaseExceptionGroup as group:
@@ -95,12 +100,32 @@ class Live:
                 await self._glimpse.show(self._text)
             finally:
                 patience.cancel()
-        if (shown := self._glimpse.shown) is not None and shown != self._noted:
+        if not self._is_noted:
             self._house.reached("shown")
-            async with self._house.db.writing() as tx:
-                await check(tx, self._claim)
-                await note_shown(tx, self._turn, shown)
-            self._noted = shown
+            await self.note()
+
+    async def note(self) -> None:
+        """Note which message shows it, where one does and nobody knows. Raises LeaseLost."""
+        if (shown := self._glimpse.shown) is None or self._is_noted:
+            return
+        async with self._house.db.writing() as tx:
+            await check(tx, self._claim)
+            await note_shown(tx, self._turn, shown)
+        self._noted = shown
+
+    @property
+    def _is_noted(self) -> bool:
+        return self._glimpse.shown == self._noted
+
+    async def _is_stopped(self) -> bool:
+        """Whether nobody wants it any more, as far as that can be known."""
+        try:
+            await refuse_stopped(self._house, self._claim, word_of(self._turn[0]).turn)
+        except TurnStopped:
+            return True
+        except StoreError:
+            return False
+        return False
 
     def _cut_off(self, limit: asyncio.Timeout) -> None:
         """End what only shows; a message that is being placed is waited for."""
@@ -120,6 +145,10 @@ async def live_for(
             chat = await get_chat(tx, said.person.id, said.message.chat)
             shown = await find_shown(tx, turn)
         glimpse = channel.glimpse(chat.address, key=str(said.message.turn), shown=shown)
-    except (StoreError, InvalidInput):
+        if glimpse is None:
+            return None
+        live = Live(house, claim, turn, glimpse, noted=shown)
+        await live.note()  # before it is answered, which may be quicker than any showing
+    except (StoreError, InvalidInput, LeaseLost):
         return None
-    return None if glimpse is None else Live(house, claim, turn, glimpse)
+    return live

@@ -13,7 +13,7 @@ from oldfriend.app.allowance import allowances
 from oldfriend.app.choices.sections import Role
 from oldfriend.app.house import House
 from oldfriend.app.recording import keep_call
-from oldfriend.ledger.calls import Asker, list_completions
+from oldfriend.ledger.calls import Asker, completions_by_request
 from oldfriend.ledger.tools import (
     Kept,
     ToolClass,
@@ -29,6 +29,7 @@ from oldfriend.turn.mind import Limits, Mind
 from oldfriend.turn.outcome import Utterance
 
 NOTHING_GIVEN: Final[Mapping[int, Completion]] = MappingProxyType({})
+NOTHING_GIVEN_FOR: Final[Mapping[str, Completion]] = MappingProxyType({})
 FIRST_OF_JUDGEMENT: Final = 1_000
 """The calls for a reply are numbered from 0, and are fewer."""
 
@@ -71,11 +72,12 @@ def asker_of(said: Utterance) -> Asker:
 def model_for(
     house: House, asker: Asker, role: Role = "main", *, first: int = 0, since: int | None = None,
     given: Mapping[int, Completion] = NOTHING_GIVEN,
+    given_for: Mapping[str, Completion] = NOTHING_GIVEN_FOR,
 ) -> Model | None:  # fmt: skip
     """The model of a role, with every call recorded; None: the companion is offline.
 
     ``first`` is the number of its first call in the turn, ``given`` what the turn was given before
-    it crashed; ``since`` as in ``keep_call``.
+    it crashed, or ``given_for`` the hash of a request; ``since`` as in ``keep_call``.
     """
     make = house.models.get(role)
     if make is None:
@@ -88,7 +90,9 @@ def model_for(
             )
         house.reached("called")
 
-    return Replayed(model=make.chain, given=given, keep=keep, name=make.name, first=first)
+    return Replayed(
+        model=make.chain, given=given, given_for=given_for, keep=keep, name=make.name, first=first
+    )
 
 
 async def background_model(house: House, asker: Asker, role: Role) -> Model | None:
@@ -98,8 +102,8 @@ async def background_model(house: House, asker: Asker, role: Role) -> Model | No
     """
     async with house.db.reading() as tx:
         since = (await revision_of(tx, asker.person)).rewritten
-        given = await list_completions(tx, asker)
-    return model_for(house, asker, role, since=since, given=given)
+        given = await completions_by_request(tx, asker)
+    return model_for(house, asker, role, since=since, given_for=given)
 
 
 async def why_resting(house: House) -> str | None:

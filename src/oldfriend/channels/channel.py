@@ -80,7 +80,8 @@ class Channel(Protocol):
     def glimpse(self, address: str, *, key: str, shown: str | None = None) -> Glimpse | None:
         """A way to show a reply while it is being written; None: there is none.
 
-        ``shown``: the key of the message in which it was being shown before.
+        ``shown``: the key of the message in which it was being shown before. Where there is none,
+        the channel may know of one that was sent and never noted.
         """
 
     async def listen(self, receive: Receive) -> None:

@@ -57,15 +57,36 @@ async def list_completions(tx: Transaction, asker: Asker) -> dict[int, Completio
     By their place in the turn, not by their words: what came to mind may differ by now, and what
     was paid for is used. A turn that answers other versions than before is another turn.
     """
+    rows = await finished_calls(tx, asker)
+    return {step: completion_from(row) for step, _, row in rows}  # the last one counts
+
+
+async def completions_by_request(tx: Transaction, asker: Asker) -> dict[str, Completion]:
+    """The same by the hash of each request: work in the background may ask in another order."""
+    rows = await finished_calls(tx, asker)
+    return {request: completion_from(row) for _, request, row in rows}
+
+
+async def finished_calls(tx: Transaction, asker: Asker) -> list[tuple[int, str, Row]]:
+    """The step, the hash of the request, and what it gave, of each finished call of a turn."""
     rows = await tx.rows(
-        """SELECT step, model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
-           WHERE person = :person AND turn = :turn AND asked = :asked
+        """SELECT step, request, model, answer, tokens_in, tokens_cached, tokens_out, cost
+           FROM model_call WHERE person = :person AND turn = :turn AND asked = :asked
            AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at, id""",
         person=asker.person,
         turn=asker.turn,
         asked=asker.asked,
     )
-    return {row[0]: completion_from(row[1:]) for row in rows}  # the last one counts
+    return [(row[0], row[1], row[2:]) for row in rows]
+
+
+async def set_aside(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+    """Have what was given in a turn not used again, for it made no sense; its cost stays."""
+    await tx.run(
+        "UPDATE model_call SET asked = NULL WHERE person = :person AND turn = :turn",
+        person=person,
+        turn=turn,
+    )
 
 
 async def find_heard(tx: Transaction, person: PersonId, request: str) -> Completion | None:

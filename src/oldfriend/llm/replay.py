@@ -25,6 +25,7 @@ class Replayed:
     given: Mapping[int, Completion]  # before a crash, by the number of the request in the turn
     keep: Keep
     name: str
+    given_for: Mapping[str, Completion] = field(default_factory=dict)  # the same by its hash
     first: int = 0  # the number of its first request; others of the turn have others
     _next: int = field(init=False)
 
@@ -35,11 +36,11 @@ class Replayed:
     async def complete(self, request: Request, say: Say | None = None) -> Completion:
         """What was given before the crash, said again; else what the model gives now."""
         number, self._next = self._next, self._next + 1
-        if (found := self.given.get(number)) is not None:
+        digest = request_hash(request)
+        if (found := self.given.get(number) or self.given_for.get(digest)) is not None:
             if say is not None and found.text:
                 await say(found.text)
             return found
-        digest = request_hash(request)
 
         async def record(call: Call) -> None:
             await self.keep(call, digest, number)

@@ -188,7 +188,8 @@ def answer(recollection: Recollection, book: Phrasebook, zone: str) -> tuple[str
     if any(each.is_asked_for for each in recollection.beliefs):
         return what_is_asked_for(recollection, book, zone)
     if recollection.other_times:
-        return not_known_then(recollection, book, zone)
+        then_or_now = not_known_then if recollection.asks_of_past else known_to_be_over
+        return then_or_now(recollection, book, zone)
     if rewritten := in_place_of_words(recollection):
         return from_beliefs(rewritten, book, zone)
     beliefs = [each for each in recollection.beliefs if may_answer(each, recollection.matter)]
@@ -221,6 +222,25 @@ def what_is_asked_for(
         return "\n\n".join(believed(each, book, zone) for each in values), values
     lines = (with_words(each, book, zone) for each in values)
     return listed(book.say["known"].format(text="").strip(), lines), values
+
+
+def known_to_be_over(
+    recollection: Recollection, book: Phrasebook, zone: str
+) -> tuple[str, Sequence[Thing]]:
+    """What was so until when, where one asks whether it is; and what has ended it, if told."""
+    values = recollection.other_times[:MOST_ASKED_FOR]
+    over = {each.known.memory.id for each in values}
+    ended_by = [
+        each
+        for each in recollection.beliefs
+        if any(link.kind == "supersedes" and link.other in over
+               for link in each.known.memory.relations)
+    ]  # fmt: skip
+    lines = [
+        *(of_another_time(each, book, zone) for each in values),
+        *(with_words(each, book, zone) for each in ended_by),
+    ]
+    return listed(book.say["known"].format(text="").strip(), lines), [*values, *ended_by]
 
 
 def not_known_then(

@@ -84,6 +84,7 @@ class Recollection:
     named: tuple[Entity, ...] = ()  # who is asked about
     matter: Matter | None = None  # what is asked for by its key
     other_times: tuple[Remembered, ...] = ()  # its values, where none held when one asks about
+    asks_of_past: bool = False  # it asks how it was once
     asks_before: bool = False  # it asks of before now, and names no time
     mixed: tuple[Thing, ...] = ()  # both, as they are worth being shown
 
@@ -185,6 +186,7 @@ async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> R
         named=seen.believed.named,
         matter=seen.believed.matter,
         other_times=seen.remembered[hits:],
+        asks_of_past=seen.believed.asks_of_past,
         asks_before=seen.believed.asks_before,
     )
 

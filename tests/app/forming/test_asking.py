@@ -100,6 +100,35 @@ async def test_a_time_of_which_nothing_is_known_is_owned_up_to(
     assert since in told
 
 
+@pytest.mark.parametrize(
+    ("told", "died", "question", "begins", "event"),
+    [
+        (
+            "I have a cat called Miso.", "My cat Miso died last Saturday.", "Do I have a cat?",
+            "As I know it:\n• Until 11 November 2023: Has a cat.",
+            "Cat Miso died. (11 November 2023)",
+        ),
+        (
+            "Tengo un gato que se llama Miso.", "Ayer murió Miso, mi gato.", "¿Tengo un gato?",
+            "Por lo que sé:\n• Hasta el 13 de noviembre de 2023: Tiene un gato.",
+            "Murió Miso, el gato. (13 de noviembre de 2023)",
+        ),
+    ],
+)  # fmt: skip
+async def test_whether_it_is_so_is_answered_with_until_when_it_was(
+    house: House, line: Line, say: Say, clock: FrozenClock, told: str, died: str, question: str,
+    begins: str, event: str,
+) -> None:  # fmt: skip
+    """Who asks of now does not ask how it was then; and what ended it is told, too."""
+    await tell(house, line, [told])
+    clock.tick(minutes=1)
+    await tell(house, line, [died])
+    answered = (await say(question)).reply.text
+
+    assert answered.startswith(begins)
+    assert event in answered
+
+
 async def test_before_is_not_answered_with_what_holds_now(say: Say) -> None:
     """Where nothing is known of before; words that tell of it are quoted."""
     await say("I live in Bath.")

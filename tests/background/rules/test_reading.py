@@ -146,6 +146,32 @@ def test_names_come_with_their_kind_and_nicknames(language, texts, name, kind, a
     assert (named.name, named.kind, named.aliases) == (name, kind, (alias,))
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("我的猫咪咪昨天去世了", "咪咪"), ("我的猫咪咪上个月走了", "咪咪"), ("我家狗旺财今早丢了", "旺财"),
+     ("我妹妹小红下周结婚", "小红")],
+)  # fmt: skip
+def test_no_word_of_time_is_part_of_a_name(text, name):
+    """Nothing stands between them in Chinese."""
+    assert [named.name for named in said(text, language="zh").names] == [name]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Last Saturday I moved to Porto."),
+        ("es", "El sábado pasado me mudé a Sevilla."),
+        ("es", "Me mudé el sábado pasado a Sevilla."),
+        ("fr", "Samedi dernier, j'ai déménagé à Porto."),
+    ],
+)
+def test_a_change_holds_from_the_day_that_leads_in_to_it(language, text):
+    """A day may be named before what happened on it."""
+    (fact,) = [claim for claim in said(text, language=language).claims if claim.kind == "fact"]
+
+    assert fact.holds_from == to_micros(datetime(2025, 5, 3, tzinfo=UTC))
+
+
 def test_what_is_said_about_two_names_is_kept():
     """Whether two names mean one person is the person's to say."""
     one, other = said(

@@ -100,10 +100,39 @@ def test_what_is_so_or_to_come_has_not_happened(language: str, sentence: str) ->
 
 
 @pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("es", "El lunes pasado decí que sí a todo."), ("es", "Ayer tené la puerta bien cerrada."),
+     ("es", "Ayer volvé con la llave a casa.")],
+)  # fmt: skip
+def test_what_is_bidden_has_not_happened(language: str, sentence: str) -> None:
+    """Though some of it ends as what one did oneself."""
+    assert believed(sentence, language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("en", "I love the beer here."), ("es", "Me encanta la cerveza de acá."),
+     ("fr", "J'adore la bière d'ici."), ("de", "Ich liebe das Bier hier."),
+     ("zh", "我喜欢这里的啤酒。")],
+)  # fmt: skip
+def test_what_is_liked_here_is_not_told_by_itself(language: str, sentence: str) -> None:
+    """Read years later, nobody knows where "here" was."""
+    assert believed(sentence, language) == []
+
+
+@pytest.mark.parametrize(
     ("language", "sentence", "day"),
     [("en", "I crashed the car on Saturday.", "2025-05-03"),
      ("de", "Am Montag habe ich eine neue Stelle angefangen.", "2025-05-05"),
-     ("fr", "Samedi on a signé le bail.", "2025-05-03"), ("zh", "我周六把车撞了。", "2025-05-03")],
+     ("fr", "Samedi on a signé le bail.", "2025-05-03"), ("zh", "我周六把车撞了。", "2025-05-03"),
+     ("en", "I moved last Saturday.", "2025-05-03"),
+     ("en", "I moved to Porto last Saturday and today I am tired.", "2025-05-03"),
+     ("en", "Last Saturday my grandmother died.", "2025-05-03"),
+     ("es", "me mudé el sábado pasado", "2025-05-03"),
+     ("es", "Me mudé a Sevilla el sábado pasado, hoy estoy cansada.", "2025-05-03"),
+     ("es", "El sábado pasado murió Miso, mi gato.", "2025-05-03"),
+     ("es", "Ayer murió mi gato Miso.", "2025-05-06"), ("es", "Murió mi abuela ayer.", "2025-05-06"),
+     ("es", "Ayer conseguí trabajo.", "2025-05-06")],
 )  # fmt: skip
 def test_what_happened_on_a_weekday_happened_on_the_last_one(
     language: str, sentence: str, day: str

@@ -1,6 +1,7 @@
 """Telegram as any platform: parts are sent, refusals say whether the place is closed or moved."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -97,6 +98,22 @@ async def test_where_there_are_no_drafts_one_message_is_edited(
     assert world.actions == [(place, "typing")]
     assert len(world.called("sendMessageDraft")) == (place > 0)
     assert len(world.called("editMessageText")) == 4
+
+
+async def test_who_goes_on_after_a_crash_knows_what_was_shown(world: World, tmp_path: Path) -> None:
+    """Before anything is shown, also where nobody came to note it but the one who sent it."""
+    world.group(FAMILY, "Family")
+    died = Telegram(world.token, base_url=world.url, folder=tmp_path)
+    glimpse = died.glimpse(str(FAMILY), key="turn")
+    await glimpse.show("The sea")
+    await died.close()
+    after = Telegram(world.token, base_url=world.url, folder=tmp_path)
+    goes_on = after.glimpse(str(FAMILY), key="turn")
+    another = after.glimpse(str(FAMILY), key="another turn")
+    await after.close()
+
+    assert goes_on.shown == glimpse.shown == f"message:{FAMILY}:{world.shown[0].id}"
+    assert another.shown is None
 
 
 async def test_of_a_long_reply_its_first_part_is_edited(world: World, telegram: Telegram) -> None:

@@ -62,12 +62,29 @@ def test_files_of_long_ago_are_removed(tmp_path: Path) -> None:
     old.close()
     recent.close()
     long_ago = time.time() - KEPT_S - 60
-    for path in (files[0], files[2]):
+    unnamed = tmp_path / f"killed{ENDING}.new"
+    unnamed.touch()
+    for path in (files[0], files[2], unnamed):
         utime(path, (long_ago, long_ago))
     after = Taken(tmp_path)
     after.note("reply/1", 8)
 
     left = set(tmp_path.iterdir())
     assert {files[1], files[2]} < left
-    assert files[0] not in left
+    assert not {files[0], unnamed} & left
     assert [path.suffix for path in left] == [ENDING] * 3
+
+
+def test_a_file_that_is_gone_meanwhile_keeps_nothing_from_being_known(tmp_path: Path) -> None:
+    """Another process removes what is old at the same moment: its name is read, and no more."""
+    left = Taken(tmp_path)
+    left.note("reply/0", 7)
+    left.close()
+    for number in range(8):  # in whichever order the names are read, some come before the file
+        (tmp_path / f"{number}{ENDING}").symlink_to(tmp_path / "gone")
+    mine = Taken(tmp_path)
+    mine.note("reply/1", 8)
+    mine.close()
+    after = Taken(tmp_path)
+
+    assert [after.find("reply/0"), after.find("reply/1")] == [7, 8]

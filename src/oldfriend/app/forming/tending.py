@@ -24,10 +24,10 @@ from oldfriend.background.cutting import (
 from oldfriend.background.merging import merge
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros
-from oldfriend.domain.errors import InvalidInput, ModelError, NotFound
-from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId
+from oldfriend.domain.errors import BrokenOutput, InvalidInput, ModelError, NotFound
+from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId, TurnId
 from oldfriend.domain.people import SESSION_IDLE
-from oldfriend.ledger.calls import Asker
+from oldfriend.ledger.calls import Asker, set_aside
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.expiring import expire_overdue, next_expiry
 from oldfriend.memory.log import get_message
@@ -192,7 +192,12 @@ async def read(
         async with house.db.writing() as tx:
             await lock_person(tx, person)
             segment = await reopen_segment(tx, segment)
-    done = await consolidate(means, segment)
+    try:
+        done = await consolidate(means, segment)
+    except BrokenOutput:
+        async with house.db.writing() as tx:
+            await set_aside(tx, person, TurnId(segment.id))  # else it would be read from it again
+        raise
     async with house.db.writing() as tx:
         now = house.clock()
         await plan_tidying(tx, person, now=now, due_at=now + DAY, since=began - LONGEST_READING)

@@ -22,9 +22,9 @@ from oldfriend.background.thinking import Means
 from oldfriend.background.ticking import tick
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, start_of_day
-from oldfriend.domain.errors import ModelMisconfigured
+from oldfriend.domain.errors import BrokenOutput, ModelMisconfigured
 from oldfriend.domain.ids import PersonId, TurnId
-from oldfriend.ledger.calls import Asker
+from oldfriend.ledger.calls import Asker, set_aside
 from oldfriend.llm.model import Model
 from oldfriend.memory.ticks import (
     TRANSCRIPTS_LAST,
@@ -93,7 +93,12 @@ async def think(house: House, person: PersonId, name: str) -> None:
     """
     if why_not(house) is not None:
         return
-    await THINKING[name](await means_for(house, person), person)
+    try:
+        await THINKING[name](await means_for(house, person), person)
+    except BrokenOutput:
+        async with house.db.writing() as tx:
+            await set_aside(tx, person, TurnId(person))  # else it would be thought from it again
+        raise
 
 
 async def means_for(house: House, person: PersonId) -> Means:

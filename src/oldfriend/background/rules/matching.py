@@ -80,6 +80,8 @@ def _claim(
     is_dated = rule.when in {"past", "dated"} or rule.is_change
     within = found[0] if rule.when == "dated" else rest
     past = past_in(within, message, book) if is_dated else None
+    if is_dated and past is None:
+        past = past_in(led_in_by(sentence, found.start(), book), message, book)
     if rule.when == "dated" and past is None:
         return None
     text = rendered(rule.text, groups, who, due, book)
@@ -106,6 +108,12 @@ def _claim(
         holds_until=_until(rule, past, due),
         due_at=due.at if due and rule.kind != "triple" else None,
     )
+
+
+def led_in_by(sentence: Sentence, place: int, book: RuleBook) -> str:
+    """The words before a statement that only lead to it, as "last Saturday"."""
+    leads = (book.lead.match(sentence.plain, start) for start in sentence.starts if start < place)
+    return next((lead[0] for lead in leads if lead and lead.end() == place), "")
 
 
 def _others_key(who: str, rule: Rule) -> str:

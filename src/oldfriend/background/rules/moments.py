@@ -4,9 +4,10 @@ What has been is read as ``memory.search.dates`` reads it; this adds what is to 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import TypeVar
 
 from oldfriend.background.characters import SIMPLIFIED
 from oldfriend.background.rules.books import RelativeTime, RuleBook, Unit
@@ -14,6 +15,8 @@ from oldfriend.domain.clock import SECOND, Micros, from_micros, to_micros
 from oldfriend.domain.messages import Message
 from oldfriend.memory.search.dates import Grain, Span, spans_in
 from oldfriend.prompts.phrasebook import phrasebook
+
+Named = TypeVar("Named")
 
 _HAN_DAY = re.compile("([二三]?十)?([一二三四五六七八九])?(?=[日号])")
 _HAN_DIGITS = "〇一二三四五六七八九"
@@ -105,16 +108,36 @@ def _is_day_of(named: Days, words: str, book: RuleBook) -> bool:
 
 
 def _counted(words: str, today: date, book: RuleBook, *, is_past: bool) -> Days | None:
-    weekday = next((day for day, said in enumerate(book.weekdays) if said.search(words)), None)
-    for known in book.times:
-        if known.is_past == is_past and (found := known.said.search(words)):
-            ahead = _units_ahead(known, found, book)
-            return None if ahead is None else _from_unit(today, known.unit, ahead, weekday)
+    """The days counted from today; of several that are named, the first."""
+    weekday = _first(enumerate(book.weekdays), words)
+    unit = _first(
+        ((known, known.said) for known in book.times if known.is_past == is_past), words
+    )  # fmt: skip
+    if unit is not None and (weekday is None or not _goes_before(weekday[1], unit)):
+        known, found = unit
+        ahead = _units_ahead(known, found, book)
+        day = weekday and weekday[0]
+        return None if ahead is None else _from_unit(today, known.unit, ahead, day)
     if weekday is None:
         return None
+    day = weekday[0]
     if is_past:
-        return _one_day(today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1))
-    return _one_day(today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1))
+        return _one_day(today - timedelta(days=(today.weekday() - day - 1) % 7 + 1))
+    return _one_day(today + timedelta(days=(day - today.weekday() - 1) % 7 + 1))
+
+
+def _first(
+    ways: Iterable[tuple[Named, re.Pattern[str]]], words: str
+) -> tuple[Named, re.Match[str]] | None:
+    """What is named first, with where; of those that begin there, the first in the book."""
+    found = [(named, match) for named, said in ways if (match := said.search(words))]
+    return min(found, key=lambda each: each[1].start(), default=None)
+
+
+def _goes_before(weekday: re.Match[str], unit: tuple[RelativeTime, re.Match[str]]) -> bool:
+    """Whether a weekday was named before another day; not if it is one of that week."""
+    known, found = unit
+    return known.unit == "day" and weekday.end() <= found.start()
 
 
 def _units_ahead(known: RelativeTime, found: re.Match[str], book: RuleBook) -> int | None:

@@ -194,6 +194,10 @@ class Api:
         with sending():
             return await self._send(address, rendered.visible, None, key)
 
+    def find_taken(self, key: str) -> int | None:
+        """The number of a message that was taken with a key; None: none was, as far as is known."""
+        return self._taken.find(key)
+
     async def _send(self, address: Address, text: str, mode: str | None, key: str) -> int:
         with sending(but=BadRequest if mode else None):
             sent = await self._bot.send_message(

@@ -179,16 +179,16 @@ class TelegramGlimpse:
     """
 
     def __init__(self, api: Api, place: Address, key: str, *, shown: str | None) -> None:
-        """Show nothing yet; or go on in the message that shows it."""
+        """Show nothing yet; or go on in the message that shows it, also where only we know of it."""
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
         self.every_s = DRAFT_S if place.chat > 0 else GROUP_S
-        self.shown = shown
         self.is_placing = False
         self._api = api
         self._place = place
         self._key = f"{place.written} {key}/shown"
+        self.shown = shown if shown is not None else self._find_shown()
         self._number = number or 1
-        self._has_drafts = place.chat > 0 and shown is None
+        self._has_drafts = place.chat > 0 and self.shown is None
         self._typed_at = -TYPING_S
         self._reads = ""
 
@@ -205,6 +205,11 @@ class TelegramGlimpse:
                 await self._api.show_doing(self._place, "typing")
         except Moved as moved:
             raise moved_to(self._place, moved) from moved
+
+    def _find_shown(self) -> str | None:
+        """The key of the message that shows it already, put there by somebody who died then."""
+        number = self._api.find_taken(self._key)
+        return None if number is None else key_of(self._place.chat, number)
 
     async def _show_as_message(self, text: str) -> None:
         """Its first part, which is sent once and edited from then on."""

@@ -66,7 +66,7 @@ class Taken:
     def _made(self, folder: Path) -> int:
         """A file of our own, as large as it will be: room is not looked for when it matters."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for path in folder.glob(f"*{ENDING}"):
+        for path in folder.glob(f"*{ENDING}*"):  # also of those who died before it had its name
             remove_if_old(path)
         new = folder / f"{self._name}.new"
         file = os.open(new, os.O_RDWR | os.O_CREAT, 0o600)
@@ -84,10 +84,11 @@ class Taken:
         """Read what those have noted who live no more; each of them once."""
         if self._folder is None:
             return
-        with suppress(OSError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             for name in os.listdir(self._folder):  # noqa: PTH208 - at each sending, so names only
                 if name.endswith(ENDING) and name not in self._read:
-                    self._read_one(self._folder / name)
+                    with suppress(OSError):  # somebody removes it, and the next one counts as well
+                        self._read_one(self._folder / name)
 
     def _read_one(self, path: Path) -> None:
         """Read a file, unless somebody holds it."""
@@ -116,8 +117,11 @@ def is_held(file: BinaryIO) -> bool:
 
 
 def remove_if_old(path: Path) -> None:
-    """Remove a file of a process that lives no more, once nobody can ask for what is in it."""
-    with path.open("rb") as file:
+    """Remove a file of a process that lives no more, once nobody can ask for what is in it.
+
+    Where that cannot be, or somebody else has done it, it is passed over.
+    """
+    with suppress(OSError), path.open("rb") as file:
         if time.time() - path.stat().st_mtime > KEPT_S and not is_held(file):
             path.unlink(missing_ok=True)
 

@@ -250,7 +250,8 @@ class BeliefIndex:
             hits=tuple(_asked_for_first(values, best, scale)[:k]),
             answerable=max(found.answerable, SURE) if values.told else found.answerable,
             language=found.language, named=named, matter=matter,
-            other_times=tuple(_by_key(values.other_times, scale)), asks_before=times.is_before_now,
+            other_times=tuple(_by_key(values.other_times, scale)),
+            asks_of_past=times.is_past, asks_before=times.is_before_now,
         )  # fmt: skip
 
     def reached(self, named: Sequence[Entity], *, fits: Fits = holds_now) -> tuple[Reached, ...]:
