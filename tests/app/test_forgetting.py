@@ -327,6 +327,26 @@ async def test_what_is_left_is_read_again_and_teaches_nothing_that_was_forgotten
     assert "Porto" in {each.value for each in await known(house, line)}
 
 
+async def test_a_belief_is_not_learned_again_from_words_that_stay(
+    house: House, line: Line, say: Say
+) -> None:
+    """The report does not say that it is nowhere; what else was read from them stays."""
+    await say("I play the cello on Thursdays in an amateur orchestra.")
+    await form(house, line)
+    (cello,) = [each for each in await known(house, line) if each.kind == "fact"]
+    said = await id_of(house, line, "cello")
+    report = await forget(house, line.person.id, Wish(ids=(cello.id,)))
+    kept = {each.text for each in await known(house, line)}
+    async with house.db.writing() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        segment = await reopen_segment(tx, segment)
+    await consolidate(await means_for(house, segment), segment)
+
+    assert (report.is_proved, report.read_from) == (True, (said,))
+    assert {each.text for each in await known(house, line)} == kept != set()
+    assert cello.text not in kept
+
+
 async def test_what_was_forgotten_is_not_read_again_in_other_words(
     house: House, line: Line, say: Say
 ) -> None:

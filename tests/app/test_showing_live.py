@@ -27,6 +27,7 @@ class Screen(Mute):
     quiet_s: float = 0.0
     every_s: float = 0.05
     is_placing: bool = False
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
     seen: list[str] = field(default_factory=list)
     shown: str | None = None
     left: str | None = None  # what somebody has placed who died before they could note it
@@ -71,6 +72,7 @@ class Screen(Mute):
         if self.places and self.shown is None and text:
             key = f"placed:{len(self.placed)}"
             self.placed[key], self.is_placing = text, True
+            self.begun.set()
             try:
                 await asyncio.sleep(self.took_s)  # it stands there; only the answer is late
                 self.shown = key
@@ -233,13 +235,11 @@ async def test_a_stop_does_not_wait_for_a_message_that_is_being_placed(
     stopping = asyncio.Event()
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         group.create_task(work(here, stopping=stopping))
-        while not screen.is_placing:
-            await asyncio.sleep(0.05)
+        await screen.begun.wait()
         await stop(here, line, accepted.message.id)
-        while await letters_in(here):
-            await asyncio.sleep(0.05)
         stopping.set()
 
     assert [role for role, _ in await log_of(house, line)] == ["person", "marker"]
+    assert await letters_in(house) == []
     assert screen.sent == []
     assert not screen.is_placing

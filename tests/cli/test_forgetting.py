@@ -83,6 +83,30 @@ def test_what_stays_is_named_and_why(call: Call) -> None:
     assert any(f"{nurse['text']} (you have decided so yourself)" in line for line in stays)
 
 
+def test_words_that_stay_are_named_where_a_belief_is_forgotten(call: Call) -> None:
+    """With what else was read from them, and what is typed to forget both."""
+    call("say", "I play the cello on Thursdays in an amateur orchestra.")
+    call("consolidate", "--now")
+    told = {each["kind"]: each for each in call("memory", "list", "--json").json}
+    cello, pattern = told["fact"], told["pattern"]
+    said = cello["evidence"][0]["message"]
+    shown = call("forget", cello["id"], "--dry-run").stdout
+    listed = call("forget", cello["id"], "--dry-run", "--json").json
+    done = call("forget", cello["id"], "--yes")
+    command = f"oldfriend forget {said[-8:]} {pattern['id'][-8:]}"
+
+    assert command in shown
+    assert "owner: I play the cello on Thursdays" in shown
+    assert [each["id"] for each in listed["near"]] == listed["read_from"] == [said]
+    assert [each["id"] for each in listed["beside"]] == [pattern["id"]]
+    assert (done.code, "the words it was read from stay" in done.stdout) == (0, True)
+    assert f"To forget these, too: oldfriend forget {said[-8:]}" in done.stdout
+
+    both = call(*command.split()[1:], "--yes", "--json").json
+    assert (both["is_proved"], both["read_from"]) == (True, [])
+    assert call("memory", "list", "--json").json == []
+
+
 def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
     """They stay, and are named."""
     found = call("recall", "hazelnuts", "--json").json[0]

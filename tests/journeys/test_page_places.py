@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.cli.serving import on_any_port, served
-from tests.journeys.browsers import NEEDS_CHROMIUM
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
@@ -48,6 +48,89 @@ def test_the_first_run_keeps_what_is_told_and_each_step_can_be_skipped(
 
     assert "You are Mira, calm and exact." in persona
     assert complaints == []
+
+
+def test_whoever_has_skipped_every_step_is_not_asked_again(
+    browser: Browser, program: Program
+) -> None:
+    """Nothing is told, and nothing said: the first run was gone through all the same."""
+    with served(program), opened(browser, new_link(program)) as (page, _):
+        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("button", name="Begin").click()
+        for _step in range(4):
+            page.get_by_role("button", name="Skip").click()
+        page.get_by_role("button", name="Start talking").click()
+        expect(page.locator(".welcome")).to_be_visible()
+        offers = page.get_by_role("link", name="Set me up first").count()
+        page.reload()
+        expect(page.locator(".welcome")).to_be_visible()
+        offers += page.get_by_role("link", name="Set me up first").count()
+
+    assert offers == 0
+
+
+def test_a_used_link_says_so(browser: Browser, program: Program) -> None:
+    """Another browser comes by it: it does not open, and it is told why."""
+    with served(program):
+        link = new_link(program)
+        with opened(browser, link) as (page, _):
+            expect(page.get_by_label("Say something …")).to_be_visible()
+        with opened(browser, link) as (page, _):
+            expect(page.get_by_role("alert")).to_contain_text("used already")
+        with opened(browser, link.partition("#")[0]) as (page, _):
+            expect(page.get_by_text("oldfriend link")).to_be_visible()
+            told = page.get_by_role("alert").count()
+
+    assert told == 0
+
+
+def test_a_first_hour_finds_its_way(browser: Browser, program: Program) -> None:
+    """What is said is read when one wishes, twice; what is not there yet says why."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        expect(page.locator(".mood")).to_have_text("Mood: calm")
+        read_now = page.get_by_role("button", name="Read it now")
+        expect(read_now).to_have_count(0)
+        for told in ("My cat is called Miso.", "My dog is called Rufus."):
+            say(page, told)
+            read_now.click()
+            expect(page.locator(".learned .belief q", has_text=told).first).to_be_visible()
+            expect(read_now).to_have_count(0)
+        page.get_by_label("Say something …").fill("/forget")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Forget", exact=False).first).to_be_visible()
+        at = page.url
+        page.get_by_role("link", name="Chat").click()
+        expect(page.locator(".mine")).to_have_count(2)
+        page.get_by_role("link", name="Forget", exact=True).click()
+        expect(page).to_have_url(at)
+        page.get_by_role("link", name="Memory", exact=True).click()
+        expect(page.locator(".slider")).to_contain_text("From the second day on")
+
+    assert at.endswith("/forget")
+    assert complaints == []
+
+
+@pytest.mark.parametrize("size", [{"width": 1360, "height": 800}, {"width": 390, "height": 800}])
+def test_only_what_is_shown_scrolls_never_the_page(
+    browser: Browser, program: Program, size: dict[str, int]
+) -> None:
+    """After a long talk the document is as high as the window, in every place."""
+    heights = {}
+    with served(program), opened(browser, new_link(program), viewport=size) as (page, _):
+        origin = page.url.rstrip("/").partition("/#")[0]
+        for number in range(15):
+            say(page, f"Remember that box {number} is in the cellar.")
+        expect(page.locator(".said")).to_have_count(30)
+        field = page.get_by_label("Say something …")
+        spare = field.evaluate("(one) => one.scrollHeight - one.clientHeight")
+        for place in ("", "memory", "people", "days", "bring", "forget", "settings"):
+            page.goto(f"{origin}/{place}")
+            page.locator(".place > *, .said").first.wait_for()
+            page.wait_for_timeout(500)
+            heights[place] = page.evaluate("document.documentElement.scrollHeight")
+
+    assert {place: height for place, height in heights.items() if height > 800} == {}
+    assert spare == 0
 
 
 def test_how_far_a_file_is_goes_on_being_shown_when_the_house_was_lost_for_once(
@@ -120,6 +203,14 @@ def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
 
         page.get_by_role("link", name="Bring & take").click()
         page.get_by_role("button", name="Take it out").click()
+        asked = page.locator(".import .sure")
+        expect(asked).to_contain_text("what I learned from them alone")
+        asked.get_by_role("button", name="Leave it").click()
+        expect(page.locator(".import")).to_contain_text("3 new messages")
+        page.get_by_role("button", name="Take it out").click()
+        asked.get_by_role("button", name="Take it out").click()
+        expect(parcel).to_contain_text("taken out")
+        expect(parcel.get_by_role("link", name="See what I learned")).to_have_count(0)
         expect(page.get_by_role("status").first).to_contain_text("3 messages were taken out")
         with page.expect_download() as taken:
             page.get_by_role("link", name="Save what is mine").click()

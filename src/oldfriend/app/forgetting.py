@@ -77,7 +77,8 @@ class Report:
 
     counts: Mapping[str, int]
     ids: tuple[str, ...]
-    near: tuple[str, ...]  # messages that stay and say nearly the same
+    near: tuple[str, ...]  # messages that stay and say nearly the same, or …
+    read_from: tuple[str, ...]  # … of those: what beliefs that went were read from
     orphans: tuple[str, ...]  # beliefs that were not forgotten
     left: tuple[Left, ...]  # where something still stands; empty: it is gone
     files: int  # that were looked through; none where a server has them
@@ -87,7 +88,10 @@ class Report:
 
     @property
     def is_proved(self) -> bool:
-        """Whether it was looked for everywhere in reach, and is nowhere."""
+        """Whether what was to go was looked for everywhere in reach, and is nowhere.
+
+        What a belief was read from may stay: ``read_from`` says so.
+        """
         return not (self.left or self.stuck)
 
     @property
@@ -257,7 +261,8 @@ def report_of(plan: Foreseen, *, was_in_group: bool) -> Report:
     """What goes, before it is proved."""
     return Report(
         counts=counts_of(plan), ids=tuple(sorted(plan.gone)),
-        near=tuple(each.id for each in plan.near), orphans=tuple(sorted(plan.orphans)),
+        near=tuple(each.id for each in plan.near), read_from=tuple(sorted(plan.read_from)),
+        orphans=tuple(sorted(plan.orphans)),
         left=(), files=0, log_is_empty=False, stuck=(), was_in_group=was_in_group,
     )  # fmt: skip
 

@@ -15,6 +15,8 @@ from oldfriend.memory.forgetting.foreseeing import Foreseen
 from oldfriend.memory.forgetting.holding import Said
 
 MOST_SHOWN: Final = 8
+SHOWN_OF_ID: Final = 8
+"""Characters at the end of an id, by which it is named."""
 COUNTED: Final = {
     "messages": ("message", ""), "memories": ("memory", "memories"),
     "entities": ("name", ""), "summaries": ("summary", "summaries"),
@@ -24,6 +26,10 @@ BEYOND_REACH: Final = (
     "What I cannot take back: what a model's provider or a chat platform keeps of it, exports and "
     "backups that were made of it, what a disk keeps of deleted files, and a reply of mine that "
     "says it in other words."
+)
+WORDS_STAY: Final = (
+    "The belief is gone; the words it was read from stay, and I may quote them. To forget these, "
+    "too: {command}"
 )
 IN_A_GROUP: Final = (
     "Some of it was said in a group. The group, and each member whom I know, keeps what was said "
@@ -60,7 +66,12 @@ def preview_as_text(shown: Preview) -> str:
         *part("This part of the name is said elsewhere and stays; name it, too, to forget it:",
               (f"  {each}" for each in plan.namesakes)),
         *part("These say nearly the same and stay; name them, too, to forget them:",
-              map(said_line, plan.near)),
+              (said_line(each) for each in plan.near if each.id not in plan.read_from)),
+        *part("These words stay, though what goes was read from them:",
+              map(said_line, words_kept(plan))),
+        *part("These beliefs stay, and were read from the same words:",
+              map(line_of, plan.beside.values())),
+        *([f"To forget these, too: {command_for(plan)}"] if plan.read_from else []),
         *exposed_lines(shown),
     ])  # fmt: skip
 
@@ -100,15 +111,30 @@ def keeping_of(plan: Foreseen) -> Iterator[str]:
         yield f"{line_of(plan.staying[each])} ({by})"
 
 
+def words_kept(plan: Foreseen) -> list[Said]:
+    """The messages that stay although what was read from them goes."""
+    return [each for each in plan.near if each.id in plan.read_from]
+
+
+def command_for(plan: Foreseen) -> str:
+    """What is typed to forget the words, too, and what else was read from them."""
+    return command_of((*(each.id for each in words_kept(plan)), *plan.beside))
+
+
+def command_of(ids: Iterable[str]) -> str:
+    """What is typed to forget these."""
+    return f"oldfriend forget {' '.join(each[-SHOWN_OF_ID:] for each in ids)}"
+
+
 def said_line(said: Said) -> str:
     """A message to read."""
     at = from_micros(said.said_at, said.zone).strftime("%Y-%m-%d %H:%M")
-    return f"  …{said.id[-8:]}  {at}  {said.speaker or said.role}: {one_line(said.text)}"
+    return f"  …{said.id[-SHOWN_OF_ID:]}  {at}  {said.speaker or said.role}: {one_line(said.text)}"
 
 
 def line_of(change: Change) -> str:
     """A belief to read."""
-    return f"  …{change.object[-8:]}  {kind_of(change)}: {one_line(words_of(change))}"
+    return f"  …{change.object[-SHOWN_OF_ID:]}  {kind_of(change)}: {one_line(words_of(change))}"
 
 
 def kind_of(change: Change) -> str:
@@ -150,7 +176,8 @@ def report_as_text(report: Report, *, has_files: bool) -> str:
         lines.append(f"Not forgotten: {kept} that rested on it. See: oldfriend memory list")
     if report.is_proved:
         looked = f" and {counted(report.files, 'file')}" if report.files else ""
-        lines.append(f"I looked for it in all tables{looked}: it is gone.")
+        what = "what I believed of it" if report.read_from else "it"
+        lines.append(f"I looked for {what} in all tables{looked}: it is gone.")
     lines += [f"It still stands in {each.place} ({each.count})." for each in report.left]
     lines += [f"The copy {each} could not be deleted; delete it yourself." for each in report.stuck]
     lines += remarks_on(report, has_files=has_files)
@@ -161,7 +188,9 @@ def remarks_on(report: Report, *, has_files: bool) -> list[str]:
     """What cannot be taken back, in sentences."""
     still = [STILL_READ if has_files else OF_A_SERVER]
     group = [IN_A_GROUP] if report.was_in_group else []
-    return [*([] if report.log_is_empty else still), *group, BEYOND_REACH]
+    stay = WORDS_STAY.format(command=command_of(report.read_from))
+    words = [stay] if report.read_from else []
+    return [*words, *([] if report.log_is_empty else still), *group, BEYOND_REACH]
 
 
 def preview_as_json(shown: Preview) -> JsonValue:
@@ -179,6 +208,11 @@ def preview_as_json(shown: Preview) -> JsonValue:
         "orphans": list[JsonValue](plan.orphans),
         "replies": [each.id for each in last_of(plan.replies)],
         "near": [said_as_json(each) for each in plan.near],
+        "read_from": list[JsonValue](sorted(plan.read_from)),
+        "beside": [
+            {"id": each, "kind": kind_of(change), "text": words_of(change)}
+            for each, change in plan.beside.items()
+        ],
         "namesakes": list[JsonValue](plan.namesakes),
         "titles": list[JsonValue](plan.titles),
         "exposed": {
@@ -203,7 +237,8 @@ def report_as_json(report: Report) -> JsonValue:
         "left": [
             {"place": each.place, "what": each.what, "count": each.count} for each in report.left
         ],
-        "near": list[JsonValue](report.near), "orphans": list[JsonValue](report.orphans),
+        "near": list[JsonValue](report.near), "read_from": list[JsonValue](report.read_from),
+        "orphans": list[JsonValue](report.orphans),
         "files": report.files, "log_is_empty": report.log_is_empty,
         "was_in_group": report.was_in_group,
         "stuck": list[JsonValue](report.stuck), "digest": report.digest,

@@ -27,11 +27,11 @@ from oldfriend.memory.evidence import move_evidence
 from oldfriend.memory.overtaking import before, in_its_place
 from oldfriend.memory.overtaking import since as since_when
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.rewording import checked_text, value_in, value_meant
 from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import decide_next, hold_again
 
 BY_PERSON: Final = Ground(author="person")
-MOST_CHARACTERS: Final = 500
 DUE: Final = frozenset({"commitment", "expectation"})
 MADE_OF_WORDS: Final = (
     "A summary is made of what was said. Correct a belief instead, or edit the message itself."
@@ -79,6 +79,8 @@ async def overtaking(tx: Transaction, each: Memory, *, now: Micros) -> Memory:
     """A memory that the person vouches for, when it has overtaken what holds in its place."""
     memories = [known.memory for known in await list_memories(tx, each.person)]
     others = in_its_place(each, memories) if each.ended_at is not None else []
+    ended = await end_once_more(tx, each, now=now)
+    others = [other for other in others if other.id not in ended]
     for other in others:
         until = other.holds_until or now
         gone = replace(other, status="superseded", holds_until=until, ended_at=now)
@@ -86,6 +88,21 @@ async def overtaking(tx: Transaction, each: Memory, *, now: Micros) -> Memory:
     links = (Relation(kind="supersedes", other=other.id) for other in others)
     relations = tuple(dict.fromkeys((*each.relations, *links)))
     return replace(each, relations=relations, is_by_person=True, vouched_at=now)
+
+
+async def end_once_more(tx: Transaction, each: Memory, *, now: Micros) -> set[ObjectId]:
+    """End what a rejection brought back, as it had ended before; which these are.
+
+    For a rejection that is taken back. What was decided about since stays as it is.
+    """
+    ended: set[ObjectId] = set()
+    for link in each.relations if each.status == "rejected" else ():
+        history = await list_changes_of(tx, each.person, link.other)
+        is_back = [change.op for change in history[-2:]] == ["superseded", "reopened"]
+        if link.kind == "supersedes" and is_back and history[-1].author == BY_PERSON.author:
+            await decided(tx, history[-2].after, "superseded", now=now)
+            ended.add(link.other)
+    return ended
 
 
 async def reject(
@@ -137,7 +154,7 @@ async def edit(
             raise InvalidInput(f"{each.name} is a name; who or what it is has no date.")
         after = replace(each, description=text, is_by_person=True)
         return [await decided(tx, after, "corrected", now=now)]
-    value = value_in(each, text) if value is None else value.strip()
+    value = value_in(each, text) if value is None else value_meant(each, text, value.strip())
     if value == each.value:
         if since is not None:
             raise InvalidInput(f"It is {value!r} as before: nothing has changed.")
@@ -299,25 +316,6 @@ def merged_into(each: Memory) -> ObjectId | None:
     """What a memory was merged into; None: it was not."""
     links = [link.other for link in each.relations if link.kind == "merged_into"]
     return links[-1] if links and each.status == "merged" else None
-
-
-def value_in(each: Memory, text: str) -> str:
-    """The value that a new wording gives. Raises InvalidInput where it does not show."""
-    if not each.value or each.value.casefold() in text.casefold():
-        return each.value
-    before, found, after = each.text.partition(each.value)
-    has_frame = found and len(text) > len(before) + len(after)
-    if has_frame and text.startswith(before) and text.endswith(after):
-        return text[len(before) : len(text) - len(after)].strip()
-    raise InvalidInput(f"Say the new value, too, in place of {each.value!r}: --value VALUE")
-
-
-def checked_text(text: str) -> str:
-    """A text on one line. Raises InvalidInput for an empty or endless one."""
-    flat = " ".join(text.split())
-    if not flat or len(flat) > MOST_CHARACTERS:
-        raise InvalidInput(f"Say it in 1 to {MOST_CHARACTERS} characters, not {len(flat)}.")
-    return flat
 
 
 async def when_set(

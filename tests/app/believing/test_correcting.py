@@ -6,13 +6,14 @@ import pytest
 
 from oldfriend.app.accepting import Line
 from oldfriend.app.believing.correcting import changed_on, edit, judge, merge, separate
+from oldfriend.app.believing.history import history_of
 from oldfriend.app.believing.looking import beliefs_at, find_belief, list_beliefs, list_names
 from oldfriend.app.catching_up import read_planned
 from oldfriend.app.forming.tending import plan_reading
 from oldfriend.app.house import House
 from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import MemoryId
+from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.memories import Entity, Known, Memory
 from oldfriend.memory.beliefs import get_known
 from oldfriend.memory.search.past import held
@@ -195,6 +196,56 @@ async def test_a_rejection_can_be_taken_back(house: House, line: Line) -> None:
     await judge(house, line.person.id, "confirm", home)
 
     assert await values(house, line, "location") == {("Porto", "active")}
+
+
+async def test_a_rejection_taken_back_restores_what_was(house: House, line: Line) -> None:
+    """What was brought back has ended as before; its history tells both, and until when."""
+    await tell(house, line, ["I have a dog."])
+    dog = await the_one(house, line, "dog")
+    new, _ = await edit(house, line.person.id, dog, "Has two dogs.")
+    before = await values(house, line, "pets")
+    await judge(house, line.person.id, "reject", new.id)
+    assert {what for what, status in await values(house, line, "pets") if status == "active"} == {
+        "a dog"
+    }
+    await judge(house, line.person.id, "confirm", new.id)
+    async with house.db.reading() as tx:
+        told = await history_of(tx, line.person.id, dog)
+
+    assert await values(house, line, "pets") == before == {
+        ("a dog", "rejected"), ("two dogs", "active"),
+    }  # fmt: skip
+    own = [(step.change.op, step.until is None) for step in told.steps if step.change.object == dog]
+    assert own[-2:] == [("reopened", False), ("superseded", True)]
+
+
+async def test_a_rejection_taken_back_restores_until_when_the_old_one_was_so(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Not until the person changed their mind."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    day = house.clock() - 10 * DAY
+    faro, old = await edit(house, line.person.id, home, "Lives in Faro.", since=day)
+    await judge(house, line.person.id, "reject", faro.id)
+    clock.tick(minutes=60)
+    await judge(house, line.person.id, "confirm", faro.id)
+    async with house.db.reading() as tx:
+        now = (await get_known(tx, line.person.id, MemoryId(ObjectId(home)))).memory
+
+    assert now == old
+
+
+async def test_the_old_value_gives_way_where_only_the_sentence_is_changed(
+    house: House, line: Line
+) -> None:
+    """A form sends the old value along; a full stop may be left out."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    await edit(house, line.person.id, home, "Lives in Faro", value="Porto")
+
+    assert await values(house, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
 
 async def test_pinned_things_are_marked_until_they_are_unpinned(house: House, line: Line) -> None:

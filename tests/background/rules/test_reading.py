@@ -148,8 +148,8 @@ def test_names_come_with_their_kind_and_nicknames(language, texts, name, kind, a
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("我的猫咪咪昨天去世了", "咪咪"), ("我的猫咪咪上个月走了", "咪咪"), ("我家狗旺财今早丢了", "旺财"),
-     ("我妹妹小红下周结婚", "小红")],
+    [("我的猫咪咪昨天去世了", "咪咪"), ("我的猫咪咪上个月走了", "咪咪"),
+     ("我家狗旺财今早丢了", "旺财"), ("我妹妹小红下周结婚", "小红")],
 )  # fmt: skip
 def test_no_word_of_time_is_part_of_a_name(text, name):
     """Nothing stands between them in Chinese."""

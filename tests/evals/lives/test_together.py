@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from oldfriend.app.house import House
+from oldfriend.domain.clock import from_micros
 from oldfriend.evals.lives.appraising import TARGETS
 from oldfriend.evals.lives.loading import PAIRS
 from oldfriend.evals.lives.pairing import Acquaintance, appraise_pair
@@ -19,6 +20,8 @@ from oldfriend.evals.measuring import at_least, at_most
 from tests.conftest import SIZE, SQLITE_ONLY
 
 FIRST_WEEKS: Final = date(2024, 3, 24)
+OLD_TALK: Final = date(2023, 9, 18)
+"""When Julieta brings in what she wrote years before."""
 REACHED: Final[Mapping[str, Mapping[str, float]]] = {
     "en.maeve": {"right and worth keeping": 0.97, "of what was told": 0.98},
     "en.sunil": {"right and worth keeping": 0.96, "of what was told": 0.98},
@@ -54,6 +57,28 @@ async def test_the_first_weeks_of_two(house: House) -> None:
     for each in (one, other):
         nothing_went_wrong_that_never_may(each)
         assert {answered.question for answered in each.answered}
+
+
+@SQLITE_ONLY
+async def test_what_was_liked_where_one_once_lived_is_not_believed_of_now(house: House) -> None:
+    """Talk of 2017 is brought in: "the beer here" is not that of today's home."""
+    _, julieta = sorted(
+        await appraise_pair(house, "es", reader="rules", last=OLD_TALK, asks=False),
+        key=lambda who: who.name == "es.julieta",
+    )
+    liked = [
+        held
+        for held in julieta.appraisal.lived.by_day[OLD_TALK]
+        if held.memory.kind == "preference"
+    ]
+
+    assert liked
+    assert {
+        held.memory.text: words.quote
+        for held in liked
+        for words in held.evidence
+        if from_micros(words.said_at, words.zone).year == 2017
+    } == {}
 
 
 @pytest.mark.skipif(SIZE != "full", reason="90 days for each language with make test-full")

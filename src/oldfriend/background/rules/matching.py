@@ -80,10 +80,10 @@ def _claim(
     is_dated = rule.when in {"past", "dated"} or rule.is_change
     within = found[0] if rule.when == "dated" else rest
     past = past_in(within, message, book) if is_dated else None
-    if is_dated and past is None:
-        past = past_in(led_in_by(sentence, found.start(), book), message, book)
     if rule.when == "dated" and past is None:
         return None
+    if is_dated and past is None:
+        past = past_in(led_in_by(sentence, found.start(), book), message, book)
     text = rendered(rule.text, groups, who, due, book)
     value = rendered(rule.value, groups, "", due, book, is_sentence=False)
     is_other = bool(who) and message.role != "companion"

@@ -179,7 +179,7 @@ class TelegramGlimpse:
     """
 
     def __init__(self, api: Api, place: Address, key: str, *, shown: str | None) -> None:
-        """Show nothing yet; or go on in the message that shows it, also where only we know of it."""
+        """Show nothing yet; or go on in the message that shows it, known by its key or by ours."""
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
         self.every_s = DRAFT_S if place.chat > 0 else GROUP_S
         self.is_placing = False

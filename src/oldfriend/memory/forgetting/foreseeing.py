@@ -18,12 +18,15 @@ from oldfriend.memory.forgetting.echoes import Echoes, listen, replies_that_repe
 from oldfriend.memory.forgetting.holding import Holding, Said, load_holding, text_of
 from oldfriend.memory.forgetting.resting import (
     Rests,
+    also_read_from,
     freed_by,
     is_by_hand,
     lost_among,
     made_of,
     newest_of,
+    read_from,
     resting,
+    speaking_for,
     summaries_among,
     touched_segments,
     undescribed,
@@ -55,7 +58,9 @@ class Foreseen:
     reread: frozenset[str]  # messages whose segments are read again
     replies: tuple[Said, ...]  # of the companion, that lose their words but keep their place
     answers: int  # replies that stood on it, or were about it
-    near: tuple[Said, ...]  # messages that stay, and say nearly the same
+    near: tuple[Said, ...]  # messages that stay, and say nearly the same, or …
+    read_from: frozenset[str]  # … of those: what beliefs that are forgotten were read from
+    beside: Beliefs  # stay, and were read from these very words
     unsaid: frozenset[str]  # other names, of what stays, that were said only in what goes
     spans: frozenset[int]  # runs of words that stand only in what goes
     titles: tuple[str, ...]  # of chats and files, that lose a name
@@ -121,6 +126,7 @@ def foreseen_with(
     anew = taken_from(newest, taken, frozenset() if orphan else echoes.spans, chosen.names)
     anew |= {} if orphan else made_of(newest, {*taken, *anew})
     going = taken | anew | summaries_among(newest, segments, {*taken, *anew})
+    words = read_from(holding, chosen.objects, speaking)
     gone = frozenset({each.id for each in messages} - {each.id for each in kept} | going.keys())
     return Foreseen(
         person=holding.person,
@@ -135,16 +141,14 @@ def foreseen_with(
         freed=freed_by(holding, newest, versions, going),
         unfolded=tuple(unfolded_by(newest, going)),
         outdated=frozenset(outdated(holding, newest, going, echoes.spans, chosen.names)),
-        reread=frozenset(
-            each.source[0]
-            for each in holding.witnesses
-            if each.object in anew and each.supports and each.source[0] not in gone
-        ),
+        reread=speaking_for(holding, anew) - gone,
         replies=tuple(replies_that_repeat(messages, kept, holding.answers, echoes, gone)),
         answers=sum(
             bool({each.asked, each.replied} & gone or each.used & gone) for each in holding.answers
         ),
-        near=echoes.near,
+        near=tuple(dict.fromkeys((*words, *echoes.near))),
+        read_from=frozenset(each.id for each in words),
+        beside=also_read_from(holding, newest, going, words),
         unsaid=unsaid_names(newest, going, messages, kept),
         spans=echoes.spans,
         namesakes=tuple(namesakes_in(holding, newest, going, chosen)),

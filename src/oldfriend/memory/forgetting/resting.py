@@ -101,6 +101,40 @@ def made_of(
         reached.update(more)
 
 
+def read_from(
+    holding: Holding, forgotten: Collection[ObjectId], kept: Iterable[Said]
+) -> list[Said]:  # fmt: skip
+    """The words that stay although beliefs are forgotten which were read from them."""
+    sources = speaking_for(holding, forgotten)
+    return [each for each in kept if each.is_current and each.id in sources]
+
+
+def speaking_for(holding: Holding, beliefs: Collection[ObjectId]) -> frozenset[str]:
+    """The messages that some beliefs rest on."""
+    return frozenset(
+        each.source[0] for each in holding.witnesses if each.supports and each.object in beliefs
+    )
+
+
+def also_read_from(
+    holding: Holding, newest: Mapping[ObjectId, Change], going: Collection[ObjectId],
+    words: Iterable[Said],
+) -> dict[ObjectId, Change]:  # fmt: skip
+    """What else is believed because of some words, and stays."""
+    sources = {each.id for each in words}
+    found = {
+        ObjectId(each.object)
+        for each in holding.witnesses
+        if each.supports and each.source[0] in sources
+    }
+    return {
+        each: change
+        for each, change in newest.items()
+        if each in found and each not in going
+        and isinstance(change.after, Memory) and change.after.ended_at is None
+    }  # fmt: skip
+
+
 def undescribed(
     holding: Holding, going: Collection[Version], gone: Mapping[ObjectId, Change]
 ) -> frozenset[ObjectId]:

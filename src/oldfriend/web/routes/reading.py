@@ -13,4 +13,5 @@ router = APIRouter(tags=["memory"])
 async def read_now(me: Me, room: Here) -> ReadNow:
     """What is learned comes as events. Repeated, only what was said since is read."""
     done = await catch_up(room.house, me.person.id, because="asked")
+    room.house.waking.ring()
     return ReadNow(read=done.read, waiting=done.waiting)

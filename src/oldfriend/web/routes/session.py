@@ -1,6 +1,6 @@
 """Who is signed in, where, and how are things? Signing in, by a link or a passkey, and out."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -9,14 +9,17 @@ from oldfriend.app.forming.progress import find_progress
 from oldfriend.app.house import House
 from oldfriend.app.passkeys import ask_to_sign, signed_by
 from oldfriend.app.persona.naming import change_person
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.days import find_first_said
+from oldfriend.memory.log import list_messages
 from oldfriend.memory.moods import find_mood
 from oldfriend.memory.people import ensure_companion, get_companion
+from oldfriend.memory.segments import list_uncut
 from oldfriend.memory.sign_in import (
     SESSION_GOOD_FOR,
     OpenedWith,
@@ -62,6 +65,8 @@ from oldfriend.web.signing import (
 )
 
 router = APIRouter(tags=["session"])
+LATELY: Final = 500
+"""Among so many messages it is looked for what is not read: what is older was read long ago."""
 
 
 async def list_troubles(request: Request) -> list[str]:
@@ -242,15 +247,24 @@ async def state(
         is_new = not (
             await list_blocks(tx, me.person.id) or await find_first_said(tx, me.person.id)
         )
+        has_unread = house.settings.memory.forms and await is_unread(tx, me.person.id)
         mood = await find_mood(tx, me.person.id, at=house.clock())
         progress = await find_progress(tx, me.person.id, now=house.clock())
     model = house.models.get("main")
     return State(
         companion=companion.name, is_new=is_new, mood=mood_shape(mood), troubles=troubles,
-        version=__version__,
+        version=__version__, forms=house.settings.memory.forms, has_unread=has_unread,
         model=None if model is None else model.name, hears=house.transcriber is not None,
         progress=progress_shape(progress, zone=me.person.zone),
     )  # fmt: skip
+
+
+async def is_unread(tx: Transaction, person: PersonId) -> bool:
+    """Whether the person has said something lately that is in no segment yet."""
+    newest = await list_messages(tx, person, limit=1)
+    if not newest:
+        return False
+    return any(each.turns for each in await list_uncut(tx, person, after=newest[0].seq - LATELY))
 
 
 def signed(me: SignedIn, secret: str) -> Signed:

@@ -88,6 +88,8 @@ class State(Shape):
     companion: str = Field(examples=["Oldfriend"])
     is_new: bool = Field(description="Nothing was said yet, and nobody has written who is who.")
     mood: MoodShape | None = Field(description="None: neutral.")
+    forms: bool = Field(description="Whether memory forms of what is said.")
+    has_unread: bool = Field(description="Something was said that memory has not read yet.")
     model: str | None = Field(description="Which model answers; None: it is offline.")
     troubles: list[str] = Field(description="Why not all of its work is done; empty: all is well.")
     version: str

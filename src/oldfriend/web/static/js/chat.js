@@ -75,7 +75,7 @@ function Talk() {
         ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => readMore("earlier")}>${t("earlier")}</button>`}
         ${said.length === 0 && !unsent.pending.value.length &&
         html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
-          ${store.state.value.is_new && html`<p><a class="button" href="/welcome" onClick=${follow}>${t("welcome_offer")}</a></p>`}</div>`}
+          ${store.state.value.is_new && !store.isSettled() && html`<p><a class="button" href="/welcome" onClick=${follow}>${t("welcome_offer")}</a></p>`}</div>`}
         ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />`)}
         ${drafts.map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`)}
         ${!drafts.length && store.waitingFor.value &&

@@ -33,7 +33,10 @@ const HEARD = {
     store.clear();
     return surely(store.load);
   },
-  "memory.thinking": ({ progress }) => (store.progress.value = progress),
+  "memory.thinking": ({ progress }) => {
+    store.progress.value = progress;
+    return progress ? undefined : surely(store.readState); // whether all that was said is read
+  },
 };
 for (const kind of KINDS) {
   HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);

@@ -25,7 +25,7 @@ export function Learned() {
     <${Thinking} />
     <${TakenBack} />
     ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
-    ${shown.length === 0 && !found && store.messages.value.length > 0 && html`<${ReadNow} />`}
+    ${!found && html`<${ReadNow} />`}
     <ul role="list" aria-live="polite">${shown.map((each) => html`<${Line} key=${each.belief.id} decided=${each} />`)}</ul>
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
@@ -54,18 +54,22 @@ function Thinking() {
   return html`<p class="behind" role="status">${now.of > 0 && html`<progress max=${now.of} value=${now.read} aria-hidden="true"></progress>`}<span>${told}</span></p>`;
 }
 
-/** Nothing is known yet, though something was said: it is read when the talk pauses, or now. */
+/** Something was said that is not read yet: it is when the talk pauses, or now. */
 function ReadNow() {
   const [told, setTold] = useState("");
+  useEffect(() => void (store.hasUnread.value && setTold("")), [store.hasUnread.value]);
+  useEffect(() => setTold((now) => (now === t("learned_waits") ? "" : now)), [store.learned.value.length]);
   const read = async () => {
     setTold(t("learned_reading"));
     try {
       const { waiting } = await api.readNow();
-      setTold(t(waiting ? "learned_waits" : "learned_nothing"));
+      await store.load(); // what was learned may come by event only later
+      setTold(waiting ? t("learned_waits") : store.learned.value.length ? "" : t("learned_nothing"));
     } catch (problem) {
       setTold(problem.message || t("lost"));
     }
   };
+  if (!told && !store.hasUnread.value) return null;
   return html`<p class="empty" role="status">${told || t("learned_later")} ${!told && html`<button class="quiet" onClick=${read}>${t("learned_now")}</button>`}</p>`;
 }
 

@@ -41,7 +41,7 @@ function Companion() {
   const { companion, model, troubles } = store.state.value;
   return html`<header class="companion">
     <${Mark} />
-    <div class="who"><h1>${companion}</h1><p class="mood">${store.mood.value?.phrase ?? t("mood_none")}</p></div>
+    <div class="who"><h1>${companion}</h1><p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p></div>
     <div class="how">
       <p>${model ? t("model", { model }) : t("offline")}</p>
       ${troubles.map((each) => html`<p class="bad">${each}</p>`)}
@@ -51,13 +51,15 @@ function Companion() {
 }
 
 function SignedOut() {
-  return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1><p>${t("signed_out")}</p>
+  return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1>
+    ${isSpent.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out")}</p>
     <pre>oldfriend link</pre>${canSign && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
     ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
 }
 
 const canSign = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON) && !/^[\d.[\]:]+$/.test(location.hostname);
 const refusal = signal("");
+const isSpent = signal(false); // one came by a link that opens nothing any more
 
 /** Sign in with what a device keeps; whoever changes their mind is left in peace. */
 async function sign() {
@@ -80,6 +82,7 @@ async function begin(link = location.hash.slice(1)) {
     unsent.takeUp();
     listen(await store.load());
   } catch (problem) {
+    isSpent.value = link.length > SHORTEST_LINK;
     if (problem.status === 401) store.phase.value = "signed-out";
     else setTimeout(begin, PAUSE_MS, link);
   }

@@ -5,14 +5,14 @@ import { PlaceIcon } from "./icons.js";
 import { t } from "./words.js";
 
 /** The places in the order in which they stand; each draws itself, all but the talk where it is opened first. */
-export const PLACES = ["chat", "memory", "people", "days", "bring", "settings"];
+export const PLACES = ["chat", "memory", "people", "days", "bring", "forget", "settings"];
 
 const path = signal(location.pathname);
 
 /** The place one is at: the first part of the address. */
 export const place = computed(() => {
   const name = path.value.split("/")[1] || "chat";
-  return [...PLACES, "forget", "welcome"].includes(name) ? name : "chat";
+  return [...PLACES, "welcome"].includes(name) ? name : "chat";
 });
 
 /** What stands behind the place in the address, such as an id; "" where nothing does. */

@@ -8,6 +8,7 @@ export const mood = signal(null);
 export const progress = signal(null); // of reading and thinking behind the talk
 export const phase = signal("loading"); // loading, signed-out, open
 export const isConnected = signal(true);
+export const hasUnread = signal(false); // something was said that memory has not read
 export const rewritten = signal(0); // how often something was forgotten while the page was open
 
 export const messages = signal([]); // a window of the talk, oldest first
@@ -40,6 +41,7 @@ export function hear(message) {
   batch(() => {
     append(message);
     if (!message.turn || message.role !== "person") return;
+    hasUnread.value = state.value.forms;
     const isAnswered = messages.value.some((each) => each.role === "companion" && each.turn === message.turn);
     if (!isAnswered && !(message.turn in endings.value)) end(message.turn, "waiting");
   });
@@ -170,6 +172,7 @@ export async function load() {
   const [now, said, known] = await asOfNow(() => Promise.all([api.state(), window(), api.learned()]));
   batch(() => {
     state.value = now;
+    hasUnread.value = now.has_unread;
     mood.value = now.mood;
     progress.value = now.progress;
     if (mine === shows) show(said);
@@ -186,9 +189,22 @@ function orNow(problem) {
   return api.messages();
 }
 
+const settledName = () => `settled:${me.value.id}`;
+
+/** The first run is done: it is not offered in this browser any more. */
+export function settle() {
+  localStorage.setItem(settledName(), "yes");
+}
+
+export const isSettled = () => localStorage.getItem(settledName()) !== null;
+
 /** How things are; what was said stays as it is. */
 export async function readState() {
-  state.value = await api.state();
+  const now = await api.state();
+  batch(() => {
+    state.value = now;
+    hasUnread.value = now.has_unread;
+  });
 }
 
 /** Something was forgotten, here or elsewhere: nothing of it stays on the page. */

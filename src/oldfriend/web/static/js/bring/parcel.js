@@ -3,7 +3,7 @@ import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
 import { shortDayOf, t } from "../words.js";
-import { bring, isUnderWay, pauseFile, putAway } from "./asking.js";
+import { bring, imports, isUnderWay, pauseFile, putAway } from "./asking.js";
 import { cost, money } from "./old_talk.js";
 
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -67,6 +67,8 @@ function UnderWay({ file, attempt }) {
 }
 
 function Done({ brought }) {
+  const isTakenOut = imports.value?.some((each) => each.number === brought.number && each.status === "undone");
+  if (isTakenOut) return html`<p class="meta">${t("bring_import_undone")}</p>`;
   const more = Object.keys(CAME).filter((each) => brought[each] > 0);
   return html`<p class="good">${brought.added ? t("bring_done", { added: brought.added.toLocaleString() }) : t("bring_nothing_new")}
       ${more.map((each) => ` ${t(CAME[each], { count: brought[each].toLocaleString() })}`)}</p>

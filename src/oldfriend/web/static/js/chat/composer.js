@@ -3,11 +3,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks
 import { api } from "../api.js";
 import { html } from "../html.js";
 import { Arrow, Cross, Microphone, Square } from "../icons.js";
+import { addressOf, go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
 import { t } from "../words.js";
 import { record } from "./recording.js";
 
+const FORGET = "/forget"; // typed alone, it opens the place instead of being said
 const TICK_MS = 250;
 
 export function Composer() {
@@ -20,7 +22,8 @@ export function Composer() {
   useLayoutEffect(() => {
     if (!field.current) return;
     field.current.style.height = "auto";
-    field.current.style.height = `${field.current.scrollHeight}px`;
+    const borders = field.current.offsetHeight - field.current.clientHeight;
+    field.current.style.height = `${field.current.scrollHeight + borders}px`;
   }, [text, recording]);
   const write = (words) => {
     setText(words);
@@ -30,6 +33,7 @@ export function Composer() {
     event?.preventDefault();
     if (!text.trim()) return;
     write("");
+    if (text.trim() === FORGET) return go(addressOf("forget"));
     if (store.hasLater.value) await store.showNow().catch(() => {});
     unsent.say(text);
     field.current.focus();

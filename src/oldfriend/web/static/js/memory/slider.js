@@ -59,6 +59,7 @@ export function Slider() {
           aria-valuetext=${`${told}. ${much}`} onInput=${({ target }) => go(stops[Number(target.value)])} /></div>
       <button class="step" disabled=${shown === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => go(after?.number ?? last)}>›</button>
     </div>`}
+    ${first === last && html`<p class="meta">${t("memory_first_day")}</p>`}
     <p class="choices">${shown !== last && html`<button onClick=${() => go(last)}>${t("memory_to_now")}</button>`}
       ${first < last && html`<a class="quiet-link" href="/memory/changes" onClick=${follow}>${t("memory_what_changed")}</a>`}
       ${book.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${follow}>${t("memory_moods")}</a>`}

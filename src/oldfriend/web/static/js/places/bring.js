@@ -6,6 +6,7 @@ import * as house from "../bring/asking.js";
 import { Parcel } from "../bring/parcel.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
+import { Sure } from "../settings/parts.js";
 import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 
@@ -86,7 +87,7 @@ function Imports() {
         ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
       ${each.status === "undone"
         ? html`<span class="meta">${t("bring_import_undone")}</span>`
-        : html`<button class="quiet" onClick=${() => takeOut(each.number)}>${t("bring_undo")}</button>`}</li>`)}</ul></section>`;
+        : html`<${Sure} label=${t("bring_undo")} name=${each.file} ask=${t("bring_undo_ask")} onSure=${() => takeOut(each.number)} />`}</li>`)}</ul></section>`;
 }
 
 function Take() {

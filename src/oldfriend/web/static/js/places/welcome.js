@@ -29,7 +29,10 @@ export default function Welcome() {
     try {
       await keep.current?.();
       if (step + 1 < STEPS.length) turn(step + 1);
-      else leave();
+      else {
+        store.settle();
+        leave();
+      }
     } catch (problem) {
       setTrouble(problem.message || t("lost"));
     }

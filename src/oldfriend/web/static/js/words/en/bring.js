@@ -42,6 +42,7 @@ export default {
   bring_import_running: "not finished: choose the same file again, and it goes on",
   bring_import_undone: "taken out",
   bring_undo: "Take it out",
+  bring_undo_ask: "Its messages go, and what I learned from them alone. To have them back, bring the file again.",
   bring_undone: "{messages} messages were taken out; {beliefs} things that I knew from them alone are gone.",
   bring_overlapping: "Import {numbers} held some of them too and had left them to this one. Take it out and bring it again to have them back.",
   bring_old: "Old talk",

@@ -1,6 +1,7 @@
 // Memory.
 export default {
   memory_title: "What I know about you",
+  memory_first_day: "From the second day on that I know something, you can turn the days back here.",
   memory_slider: "The day on which you look at it",
   memory_now: "As I see it today",
   memory_as_of: "As I saw it on {day}",

@@ -6,6 +6,7 @@ export default {
   place_people: "People",
   place_days: "Days",
   place_bring: "Bring & take",
+  place_forget: "Forget",
   place_settings: "Settings",
   skip_to_place: "Skip to what is shown",
 };

@@ -42,6 +42,7 @@ export default {
   bring_import_running: "没有完成：再选同一个文件，就会接着来",
   bring_import_undone: "已取出",
   bring_undo: "取出去",
+  bring_undo_ask: "它带来的消息会消失，只从它们得知的也会。想要回来，就把文件再带来一次。",
   bring_undone: "取出了 {messages} 条消息；只从它们得知的 {beliefs} 件事也没有了。",
   bring_overlapping: "导入 {numbers} 里也有其中一些，当时留给了这一个。把它取出再带来一次，就会回来。",
   bring_old: "旧的谈话",

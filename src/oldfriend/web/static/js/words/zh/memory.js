@@ -1,6 +1,7 @@
 // 记忆。
 export default {
   memory_title: "我对你的了解",
+  memory_first_day: "从我知道些什么的第二天起，可以在这里把日子往回翻。",
   memory_slider: "查看哪一天的记忆",
   memory_now: "今天我所知道的",
   memory_as_of: "{day}时我所知道的",

@@ -6,6 +6,7 @@ export default {
   place_people: "人物",
   place_days: "日子",
   place_bring: "带来与带走",
+  place_forget: "遗忘",
   place_settings: "设置",
   skip_to_place: "跳到内容",
 };
