@@ -28,6 +28,15 @@ def test_who_is_killed_leaves_it_to_others(tmp_path: Path) -> None:
     assert beside.find("reply/1") is None
 
 
+def test_who_lives_is_asked_as_well(tmp_path: Path) -> None:
+    """Somebody who was too slow has lost what they held to another, and notes it all the same."""
+    slow, other = Taken(tmp_path), Taken(tmp_path)
+    slow.note("reply/0", 7)
+    assert (other.find("reply/0"), other.find("reply/1")) == (7, None)
+    slow.note("reply/1", 8)
+    assert other.find("reply/1") == 8
+
+
 def test_it_is_known_at_once_without_a_folder_and_without_room(tmp_path: Path) -> None:
     """Where nothing can be written nothing breaks either."""
     (tmp_path / "file").touch()

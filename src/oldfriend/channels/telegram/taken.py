@@ -2,7 +2,8 @@
 
 Telegram knows no keys: what is sent once more is shown once more. So its answer is noted in a file
 in the moment in which it is read, long before a transaction could be; whoever goes on after a
-process that was killed looks there first. It knows numbers only, no words and no addresses.
+process that was killed, or lost what it held, looks there first. It knows numbers only, no words
+and no addresses.
 """
 
 import fcntl
@@ -27,7 +28,7 @@ SLOT: Final = 48
 
 
 class Taken:
-    """What Telegram has taken lately, from this process and from those that ended here."""
+    """What Telegram has taken lately, from this process and from the others of this machine."""
 
     def __init__(self, folder: Path | None) -> None:
         """Write nothing yet; without a folder it is known in this process only."""
@@ -40,8 +41,11 @@ class Taken:
 
     def find(self, key: str) -> int | None:
         """The number of a message that was taken; None: it was not, as far as is known here."""
-        self._read_what_is_left()
-        return self._numbers.get(shortened(key))
+        short = shortened(key)
+        living = self._read_what_is_left()
+        if (number := self._numbers.get(short)) is not None:
+            return number
+        return next((it for each in living if (it := number_in(each, short)) is not None), None)
 
     def note(self, key: str, number: int) -> None:
         """It was taken. Where no file can be written, the database will know all the same."""
@@ -80,31 +84,45 @@ class Taken:
         self._read.add(self._name)
         return file
 
-    def _read_what_is_left(self) -> None:
-        """Read what those have noted who live no more; each of them once."""
+    def _read_what_is_left(self) -> list[Path]:
+        """Read what those have noted who live no more, each of them once; the files of others."""
+        living: list[Path] = []
         if self._folder is None:
-            return
+            return living
         with suppress(FileNotFoundError, NotADirectoryError):
             for name in os.listdir(self._folder):  # noqa: PTH208 - at each sending, so names only
                 if name.endswith(ENDING) and name not in self._read:
                     with suppress(OSError):  # somebody removes it, and the next one counts as well
-                        self._read_one(self._folder / name)
+                        if not self._read_one(self._folder / name):
+                            living.append(self._folder / name)
+        return living
 
-    def _read_one(self, path: Path) -> None:
-        """Read a file, unless somebody holds it."""
+    def _read_one(self, path: Path) -> bool:
+        """Read a file, unless somebody holds it; whether it was read."""
         with path.open("rb") as file:
             if is_held(file):
-                return
+                return False
             for line in file.read().split(b"\n"):
                 short, _, number = line.decode("ascii", "replace").strip().partition(" ")
                 if number.isdecimal():
                     self._remember(short, int(number))
         self._read.add(path.name)
+        return True
 
     def _remember(self, short: str, number: int) -> None:
         self._numbers[short] = number
         while len(self._numbers) > REMEMBERED:
             self._numbers.popitem(last=False)
+
+
+def number_in(path: Path, short: str) -> int | None:
+    """What the file of somebody who lives says of one key."""
+    noted = b""
+    with suppress(OSError):
+        noted = path.read_bytes()
+    at = noted.find(short.encode())
+    number = noted[at : at + SLOT].partition(b" ")[2].strip() if at >= 0 else b""
+    return int(number) if number.isdigit() else None
 
 
 def is_held(file: BinaryIO) -> bool:
