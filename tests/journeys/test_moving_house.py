@@ -63,4 +63,4 @@ def test_a_store_that_holds_something_is_not_written_over(
 def kept_in(file: Path) -> list[dict[str, object]]:
     """An export's lines below its header, which says when it was made; vectors are made anew."""
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()[1:]]
-    return [{**line, "embedded": None} for line in lines]
+    return [{**line, "embedded": None, "weighed": None} for line in lines]

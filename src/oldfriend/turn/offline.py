@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from oldfriend.memory.notes import same_words
 from oldfriend.memory.receipts import ReceiptItem
-from oldfriend.memory.search import Reason, named_in
+from oldfriend.memory.search import named_in
 from oldfriend.memory.search.past import tells_of_before
 from oldfriend.memory.search.questions import Matter
 from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
@@ -279,15 +279,16 @@ def is_better_said(recollection: Recollection) -> bool:
     """Whether exact words answer so much better that any belief would be beside the point."""
     if not (recollection.is_good_enough and recollection.found):
         return False
-    if holds_only_names(recollection.beliefs[0].why, recollection):
+    if holds_only_names(recollection.beliefs[0]):
         return recollection.answerable > recollection.believable * MUCH_BETTER
     return recollection.answerable * MUCH_BETTER > recollection.believable
 
 
-def holds_only_names(why: Sequence[Reason], recollection: Recollection) -> bool:
-    """Whether of all that was asked something holds no word but whom it was asked about."""
-    words = {word for reason in why if reason.cause == "words" for word in reason.words}
-    return words <= {part for each in recollection.named for part in each.name.lower().split()}
+def holds_only_names(remembered: Remembered) -> bool:
+    """Whether a belief about somebody holds no word of what was asked but who that is."""
+    words = {word for reason in remembered.why if reason.cause == "words" for word in reason.words}
+    about, _, _ = remembered.known.memory.key.lower().rpartition(":")
+    return bool(about) and words <= set(about.split())
 
 
 def from_beliefs(
