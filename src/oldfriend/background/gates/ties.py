@@ -16,7 +16,7 @@ from oldfriend.background.gates.founding import around
 from oldfriend.background.gates.harm import order_fault, secret_fault
 from oldfriend.background.gates.meant import irony_fault
 from oldfriend.background.gates.mending import mended, tidy
-from oldfriend.background.gates.modality import denies
+from oldfriend.background.gates.modality import beginning_of, denies
 from oldfriend.background.gates.naming import is_name, is_within
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
@@ -99,10 +99,18 @@ def is_told_apart(tied: Tied, case: Case) -> bool:
     if tied.tie != "partner_of" or not (tied.first and tied.second):
         return False
     told, language = spoken_in(case.places[0]), language_of(case)
-    ends = [clauses_with(names_of(each, case.talk), case) for each in (tied.first, tied.second)]
+    ends = [names_of(each, case.talk) for each in (tied.first, tied.second)]
+    named = [[until_named(each, names) for each in clauses_with(names, case)] for names in ends]
     return any(
-        bool(clauses) and all(denies(each, language, told) for each in clauses) for clauses in ends
+        bool(clauses) and all(denies(each, language, told) for each in clauses) for clauses in named
     )
+
+
+def until_named(clause: str, names: Sequence[str]) -> str:
+    """What of a clause stands before a name, and a little after: the rest denies other things."""
+    ends = [clause.find(name) + len(name) for name in map(folded, names) if name in clause]
+    end = min(ends)
+    return clause[:end] + beginning_of(clause[end:])
 
 
 def is_own_child(tied: Tied, case: Case) -> bool:
