@@ -1,7 +1,7 @@
 """A talk goes on while its store cannot be written, and is in it later: in order, and once."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -206,12 +206,10 @@ async def test_what_a_model_gave_aside_is_forgotten_with_the_words_it_saw(
     sitting: Sitting, house: House
 ) -> None:
     """They have other ids at home, and the record of the call names those."""
-    model = ScriptedModel(["She sounds lovely.", "A fine old lady."])
-    aside = await go_on_aside(with_models(house, {"main": model}), sitting.line)
-    for text in ("I have a boat called Dora.", "She leaks."):
-        sitting.clock.tick(seconds=60)
-        await answer(aside.house, aside.line, Said(text=text))
-    boat = (await bring_home(aside, house, sitting.line))[0]
+    boat = await told_aside(
+        sitting,
+        {"I have a boat called Dora.": "She sounds lovely.", "She leaks.": "A fine old lady."},
+    )
     async with house.db.reading() as tx:
         assert await answers_of(tx) == ["She sounds lovely.", "A fine old lady."]
 
@@ -224,18 +222,26 @@ async def test_a_note_that_was_made_aside_is_forgotten_where_it_was_shown(
     sitting: Sitting, house: House
 ) -> None:
     """It has another id at home, too."""
-    model = ScriptedModel(["Kept.", "Under the pot."])
-    aside = await go_on_aside(with_models(house, {"main": model}), sitting.line)
-    for text in ("Remember: the key is under the pot", "Where is the key?"):
-        sitting.clock.tick(seconds=60)
-        await answer(aside.house, aside.line, Said(text=text))
-    said = (await bring_home(aside, house, sitting.line))[0]
+    said = await told_aside(
+        sitting,
+        {"Remember: the key is under the pot": "Kept.", "Where is the key?": "Under the pot."},
+    )
     async with house.db.reading() as tx:
         (note,) = await list_notes(tx, said.person)
     await forget(house, said.person, Wish(ids=[note.id]))
 
     async with house.db.reading() as tx:
         assert (await answers_of(tx))[-1] is None
+
+
+async def told_aside(sitting: Sitting, talk: Mapping[str, str]) -> Message:
+    """Have things said aside, answered by a model, and brought home; the first of them there."""
+    thinking = with_models(sitting.house, {"main": ScriptedModel(list(talk.values()))})
+    aside = await go_on_aside(thinking, sitting.line)
+    for text in talk:
+        sitting.clock.tick(seconds=60)
+        await answer(aside.house, aside.line, Said(text=text))
+    return (await bring_home(aside, sitting.house, sitting.line))[0]
 
 
 async def answers_of(tx: Transaction) -> list[str | None]:

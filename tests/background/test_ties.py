@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oldfriend.background.checking import check
+from oldfriend.background.checking import Checked, check
 from oldfriend.background.extraction import Extraction, Material, Tied
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.reading import read_by_model
@@ -117,13 +117,17 @@ MISREAD = [
 ]  # fmt: skip
 
 
+def checked_among(language: str, said: str, read: Extraction) -> Checked:
+    """What is kept of a reading, where both ends are known."""
+    return check(read, talk(said, language=language, entities=ENDS))
+
+
 @pytest.mark.parametrize(("language", "said", "text", "tie", "one", "other"), MISREAD)
 def test_another_tie_than_the_words_tell_is_none(
     language: str, said: str, text: str, tie: Tie, one: str, other: str
 ) -> None:
     """Who had a child is not theirs; who is told apart is nobody's; to be in a town is no work."""
-    read = tied(tie, one, other, text, said.rstrip("."))
-    checked = check(read, talk(said, language=language, entities=ENDS))
+    checked = checked_among(language, said, tied(tie, one, other, text, said.rstrip(".")))
 
     assert checked.extraction.ties == ()
     assert checked.rejected == {"unfounded": 1}
@@ -141,8 +145,7 @@ def test_the_tie_that_the_words_tell_is_one(
     language: str, said: str, text: str, tie: Tie, one: str, other: str
 ) -> None:
     """In the same words."""
-    read = tied(tie, one, other, text, said.rstrip("."))
-    checked = check(read, talk(said, language=language, entities=ENDS))
+    checked = checked_among(language, said, tied(tie, one, other, text, said.rstrip(".")))
 
     assert not checked.rejected
     assert len(checked.extraction.ties) == 1

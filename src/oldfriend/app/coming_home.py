@@ -100,14 +100,15 @@ async def resting_on_forgotten(
     if (await revision_of(road.new, person)).rewritten == rewritten:
         return set()
     taken_back: set[TurnId] = set()
+    without_words: set[str] = set()
     for turn in turns_of(told):
         receipt = await find_receipt(road.old, road.person, turn)
         items = () if receipt is None else receipt.items
         seen = {*(item.object for item in items if item.used), *calls.seen_in(turn)}
-        repeated = {each.id for each in told if each.role == "companion" and each.id in seen}
-        is_tainted = any(each.turn in taken_back for each in told if each.id in repeated)
-        if is_tainted or not await is_still_there(road, seen.difference(ours)):
+        saw_one = not seen.isdisjoint(without_words)
+        if saw_one or not await is_still_there(road, seen.difference(ours)):
             taken_back.add(turn)
+            without_words |= {e.id for e in told if e.turn == turn and e.role == "companion"}
     return taken_back
 
 

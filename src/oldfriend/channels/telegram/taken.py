@@ -102,10 +102,9 @@ class Taken:
         with path.open("rb") as file:
             if is_held(file):
                 return False
-            for line in file.read().split(b"\n"):
-                short, _, number = line.decode("ascii", "replace").strip().partition(" ")
-                if number.isdecimal():
-                    self._remember(short, int(number))
+            for slot in file.read().split(b"\n"):
+                if (number := number_of(slot)) is not None:
+                    self._remember(slot.partition(b" ")[0].decode("ascii", "replace"), number)
         self._read.add(path.name)
         return True
 
@@ -121,8 +120,7 @@ def number_in(path: Path, short: str) -> int | None:
     with suppress(OSError):
         noted = path.read_bytes()
     at = noted.find(short.encode())
-    number = noted[at : at + SLOT].partition(b" ")[2].strip() if at >= 0 else b""
-    return int(number) if number.isdigit() else None
+    return None if at < 0 else number_of(noted[at : at + SLOT])
 
 
 def is_held(file: BinaryIO) -> bool:
@@ -147,6 +145,12 @@ def remove_if_old(path: Path) -> None:
 def shortened(key: str) -> str:
     """A key as it is written here."""
     return sha256(key.encode()).hexdigest()[:32]
+
+
+def number_of(slot: bytes) -> int | None:
+    """The number that stands in a line; None in one that is empty, or not written to its end."""
+    number = slot.partition(b" ")[2].strip()
+    return int(number) if number.isdigit() else None
 
 
 def slot_of(short: str, number: int) -> bytes:
