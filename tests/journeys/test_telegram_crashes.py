@@ -173,32 +173,47 @@ def test_nobody_loses_a_word(
         until(lambda: is_all_answered(world, said), within_s=longest_s)
         time.sleep(3)  # for anything that would be shown twice
     seen = look(world, said)
-    struck = [kill_after(each, kills) for each in seen.doubled]
-    told = told_of(seen, kills, len(world.shown))
-    record_property("told", told)
+    struck = struck_by(kills, seen.doubled)
+    record_property("told", told_of(seen, struck, kills, len(world.shown)))
 
     assert seen.lost == []
     assert seen.disordered == []
-    widths = [kill - each.at for each, kill in zip(seen.doubled, struck, strict=True)]
-    assert all(width < WINDOW_S for width in widths)
-    in_time = [kill for kill, width in zip(struck, widths, strict=True) if width < PATIENCE_S]
+    assert all(width_of(each) < WINDOW_S for each in struck)
+    in_time = [each.kill for each in struck if width_of(each) < PATIENCE_S]
     assert set(Counter(in_time).values()) <= {1}  # whoever is late is waited for no longer
 
 
-def kill_after(shown: Shown, kills: list[float]) -> float:
-    """When somebody was killed next after something was shown."""
-    return min((each for each in kills if each >= shown.at), default=float("inf"))
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """What was shown twice, and the kill beside it: whoever died did not come to note it."""
+
+    shown_at: float
+    kill: float
 
 
-def told_of(seen: Seen, kills: list[float], shown: int) -> str:
+def struck_by(kills: list[float], doubled: list[Shown]) -> list[Struck]:
+    """By which kill each was struck: the nearest.
+
+    It may be the one before: what somebody had sent is read and shown once they are dead, too.
+    """
+    return [Struck(each.at, min(kills, key=lambda kill: abs(kill - each.at))) for each in doubled]
+
+
+def width_of(struck: Struck) -> float:
+    """Seconds between the showing and the kill."""
+    return abs(struck.kill - struck.shown_at)
+
+
+def told_of(seen: Seen, struck: list[Struck], kills: list[float], shown: int) -> str:
     """The figures of a run, for whoever reads them."""
-    struck = Counter(kill_after(each, kills) for each in seen.doubled)
-    widths = sorted(kill_after(each, kills) - each.at for each in seen.doubled)
+    times = Counter(each.kill for each in struck)
+    late = max((each.shown_at - each.kill for each in struck), default=0)
+    early = max((each.kill - each.shown_at for each in struck), default=0)
     return (
         f"{shown} shown, lost {len(seen.lost)}, disordered {len(seen.disordered)}, "
-        f"doubled {len(seen.doubled)}; {len(kills)} kills, {len(struck)} of them in the window, "
-        f"at most {max(struck.values(), default=0)} by one, shown up to "
-        f"{1000 * max(widths, default=0):.0f} ms before"
+        f"doubled {len(seen.doubled)}; {len(kills)} kills, {len(times)} of them in the window, "
+        f"at most {max(times.values(), default=0)} by one, shown up to {1000 * max(early, 0):.0f} "
+        f"ms before and {1000 * max(late, 0):.0f} ms after"
     )
 
 

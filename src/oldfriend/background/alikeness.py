@@ -88,11 +88,7 @@ def meanings_of(
     claims: Sequence[Claim], gathered: Gathered, vectors: NDArray[np.float32] | None
 ) -> dict[str, Vector]:
     """The vectors of all texts that are compared, as far as there are any."""
-    meanings: dict[str, Vector] = {
-        known.memory.text: gathered.meanings[known.memory.id]
-        for known in gathered.known
-        if known.memory.id in gathered.meanings
-    }
+    meanings = dict(gathered.meanings)
     if vectors is not None:
         meanings |= {claim.text: row for claim, row in zip(claims, vectors, strict=True)}
     return meanings

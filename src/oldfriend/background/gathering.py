@@ -4,7 +4,7 @@ Only what may bear on it is fetched: all that has one value at a time, what keep
 is still to come, what was noted, the events of those weeks, and those that began something.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
@@ -13,11 +13,12 @@ from oldfriend.background.deciding.attributes import folded
 from oldfriend.background.deciding.deliberation import Scene
 from oldfriend.background.deciding.joining import MENTIONED_AGAIN
 from oldfriend.background.extraction import Material
+from oldfriend.background.likeness import Vector
 from oldfriend.background.rules.stating import began_in
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
-from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind, Standing
+from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import (
     list_entities,
@@ -28,7 +29,6 @@ from oldfriend.memory.beliefs import (
 )
 from oldfriend.memory.changes import Revision, newest_change_of, revision_of
 from oldfriend.memory.evidence import list_evidence_by
-from oldfriend.memory.meanings import Meanings
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before, list_messages_in
 from oldfriend.memory.shelf import Shelf
@@ -55,7 +55,7 @@ class Gathered:
     material: Material
     scene: Scene
     known: tuple[Known, ...]  # all that a claim may bear on
-    meanings: Meanings
+    meanings: Mapping[str, Vector]  # of their texts, as far as there are any
     entities: tuple[Entity, ...]
     bases: Mapping[EntityId, int]
 
@@ -72,8 +72,9 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     messages = await list_messages_in(tx, segment)
     beliefs = await shelf.beliefs_of(tx, person.id)
     notes = await list_memories(tx, person.id, kinds=["note"])  # search finds them by their words
-    believed = [each for each in beliefs.known if each.memory.kind != "note"]
-    known = [each for each in (*notes, *believed) if may_bear_on(each.memory, segment)]
+    bears = bearing_on(segment)
+    known = [each for each in notes if bears(each.memory)]
+    known += [e for e in beliefs.known if e.memory.kind != "note" and bears(e.memory)]
     named = await list_entities(tx, person.id, live=False)
     entities = [each for each in named if each.ended_at is None]
     material = Material(
@@ -98,22 +99,25 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
             merged_names=tuple(each for each in named if each.status == "merged"),
         ),
         known=tuple(known),
-        meanings=beliefs.meanings([each.memory.id for each in known]),
+        meanings=beliefs.meanings(each.memory.id for each in known),
         entities=tuple(entities),
         bases={each.id: await newest_change_of(tx, person.id, each.id) for each in entities},
     )  # fmt: skip
 
 
-def may_bear_on(memory: Memory, segment: Segment) -> bool:
-    """Whether what is told in a segment may touch a belief, or find its place beside it."""
-    if memory.kind == "event":
+def bearing_on(segment: Segment) -> Callable[[Memory], bool]:
+    """Tells whether what is told in a segment may touch a belief, or find its place beside it."""
+    first, last = segment.from_at - MENTIONED_AGAIN, segment.until_at + MENTIONED_AGAIN
+
+    def may_bear(memory: Memory) -> bool:
+        if memory.ended_at is not None:
+            return memory.status == "superseded" and memory.kind in ATTRIBUTES
+        if memory.kind != "event":
+            return memory.kind in LASTING
         at = memory.learned_at if memory.happened_at is None else memory.happened_at
-        is_near = segment.from_at - MENTIONED_AGAIN <= at <= segment.until_at + MENTIONED_AGAIN
-        may_end = is_near or bool(began_in(memory.text, memory.language))
-        return memory.ended_at is None and may_end
-    if memory.ended_at is None:
-        return memory.kind in LASTING
-    return memory.kind in ATTRIBUTES and memory.status == "superseded"
+        return first <= at <= last or bool(began_in(memory.text, memory.language))
+
+    return may_bear
 
 
 def strongest(known: Sequence[Known]) -> list[Known]:
@@ -123,14 +127,13 @@ def strongest(known: Sequence[Known]) -> list[Known]:
         if each.memory.ended_at is None and each.memory.kind in live:
             live[each.memory.kind].append(each)
     return [
-        each
-        for kind, most in SHOWN.items()
-        for each in nlargest(most, live[kind], key=lambda known: strength_of(known.standing))
+        each for kind, most in SHOWN.items() for each in nlargest(most, live[kind], key=strength_of)
     ]
 
 
-def strength_of(standing: Standing) -> tuple[float, Micros]:
+def strength_of(known: Known) -> tuple[float, Micros]:
     """What makes one belief stronger than another."""
+    standing = known.standing
     return standing.strength, standing.last_seen
 
 

@@ -54,6 +54,17 @@ def marks_of(text: str, language: str, names: Collection[str] = ()) -> Marks:
     )
 
 
+def numbers_of(text: str, language: str) -> frozenset[str]:
+    """The numbers in a sentence, where nothing else of it matters."""
+    plain = folded(text)
+    return frozenset(numbers_in(plain, words_to_look_up(plain, language), language))
+
+
+def is_turned_round(text: str, language: str) -> bool:
+    """Does a sentence say that something is not so?"""
+    return is_negated(folded(text), language)
+
+
 def folded(text: str) -> str:
     """A text as it is compared: one form of each character, small letters, plain apostrophes."""
     return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")

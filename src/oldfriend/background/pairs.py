@@ -54,9 +54,9 @@ def pairs_by_measure(
     rows, columns = by_measure(ones, vectors), by_measure(others, vectors)
     for measure in rows.keys() & columns.keys():
         least: float = getattr(THRESHOLDS.get(measure, DEFAULT), level)
-        mine = np.stack([vector_of(ones[place].text, vectors, measure) for place in rows[measure]])
+        mine = stacked([vector_of(ones[place].text, vectors, measure) for place in rows[measure]])
         theirs = [vector_of(others[place].text, vectors, measure) for place in columns[measure]]
-        close = mine @ np.stack(theirs).T
+        close = mine @ stacked(theirs).T
         for row, column in np.argwhere(close >= least).tolist():
             yield Pair(
                 one=rows[measure][row], other=columns[measure][column],
@@ -72,6 +72,12 @@ def by_measure(told: Sequence[Told], vectors: Vectors | None) -> dict[str, list[
     return places
 
 
+def stacked(vectors: Sequence[Vector]) -> Vector:
+    """Vectors as the rows of one; of thousands `np.stack` looks at each by itself."""
+    rows: Vector = np.concatenate(vectors).reshape(len(vectors), -1)
+    return rows
+
+
 def vector_of(text: str, vectors: Vectors | None, measure: str) -> Vector:
     """What a text is compared by."""
     if vectors is None or measure in {LETTERS, CHARACTERS}:
@@ -82,9 +88,9 @@ def vector_of(text: str, vectors: Vectors | None, measure: str) -> Vector:
 def pairs_by_matter(ones: Sequence[Told], others: Sequence[Told], language: str) -> Iterator[Pair]:
     """Those that consist of the same words."""
     places: dict[frozenset[str], list[int]] = {}
-    for place, each in enumerate(others):
+    for place, each in enumerate(ones):
         if matter := matter_of(each.text, language):
             places.setdefault(matter, []).append(place)
-    for place, each in enumerate(ones):
-        for other in places.get(matter_of(each.text, language), ()):
+    for other, each in enumerate(others):
+        for place in places.get(matter_of(each.text, language), ()):
             yield Pair(one=place, other=other, likeness=1.0)

@@ -4,6 +4,7 @@ Knows eleven languages and nothing about people: who calls says what to fall bac
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.stop_words import STOP_WORDS
@@ -14,6 +15,8 @@ CJK_LANGUAGES: Final = frozenset({"zh", "ja", "ko"})
 # Enough of a text to tell its language; the rest would only cost time.
 _LOOKED_AT: Final = 400
 _NEEDED_HITS: Final = 2
+_REMEMBERED: Final = 1_024
+"""Of so many texts: whoever looks closely at what was said asks for its language many times."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORD = re.compile(r"[a-z]+")
@@ -37,7 +40,11 @@ _LANGUAGES_OF_WORD: Final[dict[str, tuple[str, ...]]] = {
 
 def detect_language(text: str, *, fallback: str) -> str:
     """The language of a text, or the fallback where the text does not tell."""
-    head = text[:_LOOKED_AT].lower()
+    return _language_of(text[:_LOOKED_AT].lower(), fallback)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _language_of(head: str, fallback: str) -> str:
     if head.isascii():
         return _by_small_words(_LATIN_WORD.findall(head), {}, fallback)
     if _NOT_LATIN.search(head):

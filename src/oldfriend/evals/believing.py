@@ -43,8 +43,28 @@ KINDS: Final[Sequence[tuple[MemoryKind, float]]] = (
 YEARS: Final = 4
 ROUNDS: Final = 30
 TALK: Final = 12
-CLAIMS: Final = 8
 WRITTEN_AT_ONCE: Final = 500
+TOLD: Final[Sequence[tuple[MemoryKind, str, str]]] = (
+    ("event", "Yesterday I sold the {0} at the {1}.", "Sold the {0} at the {1}"),
+    ("event", "Last week I found a {0} in the {1}.", "Found a {0} in the {1}"),
+    ("event", "On Monday I lost the {0} near the {1}.", "Lost the {0} near the {1}"),
+    ("preference", "I really like the {0} in the {1}.", "Likes the {0} in the {1}"),
+    ("preference", "I love the {1} with the {0}.", "Loves the {1} with the {0}"),
+    ("preference", "I hate the {0} of the {1}.", "Hates the {0} of the {1}"),
+    ("pattern", "I always clean the {0} in the {1}.", "Always cleans the {0} in the {1}"),
+    ("pattern", "I often carry the {0} to the {1}.", "Often carries the {0} to the {1}"),
+)  # fmt: skip
+"""What somebody tells in each talk, and what a model reads in it."""
+KINDS_TOLD, WORDS, CLAIMED = zip(*TOLD, strict=True)
+CLAIMS: Final = len(TOLD)
+THINGS: Final = (
+    "kettle", "ladder", "violin", "carpet", "mirror", "bicycle", "lamp", "wardrobe", "stove",
+    "clock", "basket", "hammock", "canoe", "telescope", "accordion", "piano", "quilt",
+)  # fmt: skip
+PLACES: Final = (
+    "market", "harbour", "library", "museum", "station", "bakery", "attic", "cellar", "theatre",
+    "quarry", "chapel", "tavern", "mill",
+)  # fmt: skip
 BENCH: Final = Ground(author="bench/1")
 
 
@@ -150,25 +170,35 @@ async def new_segments(house: House, line: Line) -> list[Segment]:
                 tx, line.chat, external_id=f"later {number}", opened_at=at, closed_at=at,
                 batch=None,
             )  # fmt: skip
-            talk = [own(each, at) for each in spoken[:TALK]]
+            around = (each.text for each in spoken[: TALK - CLAIMS])
+            talk = [own(text, at) for text in (*told_in(number, WORDS), *around)]
             await write_messages(tx, Place(chat=line.chat, session=session), talk, now=at)
             made += await cut_ripe(tx, line.person.id, Ripeness(now=at, because="asked"))
     return made
 
 
-def own(spoken: Spoken, at: Micros) -> Spoken:
-    """The same words, said by the person at another time."""
-    return replace(spoken, role="person", trust="person", at=at, external_id=None)
+def own(text: str, at: Micros) -> Spoken:
+    """The person's own words."""
+    return Spoken(role="person", speaker="", text=text, at=at, trust="person")
+
+
+def told_in(number: int, templates: Sequence[str]) -> list[str]:
+    """One talk's templates, each filled in with a thing and a place that belong to it alone."""
+    first = number * len(templates)
+    return [
+        template.format(THINGS[place % len(THINGS)], PLACES[place % len(PLACES)])
+        for place, template in enumerate(templates, first)
+    ]
 
 
 def means(house: House, embedder: KnownVectors, vectors: Vectors, number: int) -> Means:
     """Means that have read and embedded a segment before."""
 
     async def read(material: Material) -> Extraction:
-        said = [message for message in material.messages if len(message.text) > 20]
+        read = zip(material.messages, KINDS_TOLD, told_in(number, CLAIMED), strict=False)
         return Extraction(
             author="bench/1", summary="They talked.",
-            claims=tuple(claim_from(message) for message in said[:CLAIMS]),
+            claims=tuple(claim_from(message, kind, text) for message, kind, text in read),
         )  # fmt: skip
 
     async def embed(texts: Sequence[str]) -> Vectors:
@@ -181,12 +211,13 @@ def means(house: House, embedder: KnownVectors, vectors: Vectors, number: int) -
     )  # fmt: skip
 
 
-def claim_from(message: Message) -> Claim:
-    """A claim that a message was said."""
+def claim_from(message: Message, kind: MemoryKind, text: str) -> Claim:
+    """A claim of which a message gives the words."""
+    value = text.partition(" ")[2] if kind == "preference" else ""
     return Claim(
-        kind="preference", text=f"Likes that {message.text[:100]}", key="interests",
-        value=message.text[:60], quotes=(Quote(message=message.id, text=message.text),),
-        confidence=0.85,
+        kind=kind, text=text, quotes=(Quote(message=message.id, text=message.text),),
+        key="interests" if value else "", value=value, confidence=0.85,
+        pattern="behavior" if kind == "pattern" else None, impact=2 if kind == "event" else 0,
     )  # fmt: skip
 
 

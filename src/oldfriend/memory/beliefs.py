@@ -59,7 +59,9 @@ async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> lis
     """The memories about which something was decided after a change, as decided last."""
     rows = await tx.rows(
         f"""SELECT {MEMORY}, {STANDING} FROM memory
-           WHERE person = :person AND change_seq > :seq ORDER BY change_seq""",
+           WHERE change_seq > :seq AND id IN
+             (SELECT object FROM change WHERE person = :person AND seq > :seq)
+           ORDER BY change_seq""",
         person=person,
         seq=seq,
     )
@@ -98,7 +100,8 @@ async def list_standings_since(
 async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
     """What the person has said is not so."""
     rows = await tx.rows(
-        f"SELECT {MEMORY} FROM memory WHERE person = :person AND status = 'rejected'",
+        f"""SELECT {MEMORY} FROM memory
+           WHERE person = :person AND status = 'rejected' AND ended_at IS NOT NULL""",
         person=person,
     )
     return [from_row(Memory, row) for row in rows]
@@ -107,7 +110,8 @@ async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
 async def list_merged(tx: Transaction, person: PersonId) -> list[Memory]:
     """What is believed under something else that says the same."""
     rows = await tx.rows(
-        f"SELECT {MEMORY} FROM memory WHERE person = :person AND status = 'merged'",
+        f"""SELECT {MEMORY} FROM memory
+           WHERE person = :person AND status = 'merged' AND ended_at IS NOT NULL""",
         person=person,
     )
     return [from_row(Memory, row) for row in rows]

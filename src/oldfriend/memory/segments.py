@@ -28,8 +28,8 @@ from oldfriend.memory.log import COLUMNS as MESSAGE
 from oldfriend.memory.log import TABLES as MESSAGES
 from oldfriend.memory.log import message_from
 
-SegmentStatus = Literal["waiting", "reading", "done", "trivial", "failed", "taken back"]
-UNREAD: Final = frozenset[SegmentStatus]({"waiting", "reading", "failed"})
+SegmentStatus = Literal["waiting", "done", "trivial", "failed", "taken back"]
+UNREAD: Final = frozenset[SegmentStatus]({"waiting", "failed"})
 """What is to be read, now or when it is asked for again."""
 Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "import"]
 """Why a segment ends where it ends."""
@@ -122,30 +122,6 @@ async def list_uncut(
     ]  # fmt: skip
 
 
-async def count_uncut_turns(tx: Transaction, person: PersonId, session: SessionId) -> int:
-    """How often the person has said something in a session that is in no segment yet.
-
-    Looks at the newest messages only, however many there were before.
-    """
-    row = await tx.row(
-        """SELECT s.after_seq, (SELECT max(g.last_seq) FROM segment g WHERE g.session = s.id)
-           FROM session s WHERE s.id = :session AND s.person = :person""",
-        session=session,
-        person=person,
-    )
-    if row is None:
-        return 0
-    turns = await tx.row(
-        """SELECT count(*) FROM message WHERE person = :person AND seq > :after
-           AND session = :session AND version = 1 AND role = 'person'""",
-        person=person,
-        after=max(row[0], row[1] or 0),
-        session=session,
-    )
-    assert turns is not None
-    return int(turns[0])
-
-
 async def measure_uncut(tx: Transaction, person: PersonId, uncut: Uncut) -> list[Measure]:
     """How long each message of some uncut talk is, in the order of writing."""
     rows = await tx.rows(
@@ -209,6 +185,16 @@ async def list_segments(
     return [segment_from(row) for row in rows]
 
 
+async def list_waiting(tx: Transaction, person: PersonId) -> list[Segment]:
+    """A person's segments that wait to be read, in the order in which they were said."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'waiting'
+           ORDER BY from_at, id""",
+        person=person,
+    )
+    return [segment_from(row) for row in rows]
+
+
 async def count_segments(tx: Transaction, person: PersonId) -> dict[SegmentStatus, int]:
     """How many segments of a person have come how far; only what there is."""
     rows = await tx.rows(
@@ -228,7 +214,7 @@ async def count_first_segments(tx: Transaction, person: PersonId, *, most: int) 
 
 async def count_waiting(tx: Transaction) -> int:
     """How many segments of everybody wait to be read."""
-    row = await tx.row("SELECT count(*) FROM segment WHERE status IN ('waiting', 'reading')")
+    row = await tx.row("SELECT count(*) FROM segment WHERE status = 'waiting'")
     assert row is not None
     return int(row[0])
 
@@ -248,7 +234,7 @@ async def list_messages_in(tx: Transaction, segment: Segment) -> list[Message]:
     """The messages of a segment as they read now, oldest first."""
     rows = await tx.rows(
         f"""SELECT {MESSAGE} FROM {MESSAGES}
-           WHERE m.person = :person AND m.replaced_at IS NULL AND m.id IN
+           WHERE m.replaced_at IS NULL AND m.id IN
              (SELECT f.id FROM message f WHERE f.person = :person AND f.session = :session
               AND f.version = 1 AND f.seq BETWEEN :first_seq AND :last_seq)
            ORDER BY m.said_at, m.seq""",

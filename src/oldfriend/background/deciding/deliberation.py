@@ -95,6 +95,12 @@ class Deliberation:
     decided: dict[ObjectId, Decision] = field(default_factory=dict)
     refused: Counter[Refusal] = field(default_factory=Counter)
     _names: Names | None = None
+    _by_kind: dict[MemoryKind, dict[MemoryId, Known]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Each claim asks for what is known of its kind: it stands ready."""
+        for each in self.known.values():
+            self._by_kind.setdefault(each.memory.kind, {})[each.memory.id] = each
 
     @property
     def names(self) -> Names:
@@ -111,9 +117,8 @@ class Deliberation:
         """What is believed of a kind by now, or was so once."""
         return [
             each
-            for each in self.known.values()
-            if each.memory.kind == kind
-            and (each.memory.ended_at is None or each.memory.status == "superseded")
+            for each in self._by_kind.get(kind, {}).values()
+            if each.memory.ended_at is None or each.memory.status == "superseded"
         ]
 
     def learn(
@@ -146,8 +151,13 @@ class Deliberation:
             strength=1.0, confidence=claim.confidence, times_seen=1, first_seen=heard_at,
             last_seen=heard_at,
         )  # fmt: skip
-        self.known[memory.id] = Known(memory=memory, standing=standing, base=0)
+        self._know(Known(memory=memory, standing=standing, base=0))
         return memory
+
+    def _know(self, known: Known) -> None:
+        """Let the next claims see it so."""
+        self.known[known.memory.id] = known
+        self._by_kind.setdefault(known.memory.kind, {})[known.memory.id] = known
 
     def bear(self, known: Known, claim: Claim, *, stance: Stance = "supports") -> None:
         """Add a claim's words to what supports a belief, or speaks against it."""
@@ -159,7 +169,7 @@ class Deliberation:
         """Decide about something known."""
         if after != known.memory:
             self._note(after, op, known.base, (), ended_by=ended_by)
-            self.known[after.id] = replace(known, memory=after)
+            self._know(replace(known, memory=after))
 
     def end(
         self, known: Known, status: Status, op: ChangeOp, claim: Claim, *, until: Micros | None

@@ -102,9 +102,9 @@ def outdate_ties(thinking: Deliberation, claim: Claim) -> None:
     if claim.signal == "implicit" or is_over(thinking, claim):
         return
     names, heard_at = thinking.names, thinking.heard_at(claim)
-    told = [
-        edge for each, edge in facts_that_tie(thinking, names) if each.memory.text == claim.text
-    ]
+    facts = (each.memory for kind in FACTS for each in thinking.live(kind))
+    edges = (names.edge_of(each) for each in facts if each.text == claim.text)
+    told = [edge for edge in edges if edge is not None]
     for each in thinking.live("triple") if told else ():
         edge = names.edge_of(each.memory)
         is_excluded = edge is not None and any(new.excludes(edge) for new in told)

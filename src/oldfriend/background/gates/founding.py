@@ -15,7 +15,7 @@ from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.talk import Case, spoken_in
 from oldfriend.background.gates.telltales import folded
 from oldfriend.background.likeness import without_near
-from oldfriend.background.marks import marks_of
+from oldfriend.background.marks import marks_of, numbers_of
 from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.language import detect_language
@@ -110,7 +110,7 @@ def numbers_heard(case: Case, language: str) -> set[str]:
     """The numbers in the words around the quotes, in what is known, and of the days and hours."""
     near = [message for place in case.places for message in around(place, case)]
     texts = [*(message.text for message in near), *(each.text for each in case.talk.known.values())]
-    heard = {number for text in texts for number in marks_of(text, language).numbers}
+    heard = {number for text in texts for number in numbers_of(text, language)}
     return heard | set(numbers_of_times(case.claim, near))
 
 

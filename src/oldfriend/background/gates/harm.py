@@ -81,15 +81,19 @@ def order_fault(case: Case) -> Reason | None:
     is_theirs = all(place.message.trust == "person" for place in case.places)
     if is_theirs and claim.kind not in ACTING:
         return "order" if any(suspicion_of(text).risk == "high" for text in texts) else None
-    return "order" if any(gives_orders(text) for text in texts) else None
+    return "order" if any(is_command(text) for text in texts) else None
 
 
 def gives_orders(text: str) -> bool:
+    """Whether a text tells a machine what to be, to do or to keep."""
+    return is_command(text) or is_addressed(text)
+
+
+def is_command(text: str) -> bool:
     """Whether a text tells a machine what to be or to do."""
-    if suspicion_of(text).risk != "none":
-        return True
     plain = folded(text)
-    return is_addressed(text) or any(told.order.search(plain) for told in every_telltale())
+    is_order = any(told.order.search(plain) for told in every_telltale())
+    return is_order or suspicion_of(text).risk != "none"
 
 
 def is_addressed(text: str) -> bool:

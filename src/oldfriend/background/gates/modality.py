@@ -11,7 +11,7 @@ from oldfriend.background.gates.clauses import Clause, closest_clauses, terms_in
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.telltales import Telltales, folded
-from oldfriend.background.marks import marks_of
+from oldfriend.background.marks import is_turned_round
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.memory.search.words import is_unspaced
 
@@ -110,7 +110,7 @@ def is_denied(claim: Claim, clause: Clause, told: Telltales, language: str) -> b
 
 def denies(text: str, language: str, told: Telltales) -> bool:
     """Whether a text says "not" of anything."""
-    return marks_of(text, language).is_negated or told.denying.search(folded(text)) is not None
+    return is_turned_round(text, language) or told.denying.search(folded(text)) is not None
 
 
 def beginning_of(text: str) -> str:

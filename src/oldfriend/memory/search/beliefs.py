@@ -138,13 +138,13 @@ class BeliefIndex:
         known = (self._by_seq[seq] for seq in about)
         return [each for each in known if each.memory.is_live]
 
-    def meanings(self, memories: Collection[MemoryId]) -> dict[MemoryId, Floats]:
-        """The vectors of some of them, where they have one."""
-        wanted = {self._seq_of[each]: each for each in memories if each in self._seq_of}
-        seqs, understood = self._index.columns.seq.tolist(), self._index.understood.tolist()
-        places = [at for at, seq in enumerate(seqs) if seq in wanted and understood[at] > 0]
-        rows = self._index.vectors.at(np.asarray(places, np.int64))
-        return {wanted[seqs[at]]: row for at, row in zip(places, rows, strict=True)}
+    def meanings(self, memories: Iterable[MemoryId]) -> dict[str, Floats]:
+        """The vectors of some of them, where they have one, by their texts."""
+        wanted = [self._seq_of[each] for each in memories if each in self._seq_of]
+        places = np.flatnonzero(self._index.positions_mask(wanted) & (self._index.understood > 0))
+        known = map(self._by_seq.__getitem__, self._index.columns.seq[places].tolist())
+        rows = self._index.vectors.at(places)
+        return {each.memory.text: row for each, row in zip(known, rows, strict=True)}
 
     def lacking(self) -> list[MemoryId]:
         """Those without a vector."""
