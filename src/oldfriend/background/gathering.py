@@ -99,7 +99,7 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
             merged_names=tuple(each for each in named if each.status == "merged"),
         ),
         known=tuple(known),
-        meanings=beliefs.meanings(each.memory.id for each in known),
+        meanings=beliefs.meanings(known),
         entities=tuple(entities),
         bases={each.id: await newest_change_of(tx, person.id, each.id) for each in entities},
     )  # fmt: skip

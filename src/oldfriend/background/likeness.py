@@ -139,13 +139,24 @@ def measure_for(one: str, other: str, vectors: Vectors | None) -> str:
 
 def measure_of(text: str, vectors: Vectors | None) -> str:
     """What a text can be compared by with others of its kind."""
-    if vectors is not None and text in vectors.of:
-        family = family_of(vectors.model)
-        if family not in BLIND_TO_CHARACTERS or not is_mostly_characters(text):
-            return family
+    if vectors is not None and understood(text, vectors) is not None:
+        return family_of(vectors.model)
+    return written_with(text)
+
+
+def written_with(text: str) -> str:
+    """What a text is compared by where no embedder understands it."""
     return CHARACTERS if is_mostly_characters(text) else LETTERS
 
 
+def understood(text: str, vectors: Vectors) -> Vector | None:
+    """What an embedder makes of a text; None where it has not seen it, or is blind to it."""
+    vector = vectors.of.get(text)
+    is_blind = family_of(vectors.model) in BLIND_TO_CHARACTERS and is_mostly_characters(text)
+    return None if is_blind else vector
+
+
+@lru_cache(maxsize=16)
 def family_of(model: str) -> str:
     """An embedder without its revision."""
     return model.split("/", 1)[0] if model.startswith(MINILM) else model

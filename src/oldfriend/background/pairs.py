@@ -5,21 +5,21 @@ Knows no database and no model.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from oldfriend.background.likeness import (
-    CHARACTERS,
     DEFAULT,
-    LETTERS,
     THRESHOLDS,
     Told,
     Vector,
     Vectors,
+    family_of,
     letters,
     matter_of,
-    measure_of,
+    understood,
+    written_with,
 )
 
 Level = Literal["unclear", "merge"]
@@ -54,35 +54,40 @@ def pairs_by_measure(
     rows, columns = by_measure(ones, vectors), by_measure(others, vectors)
     for measure in rows.keys() & columns.keys():
         least: float = getattr(THRESHOLDS.get(measure, DEFAULT), level)
-        mine = stacked([vector_of(ones[place].text, vectors, measure) for place in rows[measure]])
-        theirs = [vector_of(others[place].text, vectors, measure) for place in columns[measure]]
-        close = mine @ stacked(theirs).T
+        mine, theirs = rows[measure], columns[measure]
+        close = rows_of(ones, mine) @ rows_of(others, theirs).T
         for row, column in np.argwhere(close >= least).tolist():
             yield Pair(
-                one=rows[measure][row], other=columns[measure][column],
+                one=mine[row].place, other=theirs[column].place,
                 likeness=float(close[row, column]),
             )  # fmt: skip
 
 
-def by_measure(told: Sequence[Told], vectors: Vectors | None) -> dict[str, list[int]]:
-    """The places of those that can be compared with each other."""
-    places: dict[str, list[int]] = {}
+class Compared(NamedTuple):
+    """The place of one that is compared, with what an embedder makes of it."""
+
+    place: int
+    vector: Vector | None
+
+
+def by_measure(told: Sequence[Told], vectors: Vectors | None) -> dict[str, list[Compared]]:
+    """Those that can be compared with each other."""
+    found: dict[str, list[Compared]] = {}
+    family = "" if vectors is None else family_of(vectors.model)
     for place, each in enumerate(told):
-        places.setdefault(measure_of(each.text, vectors), []).append(place)
-    return places
+        vector = None if vectors is None else understood(each.text, vectors)
+        measure = written_with(each.text) if vector is None else family
+        found.setdefault(measure, []).append(Compared(place, vector))
+    return found
 
 
-def stacked(vectors: Sequence[Vector]) -> Vector:
-    """Vectors as the rows of one; of thousands `np.stack` looks at each by itself."""
+def rows_of(told: Sequence[Told], compared: Sequence[Compared]) -> Vector:
+    """What they are compared by, as the rows of one."""
+    vectors = [
+        letters(told[each.place].text) if each.vector is None else each.vector for each in compared
+    ]
     rows: Vector = np.concatenate(vectors).reshape(len(vectors), -1)
-    return rows
-
-
-def vector_of(text: str, vectors: Vectors | None, measure: str) -> Vector:
-    """What a text is compared by."""
-    if vectors is None or measure in {LETTERS, CHARACTERS}:
-        return letters(text)
-    return vectors.of[text]
+    return rows  # of thousands `np.stack` looks at each by itself
 
 
 def pairs_by_matter(ones: Sequence[Told], others: Sequence[Told], language: str) -> Iterator[Pair]:

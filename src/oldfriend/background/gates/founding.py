@@ -5,6 +5,7 @@ after; what is said in another language than the claim is left to whoever has re
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import filterfalse
 from typing import Final
 
 from oldfriend.background.extraction import Claim
@@ -93,12 +94,10 @@ def number_fault(case: Case) -> Reason | None:
     claim, language = case.claim, language_of(case)
     if claim.bearing in ADDING or not is_in(case, language):
         return None
-    marks = marks_of(f"{claim.text} {claim.value}", language)
-    told = {
-        number
-        for number in marks.numbers
-        if number.isdecimal() and not (marks.times and is_of_date(number))
-    }
+    words = f"{claim.text} {claim.value}"
+    told = set(filter(str.isdecimal, numbers_of(words, language)))
+    if any(map(is_of_date, told)) and marks_of(words, language).times:
+        told = set(filterfalse(is_of_date, told))
     if not told or told <= numbers_heard(case, language):
         return None
     said = (message.text for place in case.places for message in around(place, case))
@@ -176,7 +175,7 @@ def around(place: Place, case: Case) -> tuple[Message, ...]:
 
 def terms_of(texts: Iterable[str], language: str) -> frozenset[str]:
     """The words of matter in texts."""
-    return terms_in(" ".join(texts), language)
+    return frozenset[str]().union(*(terms_in(text, language) for text in texts))
 
 
 def touches(ours: Iterable[str], theirs: frozenset[str]) -> bool:

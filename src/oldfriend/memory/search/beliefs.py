@@ -138,13 +138,12 @@ class BeliefIndex:
         known = (self._by_seq[seq] for seq in about)
         return [each for each in known if each.memory.is_live]
 
-    def meanings(self, memories: Iterable[MemoryId]) -> dict[str, Floats]:
+    def meanings(self, some: Iterable[Known]) -> dict[str, Floats]:
         """The vectors of some of them, where they have one, by their texts."""
-        wanted = [self._seq_of[each] for each in memories if each in self._seq_of]
+        wanted = [each.base for each in some]
         places = np.flatnonzero(self._index.positions_mask(wanted) & (self._index.understood > 0))
-        known = map(self._by_seq.__getitem__, self._index.columns.seq[places].tolist())
-        rows = self._index.vectors.at(places)
-        return {each.memory.text: row for each, row in zip(known, rows, strict=True)}
+        seqs, rows = self._index.columns.seq[places].tolist(), self._index.vectors.at(places)
+        return {self._by_seq[seq].memory.text: row for seq, row in zip(seqs, rows, strict=True)}
 
     def lacking(self) -> list[MemoryId]:
         """Those without a vector."""
