@@ -4,9 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.choices.settings import read_settings
 from oldfriend.llm.speech import MOST_BYTES
@@ -16,22 +14,7 @@ from tests.fakes.speech_server import SpeechServer, speech_server
 SOUNDS = Path(__file__).parents[1] / "data/sounds"
 
 
-@pytest.fixture(autouse=True)
-def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No keyring, no key in the environment, a home of the test's own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    before = keyring.get_keyring()
-    keyring.set_keyring(NoKeyring())
-    yield
-    keyring.set_keyring(before)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """The data folder."""
-    return tmp_path / "data"
+pytestmark = pytest.mark.usefixtures("bare_machine")
 
 
 @pytest.fixture

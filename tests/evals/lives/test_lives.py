@@ -2,13 +2,13 @@
 
 from collections import Counter
 from datetime import timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.evals.lives.life import Life
-from oldfriend.evals.lives.loading import LANGUAGES, load_life
+from oldfriend.evals.lives.loading import LANGUAGES, PAIRS, load_life
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -59,7 +59,9 @@ def test_there_is_enough_to_know(life: Life):
     assert len(life.truth.traps) >= 20
 
 
-def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(life: Life):
+@pytest.mark.parametrize("name", [*LANGUAGES, *chain(*PAIRS.values())])
+def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(name: str):
+    life = load_life(name)
     said = {line.id: line.spoken for line in life.lines}
 
     for belief in life.truth.beliefs:

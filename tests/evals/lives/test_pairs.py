@@ -91,17 +91,6 @@ def test_on_chosen_days_one_value_is_true_of_a_key(life: Life):
         assert then.value in current[0]
 
 
-def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(life: Life):
-    said = {line.id: line.spoken for line in life.lines}
-
-    for belief in life.truth.beliefs:
-        for quote in belief.quotes:
-            spoken = said[quote.line]
-            may_tell = {"person", "other"} if belief.subject == "other" else {"person"}
-            assert quote.text in spoken.text
-            assert spoken.trust in ({"companion"} if belief.subject == "companion" else may_tell)
-
-
 def test_what_follows_something_has_the_same_key(life: Life):
     by_id = {belief.id: belief for belief in life.truth.beliefs}
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,31 +21,13 @@ from oldfriend.domain.errors import (
 from oldfriend.llm.adapters.audio import Link, ProvidedSpeaker, ProvidedTranscriber
 from oldfriend.llm.adapters.speech_pricing import price_of_hearing, price_of_speaking
 from oldfriend.llm.catalogue import Choice, Patience, choose
-from oldfriend.llm.model import Call
 from oldfriend.llm.speech import MOST_BYTES, Speech, Transcript
 from tests.fakes.speech_server import SpeechServer, speech_server
+from tests.llm.purse import Purse
 
 SOUNDS = Path(__file__).parents[2] / "data/sounds"
 VOICE = (SOUNDS / "voice.ogg").read_bytes()
 SECRET = "sk-very-secret"
-
-
-@dataclass(slots=True)
-class Purse:
-    """An account that remembers what was charged, and lets so many requests be made."""
-
-    left: int = 1000
-    calls: list[Call] = field(default_factory=list)
-
-    async def check(self) -> None:
-        """Refuse once it is empty."""
-        if not self.left:
-            raise AllowanceUsedUp("Nothing is left.")
-        self.left -= 1
-
-    async def record(self, call: Call) -> None:
-        """Remember one."""
-        self.calls.append(call)
 
 
 @pytest.fixture

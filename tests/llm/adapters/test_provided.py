@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,35 +11,13 @@ import pytest
 from oldfriend.domain.errors import AllowanceUsedUp, EmbeddingFailed
 from oldfriend.llm.adapters.provided import FOR_FEW, IN_BULK, ProvidedEmbedder
 from oldfriend.llm.catalogue import choose
-from oldfriend.llm.model import Call, Usage
+from oldfriend.llm.model import Usage
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 from tests.fakes.raw_server import raw_server, whole
 from tests.hashed import Hashed
+from tests.llm.purse import Purse
 
 AT_ONCE = {"first_pause_s": 0.01, "longest_pause_s": 0.02, "answer_s": 2.0}
-
-
-@dataclass(slots=True)
-class Purse:
-    """An account that remembers what was charged, and lets so many requests be made."""
-
-    left: int = 1000
-    calls: list[Call] = field(default_factory=list)
-
-    async def check(self) -> None:
-        """Refuse once it is empty."""
-        if not self.left:
-            raise AllowanceUsedUp("Nothing is left.")
-        self.left -= 1
-
-    async def record(self, call: Call) -> None:
-        """Remember one."""
-        self.calls.append(call)
-
-    @property
-    def outcomes(self) -> list[str]:
-        """How they ended."""
-        return [call.outcome for call in self.calls]
 
 
 @pytest.fixture

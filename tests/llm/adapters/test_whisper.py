@@ -22,7 +22,8 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.llm.adapters.whisper import Loaded, LocalTranscriber, why_not
 from oldfriend.llm.speech import MOST_BYTES
-from tests.llm.adapters.test_audio import VOICE, Purse
+from tests.llm.adapters.test_audio import VOICE
+from tests.llm.purse import Purse
 
 
 @dataclass(slots=True)
