@@ -101,6 +101,10 @@ class Database(Protocol):
         """Let no log of writes keep what was deleted; False while others still read it there."""
         ...
 
+    async def write_anew(self) -> bool:
+        """Write the files anew, so that nothing deleted stays in gaps; False: it cannot be done."""
+        ...
+
     def files(self) -> tuple[Path, ...]:
         """The files that hold what is kept, and the copies beside them; none: a server has them."""
         ...

@@ -61,6 +61,10 @@ class JsonDatabase:
         """Nothing: there is no log of writes."""
         return True
 
+    async def write_anew(self) -> bool:
+        """Nothing: each commit does."""
+        return True
+
     def files(self) -> tuple[Path, ...]:
         """The file, what is written before it takes its place, the lock, and the copies."""
         return (self.path, self._file.partial, lock_of(self.path), *self.backups())

@@ -61,6 +61,10 @@ class PostgresDatabase:
         """False: when its log and its pages are reused is the server's business."""
         return False
 
+    async def write_anew(self) -> bool:
+        """False: the files are the server's."""
+        return False
+
     def files(self) -> tuple[Path, ...]:
         """None that are ours."""
         return ()

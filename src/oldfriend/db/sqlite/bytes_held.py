@@ -12,8 +12,8 @@ from typing import Final
 
 import apsw
 
-from oldfriend.db.sqlite.connection import our_errors
-from oldfriend.domain.errors import StoreBusy
+from oldfriend.db.sqlite.connection import open_connection, our_errors
+from oldfriend.domain.errors import StoreBusy, StoreError
 
 DATABASE, LOG = 0, 1  # as SQLite numbers its files
 PIECE: Final = 1 << 20
@@ -37,6 +37,27 @@ def bytes_of(connection: apsw.Connection, path: Path) -> Iterator[tuple[Path, by
             with our_errors(path):
                 _, piece = connection.read("main", which, start, amount)
             yield file, piece
+
+
+def lay_out_anew(path: Path) -> bool:
+    """Copy all that is kept into new pages: between the rows of old ones, what was moved stays.
+
+    SQLite overwrites what is deleted, but not the place that a row has left for another. False
+    when others wrote all the while, or there is no room.
+    """
+    try:
+        connection = open_connection(path, create=False)
+    except StoreError:
+        return False
+    try:
+        connection.set_busy_timeout(round(1000 * PATIENCE_S))
+        with our_errors(path):
+            connection.execute("VACUUM")
+    except StoreError:
+        return False
+    finally:
+        connection.close()
+    return True
 
 
 async def empty_log(connection: apsw.Connection, path: Path) -> bool:

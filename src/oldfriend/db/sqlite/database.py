@@ -4,6 +4,7 @@ One connection writes, one transaction at a time; up to three read. Other proces
 out by SQLite's own lock, woken by a doorbell, and noticed by ``PRAGMA data_version``.
 """
 
+import asyncio
 import glob
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from oldfriend.db.database import ByHand, Transaction
 from oldfriend.db.schema import Migration, load_migrations
-from oldfriend.db.sqlite.bytes_held import beside, bytes_of, empty_log
+from oldfriend.db.sqlite.bytes_held import beside, bytes_of, empty_log, lay_out_anew
 from oldfriend.db.sqlite.connection import open_connection
 from oldfriend.db.sqlite.migrating import migrate
 from oldfriend.db.sqlite.pool import Readers, Writer
@@ -63,6 +64,10 @@ class SqliteDatabase:
             return await empty_log(connection, self.path)
         finally:
             self._readers.give_back(connection)
+
+    async def write_anew(self) -> bool:
+        """Lay all that is kept out in new pages; False where others or the disk prevent it."""
+        return await asyncio.to_thread(lay_out_anew, self.path) and await self.wipe_log()
 
     def files(self) -> tuple[Path, ...]:
         """The database, its log of writes with the index to it, and the copies beside them."""

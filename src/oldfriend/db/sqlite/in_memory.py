@@ -63,6 +63,10 @@ class MemoryDatabase:
         """Nothing: there is no log of writes."""
         return True
 
+    async def write_anew(self) -> bool:
+        """False: there is no file."""
+        return False
+
     def files(self) -> tuple[Path, ...]:
         """None."""
         return ()
