@@ -3,14 +3,15 @@
 import asyncio
 import random
 from dataclasses import dataclass
+from typing import Final
 
-from oldfriend.app.holding import INTERRUPTED, Hold
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.speaking import spoken
 from oldfriend.channels.channel import Channel
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, SECOND
+from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import (
     LeaseLost,
     NotDelivered,
@@ -31,6 +32,7 @@ from oldfriend.queues.lanes import (
     release,
     take_away,
 )
+from oldfriend.queues.letters import write_body
 from oldfriend.queues.outbox import Part, part_of
 from oldfriend.queues.places import (
     close_place,
@@ -40,6 +42,10 @@ from oldfriend.queues.places import (
 )
 
 LONGEST_SEND_S = 60.0
+IN_VAIN: Final = "in_vain"
+"""In a letter's body: how often its platform, being away, has not taken it."""
+LEAST_TRIES: Final = 20
+"""Half an hour of them: what has only waited for a day has not been tried for one."""
 
 
 async def deliver(house: House, claim: Claim, stopping: asyncio.Event) -> None:
@@ -192,20 +198,18 @@ async def send_piece(house: House, channel: Channel, part: Part, number: int, te
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:
     """Try a part again later; park it with the rest of its reply, when there is no hope.
 
-    A platform that is away is waited for a day, less and less often: nobody counts such tries, so
-    a part that has failed before is as patient as it is old. What breaks for a reason of our own
-    is tried a few times.
+    A platform that is away is waited for a day at least, less and less often. What breaks for a
+    reason of our own is tried a few times.
     """
     now = house.clock()
     is_weather = isinstance(error, NotDelivered | TimeoutError)
-    age_s = max((now - letter.put_at) // SECOND, 1)
-    tries = letter.attempts
-    if is_weather:
-        tries = 1 if letter.error in {None, INTERRUPTED} else age_s.bit_length()
+    in_vain = times_in_vain(letter) + is_weather
+    tries = in_vain if is_weather else letter.attempts
+    is_old = now - letter.put_at > DAY
+    is_tired = is_old and tries >= LEAST_TRIES if is_weather else tries >= MOST_ATTEMPTS
+    is_hopeless = is_tired or isinstance(error, Undeliverable)
     asked_s = error.retry_after_s if isinstance(error, NotDelivered) else None
     again = retry_at(now, tries, chance=random.random(), at_least_s=asked_s or 0.0)
-    is_tired = age_s * SECOND > DAY if is_weather else letter.attempts >= MOST_ATTEMPTS
-    is_hopeless = is_tired or isinstance(error, Undeliverable)
     if not isinstance(error, NotDelivered | Undeliverable):
         tell_trouble("send-failed", error, lane=letter.lane)
     why = str(error) or "the platform did not answer"
@@ -217,4 +221,14 @@ async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) 
             tx, claim, letter, error=why, now=now, retry_at=None if is_hopeless else again,
             counts=not is_weather,
         )  # fmt: skip
+        await write_body(tx, letter, {**letter.body, IN_VAIN: in_vain})
         await release(tx, claim, now=now)
+
+
+def times_in_vain(letter: Letter) -> int:
+    """How often a platform has not taken a part; what was opened again by hand begins anew.
+
+    It is counted apart from attempts: so many of those mean that it takes its workers down.
+    """
+    times = letter.body.get(IN_VAIN)
+    return times if isinstance(times, int) and letter.error is not None else 0

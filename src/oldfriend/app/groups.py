@@ -23,6 +23,8 @@ from oldfriend.app.accepting import (
 from oldfriend.app.courtesy import Courtesy, in_their_language, turned_away
 from oldfriend.app.house import House
 from oldfriend.app.lines import (
+    as_said_again,
+    find_meant_again,
     find_said,
     in_its_album,
     kept_of_words,
@@ -159,7 +161,11 @@ async def take_words(tx: Transaction, house: House, here: Here, line: Line, said
     """Write down what was said, as the one hears it whose memory it goes into."""
     if await find_said(tx, line, said) is not None:
         return
-    words = as_heard(house, here, line, said, {**said.details, **await replied_to(tx, line, said)})
+    details = {**said.details, **await replied_to(tx, line, said)}
+    words = as_heard(house, here, line, said, details)
+    if said.is_to_us:
+        meant = await find_meant_again(tx, line, said, details, by=here.voice.author)
+        words = words if meant is None else as_said_again(words, meant)
     if not is_looked_at(house, said):
         await keep_words(tx, house, line, words)
     elif line.person.id == here.group.id and (

@@ -1,23 +1,28 @@
 """Whose chat is it, and which message is meant? Where somebody on a platform and the log meet."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.app.accepting import Line, stop
+from oldfriend.app.accepting import Line, Said, stop
 from oldfriend.app.house import House
+from oldfriend.app.recordings import is_unheard
 from oldfriend.channels.arriving import Message, Spot
 from oldfriend.db.database import Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.ids import ChatId, MessageId, PersonId
-from oldfriend.domain.messages import PICKED
+from oldfriend.domain.messages import CALLED, PICKED
 from oldfriend.domain.people import Person
 from oldfriend.memory.log import find_by_key, get_message, list_recent
 from oldfriend.memory.people import ensure_chat, ensure_companion, find_chat, find_companion
+from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.queues.places import find_delivered
 
 LOOKED_BACK: Final = 5
 """Messages among which the one stands that is being answered."""
 ANSWERED: Final = frozenset({"person", "other"})
+LAST_WORDS: Final = 30
+"""Messages among which somebody's last stands, with what others said meanwhile."""
 LARGEST_ALBUM: Final = 30
 """Messages among which the first piece of one stands, with what others said meanwhile."""
 ALBUM: Final = "album"
@@ -125,6 +130,29 @@ async def message_of(tx: Transaction, person: PersonId, chat: ChatId, key: str) 
     """The message in the log that has a key on the platform, theirs or ours."""
     theirs = await find_by_key(tx, person, chat, key)
     return theirs.id if theirs is not None else await find_delivered(tx, person, chat, key)
+
+
+async def find_meant_again(
+    tx: Transaction, line: Line, said: Message, details: Mapping[str, str], *, by: str
+) -> messages.Message | None:
+    """The recording that was not heard, and is to be listened to again.
+
+    The one that is replied to, else what whoever asks for it (``by``: as an author) said last.
+    """
+    words = said.text.replace(said.details.get(CALLED, ""), "").strip(" .!。！").lower()
+    books = [phrasebook(language) for language in SPOKEN]
+    if words != "/retry" and not any(book.understand.again.fullmatch(words) for book in books):
+        return None
+    recent = await list_recent(tx, line.person.id, line.chat.id, limit=LAST_WORDS)
+    if "replies_to" in details:
+        recent += [await get_message(tx, line.person.id, MessageId(details["replies_to"]))]
+    theirs = [each for each in recent if each.role in ANSWERED and each.author == by]
+    return theirs[-1] if theirs and is_unheard(theirs[-1].details) else None
+
+
+def as_said_again(words: Said, meant: messages.Message) -> Said:
+    """A recording as if it were sent once more."""
+    return replace(words, text=meant.text, trust=meant.trust, details=meant.details)
 
 
 async def stop_answering(house: House, line: Line) -> None:

@@ -13,7 +13,8 @@ from oldfriend.app.courtesy import Courtesy, in_their_language, turned_away
 from oldfriend.app.groups import hear_in_group, keep_group_reaction, note_company
 from oldfriend.app.house import House
 from oldfriend.app.lines import (
-    LOOKED_BACK,
+    as_said_again,
+    find_meant_again,
     find_said,
     in_its_album,
     kept_of_words,
@@ -24,7 +25,7 @@ from oldfriend.app.lines import (
     stop_answering,
 )
 from oldfriend.app.pairing import find_code, join, make_person
-from oldfriend.app.recordings import is_aloud, is_heard, is_unheard
+from oldfriend.app.recordings import is_aloud, is_heard
 from oldfriend.app.running.telling import tell
 from oldfriend.channels.arriving import (
     Arriving,
@@ -36,12 +37,9 @@ from oldfriend.channels.arriving import (
     Removal,
 )
 from oldfriend.domain import messages
-from oldfriend.domain.ids import MessageId
 from oldfriend.domain.people import Person
 from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity, note_attempt
-from oldfriend.memory.log import get_message, list_recent
 from oldfriend.memory.people import move_chats
-from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from oldfriend.queues.places import close_place, find_closed, open_place
 
 CODE: Final = re.compile(r"\s*(?:/start )?(\d{3})[ -]?(\d{3})\s*", re.ASCII)
@@ -99,13 +97,11 @@ async def take_in(house: House, line: Line, said: Message) -> Courtesy | None:
         said = await in_its_album(tx, line, said)
         before = await find_said(tx, line, said)
         details = {**said.details, **await replied_to(tx, line, said)}
+        meant = await find_meant_again(tx, line, said, details, by=line.person.id)
     if said.is_edit:
         await take_edit(house, line, said, before)
-    elif before is None and (meant := await find_meant_again(house, line, said, details)):
-        again = Said(
-            text=meant.text, at=said.at, key=said.key, number=said.number, trust=meant.trust,
-            details=meant.details,
-        )  # fmt: skip
+    elif before is None and meant is not None:
+        again = as_said_again(said_by(said, details), meant)
         await accept(house, line, again, to_answer=False)
     elif before is None and not said.is_read and not (is_aloud(details) and house.transcriber):
         await keep(house, line, said_by(said, details))
@@ -123,26 +119,6 @@ def said_by(said: Message, details: dict[str, str]) -> Said:
         trust="person" if said.is_theirs and (said.is_read or is_aloud(details)) else "outside",
         details=details,
     )  # fmt: skip
-
-
-async def find_meant_again(
-    house: House, line: Line, said: Message, details: dict[str, str]
-) -> messages.Message | None:
-    """The recording that was not heard, and is to be listened to again.
-
-    The one that is replied to, else what they said last.
-    """
-    words = said.text.strip(" .!。！").lower()
-    books = [phrasebook(language) for language in SPOKEN]
-    if words != "/retry" and not any(book.understand.again.fullmatch(words) for book in books):
-        return None
-    async with house.db.reading() as tx:
-        recent = await list_recent(tx, line.person.id, line.chat.id, limit=LOOKED_BACK)
-        if "replies_to" in details:
-            replied = MessageId(details["replies_to"])
-            recent += [await get_message(tx, line.person.id, replied)]
-    theirs = [each for each in recent if each.role == "person"]
-    return theirs[-1] if theirs and is_unheard(theirs[-1].details) else None
 
 
 async def take_edit(

@@ -14,10 +14,14 @@ from oldfriend.app.accepting import reword
 from oldfriend.app.attaching import attach, erase
 from oldfriend.app.hearing import Heard, NotHeard, hear
 from oldfriend.app.house import House
+from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotDelivered, NotFound
 from oldfriend.domain.letters import Claim
 from oldfriend.domain.messages import MAX_TEXT, Message
 from oldfriend.llm.speech import MOST_BYTES
+from oldfriend.memory.groups import is_group, list_members
+from oldfriend.memory.log import find_by_key
+from oldfriend.memory.people import find_chat, get_chat, lock_person
 from oldfriend.queues.lanes import check
 from oldfriend.turn.outcome import Utterance
 
@@ -98,15 +102,16 @@ async def fetch_and_hear(house: House, message: Message) -> Heard | NotHeard:
 
 
 async def put_into_words(house: House, claim: Claim, message: Message, heard: Heard) -> Message:
-    """Have a message say what was heard in it, beside its own words, with the sound if kept."""
+    """Have a message say what was heard in it, beside its own words, with the sound if kept.
+
+    So it reads then for everybody who was there.
+    """
     house.reached("heard")
-    words = f"{message.text}\n{heard.text}" if CAPTION in message.details else heard.text
-    details = {**message.details, HEARD: "yes"}
     try:
         async with house.db.writing() as tx:
-            spoken = await reword(
-                tx, house, message.person, message.id, words[:MAX_TEXT], details=details
-            )
+            for each in await list_heard_by_others(tx, message):
+                await have_it_say(tx, house, each, heard)
+            spoken = await have_it_say(tx, house, message, heard)
             if heard.sound is not None:
                 await attach(tx, heard.sound, message.id, kind="heard", now=house.clock())
             await check(tx, claim)
@@ -115,3 +120,30 @@ async def put_into_words(house: House, claim: Claim, message: Message, heard: He
             await erase(house.settings, [heard.sound])
         raise
     return spoken
+
+
+async def list_heard_by_others(tx: Transaction, message: Message) -> list[Message]:
+    """The same in the memories of those who heard it in a group; all of them are locked."""
+    if message.external_id is None or not await is_group(tx, message.person):
+        return []
+    chat = await get_chat(tx, message.person, message.chat)
+    members = await list_members(tx, chat.channel, chat.address.partition("/")[0])
+    for person in sorted([message.person, *(each.id for each in members)]):
+        await lock_person(tx, person)
+    found = []
+    for each in members:
+        theirs = await find_chat(
+            tx, each.id, chat.companion, channel=chat.channel, address=chat.address
+        )
+        if theirs is not None:
+            found.append(await find_by_key(tx, each.id, theirs.id, message.external_id))
+    return [each for each in found if each is not None and is_unheard(each.details)]
+
+
+async def have_it_say(tx: Transaction, house: House, message: Message, heard: Heard) -> Message:
+    """Have a message say what was heard in it. Raises NotFound."""
+    words = f"{message.text}\n{heard.text}" if CAPTION in message.details else heard.text
+    return await reword(
+        tx, house, message.person, message.id, words[:MAX_TEXT],
+        details={**message.details, HEARD: "yes"},
+    )  # fmt: skip

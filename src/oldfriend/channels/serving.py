@@ -29,6 +29,10 @@ class Impatient(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a question."""
         assert isinstance(transport, asyncio.Transport)  # as it is of a socket
+        connected: socket.socket = transport.get_extra_info("socket")
+        # An answer goes out in pieces: else each but the first waits 40 ms to be acknowledged.
+        # asyncio sees to it only where the listening socket names its protocol.
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
         super().connection_made(transport)
         self._wait_for_head()
 

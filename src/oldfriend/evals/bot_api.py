@@ -129,7 +129,7 @@ def main(chats: int, rounds: int) -> None:
     """Be there until it is ended; first it tells on which port."""
     town = Town(chats, rounds)
     app = Starlette(routes=[Route("/bot{token}/{method}", town.answer, methods=["GET", "POST"])])
-    with socket.socket() as listening:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # named: no answer is held back
         listening.bind(("127.0.0.1", 0))
         tell(listening.getsockname()[1])
         config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_keep_alive=60)

@@ -11,7 +11,8 @@ from telegram.request import RequestData
 from telegram.request._requestparameter import RequestParameter
 
 from oldfriend.channels.telegram import calling
-from oldfriend.channels.telegram.calling import AT_ONCE, KEY, PATIENCE_S, Answer, Calls, server_of
+from oldfriend.channels.telegram.calling import AT_ONCE, KEY, PATIENCE_S, Calls, server_of
+from oldfriend.channels.telegram.line import Answer
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 Reply = Callable[["Far", asyncio.StreamWriter], Awaitable[None]]
@@ -104,6 +105,7 @@ async def answer_and_hang_up(far: Far, writer: asyncio.StreamWriter) -> None:
 async def never_answer(far: Far, writer: asyncio.StreamWriter) -> None:
     """Not within any time."""
     await far.over.wait()
+    writer.close()
 
 
 async def answer_late(far: Far, writer: asyncio.StreamWriter) -> None:
@@ -290,3 +292,66 @@ async def test_whoever_says_nothing_is_not_kept_by_those_who_stand_in_line() -> 
             each.cancel()
 
     assert before < AT_ONCE // 2
+
+
+async def test_whoever_goes_is_not_cut_off_from_what_they_began() -> None:
+    """It is noted, and its connection used again."""
+    async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
+        gone = everybody.create_task(call(far, calls, **calls.marks("k")))
+        await asyncio.sleep(0.02)
+        gone.cancel()
+        await asyncio.sleep(0.1)
+        await call(far, calls)
+
+    assert far.noted == [("k", b"{}")]
+    assert far.connections == 1
+
+
+async def test_what_is_in_the_air_is_not_said_once_more() -> None:
+    """Whoever took a lane over from somebody slow in this process waits for the same answer."""
+    async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
+        slow = everybody.create_task(call(far, calls, **calls.marks("k")))
+        await asyncio.sleep(0.02)
+        following = everybody.create_task(call(far, calls, **calls.marks("k")))
+        await asyncio.sleep(0.01)
+        slow.cancel()
+
+    assert following.result() == (200, b"{}")
+    assert len(far.calls) == 1
+
+
+async def test_what_was_given_up_in_line_is_said_by_who_comes_next() -> None:
+    """In the same moment, too; whoever stays is not taken along by whoever goes."""
+    async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
+        everybody.create_task(call(far, calls, **calls.marks("first")))
+        await asyncio.sleep(0.02)
+        gone = everybody.create_task(call(far, calls, **calls.marks("k")))
+        with_them = everybody.create_task(call(far, calls, **calls.marks("both")))
+        leaves = everybody.create_task(call(far, calls, **calls.marks("both")))
+        await asyncio.sleep(0.01)
+        gone.cancel()
+        leaves.cancel()
+        await asyncio.sleep(0)
+        following = everybody.create_task(call(far, calls, **calls.marks("k")))
+
+    assert with_them.result() == following.result() == (200, b"{}")
+    assert sorted(key for key, _ in far.noted) == ["both", "first", "k"]
+
+
+async def test_who_waits_for_news_hangs_up_when_they_go() -> None:
+    """Else whoever asks next would be told that somebody asks already."""
+    hung_up = asyncio.Event()
+
+    async def go_on_telling(far: Far, writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            await asyncio.sleep(0.01)
+        hung_up.set()
+
+    async with a_server(go_on_telling) as (far, calls), asyncio.TaskGroup() as everybody:
+        asked = calls.do_request(f"{far.url}/bot1:x/a", "POST", None, read_timeout=60)
+        waiting = everybody.create_task(asked)
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        async with asyncio.timeout(2):
+            await hung_up.wait()

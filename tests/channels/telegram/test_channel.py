@@ -1,5 +1,6 @@
 """Telegram as any platform: parts are sent, refusals say whether the place is closed or moved."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from oldfriend.domain.errors import (
 )
 from tests.fakes.telegram import Fault, World, running_telegram
 
-ANA, FAMILY = 7, -100
+ANA, BEN, FAMILY = 7, 8, -100
 
 
 @pytest.fixture
@@ -39,6 +40,28 @@ async def test_a_part_is_sent_and_named(world: World, telegram: Telegram) -> Non
 
     assert key == f"message:{ANA}:{world.shown[0].id}"
     assert await telegram.name() == "oldfriend_bot"
+
+
+async def test_whoever_sends_the_same_meanwhile_waits_for_it(
+    world: World, telegram: Telegram
+) -> None:
+    """Somebody slow has lost a chat to another one here: in line, in the air, or gone from it."""
+    address = str(ANA)
+    world.scripted["sendMessage"] += [Fault(status=200, delay_s=0.2)] * 3
+    async with asyncio.TaskGroup() as both:
+        both.create_task(telegram.send(str(BEN), "first", key="other"))
+        await asyncio.sleep(0.05)
+        slow = both.create_task(telegram.send(address, "hi", key="x"))
+        quick = both.create_task(telegram.send(address, "hi", key="x"))
+    async with asyncio.TaskGroup() as both:
+        gone = both.create_task(telegram.send(address, "ho", key="y"))
+        following = both.create_task(telegram.send(address, "ho", key="y"))
+        await asyncio.sleep(0.1)
+        gone.cancel()
+
+    assert world.texts(ANA) == ["hi", "ho"]
+    assert slow.result() == quick.result()
+    assert following.result() == f"message:{ANA}:{world.shown[-1].id}"
 
 
 async def test_places_are_closed_or_moved(world: World, telegram: Telegram) -> None:

@@ -331,7 +331,7 @@ def running_telegram() -> Iterator[World]:
             Route("/file/bot{token}/{path:path}", api.file),
         ]
     )
-    with socket.socket() as listening:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # named: no answer is held back
         listening.bind(("127.0.0.1", 0))
         world.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_keep_alive=30)

@@ -1,6 +1,7 @@
 """The fake is strict where Telegram is strict, by the library that the program uses."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -157,3 +158,14 @@ async def test_a_wrong_token_is_refused(world: World) -> None:
     async with bot.request:
         with pytest.raises(InvalidToken):
             await bot.get_me()
+
+
+async def test_answers_are_not_held_back(bot: Bot) -> None:
+    """What goes out in pieces waited for 40 ms to be acknowledged: no bot would be quick."""
+    taken: list[float] = []
+    for _ in range(40):
+        began = time.perf_counter()
+        await bot.send_chat_action(ANA, "typing")
+        taken.append(time.perf_counter() - began)
+
+    assert min(taken[20:]) < 0.03  # the first ones are acknowledged at once in any case

@@ -3,6 +3,7 @@
 Knows addresses and texts. What they mean, and who may say them, it does not know.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from weakref import WeakValueDictionary
 
 from telegram import Bot, Message
 from telegram.error import (
@@ -23,7 +25,8 @@ from telegram.error import (
     TelegramError,
 )
 
-from oldfriend.channels.telegram.calling import CALL_S, Answer, Calls
+from oldfriend.channels.telegram.calling import CALL_S, Calls
+from oldfriend.channels.telegram.line import Answer
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.channels.telegram.taken import Taken
 from oldfriend.domain.errors import (
@@ -108,6 +111,7 @@ class Api:
     ) -> None:  # fmt: skip
         """Ask nothing yet. ``folder``: where it is noted what was taken."""
         self._taken = Taken(folder)
+        self._sending: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._calls = Calls(base_url, note=self._note)
         self._bot = Bot(
             token, base_url=f"{base_url}/bot", base_file_url=f"{base_url}/file/bot",
@@ -180,11 +184,14 @@ class Api:
     async def send(self, address: Address, markdown: str, *, key: str) -> int:
         """Send a text; its number in the chat. As plain words where Telegram cannot read its marks.
 
-        What was taken with this key before is not sent again. Raises NotDelivered,
-        Undeliverable, Moved.
+        What was taken with this key before is not sent again; whoever sends the same meanwhile,
+        having lost what they held here, is waited for. Raises NotDelivered, Undeliverable, Moved.
         """
-        if (number := self._taken.find(key)) is not None:
-            return number
+        async with self._sending.setdefault(key, asyncio.Lock()):
+            number = self._taken.find(key)
+            return await self._send_anew(address, markdown, key) if number is None else number
+
+    async def _send_anew(self, address: Address, markdown: str, key: str) -> int:
         rendered = render(markdown)
         try:
             return await self._send(address, rendered.html, "HTML", key)

@@ -7,8 +7,9 @@ Knows no method of the API.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -18,6 +19,7 @@ from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, HTTPXRequest, RequestData
 from typing_extensions import override
 
+from oldfriend.channels.telegram.line import Answer, Heard, Line, unheard
 from oldfriend.channels.telegram.one_by_one import OneByOne
 
 if TYPE_CHECKING:
@@ -54,19 +56,14 @@ class Server:
         return bool(stands) and not proxy_bypass(self.host)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What came back."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is asked for."""
 
-    status: int
+    url: str
     body: bytes
-
-
-Heard: TypeAlias = Callable[[Answer], None]
-
-
-def unheard(answer: Answer) -> None:
-    """Nobody has to know at once."""
+    longest_s: float
+    is_to_be_done: bool  # else it only waits for news, and ends when nobody does
 
 
 class Calls(BaseRequest):
@@ -88,6 +85,8 @@ class Calls(BaseRequest):
         self._is_direct = not self._server.is_behind_a_proxy
         self._room = asyncio.Semaphore(AT_ONCE)
         self._free: list[tuple[Line, float]] = []
+        self._in_the_air: dict[str, asyncio.Future[Answer]] = {}
+        self._is_open = True
 
     def marks(self, key: str) -> dict[str, str]:
         """What marks a call that is not to be done twice; nothing where others send it for us."""
@@ -106,7 +105,8 @@ class Calls(BaseRequest):
 
     @override
     async def shutdown(self) -> None:
-        """Close all connections."""
+        """Close all connections; what is in the air is heard out."""
+        self._is_open = False
         while self._free:
             self._free.pop()[0].hang_up()
         await self._files.shutdown()
@@ -128,67 +128,86 @@ class Calls(BaseRequest):
             )  # fmt: skip
         fields = dict(request_data.json_parameters) if request_data else {}
         key = fields.pop(KEY, None)
-        body = urlencode(fields).encode()
-        longest_s = read_timeout if isinstance(read_timeout, int | float) else CALL_S
+        call = Call(url, urlencode(fields).encode(), longest_s=CALL_S, is_to_be_done=True)
+        if isinstance(read_timeout, int | float):  # as only whoever waits for news says
+            call = replace(call, longest_s=read_timeout, is_to_be_done=False)
         try:
-            async with asyncio.timeout(longest_s):
-                answer = await (self._ask(url, body) if key is None else self._say(url, body, key))
+            answer = await (self._ask(call) if key is None else self._say(call, key))
         except TimeoutError as error:
             raise TimedOut from error
         except (OSError, h11.ProtocolError) as error:
             raise NetworkError(f"{type(error).__name__}: {error}") from error
         return answer.status, answer.body
 
-    async def _say(self, url: str, body: bytes, key: str) -> Answer:
+    async def _say(self, call: Call, key: str) -> Answer:
         """Ask for what is not to be done twice, one after the other.
 
         Of those alone that are in the air nobody knows what became of them, should we be killed.
+        What is in the air already is waited for.
         """
-        line: Line | None = None
+        if (under_way := self._in_the_air.get(key)) is not None:
+            return await answer_to(under_way)
+        said: asyncio.Future[Answer] | None = None
 
         def heard(answer: Answer) -> None:
             self._note(key, answer)
             place.leave()
 
         def begin_at_once() -> None:
-            nonlocal line
+            nonlocal said
             if (line := self._find_free()) is not None:
-                line.begin(url, body, heard)
+                said = self._begin(line, call, heard, key)
 
         place = self._one_by_one.line_up(begin_at_once)
         try:
-            await place.is_called.wait()
-            if line is None:
-                return await self._ask(url, body, heard)
-            return await self._answer_on(line)
-        except BaseException:  # cancelled in the moment in which it was called, too
-            if line is not None:
-                line.hang_up()
-            raise
+            async with asyncio.timeout(call.longest_s):
+                await place.is_called.wait()
+            if said is None:
+                return await self._ask(call, heard, key)
+            return await answer_to(said)
         finally:
             place.give_up()
 
-    async def _ask(self, url: str, body: bytes, heard: Heard = unheard) -> Answer:
+    async def _ask(self, call: Call, heard: Heard = unheard, key: str | None = None) -> Answer:
         """Ask on a connection, where there are not too many already."""
-        async with self._room:
-            line = self._find_free() or await self._new()
-            line.begin(url, body, heard)
-            return await self._answer_on(line)
-
-    async def _answer_on(self, line: "Line") -> Answer:
-        """What is answered on a connection; one on which something goes wrong is used no more."""
+        async with asyncio.timeout(call.longest_s):
+            await self._room.acquire()
+            try:
+                line = self._find_free() or await self._new()
+            except BaseException:
+                self._room.release()
+                raise
+        asked = self._begin(line, call, heard, key)
+        asked.add_done_callback(lambda _: self._room.release())
         try:
-            answer = await line.answer()
-        except BaseException:
-            line.hang_up()
+            return await answer_to(asked)
+        except asyncio.CancelledError:
+            if not call.is_to_be_done:
+                line.hang_up()
             raise
-        if line.is_free:
+
+    def _begin(
+        self, line: Line, call: Call, heard: Heard, key: str | None
+    ) -> asyncio.Future[Answer]:
+        """Send a call, which goes on to its end, also where nobody waits for it any more.
+
+        So it is known what became of it, and its connection can be used again.
+        """
+        answer = line.begin(call.url, call.body, heard, longest_s=call.longest_s)
+        answer.add_done_callback(partial(self._take_back, line))
+        if key is not None:
+            self._in_the_air[key] = answer
+            answer.add_done_callback(lambda _: self._in_the_air.pop(key, None))
+        return answer
+
+    def _take_back(self, line: Line, answer: asyncio.Future[Answer]) -> None:
+        """Keep a connection for the next call; one on which something went wrong is closed."""
+        if answer.exception() is None and line.is_free and self._is_open:
             self._free.append((line, asyncio.get_running_loop().time()))
         else:
             line.hang_up()
-        return answer
 
-    def _find_free(self) -> "Line | None":
+    def _find_free(self) -> Line | None:
         """The connection that was used last, if it can still be trusted; old ones are closed."""
         now = asyncio.get_running_loop().time()
         while self._free:
@@ -198,7 +217,7 @@ class Calls(BaseRequest):
             line.hang_up()
         return None
 
-    async def _new(self) -> "Line":
+    async def _new(self) -> Line:
         server = self._server
         _, line = await asyncio.get_running_loop().create_connection(
             Line, server.host, server.port, ssl=self._trust if server.is_secure else None,
@@ -207,119 +226,9 @@ class Calls(BaseRequest):
         return line
 
 
-class Line(asyncio.Protocol):
-    """A connection, for one call after the other."""
-
-    def __init__(self) -> None:
-        """Not connected yet."""
-        self._http = h11.Connection(h11.CLIENT)
-        self._transport: asyncio.Transport | None = None
-        self._answer: asyncio.Future[Answer] | None = None
-        self._status = 0
-        self._body = bytearray()
-        self._heard: Heard = unheard
-
-    @property
-    def is_free(self) -> bool:
-        """Whether it can take a call."""
-        is_open = self._transport is not None and not self._transport.is_closing()
-        return is_open and self._answer is None and self._http.our_state is h11.IDLE
-
-    def begin(self, url: str, body: bytes, heard: Heard) -> None:
-        """Send a call; what goes wrong is raised where its answer is waited for.
-
-        ``heard`` is told of that before anything else happens in this process.
-        """
-        is_free, transport = self.is_free, self._transport
-        self._answer = asyncio.get_running_loop().create_future()
-        if not is_free or transport is None:
-            self._fail(ConnectionResetError("Telegram has hung up."))
-            return
-        parts = urlsplit(url)
-        head = h11.Request(
-            method="POST", target=parts.path,
-            headers=[
-                ("host", parts.netloc), ("user-agent", BaseRequest.USER_AGENT), ("accept", "*/*"),
-                ("content-type", "application/x-www-form-urlencoded"),
-                ("content-length", str(len(body))),
-            ],
-        )  # fmt: skip
-        self._status, self._body, self._heard = 0, bytearray(), heard
-        pieces = [self._http.send(each) for each in (head, h11.Data(body), h11.EndOfMessage())]
-        transport.write(b"".join(piece for piece in pieces if piece))
-
-    async def answer(self) -> Answer:
-        """What is answered to the call that was sent. Raises OSError, h11.ProtocolError."""
-        assert self._answer is not None
-        answer = await self._answer
-        self._answer = None
-        return answer
-
-    def hang_up(self) -> None:
-        """Close it at once: nobody waits for an answer any more."""
-        self._answer = None
-        if self._transport is not None:
-            self._transport.abort()
-
-    @override
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is open."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    @override
-    def data_received(self, data: bytes) -> None:
-        """Something has come; what nobody has asked for ends it."""
-        if self._answer is None:
-            self.hang_up()
-        else:
-            self._take(data)
-
-    @override
-    def eof_received(self) -> None:
-        """Nothing more will come: some answers end by that."""
-        if self._answer is not None:
-            self._take(b"")
-
-    @override
-    def connection_lost(self, error: Exception | None) -> None:
-        """It is gone, and with it the answer."""
-        self._fail(ConnectionResetError(str(error or "Telegram has hung up.")))
-
-    def _take(self, data: bytes) -> None:
-        """Read on; what breaks the rules has the call fail."""
-        try:
-            self._http.receive_data(data)
-            while not (self._answer is None or self._answer.done()):
-                event = self._http.next_event()
-                if event is h11.NEED_DATA or event is h11.PAUSED:
-                    return
-                self._take_event(event)
-        except h11.ProtocolError as error:
-            self._fail(error)
-
-    def _take_event(self, event: object) -> None:
-        assert self._answer is not None
-        match event:
-            case h11.Response():
-                self._status = event.status_code
-            case h11.Data():
-                self._body += event.data
-            case h11.EndOfMessage():
-                self._begin_anew()
-                answer = Answer(status=self._status, body=bytes(self._body))
-                self._heard(answer)
-                self._answer.set_result(answer)
-
-    def _begin_anew(self) -> None:
-        """Be free again, unless it is to end, or more has come than was asked for."""
-        is_over = self._http.our_state is self._http.their_state is h11.DONE
-        if is_over and self._http.trailing_data == (b"", False):
-            self._http.start_next_cycle()
-
-    def _fail(self, error: Exception) -> None:
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(error)
+async def answer_to(call: asyncio.Future[Answer]) -> Answer:
+    """What comes back; who waits for it may be cancelled, and it goes on. Raises as ``Line``."""
+    return await asyncio.shield(call)
 
 
 def server_of(url: str) -> Server:
