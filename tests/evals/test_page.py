@@ -1,15 +1,18 @@
 """What is measured of the page is a real process, asked as a browser asks it, beside a bare one."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from oldfriend.evals.page_events import measure_first_word
 from oldfriend.evals.page_lists import API, PATHS, answer_to, beside_bare, both
 from oldfriend.evals.page_weight import measure_open
 from oldfriend.evals.processes import ProcessFailed
-from oldfriend.evals.serving import Server, connected
+from oldfriend.evals.serving import Server, connected, serving, status_of
 
 Both = tuple[Server, Server, str]
 
@@ -58,3 +61,29 @@ async def test_a_page_hears_a_model_after_it_has_begun() -> None:
     assert measured.value is not None
     assert measured.reference is not None
     assert min(measured.value, measured.reference) > 0
+
+
+class Hurried(asyncio.SelectorEventLoop):
+    """A loop whose clock can be put forward."""
+
+    passed_s = 0.0
+
+    @override
+    def time(self) -> float:
+        """What its clock says."""
+        return super().time() + self.passed_s
+
+
+def test_what_takes_long_is_measured_to_its_end(tmp_path: Path) -> None:
+    """Only a start that hangs is given up, not whoever scrolls for minutes afterwards."""
+    with asyncio.Runner(loop_factory=Hurried) as runner:
+        loop = runner.get_loop()
+        assert isinstance(loop, Hurried)
+
+        async def measure_for_an_hour() -> int:
+            async with serving(tmp_path) as server:
+                loop.passed_s += 3600
+                await asyncio.sleep(0.01)
+                return await status_of(server, "/ready")
+
+        assert runner.run(measure_for_an_hour()) == 200

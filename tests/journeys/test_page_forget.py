@@ -89,3 +89,44 @@ def test_somebody_is_forgotten_by_name_and_code_is_only_words(
 
     assert images == 0
     assert [each for each in complaints if "412" not in each] == []
+
+
+def test_what_stays_of_the_same_words_is_chosen_too(browser: Browser, program: Program) -> None:
+    """A belief goes; the words and what else was read from them are shown, and go when chosen."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "My aunt Berta was born in Faro on 3 May 1951.")
+        page.get_by_role("button", name="Read it now").click()
+        page.locator(".learned .belief", has_text="Berta").first.get_by_role(
+            "button", name="forget"
+        ).click()
+        follows = page.locator(".follows")
+        expect(follows).to_contain_text("These stay, and were read from the same words")
+        words = follows.locator("section", has_text="These words stay")
+        expect(words).to_contain_text("My aunt Berta")
+        words.get_by_role("button", name="this, too").click()
+        expect(follows).to_contain_text("Words that go (1)")
+        expect(follows).not_to_contain_text("These stay, and were read from the same words")
+        expect(page.locator(".chosen")).to_contain_text("My aunt Berta")
+        page.get_by_role("button", name="Forget for good (").click()
+        expect(page.get_by_role("heading", name="It is gone")).to_be_visible()
+        page.get_by_role("link", name="Back to the talk").click()
+        expect(page.locator(".talk")).to_be_visible()
+        expect(page.locator("body")).not_to_contain_text("Berta")
+
+    assert complaints == []
+
+
+def test_the_proof_of_a_belief_leads_to_its_words(browser: Browser, program: Program) -> None:
+    """They stay unless one wants them gone; the way there is one click, not a command."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remember that Carlos sings in the cellar.")
+        page.locator(".learned .belief", has_text="Carlos").first.get_by_role(
+            "button", name="forget"
+        ).click()
+        page.get_by_role("button", name="Forget for good (").click()
+        expect(page.locator(".proof")).to_contain_text("The words it was read from stay")
+        expect(page.locator(".proof")).not_to_contain_text("oldfriend forget")
+        page.get_by_role("link", name="Forget these words, too").click()
+        expect(page.locator(".chosen")).to_contain_text("Carlos sings")
+
+    assert complaints == []

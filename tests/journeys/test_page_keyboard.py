@@ -70,6 +70,22 @@ def test_escape_leaves_the_search_and_ones_own_words_as_they_were(
     assert complaints == []
 
 
+def test_enter_in_the_search_leads_to_what_was_found_first(
+    browser: Browser, program: Program
+) -> None:
+    """Without a pointer, and without walking through all that was found."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "The lorry comes on Friday.")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("lorry")
+        expect(page.locator(".found .words").first).to_contain_text("lorry")
+        page.keyboard.press("Enter")
+        expect(page.locator(".found")).to_have_count(0)
+        expect(page.locator(".mine", has_text="lorry")).to_be_focused()
+
+    assert complaints == []
+
+
 def test_escape_goes_from_editing_to_the_panel_and_from_there_to_the_list(
     browser: Browser, program: Program
 ) -> None:

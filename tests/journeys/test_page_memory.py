@@ -1,74 +1,29 @@
 """Somebody looks at all that is known of them: on any day, in any number, and sets it right."""
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.wiring import open_house
-from oldfriend.domain.clock import DAY, from_micros, system_clock
-from oldfriend.domain.ids import new_id
-from oldfriend.evals.corpus import random_vectors
-from oldfriend.memory.meanings import save_meanings
-from oldfriend.memory.people import ensure_owner
-from oldfriend.memory.ticks import Tick, Transcript, write_tick
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.memories import place, rows, serving_much
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
-from tests.web.many import believe_many
 
 pytestmark = NEEDS_CHROMIUM
-MANY = 10_000
-DAYS = 500
 MOST_ROWS = 200
-LIST = "What I know about you"
 
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """A process that serves somebody of whom ten thousand things are known."""
-    program = on_any_port(Program(data=tmp_path_factory.mktemp("full") / "data"))
-    program.data.mkdir()
-    with ThreadPoolExecutor() as elsewhere:  # in this thread the browser has its loop
-        elsewhere.submit(asyncio.run, fill(program.data, MANY, DAYS)).result()
-    with served(program):
+    with serving_much(tmp_path_factory.mktemp("full") / "data", 10_000, 500) as program:
         yield program
-
-
-async def fill(data: Path, count: int, days: int) -> None:
-    """Have so many things known, learned over so many days until now."""
-    database = f"sqlite:///{data / 'oldfriend.db'}"
-    settings = Settings(data=data, database=database, zone="UTC", language="en")
-    async with open_house(settings) as house:
-        async with house.db.writing() as tx:
-            owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
-        since = house.clock() - days * DAY
-        memories = await believe_many(house, owner.id, count, since=since, days=days)
-        vectors = random_vectors(count, seed=1, dimension=house.embedder.dimension)
-        meanings = {each.id: vectors[place] for place, each in enumerate(memories)}
-        async with house.db.writing() as tx:  # else serve is busy with them all the while
-            await save_meanings(tx, owner.id, house.embedder.model, meanings)
-
-
-def rows(page: Page) -> Locator:
-    """What stands in the list."""
-    return page.get_by_role("list", name=LIST).locator("> li")
-
-
-def place(page: Page, link: str) -> None:
-    """Go to the Memory place, once signed in."""
-    page.get_by_label("Say something …").wait_for()
-    page.goto(f"{link.partition('/#')[0]}/memory")
-    rows(page).first.wait_for()
 
 
 def top_of(page: Page) -> tuple[str, float]:
@@ -113,93 +68,6 @@ def test_ten_thousand_are_leafed_through_with_few_in_the_document(
     assert most <= MOST_ROWS
     assert moved == first + 30
     assert complaints == []
-
-
-def test_the_slider_turns_the_days_back_in_place(browser: Browser, full: Program) -> None:
-    """By keys, too: it says the day, shows what was known then, and keeps what one looks at."""
-    link = new_link(full)
-    today = from_micros(system_clock()).date()
-    with opened(browser, link) as (page, complaints):
-        place(page, link)
-        slider = page.get_by_role("slider")
-        page.locator(".memory-main").evaluate("e => e.scrollTo(0, 1500)")
-        page.wait_for_timeout(300)
-        slider.focus(timeout=5000)
-        for _ in range(3):
-            page.keyboard.press("ArrowLeft")
-        expect(page.get_by_text("As I saw it on")).to_be_visible()
-        words = slider.get_attribute("aria-valuetext") or ""
-        day = (today - timedelta(days=3)).day
-        slider.fill(str(int(slider.get_attribute("min") or 0) + 10))
-        expect(page.locator(".chip", has_text="Events")).to_contain_text(re.compile(r" ?6\d$"))
-        expect(page.get_by_role("button", name="wrong")).to_have_count(0)
-        page.get_by_role("button", name="Back to today").click()
-        expect(page.get_by_text("As I see it today")).to_be_visible()
-        expect(page.locator(".chip", has_text="Events")).to_contain_text("2,9")
-
-    assert f"on {day} " in words
-    assert "new" in words or "change" in words
-    assert complaints == []
-
-
-def test_a_long_silence_takes_a_few_steps_of_the_slider(browser: Browser, tmp_path: Path) -> None:
-    """Each day on which something changed has its step, with years in between; by keys, too."""
-    program = on_any_port(Program(data=tmp_path))
-    with ThreadPoolExecutor() as elsewhere:
-        elsewhere.submit(asyncio.run, fill(program.data, 4, 2_000)).result()
-    with served(program), opened(browser, new_link(program)) as (page, complaints):
-        page.get_by_role("link", name="Memory", exact=True).click()
-        slider = page.get_by_role("slider")
-        slider.focus()
-        page.keyboard.press("Home")
-        expect(rows(page)).to_have_count(1)
-        told = [slider.get_attribute("aria-valuetext") or ""]
-        for _ in range(int(slider.get_attribute("max") or 0)):
-            page.keyboard.press("ArrowRight")
-            told.append(slider.get_attribute("aria-valuetext") or "")
-        expect(rows(page)).to_have_count(4)
-        expect(page.get_by_text("As I see it today")).to_be_visible()
-        page.keyboard.press("ArrowLeft")
-        page.get_by_role("button", name="The day before on which something changed").click()
-        expect(page.get_by_text("1 new")).to_be_visible()
-
-    assert len(set(told)) == len(told) == 17
-    assert sum("no change" not in each for each in told) == 4
-    assert complaints == []
-
-
-def test_what_it_said_to_itself_is_opened_word_for_word(browser: Browser, tmp_path: Path) -> None:
-    """When it thought, why, and what came of it; and markup in it is words."""
-    program = on_any_port(Program(data=tmp_path))
-    with ThreadPoolExecutor() as elsewhere:
-        elsewhere.submit(asyncio.run, fill(program.data, 4, 20)).result()
-        elsewhere.submit(asyncio.run, think(program.data, "<b>She misses Ana.</b>")).result()
-    with served(program), opened(browser, new_link(program)) as (page, complaints):
-        page.get_by_role("link", name="Memory", exact=True).click()
-        page.get_by_role("link", name="What I said to myself").click()
-        panel = page.get_by_role("region", name="What I said to myself")
-        expect(panel.locator("summary")).to_contain_text("2 kept, 1 let go")
-        panel.locator("summary").click()
-        expect(panel.locator("pre")).to_have_text("<b>She misses Ana.</b>")
-        expect(panel.get_by_text("Ana moved to Porto.")).to_be_visible()
-        page.keyboard.press("Escape")
-        expect(panel).to_have_count(0)
-
-    assert complaints == []
-
-
-async def think(data: Path, said: str) -> None:
-    """Have it thought once."""
-    database = f"sqlite:///{data / 'oldfriend.db'}"
-    settings = Settings(data=data, database=database, zone="UTC", language="en")
-    async with open_house(settings) as house, house.db.writing() as tx:
-        owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
-        tick = Tick(
-            id=new_id(house.clock()), person=owner.id, kind="slow tick", why="news",
-            ran_at=house.clock(), outcome={"learned": {"thought": 2}, "rejected": {"tone": 1}},
-            transcript=Transcript(shown=("Ana moved to Porto.",), answered=(said,)),
-        )  # fmt: skip
-        await write_tick(tx, tick)
 
 
 def test_what_comes_above_does_not_move_what_one_reads(browser: Browser, full: Program) -> None:
@@ -290,23 +158,6 @@ def test_one_thing_is_looked_into_and_put_right(browser: Browser, tmp_path: Path
 
     assert wide == 0
     assert [each for each in complaints if "412" not in each] == []
-
-
-def test_two_days_are_compared_in_words(browser: Browser, full: Program) -> None:
-    """What was added between them, and what has ended, with how much of it."""
-    link = new_link(full)
-    since = (from_micros(system_clock()) - timedelta(days=100)).date().isoformat()
-    with opened(browser, link) as (page, complaints):
-        place(page, link)
-        page.get_by_role("link", name="What changed?").click()
-        panel = page.get_by_role("region", name="What changed between two days")
-        panel.get_by_label("From").fill(since)
-        expect(panel.get_by_text(re.compile(r"^(1,9|2,0)\d\d new"))).to_be_visible()
-        expect(panel.locator("li").first).to_contain_text("New")
-        drawn = page.locator("li").count()
-
-    assert drawn <= MOST_ROWS
-    assert complaints == []
 
 
 def test_a_verdict_on_what_somebody_else_has_changed_is_not_given_unseen(

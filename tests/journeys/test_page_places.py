@@ -1,11 +1,14 @@
 """The places of the page besides the talk: the first run, what is brought, people, days."""
 
 import json
+import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
+from oldfriend.domain.clock import from_micros, system_clock
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import new_link, opened
@@ -219,4 +222,42 @@ def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
 
     assert json.loads(lines[0])["oldfriend"] == "export"
     assert elements == 0
+    assert complaints == []
+
+
+def test_a_promise_stands_in_the_calendar_on_its_day(browser: Browser, program: Program) -> None:
+    """Also when that is in a month to come, to which one leafs."""
+    due = from_micros(system_clock()).date() + timedelta(days=40)
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        say(page, f"I promised Ana to send her the map on {due:%-d %B %Y}.")
+        page.get_by_role("button", name="Read it now").click()
+        expect(page.locator(".learned .belief", has_text="the map").first).to_be_visible()
+        page.get_by_role("link", name="Days", exact=True).click()
+        after = page.get_by_role("button", name="The month after")
+        while page.url.rpartition("/")[2] != f"{due:%Y-%m}":
+            expect(after).to_be_enabled()
+            before = page.url
+            after.click()
+            expect(page).not_to_have_url(before)
+        page.get_by_role("link", name=re.compile("the map")).click()
+        expect(
+            page.get_by_role("heading", name="Promised or expected for this day")
+        ).to_be_visible()
+        page.get_by_role("link", name=re.compile("the map")).click()
+        expect(page.locator(".memory-panel")).to_contain_text("the map")
+
+    assert complaints == []
+
+
+def test_whoever_is_named_elsewhere_appears_among_people(
+    browser: Browser, program: Program
+) -> None:
+    """The place is open all the while."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="People", exact=True).click()
+        expect(page.locator(".people .empty")).to_be_visible()
+        program.done("say", "My sister Berta lives in Faro.")
+        program.done("consolidate", "--now")
+        expect(page.locator(".card", has_text="Berta")).to_be_visible()
+
     assert complaints == []

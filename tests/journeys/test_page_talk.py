@@ -1,4 +1,4 @@
-"""The talk in a browser: streamed, stopped, tried again, said aloud, searched, never lost."""
+"""The talk in a browser: streamed, stopped, tried again, searched, never lost."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,22 +18,13 @@ from oldfriend.memory.log import Place, write_messages
 from oldfriend.memory.sessions import session_at
 from tests.cli.serving import Running, on_any_port, served
 from tests.fakes.slow_model import SlowModel, slow_model
-from tests.fakes.speech_server import SpeechServer, speech_server
-from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser
+from tests.journeys.browsers import NEEDS_CHROMIUM
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program, kill
 
 pytestmark = NEEDS_CHROMIUM
-MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
 MANY = 20_000
 SAY = "Say something …"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all of these, with a microphone that beeps."""
-    with opened_browser(*MICROPHONE) as opened:
-        yield opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +34,12 @@ class Home:
     program: Program
     running: Running
     model: SlowModel
-    speech: SpeechServer
 
 
-def settings_of(model: SlowModel, speech: SpeechServer) -> str:
-    """Those of somebody with a model, who is listened to."""
+def settings_of(model: SlowModel) -> str:
+    """Those of somebody with a model."""
     return f"""[models]
 main = ["slow:one"]
-[speech]
-transcriber = "ear:whisper-1"
-keep_audio = true
 [limits]
 messages_per_minute = 0
 lease_s = 2.0
@@ -62,19 +49,17 @@ thinks = false
 [providers.slow]
 kind = "openai"
 base_url = "{model.url}"
-[providers.ear]
-base_url = "{speech.url}"
 """
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """One process for those who do not kill it."""
-    with slow_model() as model, speech_server() as speech:
+    with slow_model() as model:
         program = on_any_port(Program(data=tmp_path_factory.mktemp("talk")))
-        (program.data / "oldfriend.toml").write_text(settings_of(model, speech))
+        (program.data / "oldfriend.toml").write_text(settings_of(model))
         with served(program) as running:
-            yield Home(program=program, running=running, model=model, speech=speech)
+            yield Home(program=program, running=running, model=model)
 
 
 @pytest.fixture(autouse=True)
@@ -191,44 +176,13 @@ def test_a_reply_that_failed_is_asked_for_again(browser: Browser, home: Home) ->
     assert complaints == []
 
 
-def test_what_is_said_aloud_is_written_down_and_heard_again(browser: Browser, home: Home) -> None:
-    """From the microphone to the words, and back through a route that knows who asks."""
-    home.speech.hears = "My boat is called Dora."
-    with opened(browser, new_link(home.program), permissions=["microphone"]) as (page, complaints):
-        page.get_by_role("button", name="Say it aloud").click()
-        expect(page.locator(".speaking time")).to_have_text("0:01")
-        page.get_by_role("button", name="Send the recording").click()
-        mine = page.locator(".mine", has_text="My boat is called Dora.")
-        expect(mine).to_contain_text("said aloud")
-        sound = mine.locator("audio")
-        sound.evaluate("e => e.play()")
-        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.1")
-        source = sound.get_attribute("src")
-        own = page.request.get(f"http://localhost:{home.running.port}{source}")
-        part = page.request.get(
-            f"http://localhost:{home.running.port}{source}", headers={"Range": "bytes=0-3"}
-        )
-        first_bytes = (part.status, part.body(), own.body()[:4])
-        kind = own.headers["content-type"]
-        page.get_by_role("button", name="Say it aloud").click()
-        page.get_by_role("button", name="Discard").click()
-        expect(page.get_by_label(SAY)).to_be_visible()
-    with opened(browser, f"http://localhost:{home.running.port}/") as (stranger, _):
-        refused = stranger.request.get(f"http://localhost:{home.running.port}{source}").status
-
-    assert kind == "audio/webm"
-    assert first_bytes[:2] == (206, first_bytes[2])
-    assert refused == 401
-    assert complaints == []
-
-
 def test_killed_in_the_middle_of_a_reply_it_goes_on(browser: Browser, tmp_path: Path) -> None:
     """The next process answers; nothing is said twice, what is typed meanwhile stays."""
-    with slow_model() as model, speech_server() as speech:
+    with slow_model() as model:
         model.says, model.pause_s = "beta " * 60 + "end", 0.1
         program = on_any_port(Program(data=tmp_path / "data"))
         program.data.mkdir()
-        (program.data / "oldfriend.toml").write_text(settings_of(model, speech))
+        (program.data / "oldfriend.toml").write_text(settings_of(model))
         with served(program) as first, opened(browser, new_link(program)) as (page, _):
             write(page, "Count for me.")
             expect(page.locator(".caret")).to_be_visible()

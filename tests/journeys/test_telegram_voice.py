@@ -13,7 +13,7 @@ from tests.fakes.telegram import Fault, World, running_telegram
 from tests.journeys.telegram_home import Home, home_on, listening
 from tests.processes import Program, running, until
 
-ANA = 7
+ANA, BEN, FAMILY = 7, 8, -100
 SOUNDS = Path(__file__).parents[1] / "data/sounds"
 VOICE = (SOUNDS / "voice.ogg").read_bytes()
 TONE = (SOUNDS / "tone.mp3").read_bytes()
@@ -121,6 +121,50 @@ def test_who_cannot_be_heard_is_told_and_can_have_it_tried_again(
         until(lambda: "My cat is called Miso." in texts(home))
 
     assert len([text for text in world.texts(ANA) if "couldn't listen" in text]) == 1
+
+
+def test_in_a_group_it_reads_for_everybody_there(
+    home: Home, world: World, speech: SpeechServer
+) -> None:
+    """As the word of who said it; only what is said to it is listened to, and paid for."""
+    world.group(FAMILY, "Family")
+    world.has_privacy = False
+    with listening(home):
+        home.pair(ANA)
+        home.pair(BEN, "--person", "Ben", "--new-person")
+        world.says(ANA, "/allow", chat=FAMILY)
+        home.sees(FAMILY, "From now on I keep")
+        told = world.shown[-1].id
+        world.says(BEN, "I am here, too.", chat=FAMILY)
+        world.sends_file(BEN, "voice", VOICE, chat=FAMILY)
+        world.sends_file(ANA, "voice", VOICE, chat=FAMILY, reply_to=told)
+        until(lambda: len(read_by(home, "My cat is called Miso.")) == 3)
+        speech.hears = ""
+        world.sends_file(ANA, "voice", VOICE + b"2", chat=FAMILY, reply_to=told)
+        home.sees(FAMILY, "couldn't hear any words")
+        speech.hears = "My boat is called Dora."
+        world.says(BEN, "nobody can do that", chat=FAMILY)
+        world.says(ANA, "@oldfriend_bot again!", chat=FAMILY)
+        until(lambda: len(read_by(home, "My boat is called Dora.")) == 3)
+    recalled = home.program.done("recall", "--person", "Ben", "cat").stdout
+
+    assert "Miso" in recalled
+    assert read_by(home, "My cat is called Miso.") == [
+        ("Ben", "other"), ("Family (group)", "other"), ("owner", "person")
+    ]  # fmt: skip
+    assert [name for name, _ in read_by(home, "My boat is called Dora.")] == [
+        "Ben", "Family (group)", "owner"
+    ]  # fmt: skip
+    assert len(speech.heard) == 3
+
+
+def read_by(home: Home, text: str) -> list[tuple[str, str]]:
+    """Whose memories say this by now, and as whose word."""
+    found = home.rows(
+        f"""SELECT p.name, m.trust FROM message m JOIN person p ON p.id = m.person
+           WHERE m.replaced_at IS NULL AND m.text = '{text}' ORDER BY p.name"""
+    )
+    return [(row[0], row[1]) for row in found]
 
 
 def told_of(number: int) -> dict[str, object]:

@@ -46,7 +46,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
             tx, person, Proposal(block="style", text="Be brief.", reason="", author="test/1"),
             now=now,
         )  # fmt: skip
-        job = Job(name="embed", arguments={})
+        job = Job(name="of another version", arguments={})  # nobody here gets it done
         letter = await put_job(tx, "one", job, person=None, now=now)
         assert letter is not None
         await park(tx, letter, error="it failed", now=now)

@@ -56,6 +56,14 @@ async def test_every_route_says_what_it_is_and_shows_an_example(browse: Browse) 
         each.example()
 
 
+async def test_what_is_said_twice_with_one_key_is_described(browse: Browse) -> None:
+    """It was taken in before: 200 instead of 202, with the same form."""
+    document = (await (await browse()).get("/openapi.json")).json()
+    for path in ("/api/v1/chat/messages", "/api/v1/chat/sounds"):
+        told = document["paths"][path]["post"]["responses"]
+        assert told["200"]["content"] == told["202"]["content"]
+
+
 @SQLITE_ONLY
 @pytest.mark.timeout(240 if SIZE != "full" else 3000)
 async def test_whatever_is_asked_is_answered_as_it_is_described(site: Site, browse: Browse) -> None:

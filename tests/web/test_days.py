@@ -1,13 +1,17 @@
 """A calendar of talks and of what happened; each day opens its words."""
 
+from dataclasses import replace
+
 import pytest
 
-from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.ids import ObjectId, SummaryId, new_id
-from oldfriend.domain.memories import Summary
+from oldfriend.domain.clock import DAY, Micros, from_micros
+from oldfriend.domain.ids import MemoryId, ObjectId, SummaryId, new_id
+from oldfriend.domain.memories import Memory, Summary
 from oldfriend.memory.changes import Ground, decide
 from oldfriend.memory.people import ensure_owner
 from tests.web.conftest import Browse, Site, told
+
+GROUND = Ground(author="t")
 
 
 async def test_a_day_tells_what_was_said_and_happened_on_it(browse: Browse) -> None:
@@ -48,11 +52,47 @@ async def test_a_day_tells_what_covers_it_in_short(site: Site, browse: Browse) -
                 language="en", topics=(), segments=(), learned_at=begins,
                 from_at=begins + first * DAY, until_at=begins + until * DAY - 1,
             )  # fmt: skip
-            ground = Ground(author="t")
-            await decide(tx, summary, op="learned", base=0, ground=ground, now=begins)
+            await decide(tx, summary, op="learned", base=0, ground=GROUND, now=begins)
     day = (await browser.get("/days/2024-10-04")).json()
 
     assert [each["text"] for each in day["told"]] == ["the day", "days around"]
+
+
+async def test_a_promise_stands_on_the_day_for_which_it_was_made(
+    site: Site, browse: Browse
+) -> None:
+    """Open or kept, in the calendar as far as it reaches; what was taken back does not."""
+    browser, omar = await browse(), await browse("Omar")
+    now = site.house.clock()
+    due = Micros(now + 70 * DAY)
+    async with site.house.db.writing() as tx:
+        owner = await ensure_owner(tx, now=now, zone="UTC")
+        for text, op, status in (
+            ("Will call Ana.", "learned", "active"),
+            ("Will send the map.", "fulfilled", "fulfilled"),
+            ("Will sell the boat.", "rejected", "rejected"),
+        ):
+            promise = Memory(
+                id=MemoryId(ObjectId(new_id(now))), person=owner.id, kind="commitment", text=text,
+                language="en", due_at=Micros(due + len(text)), learned_at=now,
+            )  # fmt: skip
+            change = await decide(tx, promise, op="learned", base=0, ground=GROUND, now=now)
+            if op != "learned":
+                over = replace(promise, status=status, ended_at=now)
+                await decide(tx, over, op=op, base=change.seq, ground=GROUND, now=now)
+    day = from_micros(due).date().isoformat()
+    today = from_micros(now).date().isoformat()
+    this_month = (await browser.get(f"/days/months/{today[:7]}")).json()
+    its_month = (await browser.get(f"/days/months/{day[:7]}")).json()
+    its_day = (await browser.get(f"/days/{day}")).json()
+    others = [(await omar.get(path)).json() for path in (f"/days/{day}", f"/days/months/{day[:7]}")]
+
+    told = [("Will call Ana.", "active"), ("Will send the map.", "fulfilled")]
+    assert this_month["last"] == day[:7]
+    assert [each["day"] for each in its_month["days"]] == [day]
+    assert [(each["text"], each["status"]) for each in its_month["days"][0]["due"]] == told
+    assert [(each["text"], each["status"]) for each in its_day["due"]] == told
+    assert [others[0]["due"], others[1]["days"]] == [[], []]
 
 
 @pytest.mark.parametrize("day", ["2026-02-30", "months/2026-13", "months/9999-12"])

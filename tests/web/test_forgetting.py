@@ -7,6 +7,7 @@ from oldfriend.app.answering import answer
 from tests.conftest import SQLITE_ONLY
 from tests.web.conftest import Browse, Site, events, told, until_topic
 
+TWO_THINGS = "My sister Ana was born in Porto on 3 May 1991."
 SAFE = "Remember that the safe opens with Xylophone."
 
 
@@ -86,6 +87,28 @@ async def test_a_span_and_everything_can_be_named_and_nothing_cannot(
     assert "I sold the blue boat." in {each["text"] for each in span["messages"]}
     assert (nothing.status_code, reversed_.status_code, unknown.status_code) == (422, 422, 404)
     assert everything["counts"]["messages"] >= span["counts"]["messages"]
+
+
+async def test_what_stays_of_the_same_words_is_named_beside_a_belief_that_goes(
+    browse: Browse,
+) -> None:
+    """The words, and what else was read from them, to be chosen, too; the proof says so."""
+    browser = await browse()
+    await told(browser, TWO_THINGS)
+    await browser.post("/learned/now")
+    kinds = {"kind": ["fact", "event"]}
+    first, other = (await browser.get("/memories", params=kinds)).json()["items"]
+    seen = (await previewed(browser, ids=[first["id"]])).json()
+    proof = (await forgotten(browser, seen["etag"], ids=[first["id"]])).json()
+    too = (await previewed(browser, ids=[seen["read_from"][0]["id"]])).json()
+
+    assert [each["id"] for each in seen["beliefs"]] == [first["id"]]
+    assert other["id"] in {each["id"] for each in seen["beside"]}
+    assert [each["text"] for each in seen["read_from"]] == [TWO_THINGS]
+    assert seen["near"] == proof["near"] == []
+    assert proof["read_from"] == [each["id"] for each in seen["read_from"]]
+    assert not any("oldfriend forget" in each for each in proof["remarks"])
+    assert other["id"] in {each["id"] for each in too["beliefs"]}
 
 
 @SQLITE_ONLY

@@ -1,6 +1,8 @@
 """Saying something aloud to the page: heard once, kept where it is to be kept, theirs alone."""
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +10,12 @@ import httpx
 import pytest
 
 from oldfriend.app.choices.settings import Settings
-from oldfriend.llm.speech import MOST_BYTES
+from oldfriend.app.house import House
+from oldfriend.llm.embedding import Account
+from oldfriend.llm.speech import MOST_BYTES, Speaker, Speech
 from tests.conftest import SQLITE_ONLY
 from tests.fakes.speech_server import SpeechServer, listened_to, speech_server
-from tests.web.conftest import Browse, Site, events, until_topic
+from tests.web.conftest import LONGEST_S, Browse, Site, events, opened_site, say, until_topic
 
 VOICE = (Path(__file__).parents[1] / "data/sounds/voice.ogg").read_bytes()
 CAT = "My cat Miso sleeps on the radiator all day long."
@@ -28,8 +32,9 @@ def server() -> Iterator[SpeechServer]:
 
 @pytest.fixture
 def settings(settings: Settings, server: SpeechServer) -> Settings:
-    """Those of somebody who is listened to, and keeps what they say."""
-    return listened_to(settings, server)
+    """Those of somebody who is listened to, keeps what they say, and is spoken to when they ask."""
+    listened = listened_to(settings, server)
+    return replace(listened, speech=replace(listened.speech, speaker="mine:tts-1"))
 
 
 async def say_aloud(
@@ -126,3 +131,66 @@ async def test_where_nobody_listens_it_says_how_to_choose_somebody(
     assert not (await browser.get("/state")).json()["hears"]
     assert told.status_code == 409
     assert "oldfriend connect transcriber" in told.json()["detail"]
+
+
+async def test_a_reply_that_is_to_be_spoken_can_be_heard_on_the_page(
+    browse: Browse, server: SpeechServer
+) -> None:
+    """It is told once it can be, is paid for once, and is nobody else's; on each engine."""
+    browser, omar = await browse(), await browse("Omar")
+    position = (await browser.get("/chat/messages")).json()["position"]
+    await say(browser, "Hello there.")
+    silent = (await until_topic(events(browser, after=position), "chat.message.done"))[-1].data
+    position = (await browser.get("/chat/messages")).json()["position"]
+    async with aclosing(events(browser, after=position)) as heard:
+        await anext(heard)
+        await say(browser, "Please answer with a voice message: how are you?")
+        told = await until_topic(heard, "chat.message.voice_ready")
+    (reply,) = [each.data for each in told if each.topic == "chat.message.done"]
+    path = f"/chat/messages/{reply['id']}/sound"
+    sound, others = await browser.get(path), await omar.get(path)
+    kept = {each["id"]: each["has_sound"]
+            for each in (await browser.get("/chat/messages")).json()["items"]}  # fmt: skip
+
+    assert told[-1].data == {"message": reply["id"]}
+    assert not reply["has_sound"]
+    assert sound.content == VOICE
+    assert others.status_code == 404
+    assert (kept[reply["id"]], kept[silent["id"]]) == (True, False)
+    assert len(server.spoken) == 1
+
+
+class Endless:
+    """Speaks, and never comes to an end."""
+
+    model, voice = "mine:tts-1", "alloy"
+
+    def __init__(self) -> None:
+        """It has not begun."""
+        self.began = asyncio.Event()
+
+    def charged_to(self, account: Account) -> Speaker:
+        """The same."""
+        return self
+
+    async def speak(self, text: str, *, language: str | None) -> Speech:
+        """Begin, and never end."""
+        self.began.set()
+        await asyncio.Event().wait()
+        raise AssertionError(text)
+
+
+@SQLITE_ONLY
+async def test_the_end_does_not_wait_for_a_reply_that_is_being_spoken(house: House) -> None:
+    """Its text is there; whoever speaks may take minutes."""
+    endless = Endless()
+    async with asyncio.timeout(LONGEST_S):
+        async with (
+            opened_site(replace(house, speaker=endless)) as site,
+            site.browser() as browser,
+        ):
+            await say(browser, "Please answer with a voice message: how are you?")
+            await endless.began.wait()
+            site.stop()
+
+    assert endless.began.is_set()

@@ -20,9 +20,9 @@ from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import cut_segment, list_uncut, set_status
 from oldfriend.memory.sign_in import SignedIn
 from oldfriend.memory.watching import Position, list_decided
-from oldfriend.web.events import Watch
 from oldfriend.web.room import Room
 from oldfriend.web.showing.memories import decided_shape
+from oldfriend.web.watching import Watch
 from tests.app.test_lanes_of_turns import with_model
 from tests.clock import FrozenClock
 from tests.conftest import SQLITE_ONLY

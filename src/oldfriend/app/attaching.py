@@ -94,9 +94,13 @@ async def attach(
 
 
 async def find_sound(
-    house: House, person: PersonId, message: MessageId, kind: AttachmentKind, *, voice: str = ""
-) -> bytes | None:
-    """The sound of a message; None where there is none, or its file is not on this machine."""
+    house: House, person: PersonId, message: MessageId, kind: AttachmentKind, *,
+    voice: str | None = "",
+) -> bytes | None:  # fmt: skip
+    """The sound of a message; None where there is none, or its file is not on this machine.
+
+    Without a voice (None) the newest, whoever speaks.
+    """
     async with house.db.reading() as tx:
         found = await find_attachment(tx, person, message, kind, voice=voice)
     if found is None:

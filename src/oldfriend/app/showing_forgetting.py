@@ -185,12 +185,16 @@ def report_as_text(report: Report, *, has_files: bool) -> str:
 
 
 def remarks_on(report: Report, *, has_files: bool) -> list[str]:
-    """What cannot be taken back, in sentences."""
+    """What stays that one may not expect to, and what cannot be taken back, in sentences."""
+    stay = WORDS_STAY.format(command=command_of(report.read_from))
+    return [*([stay] if report.read_from else []), *out_of_reach(report, has_files=has_files)]
+
+
+def out_of_reach(report: Report, *, has_files: bool) -> list[str]:
+    """What no forgetting here takes back, in sentences."""
     still = [STILL_READ if has_files else OF_A_SERVER]
     group = [IN_A_GROUP] if report.was_in_group else []
-    stay = WORDS_STAY.format(command=command_of(report.read_from))
-    words = [stay] if report.read_from else []
-    return [*words, *([] if report.log_is_empty else still), *group, BEYOND_REACH]
+    return [*([] if report.log_is_empty else still), *group, BEYOND_REACH]
 
 
 def preview_as_json(shown: Preview) -> JsonValue:

@@ -52,13 +52,20 @@ class Server:
 async def serving(folder: Path) -> AsyncIterator[Server]:
     """``oldfriend serve`` on a folder, as soon as it is ready; gone afterwards."""
     command = oldfriend(folder, "serve", "--set", "serve.port=0")
-    async with running(command) as process, asyncio.timeout(STARTS_S):
-        while (found := find_serving(folder)) is None or found.port is None:
-            await still_running(process)
-        server = Server(process=process, port=found.port)
-        while await status_of(server, "/ready") != 200:
-            await still_running(process)
+    async with running(command) as process:
+        async with asyncio.timeout(STARTS_S):  # for its start alone: how long one measures is open
+            server = await ready(process, folder)
         yield server
+
+
+async def ready(process: Process, folder: Path) -> Server:
+    """A process that has begun to serve a folder, once it answers. Raises ProcessFailed."""
+    while (found := find_serving(folder)) is None or found.port is None:
+        await still_running(process)
+    server = Server(process=process, port=found.port)
+    while await status_of(server, "/ready") != 200:
+        await still_running(process)
+    return server
 
 
 @asynccontextmanager

@@ -27,13 +27,18 @@ async def add_attachment(
 
 
 async def find_attachment(
-    tx: Transaction, person: PersonId, message: MessageId, kind: AttachmentKind, *, voice: str = ""
-) -> tuple[Attachment, bytes | None] | None:
-    """The sound of a kind that belongs to a message; its bytes where they are not in a file."""
+    tx: Transaction, person: PersonId, message: MessageId, kind: AttachmentKind, *,
+    voice: str | None = "",
+) -> tuple[Attachment, bytes | None] | None:  # fmt: skip
+    """The sound of a kind that belongs to a message; its bytes where they are not in a file.
+
+    Without a voice (None) the newest, whoever speaks.
+    """
     row = await tx.row(
         """SELECT id, person, message, kind, voice, mime, size, made_at, recording
            FROM attachment
-           WHERE person = :person AND message = :message AND kind = :kind AND voice = :voice""",
+           WHERE person = :person AND message = :message AND kind = :kind
+           AND voice = coalesce(:voice, voice) ORDER BY made_at DESC, id DESC LIMIT 1""",
         person=person,
         message=message,
         kind=kind,

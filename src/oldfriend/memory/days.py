@@ -1,4 +1,4 @@
-"""What was said, and what happened, on which days? By the clocks of a zone.
+"""What was said, what happened, and what is due, on which days? By the clocks of a zone.
 
 Talks are told by their first and last words; their texts are read elsewhere.
 """
@@ -83,6 +83,30 @@ async def list_events_in(
         person=person, since=since, until=until,
     )  # fmt: skip
     return [from_row(Memory, row) for row in rows]
+
+
+async def list_due_in(
+    tx: Transaction, person: PersonId, *, since: Micros, until: Micros
+) -> list[Memory]:
+    """What was promised or expected for a span, in its order; what was kept or ran out, too."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY} FROM memory WHERE person = :person
+           AND kind IN ('commitment', 'expectation')
+           AND due_at >= :since AND due_at < :until
+           AND (ended_at IS NULL OR status IN ('fulfilled', 'expired')) ORDER BY due_at, id""",
+        person=person, since=since, until=until,
+    )  # fmt: skip
+    return [from_row(Memory, row) for row in rows]
+
+
+async def find_last_due(tx: Transaction, person: PersonId) -> Micros | None:
+    """When the last thing is due that is open; None: nothing is."""
+    row = await tx.row(
+        """SELECT max(due_at) FROM memory WHERE person = :person
+           AND kind IN ('commitment', 'expectation') AND ended_at IS NULL""",
+        person=person,
+    )
+    return None if row is None or row[0] is None else Micros(int(row[0]))
 
 
 async def list_summaries_of(

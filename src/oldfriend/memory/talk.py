@@ -117,12 +117,13 @@ async def list_said_with(tx: Transaction, said: Message) -> list[Message]:
 async def list_sounding(
     tx: Transaction, person: PersonId, messages: Collection[MessageId]
 ) -> frozenset[MessageId]:
-    """Which of some messages can be heard as they were said."""
+    """Which of some messages can be heard: as they were said, or as they were spoken."""
     if not messages:
         return frozenset()
     named = {f"message{place}": each for place, each in enumerate(messages)}
     rows = await tx.rows(
-        f"""SELECT message FROM attachment WHERE person = :person AND kind = 'heard'
+        f"""SELECT DISTINCT message FROM attachment
+           WHERE person = :person AND kind IN ('heard', 'spoken')
            AND message IN ({", ".join(f":{name}" for name in named)})""",
         person=person,
         **named,

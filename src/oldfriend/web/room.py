@@ -1,16 +1,16 @@
 """Who has their page open in this process, and what is being said to them just now?
 
-Replies are answered here as they are asked for, so that their words can be shown as they come;
-nothing rests on it: what was said waits in the inbox, and if this process ends, another answers.
-It knows nothing of HTTP.
+Replies are written here as they are asked for, so that their words can be shown as they come, and
+then spoken where that is wanted. Nothing rests on it: what was said waits in the inbox, and if this
+process ends, another answers. It knows nothing of HTTP.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from typing_extensions import override
 
@@ -21,6 +21,7 @@ from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.packing import Packer
 from oldfriend.app.parcels import BROUGHT
+from oldfriend.app.speaking import spoken
 from oldfriend.app.waiting import Delay, in_words
 from oldfriend.app.waking import Bell, ring_when
 from oldfriend.domain.errors import OldfriendError, TurnStopped
@@ -46,13 +47,14 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """That something said was not answered, and why."""
+class Passing:
+    """Something that those who look on are told, and that is kept nowhere for others."""
 
     number: int
     person: PersonId
-    asked: MessageId
-    why: str
+    what: Literal["failed", "voice ready"]
+    message: MessageId  # which was not answered; the reply that can be heard
+    why: str = ""
 
 
 class Seat(Bell):
@@ -97,8 +99,10 @@ class Room:
         self.porter = Porter(house.settings.data / BROUGHT)
         self.packer = Packer(house.settings.data)
         self.drafts: dict[TurnId, Draft] = {}
-        self._failures: deque[Failure] = deque(maxlen=MOST_AT_ONCE)
-        self._failed = 0
+        self._passed: deque[Passing] = deque(maxlen=MOST_AT_ONCE)
+        self._passings = 0
+        self._spoken: deque[MessageId] = deque(maxlen=MOST_AT_ONCE)
+        self._speaking: set[asyncio.Task[None]] = set()
         self._has_ended = False
         self._asked: deque[Accepted] = deque()
         self._hands: set[Bell] = set()
@@ -139,6 +143,8 @@ class Room:
                     await bell.wait(SWEEP_S)
                 self._hands.discard(bell)  # what is said from now on is for others
                 self._begin_asked(house, talks)
+                for each in self._speaking:  # the text of it is there
+                    each.cancel()
         finally:
             self._hands.discard(bell)
             self._has_ended = stopping.is_set()
@@ -147,10 +153,10 @@ class Room:
     def _begin_asked(self, house: House, talks: asyncio.TaskGroup) -> None:
         """Begin with everything that was asked for."""
         while self._asked:
-            talks.create_task(self._answer(house, self._asked.popleft()))
+            talks.create_task(self._answer(house, self._asked.popleft(), talks))
 
-    async def _answer(self, house: House, accepted: Accepted) -> None:
-        """See one thing answered, its words shown as they come."""
+    async def _answer(self, house: House, accepted: Accepted, talks: asyncio.TaskGroup) -> None:
+        """See one thing answered, its words shown as they come; and then spoken."""
         said = accepted.message
         assert said.turn is not None  # what was accepted has one
         draft = Draft(person=said.person, asked=said.id, turn=said.turn)
@@ -164,30 +170,47 @@ class Room:
             draft.remark = in_words(delay, said.text, said.language)
             self._ring_for_words(said.person)
 
+        given = None
         try:
-            await see_answered(house, accepted, say=say if house.models else None, tell=tell)
+            given = await see_answered(
+                house, accepted, say=say if house.models else None, tell=tell
+            )
         except TurnStopped:
             pass  # the log says so to everybody
         except OldfriendError as error:
-            self._note_failure(said, str(error))
+            self._note(said, "failed", str(error))
         finally:
             del self.drafts[said.turn]
             self.ring(said.person)
+        if given is not None and self._hands and given.reply.id not in self._spoken:
+            self._spoken.append(given.reply.id)  # several may have been answered by it
+            speaking = talks.create_task(self._speak(house, given.reply))
+            self._speaking.add(speaking)
+            speaking.add_done_callback(self._speaking.discard)
 
-    def _note_failure(self, said: Message, why: str) -> None:
-        self._failed += 1
-        self._failures.append(
-            Failure(number=self._failed, person=said.person, asked=said.id, why=why)
-        )
+    async def _speak(self, house: House, reply: Message) -> None:
+        """Have a reply spoken, where that is wanted; its text is there already."""
+        with suppress(OldfriendError):  # then the text is to do
+            if await spoken(house, reply.person, reply.id) is not None:
+                self._note(reply, "voice ready")
+                self.ring(reply.person)
 
-    def failures_since(self, person: PersonId, number: int) -> list[Failure]:
-        """What of a person's was not answered, after the failure with a number."""
-        return [each for each in self._failures if each.person == person and each.number > number]
+    def _note(
+        self, message: Message, what: Literal["failed", "voice ready"], why: str = ""
+    ) -> None:
+        self._passings += 1
+        self._passed.append(Passing(
+            number=self._passings, person=message.person, what=what, message=message.id, why=why
+        ))  # fmt: skip
+
+    def passed_since(self, person: PersonId, number: int) -> list[Passing]:
+        """What a person is told, after the thing with a number."""
+        return [each for each in self._passed if each.person == person and each.number > number]
 
     @property
-    def last_failure(self) -> int:
-        """The number of the newest failure of anybody."""
-        return self._failed
+    def last_passing(self) -> int:
+        """The number of the newest of them, of anybody."""
+        return self._passings
 
     def is_full_for(self, person: PersonId) -> bool:
         """Whether somebody has their page open too often."""

@@ -38,7 +38,7 @@ async def judged(
 
 def request_of(life: Life, day: int) -> Request:
     """What is asked about one day."""
-    return request_for(material_of(life, life.days[day - 1]), get_prompt("extract/3"), EVERYTHING)
+    return request_for(material_of(life, life.days[day - 1]), get_prompt("extract/4"), EVERYTHING)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -97,7 +97,7 @@ def test_what_is_no_json_is_json_when_it_is_asked_for_again():
     broken = next(request for request in requests if not answer(request).endswith("}"))
     wish = Turn(role="house", text="Again, please.")
     again = Request(
-        purpose="extract", prompt="extract/3", stable="", output=broken.output,
+        purpose="extract", prompt="extract/4", stable="", output=broken.output,
         turns=(*broken.turns, Turn(role="companion", text=answer(broken)), wish),
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ FEW_DAYS: Final = [("en.maeve", 19, 22), ("es.julieta", 22, 25)]
 """With something hard to tell in them."""
 LURES: Final = [
     ("en.maeve", "polyester"), ("es.julieta", "amor a distancia"), ("es.julieta", "gato"),
-    ("zh.ruoxi", "豆浆"),
+    ("zh.ruoxi", "豆浆"), ("en.maeve", "dogs"), ("zh.zhihao", "告白"),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.transfer.formats.detection import FORMATS, find_format
+from oldfriend.transfer.formats.json_pieces import MOST_OF_ONE
 from oldfriend.transfer.formats.source import Source
 from oldfriend.transfer.inspecting import inspect
 
@@ -81,6 +82,16 @@ def test_a_damaged_zip_is_refused(write_zip):
     whole = path.read_bytes()
     path.write_bytes(whole[:60] + b"XXXX" + whole[64:])
     with pytest.raises(ImportRefused, match="cannot be read"):
+        list(find_format(path).messages([].append))
+
+
+def test_a_value_without_end_is_refused_before_it_is_read_whole(write_zip):
+    """A small zip may hold a string of a gigabyte, at which a parser would be busy for hours."""
+    text = chr(92) + '"' + "b" * (MOST_OF_ONE + 2_000_000)
+    path = write_zip(
+        "a.zip", {"result.json": f'{{"type": "personal_chat", "messages": [{{"text": "{text}"}}]}}'}
+    )
+    with pytest.raises(ImportRefused, match="one value is longer than 16 MB"):
         list(find_format(path).messages([].append))
 
 

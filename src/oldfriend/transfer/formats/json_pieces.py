@@ -22,6 +22,9 @@ from oldfriend.transfer.formats.source import (
 )
 
 MOST_DEPTH = 500
+MOST_OF_ONE = 16 << 20
+"""Bytes of one value: the parser begins anew with a string at each further piece of it, so that one
+of a gigabyte would keep it busy for hours."""
 GLIMPSED_EVENTS = 20_000
 ARRAY = "[]"
 
@@ -45,13 +48,21 @@ class CountedLines:
         """Begin before the first line."""
         self._stream = stream
         self._ended = True
+        self._of_one = 0
         self.line = 0
 
+    def begin_another(self) -> None:
+        """Something was made of what was handed out: what comes is of another value."""
+        self._of_one = 0
+
     def read(self, size: int) -> bytes:
-        """The rest of a line, or as much of it as fits."""
+        """The rest of a line, or as much of it as fits. Raises ValueError."""
         if size == 0:
             return b""
+        if self._of_one > MOST_OF_ONE:
+            raise ValueError(f"one value is longer than {MOST_OF_ONE >> 20} MB")
         chunk = self._stream.readline(size)
+        self._of_one += len(chunk)
         self.line += self._ended and bool(chunk)
         self._ended = chunk.endswith(b"\n")
         return chunk
@@ -70,6 +81,13 @@ def open_lines(source: Source) -> Iterator[CountedLines]:
             yield CountedLines(stream)
 
 
+def events_in(lines: CountedLines, *, use_float: bool = False) -> Iterator[Event]:
+    """What a parser makes of them, one after the other."""
+    for event in ijson.basic_parse(lines, use_float=use_float):
+        lines.begin_another()
+        yield event
+
+
 def pieces(source: Source, at: frozenset[Path]) -> Iterator[tuple[int, Path, object]]:
     """Each value that stands at one of the paths: its last line, its path, the value.
 
@@ -78,7 +96,7 @@ def pieces(source: Source, at: frozenset[Path]) -> Iterator[tuple[int, Path, obj
     """
     with refusing_unreadable(source.path), open_lines(source) as lines:
         try:
-            for path, value in walk(ijson.basic_parse(lines, use_float=True), at):
+            for path, value in walk(events_in(lines, use_float=True), at):
                 yield lines.line, path, value
         except (ijson.JSONError, ValueError, ArithmeticError) as error:
             raise ImportRefused(
@@ -166,9 +184,7 @@ def keys_at_front(source: Source) -> frozenset[str]:
     depth = 0
     with refusing_unreadable(source.path), open_lines(source) as lines:
         try:
-            for _, (event, value) in zip(
-                range(GLIMPSED_EVENTS), ijson.basic_parse(lines), strict=False
-            ):
+            for _, (event, value) in zip(range(GLIMPSED_EVENTS), events_in(lines), strict=False):
                 depth += event.startswith("start") - event.startswith("end")
                 check_depth(depth)
                 if event == "map_key" and depth <= 2:

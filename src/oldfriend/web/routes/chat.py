@@ -1,7 +1,7 @@
 """What was said, what is to be said, and why was it answered so? On every channel of a person."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
@@ -26,7 +26,6 @@ from oldfriend.memory.talk import (
     list_sounding,
 )
 from oldfriend.memory.watching import Position, position_of
-from oldfriend.web.events import stream
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.chat import (
     LONGEST_KEY,
@@ -40,8 +39,13 @@ from oldfriend.web.shapes.chat import (
 )
 from oldfriend.web.showing.chat import message_shape, position_from, position_text, receipt_shape
 from oldfriend.web.signing import Here, Me
+from oldfriend.web.watching import stream
 
 LAST_SEQ: Final = 1 << 62
+
+TAKEN_BEFORE: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"model": MessageShape, "description": "It was taken in before, with the same key."},
+}
 
 router = APIRouter(prefix="/chat", tags=["chat"])
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
@@ -92,7 +96,9 @@ async def search(
     )
 
 
-@router.post("/messages", status_code=202, summary="Say something")
+@router.post(
+    "/messages", status_code=202, responses=TAKEN_BEFORE, summary="Say something",
+)  # fmt: skip
 async def say(
     said: Said, me: Me, room: Here, response: Response,
     idempotency_key: Annotated[str, Header(
@@ -100,7 +106,7 @@ async def say(
         description="Chosen by the page for these words: sent again, they are said once.",
     )],
 ) -> MessageShape:  # fmt: skip
-    """Take it in durably; its reply comes as events. 200: it was taken in before."""
+    """Take it in durably; its reply comes as events."""
     house = room.house
     if said.zone is not None:
         zone_named(said.zone)
@@ -165,12 +171,12 @@ async def listen(
     """Server-sent events of everything about one person, on every channel.
 
     `chat.connection.ready`, `.heartbeat` (each 30 s); `chat.message.user_appended`, `.token`,
-    `.done`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
+    `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
     `chat.mood.update`; `chat.settings.updated`; `chat.history.changed` (too much is new: read the
     page anew); `memory.<kind>.created` and `.changed`; `memory.entity.confirmed`,
     `.description_updated`; `memory.rewritten` (something was forgotten); `memory.thinking` (how far
-    it has come with reading what was said). What is kept has an id;
-    `Last-Event-ID` goes on after it, in any process.
+    it has come with reading what was said). What is kept has an id; `Last-Event-ID` goes on after
+    it, in any process.
     """
     if room.is_full_for(me.person.id):
         raise Refused(429, "Too many pages", "Close one that shows Oldfriend, then load this anew.")

@@ -1,9 +1,9 @@
-"""What was on which day? A calendar of talks and of what happened; each day opens its words."""
+"""What was on which day? A calendar of talks, events and promises; each day opens its words."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path
 
@@ -12,13 +12,21 @@ from oldfriend.domain.memories import Memory
 from oldfriend.memory.days import (
     count_said,
     find_first_said,
+    find_last_due,
+    list_due_in,
     list_events_in,
     list_summaries_of,
     list_talks,
 )
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.days import MonthShape, WholeDay
-from oldfriend.web.showing.days import days_in_short, happened_shape, talk_shape, told_shape
+from oldfriend.web.showing.days import (
+    days_in_short,
+    due_shape,
+    happened_shape,
+    talk_shape,
+    told_shape,
+)
 from oldfriend.web.signing import Here, Me
 
 AROUND = 400
@@ -31,28 +39,35 @@ Day = Annotated[str, Path(pattern=r"^\d{4}-\d{2}-\d{2}$", examples=["2026-11-17"
 
 @router.get("/months/{month}", summary="A month, day by day")
 async def show_month(month: Month, me: Me, room: Here) -> MonthShape:
-    """How much was said on each day, and the weightiest of what happened."""
+    """How much was said on each day, the weightiest of what happened, and what is due."""
     zone, first = me.person.zone, day_named(f"{month}-01")
     since, until = start_of(first, zone), start_of(month_after(first), zone)
     async with room.house.db.reading() as tx:
         said = await count_said(tx, me.person.id, since=since, until=until)
         events = await list_events_in(tx, me.person.id, since=since, until=until)
+        due = await list_due_in(tx, me.person.id, since=since, until=until)
         earliest = await find_first_said(tx, me.person.id)
+        latest = await find_last_due(tx, me.person.id)
+    now = room.house.clock()
     return MonthShape(
-        month=month, today=from_micros(room.house.clock(), zone).date().isoformat(),
-        first=None if earliest is None else f"{from_micros(earliest, zone):%Y-%m}",
-        days=days_in_short(by_day(said, zone), on_days(events, zone)),
+        month=month, today=from_micros(now, zone).date().isoformat(),
+        first=None if earliest is None else month_of(earliest, zone),
+        last=month_of(max(now, latest or now), zone),
+        days=days_in_short(
+            by_day(said, zone), on_days(events, "happened_at", zone), on_days(due, "due_at", zone)
+        ),
     )  # fmt: skip
 
 
 @router.get("/{day}", summary="A day")
 async def show_day(day: Day, me: Me, room: Here) -> WholeDay:
-    """Its talks, what happened on it, and the summaries that cover it."""
+    """Its talks, what happened on it or is due, and the summaries that cover it."""
     zone, that = me.person.zone, day_named(day)
     since, until = start_of(that, zone), start_of(that + timedelta(days=1), zone)
     async with room.house.db.reading() as tx:
         talks = await list_talks(tx, me.person.id, since=since, until=until)
         events = await list_events_in(tx, me.person.id, since=since, until=until)
+        due = await list_due_in(tx, me.person.id, since=since, until=until)
         told = await list_summaries_of(tx, me.person.id, since=since, until=until)
         around = await count_said(
             tx, me.person.id, since=Micros(since - AROUND * DAY), until=Micros(until + AROUND * DAY)
@@ -62,6 +77,7 @@ async def show_day(day: Day, me: Me, room: Here) -> WholeDay:
     return WholeDay(
         day=day, talks=[talk_shape(each, zone=zone) for each in talks],
         happened=[happened_shape(each) for each in events],
+        due=[due_shape(each) for each in due],
         told=[told_shape(each, zone=zone) for each in told],
         before=before[-1].isoformat() if before else None,
         after=after[0].isoformat() if after else None,
@@ -90,6 +106,11 @@ def start_of(day: date, zone: str) -> Micros:
     return at
 
 
+def month_of(at: Micros, zone: str) -> str:
+    """The month of a moment, as it is written."""
+    return f"{from_micros(at, zone):%Y-%m}"
+
+
 def by_day(said: Mapping[Micros, int], zone: str) -> dict[date, int]:
     """How many messages there are on each day."""
     counts: Counter[date] = Counter()
@@ -98,10 +119,13 @@ def by_day(said: Mapping[Micros, int], zone: str) -> dict[date, int]:
     return dict(counts)
 
 
-def on_days(events: Iterable[Memory], zone: str) -> dict[date, list[Memory]]:
-    """What happened, by its day."""
+def on_days(
+    beliefs: Iterable[Memory], when: Literal["happened_at", "due_at"], zone: str
+) -> dict[date, list[Memory]]:
+    """What happened or is due, by its day."""
     days: defaultdict[date, list[Memory]] = defaultdict(list)
-    for each in events:
-        if each.happened_at is not None:
-            days[from_micros(each.happened_at, zone).date()].append(each)
+    for each in beliefs:
+        at = each.happened_at if when == "happened_at" else each.due_at
+        if at is not None:
+            days[from_micros(at, zone).date()].append(each)
     return dict(days)

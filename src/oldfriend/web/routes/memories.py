@@ -17,6 +17,7 @@ from oldfriend.memory.watching import list_standing
 from oldfriend.web.leafing import cursor_at, number_at, place_at, written
 from oldfriend.web.matching import IfMatch, number_in, stale_is_412
 from oldfriend.web.room import Room
+from oldfriend.web.routes.chat import LAST_SEQ
 from oldfriend.web.shapes.memories import (
     Beliefs,
     BeliefShape,
@@ -47,7 +48,9 @@ Day = Annotated[
 @router.get("/learned", summary="What was learned lately")
 async def list_learned(
     me: Me, room: Here,
-    before: Annotated[int | None, Query(ge=1, description="`earlier` of a page.")] = None,
+    before: Annotated[
+        int | None, Query(ge=1, le=LAST_SEQ, description="`earlier` of a page.")
+    ] = None,
     limit: Limit = 20,
 ) -> Learned:  # fmt: skip
     """What is believed now, what was decided last first, with its words."""

@@ -1,4 +1,4 @@
-"""What is said aloud: taken in as words, and listened to again where recordings are kept."""
+"""What is said aloud: taken in as words, and listened to again where it is kept; replies, too."""
 
 import re
 from typing import Annotated, Final
@@ -16,7 +16,7 @@ from oldfriend.domain.sounds import EXTENSIONS, UNKNOWN, kind_of
 from oldfriend.memory.log import find_by_key, get_message
 from oldfriend.memory.talk import list_sounding
 from oldfriend.web.problems import Refused
-from oldfriend.web.routes.chat import known_by
+from oldfriend.web.routes.chat import TAKEN_BEFORE, known_by
 from oldfriend.web.shapes.chat import LONGEST_KEY, MessageShape
 from oldfriend.web.showing.chat import message_shape
 from oldfriend.web.signing import Here, Me
@@ -32,7 +32,7 @@ router = APIRouter(prefix="/chat", tags=["chat"])
 
 
 @router.post(
-    "/sounds", status_code=202, summary="Say something aloud",
+    "/sounds", status_code=202, responses=TAKEN_BEFORE, summary="Say something aloud",
     openapi_extra={"requestBody": {"required": True, "content": {
         "audio/*": {"schema": {"type": "string", "format": "binary"}},
     }}},
@@ -47,7 +47,7 @@ async def say_sound(
         max_length=100, description="Where it is said: an IANA time zone.",
     )] = None,
 ) -> MessageShape:  # fmt: skip
-    """Have a recording (at most 20 MB) heard, and take its words in. 200: they were before.
+    """Have a recording (at most 20 MB) heard, and take its words in.
 
     409: nobody listens here. 422: there are no words in it. 503: try again later.
     """
@@ -88,8 +88,10 @@ async def listen_to(
         str | None, Header(alias="Range", max_length=60, description="Such as `bytes=0-1023`.")
     ] = None,
 ) -> Response:  # fmt: skip
-    """The recording of something that was said aloud, where it is kept."""
-    sound = await find_sound(room.house, me.person.id, MessageId(message), "heard")
+    """The recording of something that was said aloud, where it is kept; or a reply as spoken."""
+    house, person, named = room.house, me.person.id, MessageId(message)
+    sound = await find_sound(house, person, named, "heard")
+    sound = sound or await find_sound(house, person, named, "spoken", voice=None)
     if sound is None:
         raise NotFound("No recording of it is kept here.")
     mime = kind_of(sound).mime

@@ -13,13 +13,23 @@ class HappenedShape(Shape):
     impact: int = Field(description="−10 to +10.")
 
 
+class DueShape(Shape):
+    """What was promised or expected for a day."""
+
+    id: str
+    kind: str = Field(examples=["commitment"])
+    text: str
+    status: str = Field(description="`fulfilled`, `expired`, or how far it is believed.")
+
+
 class DayInShort(Shape):
-    """A day on which something was said, or happened."""
+    """A day on which something was said, happened, or is due."""
 
     day: str = Field(examples=["2026-11-17"])
     messages: int
     happened: list[HappenedShape] = Field(description="The weightiest first, at most three.")
     more: int = Field(description="So much more happened.")
+    due: list[DueShape] = Field(description="What was promised or expected for it.")
 
 
 class MonthShape(Shape):
@@ -28,6 +38,7 @@ class MonthShape(Shape):
     month: str = Field(examples=["2026-11"])
     today: str
     first: str | None = Field(description="The month of the earliest words; None: there are none.")
+    last: str = Field(description="This one, or the last for which something is promised.")
     days: list[DayInShort]
 
 
@@ -59,6 +70,7 @@ class WholeDay(Shape):
     day: str
     talks: list[TalkShape]
     happened: list[HappenedShape]
+    due: list[DueShape] = Field(description="What was promised or expected for it.")
     told: list[ToldShape] = Field(description="Summaries that cover it, the narrowest first.")
     before: str | None = Field(description="The day before on which something was said.")
     after: str | None = Field(description="The next day on which something was said.")

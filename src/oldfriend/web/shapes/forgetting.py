@@ -52,7 +52,7 @@ class BelievedShape(Shape):
     kind: str
     text: str
     is_learned_anew: bool = Field(description="From other words that stay.")
-    words_left: int | None = Field(description="Stays, for so much other evidence; None: goes.")
+    words_left: int | None = Field(description="What else speaks for it, where some of that goes.")
 
 
 class CallsShape(Shape):
@@ -73,6 +73,12 @@ class ForgetForeseen(Shape):
     orphans: list[BelievedShape] = Field(description="Are not forgotten; the first 200.")
     replies: list[GoingShape] = Field(description="Lose their words; the first 200 of them.")
     near: list[GoingShape] = Field(description="Stay, and say nearly the same; the first 200.")
+    read_from: list[GoingShape] = Field(
+        description="Stay, though what goes was read from them; the first 200."
+    )
+    beside: list[BelievedShape] = Field(
+        description="Stay, and were read from the very same words; the first 200."
+    )
     namesakes: list[str] = Field(description="Parts of the name that are said elsewhere, and stay.")
     titles: list[str] = Field(description="Chats and imports that lose their names.")
     answers: int = Field(description="Replies that stood on it.")
@@ -97,6 +103,9 @@ class Forgotten(Shape):
     is_proved: bool = Field(description="It was looked for everywhere in reach, and is nowhere.")
     left: list[LeftShape]
     near: list[str] = Field(description="Ids of messages that stay and say nearly the same.")
+    read_from: list[str] = Field(
+        description="Ids of messages that stay, though what went was read from them."
+    )
     orphans: list[str] = Field(description="Ids of beliefs that were not forgotten.")
     files: int = Field(description="That were looked through; 0: a server has them.")
     log_is_empty: bool

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from oldfriend.app.forgetting import Preview, Report
-from oldfriend.app.showing_forgetting import last_of, remarks_on, words_of
+from oldfriend.app.showing_forgetting import last_of, out_of_reach, words_kept, words_of
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Believed, Change
@@ -41,7 +41,10 @@ def foreseen_shape(shown: Preview, kept: Mapping[str, Believed]) -> ForgetForese
             for each, what in kept.items()
         ],
         orphans=believed((change, 0, False) for change in plan.orphans.values()),
-        replies=going(last_of(plan.replies)), near=going(plan.near),
+        replies=going(last_of(plan.replies)),
+        near=going(each for each in plan.near if each.id not in plan.read_from),
+        read_from=going(words_kept(plan)),
+        beside=believed((change, None, False) for change in plan.beside.values()),
         namesakes=list(plan.namesakes), titles=list(plan.titles), answers=plan.answers,
         calls=[CallsShape(model=model, calls=calls) for model, calls in shown.calls.items()],
         backups=list(shown.backups),
@@ -77,9 +80,10 @@ def forgotten_shape(report: Report, *, done_at: Micros, zone: str, has_files: bo
         is_proved=report.is_proved,
         left=[LeftShape(place=each.place, what=each.what, count=each.count)
               for each in report.left],
-        near=list(report.near), orphans=list(report.orphans), files=report.files,
+        near=[each for each in report.near if each not in report.read_from],
+        read_from=list(report.read_from), orphans=list(report.orphans), files=report.files,
         log_is_empty=report.log_is_empty, stuck=list(report.stuck),
-        remarks=remarks_on(report, has_files=has_files),
+        remarks=out_of_reach(report, has_files=has_files),
     )  # fmt: skip
 
 

@@ -1,12 +1,20 @@
 // What opens beside the talk for a while: why something was said, what went wrong.
 import { useEffect, useRef } from "../vendor/hooks.js";
+import { effect } from "../vendor/signals.js";
 import { showWords } from "./chat.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
+import { place } from "./places.js";
 import * as store from "./store.js";
 import { shortDayOf, t } from "./words.js";
 
 const MOST_SHOWN = 8;
+
+effect(() => {
+  void place.value;
+  store.drawer.value = null; // it was about what one has left
+  store.isTimelineOpen.value = false;
+});
 
 export function Drawer() {
   const open = store.drawer.value;

@@ -25,10 +25,14 @@ const HEARD = {
   "chat.message.stopped": (marker) => store.giveUp(marker.turn, "stopped"),
   "chat.message.given_up": (marker) => store.giveUp(marker.turn, "failed"),
   "chat.message.failed": ({ asked, why }) => store.remark(asked, why),
+  "chat.message.voice_ready": ({ message }) => store.sound(message),
   "chat.session.boundary": () => {},
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
   "chat.settings.updated": () => surely(store.readState),
-  "chat.history.changed": () => surely(store.load),
+  "chat.history.changed": () => {
+    store.acquainted.value += 1;
+    return surely(store.load);
+  },
   "memory.rewritten": () => {
     store.clear();
     return surely(store.load);
@@ -38,6 +42,9 @@ const HEARD = {
     return progress ? undefined : surely(store.readState); // whether all that was said is read
   },
 };
+for (const topic of ["entity.confirmed", "entity.description_updated", "entity.changed", "triple.created", "triple.changed"]) {
+  HEARD[`memory.${topic}`] = () => (store.acquainted.value += 1);
+}
 for (const kind of KINDS) {
   HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);
   HEARD[`memory.${kind}.changed`] = (decided) => store.learn(decided, false);

@@ -20,6 +20,7 @@ export const endings = signal({}); // by turn: waiting, set aside, stopped, fail
 export const remarks = signal({}); // by what was asked: why no reply comes, in words
 
 export const learned = signal([]); // the latest first
+export const acquainted = signal(0); // how often a name or a tie changed while the page was open
 export const earlierLearned = signal(null);
 export const latest = signal(null); // what was learned while looking on
 export const takenBack = signal(null); // what was just called wrong
@@ -71,6 +72,12 @@ export function place(...given) {
 /** A message reads otherwise now; nothing happens where it is not in sight. */
 export function reword(message) {
   if (messages.value.some((each) => each.id === message.id)) place(message);
+}
+
+/** A reply can be heard now. @param {string} id */
+export function sound(id) {
+  const message = messages.value.find((each) => each.id === id);
+  if (message) place({ ...message, has_sound: true });
 }
 
 /** A piece of a reply, from where it begins in it. */

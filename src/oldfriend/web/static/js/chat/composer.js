@@ -3,11 +3,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks
 import { api } from "../api.js";
 import { html } from "../html.js";
 import { Arrow, Cross, Microphone, Square } from "../icons.js";
-import { addressOf, go } from "../places.js";
+import { addressOf, follow, go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
 import { t } from "../words.js";
-import { record } from "./recording.js";
+import { record, whyRefused, whyUnable } from "./recording.js";
 
 const FORGET = "/forget"; // typed alone, it opens the place instead of being said
 const TICK_MS = 250;
@@ -16,7 +16,7 @@ export function Composer() {
   const field = useRef(null);
   const [text, setText] = useState(unsent.typed);
   const [recording, setRecording] = useState(null);
-  const [why, setWhy] = useState("");
+  const [why, setWhy] = useState(""); // nothing is recorded: which phrase says it
   const waiting = store.waitingFor.value;
   useEffect(() => field.current?.focus({ preventScroll: true }), [recording]);
   useLayoutEffect(() => {
@@ -41,26 +41,31 @@ export function Composer() {
   const onKeyDown = (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
   };
+  const unable = store.state.value.hears ? whyUnable() : store.me.value.is_owner ? "voice_off_owner" : "voice_off";
   const speak = async () => {
-    setWhy("");
-    if (!store.state.value.hears) return setWhy(t("voice_off"));
+    setWhy(unable);
+    if (unable) return;
     try {
       setRecording(await record());
     } catch (problem) {
-      setWhy(t(problem.name === "NotFoundError" ? "voice_no_microphone" : "voice_not_allowed"));
+      setWhy(whyRefused(problem));
     }
   };
   if (recording) return html`<${Speaking} recording=${recording} onEnd=${() => setRecording(null)} />`;
   return html`<form class="composer" onSubmit=${send}>
-    ${why && html`<p class="remark" role="alert">${why} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
+    ${why && html`<p class="remark" role="alert">${inWords(why)}
+      ${why === "voice_off_owner" && html` <a href="/settings/voice" onClick=${follow}>${t("voice_choose")}</a>`} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
     <textarea id="say" ref=${field} rows="1" value=${text} placeholder=${t("say_something")} aria-label=${t("say_something")}
       onInput=${({ target }) => write(target.value)} onKeyDown=${onKeyDown}></textarea>
-    <button type="button" class=${`round is-plain ${store.state.value.hears ? "" : "is-off"}`} aria-label=${t("voice_begin")} title=${t("voice_begin")} onClick=${speak}><${Microphone} /></button>
+    <button type="button" class=${`round is-plain ${unable ? "is-off" : ""}`} aria-label=${t("voice_begin")} title=${unable ? inWords(unable) : t("voice_begin")} onClick=${speak}><${Microphone} /></button>
     ${waiting && !text.trim()
       ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
       : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
   </form>`;
 }
+
+/** Why nothing is recorded. @param {string} phrase */
+const inWords = (phrase) => t(phrase, { address: `http://localhost:${location.port}` });
 
 /** While somebody speaks: how long, and what to do with it. */
 function Speaking({ recording, onEnd }) {

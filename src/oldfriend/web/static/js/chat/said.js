@@ -26,7 +26,7 @@ export function Said({ message, before }) {
 }
 
 function Words({ message }) {
-  return html`<div class="bubble">${message.text}</div>
+  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen_reply")} />`}</div>
     <p class="meta"><span class="visually-hidden">${message.speaker}, </span><${Where} message=${message} />
       ${message.turn && html`<button class="quiet" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
     </p>`;
@@ -61,7 +61,7 @@ function OwnWords({ message }) {
         <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;
   }
   const isHere = message.turn && message.channel === HERE;
-  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} />`}</div>
+  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div>
     <p class="meta"><span class="visually-hidden">${t("you")}, </span>
       ${isHere && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>`}
       <button class="quiet on-hover" onClick=${() => go(`/forget/${message.id}`)}>${t("delete")}</button>
@@ -69,9 +69,9 @@ function OwnWords({ message }) {
       ${message.is_aloud && html`<span>${t("voice_said")}</span>`}<${Where} message=${message} /></p>`;
 }
 
-/** What was said aloud, to be heard again; read when it is asked for. */
-function Sound({ message }) {
-  return html`<audio class="sound" controls preload="none" src=${api.soundOf(message.id)} aria-label=${t("voice_listen")}></audio>`;
+/** What was said aloud, to be heard; read when it is asked for. */
+function Sound({ message, label }) {
+  return html`<audio class="sound" controls preload="none" src=${api.soundOf(message.id)} aria-label=${label}></audio>`;
 }
 
 function Where({ message }) {

@@ -26,7 +26,7 @@ export function TalkSearch({ onClose, onLeave }) {
     try {
       const page = words.trim() ? await api.searchTalk(words, cursor) : null;
       if (words !== sought.value || forgotten !== store.rewritten.value) return;
-      setFound((before) => page && { items: [...(cursor ? before.items : []), ...page.items].slice(0, MOST_SHOWN), next: page.next });
+      setFound((before) => page && { words, items: [...(cursor ? before.items : []), ...page.items].slice(0, MOST_SHOWN), next: page.next });
       setWhy("");
     } catch (problem) {
       setWhy(problem.status ? problem.message : t("lost"));
@@ -41,13 +41,16 @@ export function TalkSearch({ onClose, onLeave }) {
     onLeave();
     onClose();
   };
+  const toFirst = (event) => {
+    if (event.key === "Enter" && !event.isComposing && found?.words === sought.value && found.items.length) show(found.items[0].id);
+  };
   const show = (id) => {
     onClose();
     showWords(id);
   };
   return html`<section class="talk-search" role="search" onKeyDown=${({ key }) => key === "Escape" && leave()}>
     <p class="choices"><input ref=${field} class="search" type="search" value=${sought.value} placeholder=${t("talk_search")} aria-label=${t("talk_search")}
-      onInput=${({ target }) => (sought.value = target.value)} /><button class="quiet" onClick=${leave}>${t("close")}</button></p>
+      onInput=${({ target }) => (sought.value = target.value)} onKeyDown=${toFirst} /><button class="quiet" onClick=${leave}>${t("close")}</button></p>
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     <p class="visually-hidden" role="status">${found && t("talk_found", { count: found.items.length })}</p>
     ${found && !found.items.length && html`<p class="empty">${t("talk_none")}</p>`}

@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { go } from "../places.js";
 import { shortDayOf, t } from "../words.js";
-import { forget, foreseen, isBusy } from "./wishing.js";
+import { forget, foreseen, isBusy, wishFor } from "./wishing.js";
 
 const MOST_SHOWN = 8;
 
@@ -22,7 +22,9 @@ export function Follows() {
     <${Part} title=${t("forget_replies", { count: seen.counts.replies })} of=${seen.replies} total=${seen.counts.replies} />
     <${Part} title=${t("forget_keep")} of=${seen.keep} />
     <${Part} title=${t("forget_orphans")} of=${seen.orphans} />
-    <${Part} title=${t("forget_near")} of=${seen.near} />
+    <${Part} title=${t("forget_read_from")} of=${seen.read_from} canGo />
+    <${Part} title=${t("forget_beside")} of=${seen.beside} canGo />
+    <${Part} title=${t("forget_near")} of=${seen.near} canGo />
     ${seen.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: seen.namesakes.join(", ") })}</p>`}
     ${seen.titles.length > 0 && html`<p>${t("forget_titles", { names: seen.titles.join(", ") })}</p>`}
     <${Exposed} seen=${seen} />
@@ -31,13 +33,16 @@ export function Follows() {
   </div>`;
 }
 
-function Part({ title, of, total = of.length }) {
+/** Some of what follows; what stays can be chosen, too.
+ * @param {{title: string, of: any[], total?: number, canGo?: boolean}} given */
+function Part({ title, of, total = of.length, canGo = false }) {
   if (!of.length) return null;
   const shown = of.slice(0, MOST_SHOWN);
+  const also = (each) => canGo && html` <button class="quiet" onClick=${() => wishFor(each.id)}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
-        ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}</span>`
-        : html`<span><q>${each.text}</q> <span class="meta">${each.speaker}, ${shortDayOf(each.at)}</span></span>`}</li>`)}</ul>
+        ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
+        : html`<span><q>${each.text}</q> <span class="meta">${each.speaker}, ${shortDayOf(each.at)}</span>${also(each)}</span>`}</li>`)}</ul>
     ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}</p>`}</section>`;
 }
 

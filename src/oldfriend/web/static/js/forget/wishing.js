@@ -43,6 +43,9 @@ export async function foresee(wanted) {
   }
 }
 
+/** Choose something besides; what follows is seen anew. @param {string} id */
+export const wishFor = (id) => foresee({ ...wish.value, ids: [...(wish.value.ids ?? []), id] });
+
 /** Do exactly what was seen; where something has changed meanwhile, it is shown anew and not done. */
 export async function forget() {
   isBusy.value = true;

@@ -157,12 +157,12 @@ export function open() {
     timer = setTimeout(() => read(), first && !book.value ? 0 : SETTLE_MS);
     first = false;
   });
-  let known = store.learned.value;
+  let [known, names] = [store.learned.value, store.acquainted.value];
   let news = 0;
   const stopHearing = effect(() => {
-    const { value } = store.learned;
-    if (value === known) return;
-    known = value;
+    const now = [store.learned.value, store.acquainted.value];
+    if (now[0] === known && now[1] === names) return;
+    [known, names] = now;
     clearTimeout(news);
     news = setTimeout(() => {
       showDays();

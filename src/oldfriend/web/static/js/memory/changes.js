@@ -12,7 +12,7 @@ import { calendarDay, deed, shortDay, turned } from "./telling.js";
 
 const SETTLE_MS = 250;
 
-/** Two days, and what lies between. */
+/** Two days, and what lies between: at first the last day on which something changed. */
 export function Changes() {
   const { items = [], today = "" } = book.days.value ?? {};
   const [since, setSince] = useState(null);
@@ -20,7 +20,7 @@ export function Changes() {
   const [found, setFound] = useState(null);
   const [why, setWhy] = useState("");
   const seen = useRef(store.rewritten.value); // how much had been forgotten when this was read
-  const from = since ?? book.day.value ?? (items.findLast((each) => each.day < today) ?? items[0])?.day ?? today;
+  const from = since ?? book.day.value ?? items.at(-2)?.day ?? dayBefore(items[0]?.day ?? today);
   const to = until ?? today;
   useEffect(() => {
     if (!from || !to) return undefined;
@@ -47,7 +47,7 @@ export function Changes() {
     const page = await book.attempt(() => house.difference(from, to, next));
     if (page && seen.current === store.rewritten.value) setFound({ ...page, items: [...found.items, ...page.items] });
   };
-  const Field = (label, value, set) => html`<label>${label} <input type="date" value=${value} min=${items[0]?.day} max=${today}
+  const Field = (label, value, set) => html`<label>${label} <input type="date" value=${value} min=${items.length ? dayBefore(items[0].day) : ""} max=${today}
     onInput=${({ target }) => target.value && set(target.value)} /></label>`;
   return html`<h3 id="panel-title">${t("memory_what_changed_title")}</h3>
     <div class="two-days">${Field(t("memory_from"), from, setSince)} ${Field(t("memory_to"), to, setUntil)}</div>
@@ -57,6 +57,14 @@ export function Changes() {
       : t("memory_nothing_changed", { from: calendarDay(from), to: calendarDay(to) })}</p>
       <${Rows} items=${found.items} keyOf=${(each) => each.belief.id} total=${found.counts.added + found.counts.changed + found.counts.ended}
         label=${t("memory_what_changed_title")} of=${`${from} ${to}`} onNearEnd=${readOn} draw=${(each) => html`<${Turned} ...${each} />`} />`}`;
+}
+
+/** The day before one of the calendar; "" of none. @param {string} iso */
+function dayBefore(iso) {
+  if (!iso) return "";
+  const day = new Date(`${iso}T00:00:00Z`);
+  day.setUTCDate(day.getUTCDate() - 1);
+  return day.toISOString().slice(0, 10);
 }
 
 const TURNS = { added: "memory_added", changed: "memory_changed", ended: "memory_ended" };

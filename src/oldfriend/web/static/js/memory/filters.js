@@ -77,7 +77,7 @@ function Search() {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => search(target.value.trim()), TYPING_MS);
   };
-  return html`<input class="search" type="search" maxlength="200" ref=${field} defaultValue=${q} placeholder=${t("memory_search")} aria-label=${t("memory_search")} onInput=${look} />`;
+  return html`<input class="search" type="search" maxlength="200" ref=${field} defaultValue=${q} placeholder=${t("memory_search_short")} aria-label=${t("memory_search")} onInput=${look} />`;
 }
 
 let newest = 0;

@@ -1,4 +1,4 @@
-// The date slider: all of this as it was believed on a day, with marks where much changed.
+// The date slider: all of this as it was believed on a day, with marks where much changed; what is beside it.
 // It goes by the days on which something did; a silence takes a few steps, however long it was.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
@@ -49,7 +49,7 @@ export function Slider() {
   const after = changed.find((each) => each.number > shown);
   const on = changed.find((each) => each.number === shown);
   const told = shown === last ? t("memory_now") : t("memory_as_of", { day: calendarDay(isoOf(shown)) });
-  const much = on ? turned(on) : t("memory_turned_none");
+  const much = on ? turned(on) : t(shown === last ? "memory_turned_none_today" : "memory_turned_none");
   return html`<section class=${`slider ${shown === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
     <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much}</span></p>
     ${first < last && html`<div class="slider-track">
@@ -60,11 +60,18 @@ export function Slider() {
       <button class="step" disabled=${shown === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => go(after?.number ?? last)}>›</button>
     </div>`}
     ${first === last && html`<p class="meta">${t("memory_first_day")}</p>`}
-    <p class="choices">${shown !== last && html`<button onClick=${() => go(last)}>${t("memory_to_now")}</button>`}
-      ${first < last && html`<a class="quiet-link" href="/memory/changes" onClick=${follow}>${t("memory_what_changed")}</a>`}
-      ${book.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${follow}>${t("memory_moods")}</a>`}
-      ${first < last && html`<a class="quiet-link" href="/memory/thinking" onClick=${follow}>${t("thinking_title")}</a>`}</p>
+    ${shown !== last && html`<p class="choices"><button onClick=${() => go(last)}>${t("memory_to_now")}</button></p>`}
   </section>`;
+}
+
+/** What else there is of those days: from the second on. */
+export function Besides() {
+  const { items = [], today } = book.days.value ?? {};
+  const isOneDay = !items.length || items[0].day >= today;
+  return html`<p class="choices">
+    ${!isOneDay && html`<a class="quiet-link" href="/memory/changes" onClick=${follow}>${t("memory_what_changed")}</a>`}
+    ${book.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${follow}>${t("memory_moods")}</a>`}
+    ${!isOneDay && html`<a class="quiet-link" href="/memory/thinking" onClick=${follow}>${t("thinking_title")}</a>`}</p>`;
 }
 
 /** How much changed on each day: a stroke, the higher the more. */

@@ -22,7 +22,7 @@ export function Portrait({ id }) {
     const show = (found, why) => isStill && (found && setOne(found), setTrouble(why));
     house.one(id).then((found) => show(found, ""), (problem) => show(null, problem.message || t("lost")));
     return () => (isStill = false);
-  }, [id, store.rewritten.value, book.decided.value]);
+  }, [id, store.rewritten.value, book.decided.value, store.acquainted.value, store.learned.value]);
   const back = html`<p><a href="/people" onClick=${follow}>← ${t("people_all")}</a></p>`;
   if (trouble) return html`${back}<p class="bad" role="alert">${trouble}</p>`;
   if (!one) return html`${back}<p class="empty" role="status">${t("loading")}</p>`;

@@ -1,15 +1,17 @@
-// Days: a calendar of what was said and what happened; a day opens its words.
+// Days: a calendar of what was said, what happened and what is due; a day opens its words.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { ask } from "../api.js";
 import * as book from "../memory/book.js";
+import { statusOf } from "../memory/telling.js";
 import { follow, go, within } from "../places.js";
 import * as store from "../store.js";
 import { dayOf, language, t, timeOf } from "../words.js";
 
 const MONTH = /^\d{4}-\d{2}$/;
+const MOST_DUE = 2; // in a cell
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export default function Days() {
@@ -26,7 +28,7 @@ function useAsked(path) {
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
     ask(path).then((answer) => (setFound(answer), setTrouble("")), (problem) => setTrouble(problem.message || t("lost")));
-  }, [path, store.rewritten?.value, store.messages.value.length]);
+  }, [path, store.rewritten.value, store.messages.value.length, store.learned.value]);
   return [found, trouble];
 }
 
@@ -39,8 +41,8 @@ function Month({ month }) {
       <h2>${new Intl.DateTimeFormat(language.value, { month: "long", year: "numeric" }).format(first)}</h2>
       <p class="choices">
         <button aria-label=${t("days_before")} disabled=${!found?.first || found.first >= month} onClick=${() => go(`/days/${shifted(month, -1)}`)}>‹</button>
-        <button aria-label=${t("days_after")} disabled=${!found || found.today.slice(0, 7) <= month} onClick=${() => go(`/days/${shifted(month, 1)}`)}>›</button>
-        ${found?.first && html`<label class="meta">${t("days_month")} <input type="month" min=${found.first} max=${found.today.slice(0, 7)} value=${month}
+        <button aria-label=${t("days_after")} disabled=${!found || found.last <= month} onClick=${() => go(`/days/${shifted(month, 1)}`)}>›</button>
+        ${found?.first && html`<label class="meta">${t("days_month")} <input type="month" min=${found.first} max=${found.last} value=${month}
           onChange=${({ target }) => MONTH.test(target.value) && go(`/days/${target.value}`)} /></label>`}</p></header>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
     ${found && !found.first && html`<p class="empty">${t("days_none")}</p>`}
@@ -52,12 +54,17 @@ function Month({ month }) {
 function Cell({ day, told, most }) {
   const number = Number(day.slice(8));
   if (!told) return html`<span><span class="number">${number}</span></span>`;
-  return html`<a href=${`/days/${day}`} onClick=${follow} aria-label=${t("days_cell", { day: dayOf(`${day}T12:00`), count: told.messages })}>
+  const inWords = [t("days_cell", { day: dayOf(`${day}T12:00`), count: told.messages }), ...told.happened.map((each) => each.text), ...told.due.map(dueInWords)];
+  return html`<a href=${`/days/${day}`} onClick=${follow} aria-label=${inWords.join("; ")}>
     <span class="number">${number}</span>
     ${told.messages > 0 && html`<meter class="said-much" min="0" max=${most} value=${told.messages} aria-hidden="true"></meter>`}
     ${told.happened.map((each) => html`<span key=${each.id} class=${`happened ${weightOf(each)}`}>${each.text}</span>`)}
-    ${told.more > 0 && html`<span class="meta">+${told.more}</span>`}</a>`;
+    ${told.more > 0 && html`<span class="meta">+${told.more}</span>`}
+    ${told.due.slice(0, MOST_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${each.kind} /> ${each.text}</span>`)}
+    ${told.due.length > MOST_DUE && html`<span class="meta">+${told.due.length - MOST_DUE}</span>`}</a>`;
 }
+
+const dueInWords = (plan) => `${t("days_due")}: ${plan.text}`;
 
 function Day({ day }) {
   const [found, trouble] = useAsked(`/days/${day}`);
@@ -67,9 +74,11 @@ function Day({ day }) {
       <p class="choices">${to(found?.before, t("days_said_before"), "‹")}${to(found?.after, t("days_said_after"), "›")}
         <button onClick=${() => seeAsOf(day)}>${t("days_then")}</button></p></header>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
-    ${found && !found.talks.length && !found.happened.length && html`<p class="empty">${t("days_silent")}</p>`}
+    ${found && !found.talks.length && !found.happened.length && !found.due.length && html`<p class="empty">${t("days_silent")}</p>`}
     ${found?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${found.happened.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> <span class="meta">${each.impact > 0 ? `+${each.impact}` : each.impact || ""}</span></li>`)}</ul></section>`}
+    ${found?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${found.due.map((each) => html`<li key=${each.id} class="happening">
+      <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> ${statusOf(each) && html`<span class="pill">${statusOf(each)}</span>`}</li>`)}</ul></section>`}
     ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text} ${each.level > 1 && html`<span class="meta">${t("days_level", { level: each.level })}</span>`}</span></p>`)}</section>`}
     ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${found.talks.map((each) => html`<li key=${each.session + each.first}>

@@ -9,7 +9,7 @@ import { Moods } from "../memory/chart.js";
 import { Filters } from "../memory/filters.js";
 import { Line } from "../memory/line.js";
 import { Panel } from "../memory/panel.js";
-import { Slider } from "../memory/slider.js";
+import { Besides, Slider } from "../memory/slider.js";
 import { groupName, many } from "../memory/telling.js";
 import { Thinking } from "../memory/thinking.js";
 import { go, within } from "../places.js";
@@ -22,7 +22,7 @@ export default function Memory() {
   const beside = within.value;
   return html`<div class=${`memory ${beside ? "has-panel" : ""}`}>
     <div class="memory-main">
-      <h2>${t("memory_title")}</h2>
+      <header class="memory-head"><h2>${t("memory_title")}</h2><${Besides} /></header>
       <${Slider} />
       <${Filters} />
       <${Trouble} />

@@ -12,12 +12,15 @@ import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 
 const TYPING_MS = 200;
+const NEWS_MS = 400;
+const MOST_READ_AGAIN = 300;
 const page = signal(null); // {items, total, next}
 const part = signal("");
 const kinds = signal([]);
 const trouble = signal("");
 let asked = 0; // of several answers, the one asked for last counts
 let isReadingOn = false;
+let news = 0;
 
 effect(() => {
   if (!store.rewritten.value) return;
@@ -28,6 +31,16 @@ effect(() => {
 async function read() {
   const mine = ++asked;
   await show(mine, null, (found) => found);
+}
+
+/** Read anew as much as is there, once nothing more is heard for a while: what was learned has come. */
+function readAgain() {
+  clearTimeout(news);
+  const count = page.value?.items.length ?? 0;
+  if (count <= MOST_READ_AGAIN) news = setTimeout(async () => {
+    await read();
+    while (page.value?.next && page.value.items.length < count && !isReadingOn) await readOn();
+  }, NEWS_MS);
 }
 
 /** The next page, each of whom is there once: whoever is mentioned meanwhile has moved to the top. */
@@ -68,6 +81,12 @@ function Cards() {
   useEffect(() => {
     read();
   }, [store.rewritten.value]);
+  const known = useRef(store.acquainted.value);
+  useEffect(() => {
+    if (known.current !== store.acquainted.value) readAgain();
+    known.current = store.acquainted.value;
+    return () => clearTimeout(news);
+  }, [store.acquainted.value]);
   const look = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {

@@ -1,5 +1,5 @@
 // Settings: one page; changes are saved as they are made, and can be undone.
-import { useEffect } from "../../vendor/hooks.js";
+import { useEffect, useRef } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { follow, within } from "../places.js";
 import { CharacterSection } from "../settings/character.js";
@@ -26,14 +26,28 @@ export default function Settings() {
   const [, problem, again] = useAnswer(() => (isOwner ? readChoices() : Promise.resolve()));
   const isReady = !isOwner || choices.value;
   const wanted = within.value;
-  useEffect(() => {
-    if (isReady && wanted) document.getElementById(wanted)?.scrollIntoView();
-  }, [isReady, wanted]);
+  const all = useRef(null);
+  useEffect(() => (wanted ? keepInSight(all.current, wanted) : undefined), [wanted]);
   return html`<div class="settings"><nav class="settings-nav" aria-label=${t("place_settings")}><h2>${t("place_settings")}</h2>
       ${(isOwner ? OWNER : EVERYBODY).map(([id, words]) => html`<a key=${id} href=${`/settings/${id}`} aria-current=${wanted === id ? "true" : null} onClick=${follow}>${t(words)}</a>`)}</nav>
-    <div class="settings-all">${isReady ? html`<${YouSection} /><${CharacterSection} />
+    <div class="settings-all" ref=${all}>${isReady ? html`<${YouSection} /><${CharacterSection} />
       ${isOwner && html`<${ModelsSection} />`}<${TelegramSection} />
       ${isOwner && html`<${MemorySection} /><${SpendingSection} /><${PeopleSection} />`}<${SigningSection} />
       ${isOwner && html`<${UpkeepSection} />`}` : html`<${Waiting} problem=${problem} again=${again} />`}</div>
     <${Done} /></div>`;
+}
+
+const TOUCHES = ["wheel", "touchmove", "pointerdown", "keydown"];
+
+/** Bring a section before the eyes as soon as it is there, and keep it there while others are read; until somebody moves.
+ * @param {HTMLElement} all @param {string} id */
+function keepInSight(all, id) {
+  const watch = new ResizeObserver(() => document.getElementById(id)?.scrollIntoView());
+  watch.observe(all);
+  const rest = () => watch.disconnect();
+  for (const each of TOUCHES) addEventListener(each, rest, { once: true, passive: true });
+  return () => {
+    rest();
+    for (const each of TOUCHES) removeEventListener(each, rest);
+  };
 }

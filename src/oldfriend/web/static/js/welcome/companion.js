@@ -1,5 +1,5 @@
 // Who the companion is: just a friend, a starting point, or drafted from words and decided line by line.
-import { useEffect, useState } from "../../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { cost } from "../bring/old_talk.js";
 import { html } from "../html.js";
 import { house as settings } from "../settings/house.js";
@@ -43,6 +43,8 @@ function Draft() {
   const [drafted, setDrafted] = useState(null);
   const [trouble, setTrouble] = useState("");
   const [isBusy, setBusy] = useState(false);
+  const found = useRef(null);
+  useEffect(() => void (drafted && found.current.scrollIntoView({ block: "start" })), [drafted]);
   useEffect(() => {
     setForeseen(null);
     if (!text.trim()) return undefined;
@@ -66,7 +68,7 @@ function Draft() {
       <button disabled=${!text.trim() || isBusy} onClick=${() => make(false)}>${t("welcome_draft_rules")}</button>
       ${likely && html`<button disabled=${isBusy} onClick=${() => make(true)}>${t("welcome_draft_model", { model: likely.model, cost: cost(likely) })}</button>`}</p>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
-    <div role="status">${drafted && html`${drafted.is_rough && html`<p class="meta">${t("welcome_rough")}</p>`}
+    <div role="status" ref=${found}>${drafted && html`${drafted.is_rough && html`<p class="meta">${t("welcome_rough")}</p>`}
       ${!drafted.suggestions.length && html`<p>${t("welcome_nothing_found")}</p>`}
       <ul role="list">${drafted.suggestions.map((each) => html`<${Suggestion} key=${each.id} given=${each} />`)}</ul>`}</div></div>`;
 }

@@ -11,6 +11,7 @@ export default {
   days_then: "What I believed on this day",
   days_silent: "On this day nothing was said.",
   days_happened: "What happened",
+  days_due: "Promised or expected for this day",
   days_told: "In short",
   days_level: "over a longer time ({level})",
   days_talks: "Talks",

@@ -11,6 +11,7 @@ export default {
   days_then: "我在这一天相信什么",
   days_silent: "这一天没有说话。",
   days_happened: "发生了什么",
+  days_due: "说好或预计在这一天",
   days_told: "简短地说",
   days_level: "更长的一段时间（{level}）",
   days_talks: "谈话",

@@ -1,0 +1,65 @@
+"""Somebody of whom much is known, and the place where all of it is seen."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Locator, Page
+
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.wiring import open_house
+from oldfriend.domain.clock import DAY
+from oldfriend.evals.corpus import random_vectors
+from oldfriend.memory.meanings import save_meanings
+from oldfriend.memory.people import ensure_owner
+from tests.cli.serving import on_any_port, served
+from tests.processes import Program
+from tests.web.many import believe_many
+
+LIST: Final = "What I know about you"
+
+
+@contextmanager
+def serving_much(data: Path, count: int, days: int) -> Iterator[Program]:
+    """A process that serves somebody of whom so many things are known."""
+    program = on_any_port(Program(data=data))
+    program.data.mkdir(exist_ok=True)
+    elsewhere(fill(program.data, count, days))
+    with served(program):
+        yield program
+
+
+def elsewhere(work: Coroutine[object, object, None]) -> None:
+    """Do something in another thread: in this one the browser has its loop."""
+    with ThreadPoolExecutor() as threads:
+        threads.submit(asyncio.run, work).result()
+
+
+async def fill(data: Path, count: int, days: int) -> None:
+    """Have so many things known, learned over so many days until now."""
+    database = f"sqlite:///{data / 'oldfriend.db'}"
+    settings = Settings(data=data, database=database, zone="UTC", language="en")
+    async with open_house(settings) as house:
+        async with house.db.writing() as tx:
+            owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
+        since = house.clock() - days * DAY
+        memories = await believe_many(house, owner.id, count, since=since, days=days)
+        vectors = random_vectors(count, seed=1, dimension=house.embedder.dimension)
+        meanings = {each.id: vectors[place] for place, each in enumerate(memories)}
+        async with house.db.writing() as tx:  # else serve is busy with them all the while
+            await save_meanings(tx, owner.id, house.embedder.model, meanings)
+
+
+def rows(page: Page) -> Locator:
+    """What stands in the list."""
+    return page.get_by_role("list", name=LIST).locator("> li")
+
+
+def place(page: Page, link: str) -> None:
+    """Go to the Memory place, once signed in."""
+    page.get_by_label("Say something …").wait_for()
+    page.goto(f"{link.partition('/#')[0]}/memory")
+    rows(page).first.wait_for()

@@ -1,0 +1,186 @@
+"""Somebody goes back: to what was believed on a day, what changed, what it said to itself."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from oldfriend.app.choices.settings import Settings
+from oldfriend.app.wiring import open_house
+from oldfriend.domain.clock import from_micros, system_clock
+from oldfriend.domain.ids import new_id
+from oldfriend.memory.people import ensure_owner
+from oldfriend.memory.ticks import Tick, Transcript, write_tick
+from tests.journeys.browsers import NEEDS_CHROMIUM
+from tests.journeys.memories import elsewhere, place, rows, serving_much
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+MOST_ROWS = 200
+CUT = """() => {
+  const told = document.querySelector(".slider-told");
+  const cut = [told, ...told.children].filter((one) => one.scrollWidth > one.clientWidth + 1
+    && getComputedStyle(one).display !== "inline");
+  return [cut.map((one) => one.textContent), document.querySelector(".slider").offsetHeight];
+}"""
+"""What of the heading of the slider is cut, and how high all of it is."""
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A process that serves somebody of whom ten thousand things are known."""
+    with serving_much(tmp_path_factory.mktemp("full") / "data", 10_000, 500) as program:
+        yield program
+
+
+def test_the_slider_turns_the_days_back_in_place(browser: Browser, full: Program) -> None:
+    """By keys, too: it says the day, shows what was known then, and keeps what one looks at."""
+    link = new_link(full)
+    today = from_micros(system_clock()).date()
+    with opened(browser, link) as (page, complaints):
+        place(page, link)
+        slider = page.get_by_role("slider")
+        page.locator(".memory-main").evaluate("e => e.scrollTo(0, 1500)")
+        page.wait_for_timeout(300)
+        slider.focus(timeout=5000)
+        for _ in range(3):
+            page.keyboard.press("ArrowLeft")
+        expect(page.get_by_text("As I saw it on")).to_be_visible()
+        words = slider.get_attribute("aria-valuetext") or ""
+        day = (today - timedelta(days=3)).day
+        slider.fill(str(int(slider.get_attribute("min") or 0) + 10))
+        expect(page.locator(".chip", has_text="Events")).to_contain_text(re.compile(r" ?6\d$"))
+        expect(page.get_by_role("button", name="wrong")).to_have_count(0)
+        page.get_by_role("button", name="Back to today").click()
+        expect(page.get_by_text("As I see it today")).to_be_visible()
+        expect(page.locator(".chip", has_text="Events")).to_contain_text("2,9")
+
+    assert f"on {day} " in words
+    assert "new" in words or "change" in words
+    assert complaints == []
+
+
+def test_a_long_silence_takes_a_few_steps_of_the_slider(browser: Browser, tmp_path: Path) -> None:
+    """Each day on which something changed has its step, with years in between; by keys, too."""
+    with (
+        serving_much(tmp_path, 4, 2_000) as program,
+        opened(browser, new_link(program)) as (page, complaints),
+    ):
+        page.get_by_role("link", name="Memory", exact=True).click()
+        slider = page.get_by_role("slider")
+        slider.focus()
+        page.keyboard.press("Home")
+        expect(rows(page)).to_have_count(1)
+        told = [slider.get_attribute("aria-valuetext") or ""]
+        for _ in range(int(slider.get_attribute("max") or 0)):
+            page.keyboard.press("ArrowRight")
+            told.append(slider.get_attribute("aria-valuetext") or "")
+        expect(rows(page)).to_have_count(4)
+        expect(page.get_by_text("As I see it today")).to_be_visible()
+        page.keyboard.press("ArrowLeft")
+        page.get_by_role("button", name="The day before on which something changed").click()
+        expect(page.get_by_text("1 new")).to_be_visible()
+
+    assert len(set(told)) == len(told) == 17
+    assert sum("no change" not in each for each in told) == 4
+    assert complaints == []
+
+
+def test_two_days_are_compared_in_words(browser: Browser, full: Program) -> None:
+    """What was added between them, and what has ended, with how much of it."""
+    link = new_link(full)
+    since = (from_micros(system_clock()) - timedelta(days=100)).date().isoformat()
+    with opened(browser, link) as (page, complaints):
+        place(page, link)
+        page.get_by_role("link", name="What changed?").click()
+        panel = page.get_by_role("region", name="What changed between two days")
+        panel.get_by_label("From").fill(since)
+        expect(panel.get_by_text(re.compile(r"^(1,9|2,0)\d\d new"))).to_be_visible()
+        expect(panel.locator("li").first).to_contain_text("New")
+        drawn = page.locator("li").count()
+
+    assert drawn <= MOST_ROWS
+    assert complaints == []
+
+
+def test_what_changed_begins_with_what_changed_last(browser: Browser, tmp_path: Path) -> None:
+    """Not with a span in which nothing did, however long ago the last day is."""
+    with (
+        serving_much(tmp_path, 4, 2_000) as program,
+        opened(browser, new_link(program)) as (page, complaints),
+    ):
+        page.get_by_role("link", name="Memory", exact=True).click()
+        page.get_by_role("link", name="What changed?").click()
+        panel = page.get_by_role("region", name="What changed between two days")
+        expect(panel.locator("li")).to_have_count(1)
+        expect(panel.locator("li")).to_contain_text("New")
+
+    assert complaints == []
+
+
+@pytest.mark.parametrize("width", [1600, 1280, 1090, 390])
+def test_the_day_that_one_looks_at_is_never_cut(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    """With and without something open beside; nor does the list move while one turns the days."""
+    with (
+        serving_much(tmp_path, 60, 200) as program,
+        opened(browser, link := new_link(program), viewport={"width": width, "height": 800}) as (
+            page,
+            _,
+        ),
+    ):
+        place(page, link)
+        slider = page.get_by_role("slider")
+        steps = int(slider.get_attribute("max") or 0)
+        seen = []
+        for beside in (False, True):
+            if beside and width > 1080:
+                rows(page).first.get_by_role("link").first.click()
+                page.locator(".memory-panel h3").first.wait_for()
+            for step in (steps, steps // 2, steps // 3, steps // 4):
+                slider.fill(str(step))
+                page.wait_for_timeout(300)
+                seen.append((beside, *page.evaluate(CUT)))
+        below = {(beside, height) for beside, _, height in seen}
+
+    assert [each for each in seen if each[1]] == []
+    assert len(below) == len({beside for beside, _ in below})
+
+
+def test_what_it_said_to_itself_is_opened_word_for_word(browser: Browser, tmp_path: Path) -> None:
+    """When it thought, why, and what came of it; and markup in it is words."""
+    elsewhere(think(tmp_path, "<b>She misses Ana.</b>"))
+    with (
+        serving_much(tmp_path, 4, 20) as program,
+        opened(browser, new_link(program)) as (page, complaints),
+    ):
+        page.get_by_role("link", name="Memory", exact=True).click()
+        page.get_by_role("link", name="What I said to myself").click()
+        panel = page.get_by_role("region", name="What I said to myself")
+        expect(panel.locator("summary")).to_contain_text("2 kept, 1 let go")
+        panel.locator("summary").click()
+        expect(panel.locator("pre")).to_have_text("<b>She misses Ana.</b>")
+        expect(panel.get_by_text("Ana moved to Porto.")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(panel).to_have_count(0)
+
+    assert complaints == []
+
+
+async def think(data: Path, said: str) -> None:
+    """Have it thought once."""
+    database = f"sqlite:///{data / 'oldfriend.db'}"
+    settings = Settings(data=data, database=database, zone="UTC", language="en")
+    async with open_house(settings) as house, house.db.writing() as tx:
+        owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
+        tick = Tick(
+            id=new_id(house.clock()), person=owner.id, kind="slow tick", why="news",
+            ran_at=house.clock(), outcome={"learned": {"thought": 2}, "rejected": {"tone": 1}},
+            transcript=Transcript(shown=("Ana moved to Porto.",), answered=(said,)),
+        )  # fmt: skip
+        await write_tick(tx, tick)

@@ -1,0 +1,127 @@
+"""What one does by the way looks as it should: nothing cut, squeezed, or left lying about."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+LINE_PX = 40
+"""So high at most is a button of one line."""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """One process that serves, for all of these."""
+    program = on_any_port(Program(data=tmp_path_factory.mktemp("looks") / "data"))
+    program.data.mkdir()
+    (program.data / "oldfriend.toml").write_text("[limits]\nmessages_per_minute = 0\n")
+    with served(program):
+        yield program
+
+
+def box_of(one: Locator) -> dict[str, float]:
+    """Where something stands."""
+    box = one.bounding_box()
+    assert box is not None
+    return dict(box)
+
+
+def test_an_undo_is_one_line_beside_whatever_was_taken_back(
+    browser: Browser, program: Program
+) -> None:
+    """However long that is: the button keeps its width."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        told = "Remember that the boiler wants a new valve before the winter comes to the valley."
+        say(page, told)
+        page.locator(".belief").first.get_by_role("button", name="wrong").click()
+        undo = box_of(page.locator(".taken-back button"))
+        page.locator(".taken-back button").click()
+        expect(page.locator(".taken-back")).to_have_count(0)
+
+    assert undo["height"] < LINE_PX
+    assert undo["width"] > undo["height"]
+    assert complaints == []
+
+
+def test_ones_own_words_are_edited_within_the_talk(browser: Browser, program: Program) -> None:
+    """The field ends where the talk does."""
+    with opened(browser, new_link(program)) as (page, _):
+        say(page, "The lamp in the hall flickers.")
+        mine = page.locator(".mine").last
+        mine.hover()
+        mine.get_by_role("button", name="edit").click()
+        field, talk = box_of(page.locator(".editing textarea")), box_of(page.locator(".lines"))
+
+    assert field["x"] >= talk["x"]
+    assert field["x"] + field["width"] <= talk["x"] + talk["width"] + 1
+
+
+def test_what_was_opened_in_one_place_is_gone_in_another(
+    browser: Browser, program: Program
+) -> None:
+    """A receipt is about the talk: whoever goes elsewhere, or back and forth, has left it."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remember that the key hangs behind the door.")
+        page.get_by_role("button", name="Why did you say that?").last.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.get_by_role("link", name="Memory", exact=True).click()
+        expect(page.locator(".memory")).to_be_visible()
+        elsewhere = page.get_by_role("dialog").count()
+        page.go_back()
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        again = page.get_by_role("dialog").count()
+
+    assert (elsewhere, again) == (0, 0)
+    assert complaints == []
+
+
+def test_on_the_first_day_the_heading_is_whole_on_a_phone(
+    browser: Browser, program: Program
+) -> None:
+    """How much is new stands on one line, and below it why the days cannot be turned yet."""
+    size = {"width": 390, "height": 780}
+    with opened(browser, link := new_link(program), viewport=size) as (page, _):
+        say(page, "Remember that the ladder is in the shed.")
+        page.goto(f"{link.partition('/#')[0]}/memory")
+        new = box_of(page.locator(".slider-told .meta"))
+        why = box_of(page.get_by_text("From the second day on"))
+
+    assert new["height"] < LINE_PX
+    assert why["width"] > size["width"] / 2
+
+
+def test_the_microphone_says_why_it_cannot_be_used(browser: Browser, program: Program) -> None:
+    """Nobody listens, and where one chooses who does; before it is pressed, too."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        button = page.get_by_role("button", name="Say it aloud")
+        hint = button.get_attribute("title") or ""
+        button.click()
+        expect(page.get_by_role("alert")).to_contain_text("first choose who writes down")
+        page.get_by_role("link", name="Choose who listens").click()
+        expect(page.get_by_role("heading", name="Voice")).to_be_in_viewport()
+
+    assert hint.startswith("Nobody listens here yet")
+    assert complaints == []
+
+
+def test_what_was_drafted_is_before_ones_eyes(browser: Browser, program: Program) -> None:
+    """In the first run: the lines that one is to decide about do not lie below the edge."""
+    size = {"width": 1100, "height": 640}
+    with opened(browser, link := new_link(program), viewport=size) as (page, complaints):
+        page.get_by_label("Say something …").wait_for()
+        page.goto(f"{link.partition('/#')[0]}/welcome")
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("radio", name="Somebody you describe").check()
+        page.get_by_label("Notes, a description").fill(
+            "You are Mira. You are calm, and you like rivers. Talk in short sentences."
+        )
+        page.get_by_role("button", name="Draft it by my own rules").click()
+        expect(page.locator(".draft .parcel").first).to_be_in_viewport()
+
+    assert complaints == []
