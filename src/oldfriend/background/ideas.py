@@ -64,6 +64,7 @@ class Idea:
     pattern: Link | None = None
     block: BlockName = "style"  # of a suggestion …
     reason: str = ""  # … and why
+    said_again: str = ""  # by which prompt it was wished for in other words; none was needed: ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,12 +55,21 @@ def tokens_of(request: Request) -> int:
 
 
 async def say_again(
-    heard: Rationed, request: Request, wish: str, parse: Callable[[JsonValue], T]
+    heard: Rationed, request: Request, wish: str, prompt: str, parse: Callable[[JsonValue], T]
 ) -> T | None:
-    """What a model says in other words; None: nothing usable, or it has said all that it may."""
+    """What a model says in other words; None: nothing usable, or it has said all that it may.
+
+    It is asked by two prompts then, and known by the names of both.
+    """
     turns = (*request.turns, heard.heard[-1].turn, Turn(role="house", text=wish))
+    again = replace(request, prompt=joined(request.prompt, prompt), turns=turns)
     try:
-        answer = await heard.complete(replace(request, turns=turns))
+        answer = await heard.complete(again)
         return parse(find_json(answer.text))
     except (ValueError, BrokenOutput):
         return None
+
+
+def joined(prompt: str, further: str) -> str:
+    """What was asked by one prompt, and then by a further one, if by any: "reflect/2+reword/1"."""
+    return f"{prompt}+{further}" if further else prompt

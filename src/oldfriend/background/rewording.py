@@ -46,7 +46,7 @@ def reworded(found: Ideas, sifted: Sifted, again: Ideas) -> Ideas:
     left_out = [idea for idea, fault in sifted.refused if fault in BY_WORDS]
     kept = [idea for idea in found.ideas if idea not in left_out]
     said = {idea.text for idea in kept}
-    new = [idea for idea in again.ideas if idea.text not in said]
+    new = [replace(idea, said_again=PROMPT) for idea in again.ideas if idea.text not in said]
     return replace(
         found, ideas=(*kept, *new), malformed=found.malformed + again.malformed
     )  # fmt: skip

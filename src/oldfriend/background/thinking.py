@@ -13,9 +13,9 @@ from typing import Final, TypeVar
 
 from oldfriend.background.gates.ideas import IdeaFault, Rules, Sifted, sift
 from oldfriend.background.ideas import Idea, IdeaKind, Ideas, ideas_from
-from oldfriend.background.rationing import Rationed, say_again
+from oldfriend.background.rationing import Rationed, joined, say_again
 from oldfriend.background.retrospect import Retrospect
-from oldfriend.background.rewording import reworded, wish_for
+from oldfriend.background.rewording import PROMPT, reworded, wish_for
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import BrokenOutput
@@ -105,6 +105,10 @@ class Run:
         """The prompt with its version."""
         return self.task.request.prompt
 
+    def author_of(self, idea: Idea) -> str:
+        """The same, of one idea; with that of the wish, where it was said in other words."""
+        return joined(self.author, idea.said_again)
+
 
 T = TypeVar("T")
 
@@ -154,7 +158,7 @@ async def think_over(
     async def mend(found: Ideas, heard: Rationed) -> Ideas:
         first = sifted(found)
         wish = wish_for(first, retrospect)
-        again = await say_again(heard, task.request, wish, parse) if wish else None
+        again = await say_again(heard, task.request, wish, PROMPT, parse) if wish else None
         return found if again is None else reworded(found, first, again)
 
     found, run = await ask(means, task, parse, mend)
@@ -241,11 +245,12 @@ async def think(
         return await put_forward(tx, run, idea, lenders, now=now)
     names = await named_in(tx, run.task.person, idea.text)
     thought = replace(memory_of(idea, run, retrospect, lenders, now=now), entities=names)
-    ground = Ground(author=run.author, causes=causes)
+    author = run.author_of(idea)
+    ground = Ground(author=author, causes=causes)
     await decide(tx, thought, op="learned", base=0, ground=ground, now=now)
     signal: Signal | None = None if idea.kind == "pattern" else "implicit"
     await borrow(
-        tx, run.task.person, thought.id, lenders, extractor=run.author, now=now, signal=signal
+        tx, run.task.person, thought.id, lenders, extractor=author, now=now, signal=signal
     )  # fmt: skip
     return thought
 
@@ -255,7 +260,7 @@ async def put_forward(
 ) -> IdeaFault | None:
     """Suggest words for a core block; why not, where the person knows them already."""
     proposal = Proposal(
-        block=idea.block, text=idea.text, reason=idea.reason, author=run.author,
+        block=idea.block, text=idea.text, reason=idea.reason, author=run.author_of(idea),
         cites=tuple(lenders),
     )  # fmt: skip
     made = await suggest(tx, run.task.person, proposal, now=now)

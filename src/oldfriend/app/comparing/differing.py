@@ -17,6 +17,7 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Believed, Entity, Memory, ObjectKind, Summary
 from oldfriend.domain.people import Person
+from oldfriend.domain.ties import BOTH_WAYS
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.people import list_people
 from oldfriend.memory.rows import kind_of
@@ -170,9 +171,15 @@ def sides(what: Believed, zone: str) -> tuple[str, ...]:
         return (told, what.kind, "", status_of(what), names, *[""] * 4, yes(what.is_pinned))
     times = (what.happened_at, what.holds_from, what.holds_until, what.due_at)
     return (
-        canonical_hash(what.text, what.language), what.kind, folded(what.value), status_of(what),
+        canonical_hash(what.text, what.language), what.kind, value_of(what), status_of(what),
         "", *(day_of(each, zone) for each in times), yes(what.is_pinned),
     )  # fmt: skip
+
+
+def value_of(what: Memory) -> str:
+    """Its value; of a tie that holds both ways none, for which end comes first is chance."""
+    is_either_way = what.kind == "triple" and what.key in BOTH_WAYS
+    return "" if is_either_way else folded(what.value)
 
 
 def status_of(what: Memory | Entity) -> str:

@@ -48,6 +48,7 @@ class Bearing:
     hedged: re.Pattern[str]
     own: re.Pattern[str]
     listening: re.Pattern[str]
+    supposing: re.Pattern[str]
     hearer: re.Pattern[str]
     asking: re.Pattern[str]
 
@@ -75,6 +76,12 @@ def passes_judgement(text: str, *, language: str) -> BearingFault | None:
     return "prophecy" if bearing.doom.search(plain) else None
 
 
+def says_what_somebody_is(text: str, *, language: str) -> bool:
+    """Whether it says what somebody is like, or worth."""
+    bearing, plain = bearing_of(spoken_language(language)), folded(text)
+    return bool(bearing.judging.search(plain) or bearing.character.search(plain))
+
+
 def fault_of_manner(plain: str, bearing: Bearing) -> BearingFault | None:
     """Says what somebody is worth, weighs people against each other, or lays blame."""
     if bearing.judging.search(plain) or bearing.character.search(plain):
@@ -88,14 +95,14 @@ def fault_of_time(plain: str, bearing: Bearing, kind: IdeaKind) -> BearingFault 
     """Foretells: anything bad, and in an expectation what is not marked as a maybe."""
     if bearing.doom.search(plain):
         return "prophecy"
-    if kind == "question" or bearing.hedged.search(plain):
+    if kind == "question" or is_maybe(plain, bearing):
         return None
     return "prophecy" if kind == "expectation" or bearing.future.search(plain) else None
 
 
 def fault_of_self(plain: str, bearing: Bearing, kind: IdeaKind) -> BearingFault | None:
-    """Speaks of itself but for how it has listened, or to somebody."""
-    if bearing.own.search(bearing.listening.sub(" ", plain)):
+    """Speaks of itself but for how it has listened and what it supposes, or to somebody."""
+    if bearing.own.search(bearing.supposing.sub(" ", bearing.listening.sub(" ", plain))):
         return "own feelings"
     return "spoken to" if kind != "question" and bearing.hearer.search(plain) else None
 
@@ -105,8 +112,13 @@ def fault_of_form(plain: str, bearing: Bearing, kind: IdeaKind) -> BearingFault 
     if kind == "question":
         return None if "?" in plain and bearing.asking.search(plain) else "nothing noticed"
     is_noticed = kind in UNMARKED or bearing.noticing.search(plain)
-    is_own = bearing.listening.search(plain)
+    is_own = bearing.listening.search(plain) or bearing.supposing.search(plain)
     return None if is_noticed or is_own else "nothing noticed"
+
+
+def is_maybe(plain: str, bearing: Bearing) -> bool:
+    """Whether a folded text marks itself as what may be."""
+    return bool(bearing.hedged.search(plain) or bearing.supposing.search(plain))
 
 
 @cache

@@ -9,7 +9,7 @@ word has to stand in what the thinker was shown, or among the few that tie and s
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.background.gates.bearing import bearing_of, words_alike_of, words_of
+from oldfriend.background.gates.bearing import bearing_of, is_maybe, words_alike_of, words_of
 from oldfriend.background.gates.telltales import folded
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
 from oldfriend.prompts.phrasebook import spoken_language
@@ -26,6 +26,7 @@ def is_grounded(text: str, told: Sequence[str], *, language: str) -> bool:
 def untold(text: str, told: Sequence[str], *, language: str) -> list[str]:
     """The words of a text that nobody has told, and that do more than tie."""
     wanted = reasons_wanted(text, language)
+    supposed = bearing_of(spoken_language(language)).supposing.sub(" ", folded(text))
     plain = words_of("plain", language) - wanted
     heard = {word for each in told for word in words_in(folded(each))}
     otherwise = told_otherwise(told, heard, plain, language)
@@ -40,7 +41,7 @@ def untold(text: str, told: Sequence[str], *, language: str) -> list[str]:
     )
     return [
         word
-        for word in words_in(without(text, plain | otherwise))
+        for word in words_in(without(supposed, plain | otherwise))
         if word in unsaid
         or not (
             word in known
@@ -55,8 +56,8 @@ def untold(text: str, told: Sequence[str], *, language: str) -> list[str]:
 
 def reasons_wanted(text: str, language: str) -> frozenset[str]:
     """The words that give a reason; none where the text marks itself as a maybe."""
-    is_maybe = bearing_of(spoken_language(language)).hedged.search(folded(text))
-    return frozenset() if is_maybe else words_of("because", language)
+    bearing = bearing_of(spoken_language(language))
+    return frozenset() if is_maybe(folded(text), bearing) else words_of("because", language)
 
 
 def told_otherwise(

@@ -1,13 +1,17 @@
-"""Does the companion think so? In its own words, of a topic, and of nobody's life.
+"""Does the companion think so? In its own words, of a topic; of somebody's life only when asked.
 
 The one thing beside its promises that its words are evidence of. Nobody else puts it there: an
 opinion that comes out of forwarded words is not its own; only that it changed its mind needs the
-person's words, too.
+person's words, too. Whoever asks it what to do must not be told one thing today and another
+tomorrow, so what it answers then counts; what somebody is like never does.
 """
 
+from collections.abc import Iterable
+from itertools import dropwhile, takewhile
 from typing import Final
 
 from oldfriend.background.extraction import Claim
+from oldfriend.background.gates.bearing import says_what_somebody_is
 from oldfriend.background.gates.clauses import clauses_of, closest_clauses, terms_in
 from oldfriend.background.gates.founding import around, shared, terms_of, touches
 from oldfriend.background.gates.modality import denies
@@ -16,8 +20,11 @@ from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
 from oldfriend.background.gates.talk import Case, Talk, spoken_in
 from oldfriend.background.gates.telltales import folded, telltales_of
+from oldfriend.background.gates.tone import is_label
+from oldfriend.background.marks import marks_of
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import EntityKind
+from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.search.names import Names
 from oldfriend.memory.search.words import is_unspaced, words_in
@@ -42,11 +49,13 @@ def opinion_fault(claim: Claim, places: tuple[Place, ...], talk: Talk) -> Reason
         return "question"
     if any(is_put_in(claim, place, talk) for place in own):
         return "outside words"
-    if not is_topic(claim.key) or not is_told(claim, own) or is_turned(claim, own):
+    asked = asked_in(own, talk)
+    if not is_topic(claim.key) or not is_told(claim, own, asked, talk) or is_turned(claim, own):
         return "unfounded"
     if is_beside_the_point(claim, own):
         return "unfounded"
-    return "about another" if is_about_a_life(claim, own, talk) else None
+    is_its_to_say = not is_about_a_life(claim, own, talk) or is_view_asked_for(claim, own, asked)
+    return None if is_its_to_say else "about another"
 
 
 def is_topic(key: str) -> bool:
@@ -54,16 +63,52 @@ def is_topic(key: str) -> bool:
     return any(character.isalpha() for character in key) and len(key) <= LONGEST_TOPIC
 
 
-def is_told(claim: Claim, own: list[Place]) -> bool:
-    """Whether what is claimed stands in the words, where both are in one language."""
+def asked_in(own: list[Place], talk: Talk) -> tuple[Message, ...]:
+    """What the person said just before, where they asked something."""
+    return tuple(
+        message for place in own for message in said_before(place, talk)
+        if asks(message.text, telltales_of(message.language), message.language)
+    )  # fmt: skip
+
+
+def said_before(place: Place, talk: Talk) -> Iterable[Message]:
+    """The person's messages that it answers."""
+    before = reversed(talk.before(place.message))
+    before = dropwhile(lambda each: each.trust == "companion", before)
+    return takewhile(lambda each: each.trust == "person", before)
+
+
+def is_view_asked_for(claim: Claim, own: list[Place], asked: tuple[Message, ...]) -> bool:
+    """Whether it was asked, says that it thinks so, and says of nobody what they are like."""
+    if not asked or not any(spoken_in(place).opining.search(folded(place.text)) for place in own):
+        return False
+    language = detect_language(claim.text, fallback=own[0].message.language)
+    if telltales_of(language).hearer.search(folded(claim.text)):
+        return False  # a belief stands alone: nobody is spoken to in it
+    return not is_label(claim.text) and not says_what_somebody_is(claim.text, language=language)
+
+
+def is_told(claim: Claim, own: list[Place], asked: tuple[Message, ...], talk: Talk) -> bool:
+    """Whether what is claimed stands in the words, where both are in one language.
+
+    What it was asked may say what its answer is about, but not what it answers; nor do names.
+    """
     if not shares_language(claim, own):
         return True
     language = detect_language(claim.text, fallback=own[0].message.language)
-    said = " ".join(place.said for place in own)
-    heard = terms_in(said, language)
-    topic = terms_in(claim.key, language)
-    is_named = touches(topic, heard) and touches(terms_in(claim.text, language) - topic, heard)
-    return is_named or shared(terms_in(claim.text, language), heard) >= TOLD
+    heard = terms_in(" ".join(place.said for place in own), language)
+    spoken_of = heard | terms_in(" ".join(each.text for each in asked), language)
+    topic, names = terms_in(claim.key, language), called_in(claim, own, talk, language)
+    thought = terms_in(claim.text, language)
+    is_named = touches(topic, spoken_of) and touches(thought - topic - names, heard)
+    return is_named or shared(thought - names, heard) >= TOLD
+
+
+def called_in(claim: Claim, own: list[Place], talk: Talk, language: str) -> frozenset[str]:
+    """All names that are known, or stand in the claim or in the words."""
+    texts = [claim.text, *(place.said for place in own)]
+    written = (name for text in texts for name in marks_of(text, language).names)
+    return terms_of([talk.material.person.name, *talk.names, *claim.names, *written], language)
 
 
 def shares_language(claim: Claim, own: list[Place]) -> bool:
@@ -95,7 +140,8 @@ def is_beside_the_point(claim: Claim, own: list[Place]) -> bool:
     language = detect_language(claim.text, fallback=own[0].message.language)
     told, words = telltales_of(language), terms_in(claim.text, language)
     clauses = [each.text for place in own for each in clauses_of(place.said)]
-    counts = [len(words & terms_in(each, language)) for each in clauses]
+    matter = (terms_in(told.opining.sub(" ", each), language) for each in clauses)
+    counts = [len(words & terms) for terms in matter]
     thinks = [n for each, n in zip(clauses, counts, strict=True) if n and told.opining.search(each)]
     return bool(thinks) and max(thinks) < max(counts)
 

@@ -37,14 +37,19 @@ class Tone:
 def tone_fault(text: str, *, language: str) -> ToneFault | None:
     """Why a thought is not in the tone of a friend, or not in its language; None: it is."""
     plain = folded(text)
-    tones = [tone_of(each) for each in SPOKEN]
-    if any(tone.clinical.search(plain) for tone in tones):
+    if is_label(text):
         return "clinical"
-    if MARKS.search(plain) or any(tone.metadata.search(plain) for tone in tones):
+    if MARKS.search(plain) or any(tone_of(each).metadata.search(plain) for each in SPOKEN):
         return "metadata"
     if tone_of(spoken_language(language)).advice.search(plain):
         return "advice"
     return None if detect_language(text, fallback=language) == language else "wrong language"
+
+
+def is_label(text: str) -> bool:
+    """Whether it says of somebody what only medicine may, in whatever language."""
+    plain = folded(text)
+    return any(tone_of(each).clinical.search(plain) for each in SPOKEN)
 
 
 @cache
