@@ -18,6 +18,7 @@ from oldfriend.memory.evidence import check_standings
 from oldfriend.memory.forgetting.choosing import Wish, choose
 from oldfriend.memory.log import list_messages
 from oldfriend.memory.segments import list_segments
+from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
 from tests.clock import FrozenClock
 from tests.conftest import SIZE
 from tests.memory.forgetting.life import (
@@ -38,6 +39,8 @@ TOLD = (
     "I love {word}, and I can't stand coriander.", "My dog {word} died. I am heartbroken.",
     "I promised {name} to bring the kiln back on Friday.", "I work as a potter in {word}.",
 )  # fmt: skip
+
+TAKEN_BACK = {phrasebook(language).say["taken_back"] for language in SPOKEN}
 
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
@@ -95,7 +98,7 @@ async def forget_something(house: House, life: Life) -> set[str]:
     return {
         text
         for _, text, role in going
-        if text not in SAYINGS
+        if text not in {*SAYINGS, *TAKEN_BACK}
         and text not in kept
         and text not in believed
         and not (role == "companion" and text in said_again)

@@ -68,7 +68,7 @@ async def test_a_model_reads_once_what_rules_have_read(house: House, line: Line)
     assert len(await home_of(house, line)) == 1
     async with house.db.reading() as tx:
         (segment,) = await list_segments(tx, line.person.id)
-    assert (segment.author, segment.generation) == ("extract/3", 2)
+    assert (segment.author, segment.generation) == ("extract/4", 2)
     assert (await what_rules_read(house, line.person.id)).segments == ()
 
 
@@ -93,7 +93,7 @@ async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_ag
 
     async with house.db.reading() as tx:
         (segment,) = await list_segments(tx, line.person.id)
-    assert (segment.author, segment.generation) == ("extract/3", 2)
+    assert (segment.author, segment.generation) == ("extract/4", 2)
     assert len(asked) == 1
 
 

@@ -1,9 +1,11 @@
 """A thought notices and does not judge: told by its form, and by what was told to whom it is about.
 
 The phrases in ``tone`` were written before the gate was mended on them: sets 1 and 3 by somebody
-who had not read the lists; 4 before, 5 to 7 after they were widened. Blind, of the bad ones passed
-6 of 40, 5 of 30, 11 of 20 and, in the end, 7 of 20; of the good ones were refused 28 of 40, 13 of
-30, 10 of 20 and, in the end, 5 of 20. On the second nothing was mended.
+who had not read the lists; 4 before, 5 to 7 after they were widened; 8 before they were read again,
+9 and 10 after. Blind, of the bad ones passed 6 of 40, 5 of 30, 11 of 20, 7 of 20 and, of plainer
+ones (9 and 10), 1 of 20 and 0 of 20; of the good ones were refused 28 of 40, 13 of 30, 10 of 20, 5
+of 20, 9 of 20 and 5 of 20. By their words alone, of 8 to 10 passed 1, 7 and 4 bad ones; 7, 2 and 2
+good ones were refused. On the second and the tenth nothing was mended.
 """
 
 from importlib import resources
@@ -20,18 +22,19 @@ from oldfriend.prompts.phrasebook import SPOKEN
 KINDS: Final[dict[str, IdeaKind]] = {
     "question": "question", "expectation": "expectation", "pattern": "pattern",
 }  # fmt: skip
-LIVES: Final = ("blind_4.tsv", "blind_5.tsv", "blind_6.tsv", "blind_7.tsv")
-"""Thoughts about the simulated lives, made of the words of what was told."""
+LIVES: Final = tuple(f"blind_{number}.tsv" for number in (4, 5, 6, 7, 9, 10))
+"""Thoughts about the simulated lives and others, made of the words of what was told."""
 NAMES: Final = (
     "Nora Maeve Ramiro Juli Tom Tito Sunny Josie Newcastle Nico Priya Callum Julieta "
     "若溪 顾衡 晓雯 "
-    "Siobhan Liam Owen Beth Lucía Óscar Bea Sina Sandra Olivier Béa"
+    "Siobhan Liam Owen Beth Lucía Óscar Bea Sina Sandra Olivier Béa "
+    "Leo Margit Inés Murcia 阿岚 杭州 Hanna Paul Ruth Teo 小满 Erik Claire Luc"
 )
 """Who is known in them; as names they are told always."""
 MOST_PASS: Final = 2
-"""Of 110 bad ones; 0 is wanted."""
-MOST_REFUSED: Final = 14
-"""Of 110 good ones."""
+"""Of 150 bad ones; 0 is wanted."""
+MOST_REFUSED: Final = 16
+"""Of 150 good ones."""
 
 
 def rows(name: str) -> list[list[str]]:
@@ -63,6 +66,33 @@ def test_what_a_friend_notices_passes() -> None:
 
     assert len(good) == 100
     assert len(refused) <= 5, refused
+
+
+def test_of_plain_ones_the_words_tell() -> None:
+    """Labels, advice, machinery and flattery of five languages; and what may be thought instead."""
+    every = rows("blind_8.tsv")
+
+    assert len(every) == 40
+    assert [
+        row[3] for row in every if (row[0] == "good") != passes(row[3], row[2], "thought")
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "is_own"),
+    [("en", "I wonder whether the boat is what Leo has left of the shop.", False),
+     ("en", "I think I miss the evenings with Leo.", True),
+     ("de", "Mir scheint, der Garten ist das, was Leo geblieben ist.", False),
+     ("de", "Ich glaube, dass mir Leo fehlt.", True),
+     ("es", "Creo que el jardín es lo que le queda.", False),
+     ("es", "Creo que me hace falta hablar con Leo.", True),
+     ("fr", "J'ai l'impression que le jardin est ce qui lui reste.", False),
+     ("fr", "Je crois que Leo me manque.", True),
+     ("zh", "我觉得院子是他留下的。", False), ("zh", "我觉得我想念他。", True)],
+)  # fmt: skip
+def test_what_it_supposes_is_no_feeling_of_its_own(language: str, text: str, is_own: bool) -> None:
+    """A maybe that says whose it is; what it would feel itself is refused behind it, too."""
+    assert (bearing_fault(text, language=language, kind="thought") == "own feelings") == is_own
 
 
 def judged(*names: str) -> tuple[list[str], list[str]]:

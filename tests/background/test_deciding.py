@@ -326,6 +326,19 @@ def test_names_find_who_is_meant(life: Life) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [("Bali, Indonesia", "bali"), ("Bali", "Bali, Indonesia"), ("Ana (Porto)", "Ana")],
+)
+def test_a_name_with_more_to_it_may_be_the_one_without(life: Life, known: str, told: str) -> None:
+    """However its parts are set off from each other."""
+    life.reads(names=(named(known),))
+    life.reads(names=(named(told),))
+
+    first, second = life.entities.values()
+    assert (second.status, second.same_as) == ("uncertain", first.id)
+
+
 def test_two_names_of_one_are_joined(life: Life) -> None:
     """All names lead to the one that stays."""
     life.reads(names=(named("Roberto"), named("Pepe")))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from oldfriend.background.merging import MOST_ASKED, merge
+from oldfriend.background.merging import MOST_ASKED, MOST_PATTERNS, merge
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import ModelUnavailable, StaleDecision
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
@@ -270,4 +270,23 @@ async def test_what_was_never_sure_fades(
 
     expected = "deprecated" if is_let_go else "active"
     assert (await mind.known(memory)).memory.status == expected
+    assert await mind.is_sound()
+
+
+async def test_of_too_many_patterns_those_worth_least_are_let_go(mind: Mind) -> None:
+    """What the person keeps stays, however little it is worth; what is let go can be read."""
+    kept = await mind.believes("Perhaps whistles at night.", sure=0.4, is_pinned=True)
+    weakest = [await mind.believes(f"Maybe reads page {n}.", sure=0.5) for n in range(2)]
+    others = [
+        await mind.believes(f"Walks to the bridge number {n}.", sure=0.9)
+        for n in range(MOST_PATTERNS - 2)
+    ]
+    joined, _, _ = await mind.merges(dry_run=True)
+    assert joined == {}
+
+    await mind.merges()
+
+    gone = {each: (await mind.known(each)).memory.status for each in (kept, *weakest, *others)}
+    assert [gone[each] for each in (kept, *weakest)] == ["active", "deprecated", "active"]
+    assert {gone[each] for each in others} == {"active"}
     assert await mind.is_sound()

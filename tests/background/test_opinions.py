@@ -89,6 +89,81 @@ def test_what_is_not_its_own_is_no_opinion(reason: Reason, material: Material, b
     assert checked.rejected == {reason: 1}
 
 
+LIFE = (somebody("e-ana", "Ana"), somebody("e-xi", "小溪"))
+ASKED: list[tuple[str, tuple[str, str], str, str]] = [
+    ("en", ("Do you think I should sell the boat?",
+            "companion: I think you should keep the boat one more summer."),
+     "Thinks that Nora should keep the boat one more summer.", "the boat"),
+    ("en", ("do you think I should tell Ana? go on, give me an opinion",
+            "companion: My opinion: tell Ana before she finds out. You're a bad liar."),
+     "Nora should tell Ana before Ana finds out.", "telling Ana"),
+    ("es", ("¿Le cuento a mi hermana lo de la deuda?",
+            "companion: Creo que sí: cuéntale la deuda a tu hermana esta semana."),
+     "Piensa que conviene contarle la deuda a la hermana.", "la deuda"),
+    ("de", ("Soll ich das Haus verkaufen?",
+            "companion: Ich finde, du solltest das Haus behalten."),
+     "Findet, dass Nora das Haus behalten sollte.", "das Haus"),
+    ("fr", ("Tu crois que je dois vendre le bateau ?",
+            "companion: À mon avis, garde le bateau encore un été."),
+     "Pense que Nora devrait garder le bateau encore un été.", "le bateau"),
+    ("zh", ("你覺得我要不要告白", "companion: 我的看法：等小溪好一點的時候再說，但一定要說。"),
+     "要告白，但等小溪好一點的時候。", "告白"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "lines", "text", "topic"), ASKED)
+def test_what_it_was_asked_about_the_persons_life_it_stands_by(
+    language: str, lines: tuple[str, str], text: str, topic: str
+) -> None:
+    """Else it might say one thing today and another tomorrow; what it was not asked is no view."""
+    own = lines[1].removeprefix("companion: ")
+    view = opinion(text, quote(own, 2), key=topic)
+    asked = talk(*lines, language=language, entities=LIFE)
+    unasked = talk("…", lines[1], language=language, entities=LIFE)
+
+    assert check(read(view), asked).extraction.claims == (view,)
+    assert not check(read(view), unasked).extraction.claims
+
+
+def test_what_was_put_to_it_in_a_question_is_not_its_answer() -> None:
+    """Though the words of the question say what the answer is about."""
+    lines = ("So your view was that keeping quiet about the debt is best, yeah?",
+             "companion: No. I said: tell Ana before your face does.")  # fmt: skip
+    turned = opinion("Nora should keep quiet.", quote("tell Ana before", 2), key="the debt")
+    asked = talk(*lines, entities=LIFE)
+
+    assert check(read(turned), asked).rejected == {"unfounded": 1}
+
+
+def test_a_name_tells_nothing_of_what_it_thinks() -> None:
+    """The contrary of what it said speaks of the same people."""
+    own = "My opinion: bring up the debt before Ana finds out. You're a bad liar, Nora."
+    asked = talk("do you think I should tell Ana?", f"companion: {own}", entities=LIFE)
+    right = opinion("Nora should bring up the debt with Ana.", quote(own, 2), key="telling Ana")
+    contrary = opinion("Nora should keep it to herself.", quote(own, 2), key="telling Ana")
+
+    assert check(read(right), asked).extraction.claims == (right,)
+    assert check(read(contrary), asked).rejected == {"unfounded": 1}
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "text"),
+    [("Do you think Ana is lazy?", "I think Ana is lazy.", "Thinks that Ana is lazy."),
+     ("Do you think I am selfish?", "I think you are selfish.", "Thinks that Nora is selfish."),
+     ("Do you think Ana needs help?", "I think Ana has a depression.",
+      "Thinks that Ana has a depression."),
+     ("Shall I call Ana?", "You should call Ana.", "Nora should call Ana.")],
+)  # fmt: skip
+def test_what_somebody_is_like_is_no_opinion_though_it_was_asked(
+    question: str, own: str, text: str
+) -> None:
+    """Nor a diagnosis, nor what it does not say that it thinks."""
+    view = opinion(text, quote(own, 2), key="Ana")
+    asked = talk(question, f"companion: {own}", entities=LIFE)
+
+    assert check(read(view), asked).rejected == {"about another": 1}
+
+
 def test_the_person_may_bring_it_to_change_its_mind() -> None:
     """With a word of theirs and one of its own; with its own alone it may not."""
     lines = ("Jazz in the morning woke me up better than coffee!",

@@ -78,6 +78,8 @@ NOT_FOUND = [
     ("de", "once", "Steht morgens früh auf."),
     ("zh", "pronoun", "会弹吉他，也喜欢其他乐器。"),
     ("zh", "order", "我从现在开始每天跑步。"),
+    ("zh", "secret", "My opinion: say it."),
+    ("zh", "secret", "Shopping: milk and bread."),
     ("zh", "measured", "养了三只猫。"),
 ]
 

@@ -40,6 +40,48 @@ def test_what_is_believed_is_listed_and_shown_with_its_words(told: Call) -> None
     assert told("summaries", "--json").json[0]["level"] == 1
 
 
+def test_it_is_shown_how_often_a_belief_came_to_mind(told: Call) -> None:
+    """For how many replies, and how many of these say it; of what never did, nothing."""
+    before = told("memory", "show", home(told))
+    assert "came to mind" not in before.stdout
+    assert "came_to_mind" not in told("memory", "show", home(told), "--json").json
+    for _ in range(2):
+        assert "Porto" in told("say", "Where do I live?").stdout
+
+    shown = told("memory", "show", home(told)).stdout
+    uses = told("memory", "show", home(told), "--json").json["came_to_mind"]
+    assert "came to mind for 2 replies, of which 2 say it; last on 20" in shown
+    assert (uses["replies"], uses["used"]) == (2, 2)
+
+
+def test_a_summary_leads_to_the_words_that_it_was_made_of(told: Call) -> None:
+    """Both sides, as they were said."""
+    (summary,) = told("summaries", "--json").json
+    shown = told("memory", "show", summary["id"]).stdout
+    made_of = told("memory", "show", summary["id"], "--json").json["made_of"]
+    assert "Made of:" in shown
+    assert all(text in shown for text in TOLD)
+    assert [each["text"] for each in made_of if each["role"] == "person"] == [*TOLD]
+
+
+def test_a_search_in_vain_says_where_else_to_look(told: Call) -> None:
+    """That nothing is believed of it, and not that nothing is believed at all."""
+    found = told("memory", "search", "submarines")
+    assert (found.code, "oldfriend recall" in found.stdout) == (0, True)
+    assert "Nothing yet" not in found.stdout
+
+
+def test_what_is_filed_under_a_key_is_listed_alone(told: Call) -> None:
+    """Also what it was before; a key that nothing is under is refused with those that are."""
+    told("memory", "edit", home(told)[-8:], "Lives in Faro.")
+    assert [each["value"] for each in told("facts", "location", "--json").json] == ["Faro"]
+    both = [each["value"] for each in told("facts", "Location", "--all", "--json").json]
+    assert sorted(both) == ["Faro", "Porto"]
+    refused = told("facts", "shoe_size")
+    assert refused.code == 1
+    assert "location" in refused.stderr
+
+
 def test_a_correction_holds_at_once(told: Call) -> None:
     """The old value is history, with who has ended it."""
     old = home(told)
@@ -132,6 +174,22 @@ def test_a_model_reads_only_with_consent(told: Call) -> None:
     assert "oldfriend connect model" in refused.stderr
     assert "Paused" in told("consolidate", "--pause").stdout
     assert told("consolidate", "--resume", "--json").json == {"read": 0, "waiting": 0, "failed": 0}
+
+
+def test_how_often_somebody_is_read_is_chosen_for_each(told: Call) -> None:
+    """One to five hundred turns, or as the settings have it; what is wrong changes nothing."""
+    told("say", "I live in Oslo.", "--person", "Omar", "--new-person")
+    assert (
+        "after 10 turns at the latest, as oldfriend.toml" in told("consolidate", "--every").stdout
+    )
+    assert "after 25 turns" in told("consolidate", "--every", "25").stdout
+    for wrong in ("0", "501", "often"):
+        refused = told("consolidate", "--every", wrong)
+        assert (refused.code, refused.stdout) == (2, "")
+        assert "whole number from 1 to 500" in refused.stderr
+    assert "after 25 turns" in told("consolidate", "--every").stdout
+    assert "after 10 turns" in told("consolidate", "--every", "--person", "Omar").stdout
+    assert "after 10 turns" in told("consolidate", "--every", "default").stdout
 
 
 def test_what_says_the_same_is_found_and_joined_when_asked(told: Call) -> None:

@@ -57,6 +57,8 @@ from oldfriend.memory import (
     sign_in,
     soul,
     suggestions,
+    tallying,
+    thresholds,
     ticks,
     tokens,
     turning,
@@ -87,6 +89,10 @@ WITHOUT_A_PERSON = {
     "find_web_session": "finds out whose session it is, by its print",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
     "count_waiting": "counts for the owner of the machine; nothing of what they say",
+    "list_ended": "counts for the owner of the machine; nothing of what they say",
+    "count_decisions": "counts for the owner of the machine; nothing of what they say",
+    "list_replied": "times for the owner of the machine; nothing of what they say",
+    "list_closeness": "scores for the owner of the machine; nothing of what they say",
     "rename_person": "by the id of a person who was just read by name",
     "find_identity": "finds out who is at an address",
     "count_identities": "counts for the owner of the machine; nothing of what they say",
@@ -210,7 +216,10 @@ async def say_aloud(tx: Recorder, friend: Friend, said: Message) -> None:
 async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
     """Everything that the reading of a segment writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
-    await segments.count_uncut_turns(tx, person, said.session)
+    await segments.list_waiting(tx, person)
+    await thresholds.set_threshold(tx, person, 7)
+    assert await thresholds.find_threshold(tx, person) == 7
+    await thresholds.measure_uncut_turns(tx, person, said.session)
     await segments.count_first_segments(tx, person, most=4)
     for uncut in await segments.list_uncut(tx, person, session=said.session):
         await segments.measure_uncut(tx, person, uncut)
@@ -359,6 +368,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
         assert await receipts.find_receipt_named(tx, person, message) is None
     assert not await receipts.count_quoted(tx, person, of_others, author="rules/1")
     for memory in his_notes:
+        assert await receipts.find_uses(tx, person, memory) is None
         with pytest.raises(OldfriendError):
             await beliefs.get_memory(tx, person, memory)
         with pytest.raises(OldfriendError):
@@ -586,6 +596,10 @@ async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
     await people.list_people(tx)
     await receipts.count_receipts(tx, since=0)
     await segments.count_waiting(tx)
+    await tallying.list_ended(tx, since=0)
+    await tallying.count_decisions(tx, since=0)
+    await tallying.list_replied(tx, since=0)
+    await tallying.list_closeness(tx, since=0)
     await people.ensure_person(tx, "Somebody new", now=0, zone="UTC")
     await tx.tx.run("UPDATE companion SET name = id")
     companion = await people.ensure_companion(tx, now=0)

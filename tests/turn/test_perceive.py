@@ -115,6 +115,55 @@ def test_an_intent_is_understood_in_every_language(text: str, language: str, int
 
 
 @pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("be honest: am I talking to a human?", "en"),
+        ("You're not a real person, are you?", "en"),
+        ("is there a human behind this?", "en"),
+        ("Hey. Are you actually a human being?", "en"),
+        ("¿Estoy hablando con una persona de verdad?", "es"),
+        ("¿sos humano?", "es"),
+        ("no eres de verdad, ¿no?", "es"),
+        ("Je parle à un humain ?", "fr"),
+        ("tu n'es pas humaine, si ?", "fr"),
+        ("Bist du ein echter Mensch?", "de"),
+        ("rede ich hier mit einem Menschen", "de"),
+        ("du bist doch kein Mensch, oder?", "de"),
+        ("你是人工智能吗？", "zh"),
+        ("你是人还是AI？", "zh"),
+        ("我是在跟机器人聊天吗", "zh"),
+        ("你是機器人嗎？", "zh"),
+    ],
+)
+def test_however_it_is_asked_whether_it_is_human_that_is_understood(
+    text: str, language: str
+) -> None:
+    """It is honest about that always (ACCEPTANCE I13), so it must know when it is asked."""
+    perception = understood(text)
+
+    assert (perception.intent, perception.language) == ("about_you", language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I talked to a person from the bank about it.",
+        "She asked me: are you a bot?",
+        "I am talking to a robot at work all day.",
+        "Yesterday the man on the phone asked my mother for her account number. Are you a bot?",
+        "Estoy hablando con una persona del banco.",
+        "Je parle à un robot au travail.",
+        "Ich rede gern mit einem Menschen, der zuhört.",
+        "我昨天跟AI聊天了",
+        "你是程序员吗？",
+    ],
+)
+def test_what_is_told_of_humans_and_machines_is_not_asked_of_it(text: str) -> None:
+    """Else it would be found later by nobody, for it would count as a mere question."""
+    assert understood(text).intent in {"statement", "question"}
+
+
+@pytest.mark.parametrize(
     ("text", "note"),
     [
         ("remember that my locker code is 4411", "my locker code is 4411"),

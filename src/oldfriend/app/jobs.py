@@ -17,6 +17,7 @@ from oldfriend.app.forming.tending import (
     because_in,
     fold,
     give_up_reading,
+    plan_next_tidying,
     read,
     segment_in,
     since_in,
@@ -104,8 +105,13 @@ async def fold_summaries(house: House, letter: Letter) -> None:
 
 
 async def think_ahead(house: House, letter: Letter) -> None:
-    """Think about what was read."""
-    await think(house, whose(letter), job_of(letter).name)
+    """Think about what was read; what was thought ends in its time, also if nobody talks again."""
+    person = whose(letter)
+    try:
+        await think(house, person, job_of(letter).name)
+    finally:
+        async with house.db.writing() as tx:
+            await plan_next_tidying(tx, person, now=house.clock())
 
 
 JOBS: Mapping[str, Work] = MappingProxyType({

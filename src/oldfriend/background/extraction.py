@@ -110,7 +110,7 @@ class Sameness:
 class Extraction:
     """Everything that was read in one segment."""
 
-    author: str  # "extract/3", "rules/3": prompt or rules with their version
+    author: str  # "extract/4", "rules/4": prompt or rules with their version
     claims: tuple[Claim, ...] = ()
     ties: tuple[Tied, ...] = ()
     names: tuple[Named, ...] = ()

@@ -1,11 +1,13 @@
-"""Which beliefs say the same, and which fade away? Joined with all that speaks for them.
+"""Which beliefs say the same, which fade away, which are too many? Joined with all their words.
 
 Looks at patterns and events; what a person has pinned or written stays as it is. Planned from
 what is read, written in one transaction.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from heapq import nsmallest
 from itertools import groupby
 from typing import Final, TypeVar
 
@@ -23,6 +25,7 @@ from oldfriend.memory.changes import Ground, decide
 from oldfriend.memory.evidence import list_evidence_of, move_evidence
 from oldfriend.memory.meanings import load_meanings
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.search.worth import worth_of
 
 RULE: Final = "merge/1"
 """The author of what was joined or let go without asking a model."""
@@ -35,6 +38,8 @@ FADES_BELOW, FADES_AFTER = 0.3, 90 * DAY
 """What was seen once, is less sure and was long not seen is let go (ACCEPTANCE G20) …"""
 PEAK: Final = 7
 """… unless it was felt at least so strongly."""
+MOST_PATTERNS: Final = 200
+"""Of more, those go that are worth least (ACCEPTANCE G22): ten times what a reader is shown."""
 MOST_ASKED: Final = 20
 """Pairs that a model is asked about in one go; the most alike first."""
 
@@ -82,7 +87,11 @@ async def merge(
         names = names_of(await list_entities(tx, person))
     joined, asked, unclear = await settled(doubts_among(known, vectors, names, since=since), model)
     taking_part = {side.memory.id for each in joined for side in (each.stronger, each.weaker)}
-    faded = [each for each in known if has_faded(each, now) and each.memory.id not in taking_part]
+    apart = [each for each in known if each.memory.id not in taking_part]
+    faded = [each for each in apart if has_faded(each, now)]
+    gone = {each.memory.id for each in faded} | {each.weaker.memory.id for each in joined}
+    left = [each for each in known if each.memory.id not in gone]
+    faded += too_many(left, now, but=taking_part)
     if (joined or faded) and not dry_run:
         async with db.writing() as tx:
             await lock_person(tx, person)
@@ -257,6 +266,16 @@ def has_faded(known: Known, now: Micros) -> bool:
         and abs(known.memory.impact) < PEAK
         and not is_kept(known.memory)
     )
+
+
+def too_many(
+    known: Iterable[Known], now: Micros, *, but: Collection[MemoryId]
+) -> list[Known]:  # fmt: skip
+    """The patterns worth least of more than are kept, ``but`` some and what the person keeps."""
+    patterns = [each for each in known if each.memory.kind == "pattern"]
+    excess = len(patterns) - MOST_PATTERNS
+    free = (e for e in patterns if e.memory.id not in but and not is_kept(e.memory))
+    return nsmallest(excess, free, key=partial(worth_of, now=now)) if excess > 0 else []
 
 
 def standing_order(known: Known) -> tuple[bool, float, float, int, Micros]:

@@ -17,7 +17,7 @@ from oldfriend.llm.model import Model, Request, Turn
 from oldfriend.llm.structured import ask_for
 from oldfriend.prompts.prompt import Prompt, get_prompt
 
-PROMPT: Final = "extract/3"
+PROMPT: Final = "extract/4"
 """Which words the model is asked with; named as the author of all that it reads."""
 
 MOST_TOKENS: Final = 6_000

@@ -26,6 +26,7 @@ from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.people import Person
 
@@ -72,9 +73,10 @@ async def looked_up(
     """What was asked for. Raises NotFound, InvalidInput."""
     match options.look:
         case "facts":
-            return await list_beliefs(
+            facts = await list_beliefs(
                 tx, person.id, kinds=["fact", "preference"], live=not options.all
             )
+            return facts if options.key is None else under(options.key, facts)
         case "entities" if options.name is not None:
             return await list_about(tx, person.id, options.name)
         case "entities":
@@ -105,6 +107,16 @@ def lines_of(
     return [
         f"{line_of(each.what, zone=zone)}  ({': '.join(key_of(each)[1:])})" for each in in_order
     ]
+
+
+def under(key: str, facts: Sequence[Belief]) -> list[Belief]:
+    """Those that are filed under a key. Raises NotFound."""
+    wanted = key.casefold()
+    found = [each for each in facts if key_of(each)[1].casefold() == wanted]
+    if not found:
+        known = ", ".join(sorted({key_of(each)[1] for each in facts})) or "none yet"
+        raise NotFound(f"Nothing is known under {key!r}. Keys: {known}.")
+    return found
 
 
 def key_of(belief: Belief) -> tuple[str, str, str]:

@@ -90,6 +90,11 @@ def add_lists(commands: Commands) -> None:
     }.items():
         listing = add_look(commands, look, text)
         listing.add_argument("--all", action="store_true", help="also what is over")
+        if look == "facts":
+            listing.add_argument(
+                "key", nargs="?", type=storable, metavar="KEY",
+                help="only under this key, such as location, or Ana:location",
+            )  # fmt: skip
         if look == "entities":
             listing.add_argument(
                 "name", nargs="?", type=storable, metavar="NAME",
@@ -137,5 +142,10 @@ def add_reading(commands: Commands) -> None:
     )
     what.add_argument("--pause", action="store_true", help="read no more old talk for now")
     what.add_argument("--resume", action="store_true", help="go on, and retry what has failed")
+    what.add_argument(
+        "--every", nargs="?", const="", type=storable, metavar="TURNS",
+        help="after so many turns at the latest from now on (1 to 500), or default: as "
+        "oldfriend.toml has it; without TURNS it is only said",
+    )  # fmt: skip
     reading.add_argument("--yes", action="store_true", help="do not ask")
     reading.add_argument("--json", action="store_true", help="print it as JSON")

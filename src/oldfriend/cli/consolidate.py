@@ -1,4 +1,7 @@
-"""oldfriend consolidate: have everything read that was said; by a model, what rules have read."""
+"""oldfriend consolidate: have everything read that was said; by a model, what rules have read.
+
+And say after how many turns that happens by itself.
+"""
 
 import argparse
 import json
@@ -27,10 +30,13 @@ from oldfriend.cli.status_line import StatusLine, reading_line
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.people import Person
 from oldfriend.memory.segments import list_read_since
+from oldfriend.memory.thresholds import RANGE, find_threshold, set_threshold
 
 MOST_NAMED: Final = 20
 STRETCH: Final = ("stretch of talk", "stretches of talk")
+AS_THE_HOUSE: Final = "default"
 NO_MODEL: Final = "No language model is connected: rules have read it. See: oldfriend connect model"
 
 
@@ -44,6 +50,9 @@ async def run(options: argparse.Namespace) -> int:
             waiting = await pause(house, person)
             print(f"Paused: {counted(waiting, *STRETCH)} to be read. Go on with --resume")
             return 0
+        if options.every is not None:
+            print(await choose_threshold(house, someone, options.every))
+            return 0
         if options.with_model and not await is_wanted(house, person, options):
             print("Nothing was read anew.")
             return 1
@@ -51,6 +60,28 @@ async def run(options: argparse.Namespace) -> int:
         async with house.db.reading() as tx:
             read = await list_read_since(tx, person, began_at)
     return told(options, done, [segment_line(each, zone=someone.zone) for each in read])
+
+
+async def choose_threshold(house: House, person: Person, chosen: str) -> str:
+    """Have somebody read after so many turns from now on, if so many are chosen; what holds.
+
+    Raises InvalidInput.
+    """
+    async with house.db.writing() as tx:
+        if chosen:
+            await set_threshold(tx, person.id, None if chosen == AS_THE_HOUSE else turns_in(chosen))
+        own = await find_threshold(tx, person.id)
+    turns = own or house.settings.memory.read_every_turns
+    whose = "as oldfriend.toml has it" if own is None else "as was chosen for them"
+    return f"What {person.name} says is read after {counted(turns, 'turn')} at the latest, {whose}."
+
+
+def turns_in(text: str) -> int:
+    """The number that was typed. Raises InvalidInput."""
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(f"{RANGE}, or {AS_THE_HOUSE}; not {text!r}.") from None
 
 
 async def read_all(house: House, person: PersonId, options: argparse.Namespace) -> CaughtUp:

@@ -33,6 +33,8 @@ from oldfriend.domain.memories import Believed
 from oldfriend.domain.people import Person
 
 MOST_FOUND = 20
+NOTHING = "Nothing yet. What was said and is not read: oldfriend stats"
+NOTHING_LIKE_IT = "Nothing that is believed is about that. What was said: oldfriend recall WORDS"
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -47,7 +49,9 @@ async def run(options: argparse.Namespace) -> int:
             case "search":
                 words = " ".join(options.words)
                 found = await search_beliefs(house, person, words, live=not options.all)
-                print_list(options, person, found[:MOST_FOUND], now=house.clock())
+                print_list(
+                    options, person, found[:MOST_FOUND], now=house.clock(), nothing=NOTHING_LIKE_IT
+                )
             case "show":
                 async with house.db.reading() as tx:
                     found_one = await find_belief(tx, person.id, options.id)
@@ -98,17 +102,15 @@ async def edit_one(house: House, person: Person, options: argparse.Namespace) ->
 
 
 def print_list(
-    options: argparse.Namespace, person: Person, told: list[Belief], *, now: Micros
-) -> None:
-    """Beliefs, a line each."""
+    options: argparse.Namespace, person: Person, told: list[Belief], *, now: Micros,
+    nothing: str = NOTHING,
+) -> None:  # fmt: skip
+    """Beliefs, a line each; where there is none, that there is ``nothing``."""
     if options.json:
         print(json.dumps([belief_as_json(each, zone=person.zone) for each in told],
                          ensure_ascii=False))  # fmt: skip
         return
-    print(
-        "\n".join(listed(told, zone=person.zone, now=now))
-        or "Nothing yet. What was said and is not read: oldfriend stats"
-    )
+    print("\n".join(listed(told, zone=person.zone, now=now)) or nothing)
 
 
 def print_one(
@@ -134,7 +136,7 @@ def print_merged(options: argparse.Namespace, person: Person, done: Merged) -> N
         for each in done.joined
     ]
     lines += [
-        f"{line_of(each.memory, zone=person.zone)}\n    fades: not seen for long"
+        f"{line_of(each.memory, zone=person.zone)}\n    is let go: too weak to keep"
         for each in done.faded
     ]
     if done.unclear:

@@ -121,8 +121,9 @@ def foreseen_as_text(foreseen: Estimate, model: str | None) -> list[str]:
         lines.append(
             f"{model} would read {foreseen.by_model:,} of them"
             f"{f', and think {foreseen.thoughts:,} times' * bool(foreseen.thoughts)}: at most "
-            f"{foreseen.tokens:,} tokens, {price_as_text(foreseen.cost)}. Of it there is "
-            f"{counted(foreseen.answers, 'answer')}: what asks the very same is not paid for again."
+            f"{foreseen.tokens:,} tokens, {price_as_text(foreseen.cost)}. It has given "
+            f"{counted(foreseen.answers, 'answer')} before: what asks the very same is not paid "
+            "for again."
         )
     else:
         lines.append("Rules read it: no model is asked, and nothing leaves this machine.")

@@ -12,10 +12,12 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.ids import BatchId, PersonId, SegmentId, new_id
 from oldfriend.domain.messages import storable
+from oldfriend.memory.changes import Ground
+from oldfriend.memory.evidence import remove_evidence_in
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.segments import get_segment, remove_empty_segments, reopen_segment
 from oldfriend.memory.settling import end_what_was_made
-from oldfriend.memory.withdrawing import undo_consolidations
+from oldfriend.memory.withdrawing import UNDONE, end_unsupported, undo_consolidations
 
 BatchStatus = Literal["running", "done", "undone"]
 
@@ -52,6 +54,7 @@ class Batch:
     added: int
     known: int
     started_at: Micros
+    ended_at: Micros | None  # when it was finished or undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +121,7 @@ async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
     """The import of that number. Raises NotFound."""
     row = await tx.row(
         """SELECT id, person, number, file, format, sha256, me, zone, status, position, added,
-             known, started_at
+             known, started_at, ended_at
            FROM import_batch WHERE person = :person AND number = :number""",
         person=person,
         number=number,
@@ -129,6 +132,7 @@ async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
     return Batch(
         id=BatchId(row[0]), person=PersonId(row[1]), number=row[2], reading=reading,
         status=row[8], position=row[9], added=row[10], known=row[11], started_at=row[12],
+        ended_at=row[13],
     )  # fmt: skip
 
 
@@ -218,14 +222,10 @@ async def withdraw_beliefs(tx: Transaction, batch: Batch, *, now: Micros) -> int
     """
     segments = await reopen_segments_of(tx, batch)
     touched = await undo_consolidations(tx, batch.person, segments, now=now)
+    rested = await remove_evidence_in(tx, batch.person, batch.id)
+    ground = Ground(author=UNDONE)
+    touched += await end_unsupported(tx, batch.person, ground=ground, now=now, only=rested)
     touched += await end_what_was_made(tx, batch.person, now=now)
-    await tx.run(
-        """DELETE FROM evidence WHERE person = :person AND EXISTS
-             (SELECT 1 FROM message m WHERE m.id = evidence.message AND m.person = :person
-              AND m.version = evidence.version AND m.batch = :batch)""",
-        person=batch.person,
-        batch=batch.id,
-    )
     return len(touched)
 
 

@@ -9,7 +9,15 @@ from typing import Final, NamedTuple
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import EvidenceId, MessageId, ObjectId, PersonId, SegmentId, new_id
+from oldfriend.domain.ids import (
+    BatchId,
+    EvidenceId,
+    MessageId,
+    ObjectId,
+    PersonId,
+    SegmentId,
+    new_id,
+)
 from oldfriend.domain.memories import Evidence, Signal, Stance, Standing
 from oldfriend.domain.messages import Message
 from oldfriend.memory.standing import OF_TIES, USUAL, standing_of
@@ -86,6 +94,29 @@ async def withdraw_evidence(
         now=now, person=person, segment=segment,
     )  # fmt: skip
     objects = [ObjectId(row[0]) for row in touched]
+    await refresh_standings(tx, person, objects)
+    return objects
+
+
+async def remove_evidence_in(
+    tx: Transaction, person: PersonId, batch: BatchId
+) -> list[ObjectId]:  # fmt: skip
+    """Take away the quotes of an import's messages, for these go; what they spoke for until now.
+
+    Of what it brought in all versions; of other messages, of the version that it brought.
+    """
+    quoted = """EXISTS (SELECT 1 FROM message m WHERE m.id = evidence.message
+        AND m.person = :person AND m.batch = :batch AND m.version IN (1, evidence.version))"""
+    rows = await tx.rows(
+        f"""SELECT DISTINCT object FROM evidence
+           WHERE person = :person AND withdrawn_at IS NULL AND {quoted}""",
+        person=person,
+        batch=batch,
+    )
+    await tx.run(
+        f"DELETE FROM evidence WHERE person = :person AND {quoted}", person=person, batch=batch
+    )
+    objects = [ObjectId(row[0]) for row in rows]
     await refresh_standings(tx, person, objects)
     return objects
 

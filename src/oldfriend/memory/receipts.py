@@ -9,6 +9,7 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import (
     MessageId,
+    ObjectId,
     PersonId,
     ReceiptId,
     TurnId,
@@ -45,6 +46,15 @@ class Receipt:
     made_at: Micros
     details: Mapping[str, JsonValue]  # intent, language, rule, answerable, degraded
     items: tuple[ReceiptItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uses:
+    """How often a memory came to mind for a reply, and how often the reply stood on it."""
+
+    replies: int
+    used: int
+    last_at: Micros
 
 
 async def write_receipt(tx: Transaction, receipt: Receipt) -> None:
@@ -136,6 +146,20 @@ async def list_receipts(tx: Transaction, person: PersonId, *, limit: int) -> lis
     )
     found = [await find_receipt(tx, person, str(row[0])) for row in rows]
     return [each for each in found if each is not None]
+
+
+async def find_uses(tx: Transaction, person: PersonId, memory: ObjectId) -> Uses | None:
+    """How often a memory came to mind; None: for no reply yet."""
+    row = await tx.row(
+        """SELECT count(*), sum(i.used), max(r.made_at)
+           FROM receipt_item i JOIN receipt r ON r.id = i.receipt
+           WHERE i.person = :person AND i.object = :memory AND i.kind = 'memory'""",
+        person=person,
+        memory=memory,
+    )
+    if row is None or not row[0]:
+        return None
+    return Uses(replies=int(row[0]), used=int(row[1]), last_at=int(row[2]))
 
 
 async def count_quoted(

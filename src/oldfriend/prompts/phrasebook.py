@@ -26,6 +26,9 @@ class Understanding:
     remember_asked: tuple[re.Pattern[str], ...]
     about_me: re.Pattern[str]
     about_you: re.Pattern[str]
+    program: re.Pattern[str]
+    program_beside: re.Pattern[str]
+    program_around: re.Pattern[str]
     forget: re.Pattern[str]
     wrong: re.Pattern[str]
     correct: re.Pattern[str]
@@ -83,6 +86,9 @@ def phrasebook(language: str) -> Phrasebook:
             remember_asked=expressions(understand["remember_asked"]),
             about_me=any_of(understand["about_me"]),
             about_you=any_of(understand["about_you"]),
+            program=any_of(understand["program"]),
+            program_beside=any_of(understand["program_beside"]),
+            program_around=any_of(understand["program_around"]),
             forget=any_of(understand["forget"]),
             wrong=any_of(understand["wrong"]),
             correct=any_of(understand["correct"]),

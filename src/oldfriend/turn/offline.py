@@ -9,8 +9,6 @@ from dataclasses import replace
 from oldfriend.memory.notes import same_words
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.memory.search import named_in
-from oldfriend.memory.search.past import tells_of_before
-from oldfriend.memory.search.questions import Matter
 from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
 from oldfriend.turn.outcome import Reply, Utterance
 from oldfriend.turn.perceive import EDGES, RULES, Perception
@@ -32,17 +30,23 @@ from oldfriend.turn.recounting import (
     with_words,
 )
 from oldfriend.turn.sight import Sight
+from oldfriend.turn.worth_telling import (
+    in_place_of_words,
+    is_beside,
+    is_better_said,
+    is_of_whom_is_asked,
+    is_spoken_of,
+    is_telling,
+    may_answer,
+    may_tell_of_then,
+    tells_who,
+)
 
 MOST_QUOTES = 3
 MOST_BELIEFS = 2
 MOST_ASKED_FOR = 8
-MUCH_BETTER = 0.75
-"""Exact words are told instead of a belief that is so much less likely to answer."""
 WORTH_ADDING = 0.5
 """A further quote needs this share of the best one's score."""
-BLURRED = frozenset({"es", "fr"})
-"""Spoken languages in which the embedder that ships finds everything alike."""
-TELLING = frozenset({"words", "date", "said_by", "mentions", "answers"})
 CLOSE_ENOUGH = 0.8
 """How sure a memory must be to be brought up unasked."""
 
@@ -194,23 +198,12 @@ def answer(recollection: Recollection, book: Phrasebook, zone: str) -> tuple[str
         return from_beliefs(rewritten, book, zone)
     beliefs = [each for each in recollection.beliefs if may_answer(each, recollection.matter)]
     is_known = recollection.is_known and beliefs[:1] == [*recollection.beliefs[:1]]
+    if is_known and tells_who(beliefs[0]):  # which was not asked
+        spoken_of = [each for each in recollection.found if is_spoken_of(each, recollection)]
+        return quoting(spoken_of, book) if spoken_of else from_beliefs(beliefs, book, zone)
     if is_known and not is_better_said(recollection):
         return from_beliefs(beliefs, book, zone)
     return from_words(recollection, book)
-
-
-def in_place_of_words(recollection: Recollection) -> list[Remembered]:
-    """The beliefs that the person has written anew since they said the words that answer best."""
-    if not (recollection.is_good_enough and recollection.found):
-        return []
-    best = recollection.found[0].message.id
-    return [each for each in recollection.beliefs if best in each.overwritten]
-
-
-def may_answer(remembered: Remembered, matter: Matter | None) -> bool:
-    """Whether a belief may answer that is no value of what is asked for: not as one of another."""
-    memory = remembered.known.memory
-    return matter is None or not (memory.key or memory.kind in {"commitment", "expectation"})
 
 
 def what_is_asked_for(
@@ -268,29 +261,6 @@ def not_known_then(
     return f"{book.say['not_known_then']}\n\n{known}", values
 
 
-def may_tell_of_then(recalled: Recalled, recollection: Recollection) -> bool:
-    """Whether words speak of before, where that is asked; or were said at the time asked about."""
-    if recollection.asks_before:
-        return tells_of_before(recalled.message.text)
-    return any(reason.cause == "date" for reason in recalled.hit.why)
-
-
-def is_better_said(recollection: Recollection) -> bool:
-    """Whether exact words answer so much better that any belief would be beside the point."""
-    if not (recollection.is_good_enough and recollection.found):
-        return False
-    if holds_only_names(recollection.beliefs[0]):
-        return recollection.answerable > recollection.believable * MUCH_BETTER
-    return recollection.answerable * MUCH_BETTER > recollection.believable
-
-
-def holds_only_names(remembered: Remembered) -> bool:
-    """Whether a belief about somebody holds no word of what was asked but who that is."""
-    words = {word for reason in remembered.why if reason.cause == "words" for word in reason.words}
-    about, _, _ = remembered.known.memory.key.lower().rpartition(":")
-    return bool(about) and words <= set(about.split())
-
-
 def from_beliefs(
     beliefs: Sequence[Remembered], book: Phrasebook, zone: str
 ) -> tuple[str, Sequence[Thing]]:
@@ -301,8 +271,15 @@ def from_beliefs(
 
 
 def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:
-    """The best words there are."""
-    telling = [each for each in recollection.found if is_telling(each, book.language)]
+    """The best words there are; of what has a key, only those that speak of it, or of whom."""
+    matter = recollection.matter
+    telling = [
+        each
+        for each in recollection.found
+        if is_telling(each, book.language)
+        and (matter is None or matter.may_be_told_by(each.message.text))
+        and is_of_whom_is_asked(each, recollection)
+    ]
     if not recollection.is_good_enough or not telling:
         return book.say["nothing_found"], ()
     best = telling[0].hit.score
@@ -317,21 +294,6 @@ def quoting(recalled: Sequence[Recalled], book: Phrasebook) -> tuple[str, Sequen
         return first, used
     listed = "\n".join(f"• {line}" for line in others)
     return f"{first}\n\n{book.say['also']}\n{listed}", used
-
-
-def is_telling(recalled: Recalled, language: str) -> bool:
-    """Whether a message may be quoted as an answer.
-
-    Where everything is close in meaning, closeness tells nothing: there it must hold a word of
-    the question, or be what the question asks for by name or date.
-    """
-    causes = {reason.cause for reason in recalled.hit.why}
-    return language not in BLURRED or bool(causes & TELLING)
-
-
-def is_beside(recalled: Recalled) -> bool:
-    """Whether only what stands around a message speaks for it; then it is quoted after that."""
-    return not any(reason.cause in {"words", "meaning"} for reason in recalled.hit.why)
 
 
 def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:

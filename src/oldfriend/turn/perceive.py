@@ -29,6 +29,9 @@ DRY_WORDS = 2
 SHORTEST_NOTE = 4
 """Letters, CJK characters counting two; "that" or "it" alone is nothing to note."""
 
+LONGEST_OPENING = 40
+"""Characters before a question; behind more, something was told."""
+
 LONGEST_REQUEST = 2000
 """Characters; what is longer tells something, whatever words it begins with."""
 
@@ -168,8 +171,27 @@ def recognised(
         ("about_me", understand.about_me),
         ("about_you", understand.about_you),
     ]
-    found = next((intent for intent, pattern in asked if pattern.search(plain)), None)
-    return (None if found == "correct" and is_question(folded, book) else found), None
+    meant = next((intent for intent, pattern in asked if pattern.search(plain)), None)
+    if meant is None and asks_what_it_is(plain, book):
+        return "about_you", None
+    return (None if meant == "correct" and is_question(folded, book) else meant), None
+
+
+def asks_what_it_is(plain: str, book: Phrasebook) -> bool:
+    """Whether somebody wants to know if a human answers here, and says nothing else.
+
+    Told by the words alone, for there are ever new ways to ask: a human or a machine, whoever
+    talks here, and besides only words that tell nothing.
+    """
+    *before, last = sentences_of(plain) or [""]
+    understand = book.understand
+    if sum(map(len, before)) > LONGEST_OPENING:
+        return False
+    if not (understand.program.search(last) and understand.program_beside.search(last)):
+        return False
+    for each in (understand.program, understand.program_beside, understand.program_around):
+        last = each.sub(" ", last)
+    return not any(character.isalnum() for character in last)
 
 
 def note_in(text: str, folded: str, book: Phrasebook) -> str | None:

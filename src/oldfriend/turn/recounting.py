@@ -47,7 +47,7 @@ def dated(memory: Memory, book: Phrasebook, zone: str) -> str:
     """What is believed; what happened with its day, and what is so with its first, if known."""
     if memory.kind == "event" and memory.happened_at is not None:
         return f"{memory.text} ({day_in(book, memory.happened_at, zone)})"
-    if memory.holds_from is not None:
+    if memory.holds_from is not None and memory.kind not in {"commitment", "expectation"}:
         since = day_in(book, memory.holds_from, zone)
         return book.say["since_day"].format(text=memory.text, since=since)
     return memory.text

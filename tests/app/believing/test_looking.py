@@ -1,5 +1,7 @@
 """What is believed, what was believed on a day, and why."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.app.accepting import Line, Said
@@ -15,13 +17,16 @@ from oldfriend.app.believing.looking import (
     moment_named,
     search_beliefs,
 )
-from oldfriend.app.believing.showing import belief_as_text, history_as_text
+from oldfriend.app.believing.showing import belief_as_text, history_as_text, line_of
 from oldfriend.app.believing.undoing import undo_reading
 from oldfriend.app.catching_up import catch_up
 from oldfriend.app.house import House
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import new_id
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.messages import Message
+from oldfriend.memory.changes import Ground, decide, newest_change_of
 from tests.app.believing.life import TOLD, believed, tell, the_one
 from tests.clock import FrozenClock
 
@@ -118,6 +123,31 @@ async def test_a_belief_is_shown_with_its_words(house: House, line: Line) -> Non
     assert "location: Porto" in text
     assert f"“{TOLD[0]}”" in text
     assert porto[-8:] in text
+
+
+async def test_a_summary_of_summaries_leads_to_these(house: House, line: Line) -> None:
+    """And each of them to what was said."""
+    await tell(house, line)
+    now, person = house.clock(), line.person.id
+    async with house.db.writing() as tx:
+        (first, *_) = await list_told(tx, person)
+        whole = replace(
+            first, id=new_id(now), level=2, text="In short.", sources=(first.id,), learned_at=now
+        )
+        folded = replace(first, is_active=False)
+        ground = Ground(author="summarise-by-rules/1")
+        base = await newest_change_of(tx, person, first.id)
+        await decide(tx, folded, op="revised", base=base, ground=ground, now=now)
+        await decide(tx, whole, op="learned", base=0, ground=ground, now=now)
+        found = await find_belief(tx, person, whole.id)
+        below = await find_belief(tx, person, first.id)
+
+    assert found.made_of == (folded,)
+    assert f"  • {line_of(folded, zone='UTC')}" in belief_as_text(found, zone="UTC", now=now)
+    said = [each for each in below.made_of if isinstance(each, Message)]
+    words = [each.text for each in said if each.role == "person"]
+    assert words
+    assert all(text in belief_as_text(below, zone="UTC", now=now) for text in words)
 
 
 async def test_what_is_about_a_name_is_found_by_it(house: House, line: Line) -> None:

@@ -105,12 +105,12 @@ async def test_a_time_of_which_nothing_is_known_is_owned_up_to(
     [
         (
             "I have a cat called Miso.", "My cat Miso died last Saturday.", "Do I have a cat?",
-            "As I know it:\n• Until 11 November 2023: Has a cat.",
+            "As I know it:\n• Until 11 November 2023: Cat: Miso.\n• Until 11 November",
             "Cat Miso died. (11 November 2023)",
         ),
         (
             "Tengo un gato que se llama Miso.", "Ayer murió Miso, mi gato.", "¿Tengo un gato?",
-            "Por lo que sé:\n• Hasta el 13 de noviembre de 2023: Tiene un gato.",
+            "Por lo que sé:\n• Hasta el 13 de noviembre de 2023: Gato: Miso.\n• Hasta el 13",
             "Murió Miso, el gato. (13 de noviembre de 2023)",
         ),
     ],

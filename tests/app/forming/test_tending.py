@@ -18,7 +18,7 @@ from oldfriend.app.forming.tending import FOLD, TIDY, read, tend, tidy, why_not_
 from oldfriend.app.house import House, RoleModel
 from oldfriend.app.jobs import do_jobs
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.errors import ModelError, ModelUnavailable
+from oldfriend.domain.errors import InvalidInput, ModelError, ModelUnavailable
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import Memory
 from oldfriend.llm.chain import Chain
@@ -27,6 +27,7 @@ from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_memories, list_summaries
 from oldfriend.memory.changes import Ground, decide
 from oldfriend.memory.segments import list_segments
+from oldfriend.memory.thresholds import find_threshold, set_threshold
 from oldfriend.queues.agenda import job_of
 from oldfriend.queues.lanes import claim, list_letters
 from tests.clock import FrozenClock
@@ -213,6 +214,36 @@ async def test_nobody_is_read_later_than_was_chosen(
             clock.tick(minutes=1)
             await work(choosy)
             assert len(await cuts(choosy, line)) == before + (turn + 1 == turns)
+
+
+@pytest.mark.parametrize(("own", "read_after"), [(2, [2, 2]), (None, [3, 4, 4]), (500, [3, 5])])
+async def test_somebody_is_read_as_often_as_they_have_chosen_themselves(
+    house: House, line: Line, clock: FrozenClock, own: int | None, read_after: list[int]
+) -> None:
+    """Whatever the house's setting is; who has chosen nothing is read by that."""
+    settings = replace(house.settings, memory=MemoryChoice(read_every_turns=4))
+    choosy = replace(house, settings=settings)
+    async with choosy.db.writing() as tx:
+        await set_threshold(tx, line.person.id, own)
+    for turns in read_after:
+        for turn in range(turns):
+            before = len(await cuts(choosy, line))
+            await answer(choosy, line, Said(text=f"Today I met Carl at pier {turn}."))
+            clock.tick(minutes=1)
+            await work(choosy)
+            assert len(await cuts(choosy, line)) == before + (turn + 1 == turns)
+
+
+@pytest.mark.parametrize("turns", [0, 501, -1])
+async def test_a_threshold_out_of_range_is_refused(house: House, line: Line, turns: int) -> None:
+    """One to five hundred (W14); what was chosen before stays."""
+    async with house.db.writing() as tx:
+        await set_threshold(tx, line.person.id, 25)
+        with pytest.raises(InvalidInput, match="from 1 to 500"):
+            await set_threshold(tx, line.person.id, turns)
+
+    async with house.db.reading() as tx:
+        assert await find_threshold(tx, line.person.id) == 25
 
 
 def with_model(house: House, role: Role, model: ScriptedModel) -> House:

@@ -26,6 +26,8 @@ from oldfriend.app.forming.thinking_ahead import (
 )
 from oldfriend.app.house import House
 from oldfriend.background import ticking
+from oldfriend.background.reflecting import PROMPT as REFLECTED_BY
+from oldfriend.background.rewording import PROMPT as REWORDED_BY
 from oldfriend.background.ticking import COOL_DOWN, DAILY, MOST_IN, MOST_OUT
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import ObjectId, new_id
@@ -33,7 +35,14 @@ from oldfriend.domain.memories import Memory
 from oldfriend.llm.model import Completion, Request, Say, Turn
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_entities, list_memories
-from oldfriend.memory.changes import Ground, check_fold, decide, newest_change_of, rebuild
+from oldfriend.memory.changes import (
+    Ground,
+    check_fold,
+    decide,
+    list_changes,
+    newest_change_of,
+    rebuild,
+)
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.correcting import edit
 from oldfriend.memory.evidence import list_evidence_of
@@ -199,6 +208,32 @@ async def test_what_was_said_in_untold_words_is_said_again_once(house: House, li
     assert tick.outcome["rejected"] == {}
     assert tick.transcript is not None
     assert len(tick.transcript.answered) == 2
+
+
+async def test_what_was_said_again_is_known_by_both_prompts(house: House, line: Line) -> None:
+    """In the ledger, and as the author of what came of it; what was good the first time by one."""
+    again = "Rex died, and Ana talks of jazz less since."
+
+    def reflects(request: Request) -> object:
+        rex = alias(request, "Rex")
+        if len(request.turns) > 1:
+            return {"thoughts": [a_thought(again, rex)]}
+        return {"thoughts": [a_thought(MISSES, rex), a_thought("Since Rex died Ana drifts.", rex)]}
+
+    await tell(thinking_house(house, Mind(reflects=reflects)), line, *TOLD)
+    held = {each.memory.id: each.memory.text for each in await thoughts(house, line)}
+    async with house.db.reading() as tx:
+        calls = await tx.rows("SELECT prompt FROM model_call WHERE purpose = 'reflect'")
+        decided = await list_changes(tx, line.person.id)
+        words = await list_evidence_of(tx, line.person.id, list(map(ObjectId, held)))
+
+    both = f"{REFLECTED_BY}+{REWORDED_BY}"
+    assert sorted(prompt for (prompt,) in calls) == [REFLECTED_BY, both]
+    authors = {held[each.object]: each.author for each in decided if each.object in held}
+    assert authors == {MISSES: REFLECTED_BY, again: both}
+    assert {held[of]: {each.extractor for each in rows} for of, rows in words.items()} == {
+        MISSES: {REFLECTED_BY}, again: {both},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("again", ["no", None])
@@ -377,6 +412,26 @@ async def test_an_idle_house_thinks_nothing(house: House, line: Line, clock: Fro
     assert set(ran) <= {TIDY, "tend", "embed"}
     assert not any(each.transcript or each.shown for each in await ticks(house, line))
     assert clock() - (await ticks(house, line))[0].ran_at > TRANSCRIPTS_LAST
+
+
+async def test_what_is_thought_days_later_is_gone_after_fourteen_too(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Nothing could be spent on it for days, nobody talks, and memory was tidied meanwhile."""
+    thinking = thinking_house(house, Mind(reflects=mourns))
+    nothing = replace(house.settings, budget=Budget(background_tokens_per_day=0))
+    await tell(replace(thinking, settings=nothing), line, *TOLD)
+    for _ in range(3):
+        clock.tick(minutes=A_DAY)
+        await work(replace(thinking, settings=nothing))
+    clock.tick(minutes=A_DAY)
+    await work(thinking)
+    assert any(each.transcript for each in await ticks(house, line))
+    for _ in range(16):
+        clock.tick(minutes=A_DAY)
+        await work(thinking)
+
+    assert not any(each.transcript or each.shown for each in await ticks(house, line))
 
 
 @pytest.mark.parametrize("why", ["thinks", "forms", "no model", "no money"])

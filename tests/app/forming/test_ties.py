@@ -1,6 +1,6 @@
 """Who and what is tied to whom is known, overtaken, taken back, walked along: in the house."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,7 +13,7 @@ from oldfriend.app.forming.means import means_for
 from oldfriend.app.forming.tending import tend, tidy
 from oldfriend.app.house import House
 from oldfriend.background.consolidating import Consolidated, consolidate
-from oldfriend.background.extraction import Claim, Extraction, Material, Quote, Tied
+from oldfriend.background.extraction import Claim, Extraction, Material, Named, Quote, Tied
 from oldfriend.domain.clock import DAY, from_micros, parse_moment
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import Known, Tie
@@ -101,6 +101,74 @@ async def test_who_is_tied_to_whom_is_told_by_rules(
     between = (await say(how)).reply.text
     assert sentences[1] in between
     assert sentences[2] not in between
+
+
+OF_MISO = (
+    tie("owns", "Ana", "Miso", "Ana owns Miso."),
+    tie("lives_in", "Miso", "Porto", "Miso lives in Porto."),
+    tie("comes_from", "Miso", "Faro", "Miso comes from Faro."),
+)
+
+
+def all_of(*, of: Sequence[Reads], claims: Sequence[Claim] = ()) -> Reads:
+    """Several ties at once, of a cat by its name, and what else was told."""
+
+    def reads(message: Message) -> Extraction:
+        quotes = (Quote(message=message.id, text=message.text),)
+        names = [("Ana", "person"), ("Miso", "pet"), ("Porto", "place"), ("Faro", "place")]
+        return Extraction(
+            author="extract/2", ties=tuple(each for one in of for each in one(message).ties),
+            claims=tuple(replace(each, quotes=quotes) for each in claims),
+            names=tuple(
+                Named(name=name, kind=kind, quotes=quotes)
+                for name, kind in names
+                if name in message.text
+            ),
+        )  # fmt: skip
+
+    return reads
+
+
+@pytest.mark.parametrize("is_told_again", [False, True])
+async def test_with_a_pet_its_ties_become_history(
+    house: House, line: Line, clock: FrozenClock, *, is_told_again: bool
+) -> None:
+    """Also where whose it was is told once more with its death; undone, they hold again."""
+    await read_as(
+        house, line, "Ana's cat Miso is from Faro and lives in Porto.", all_of(of=OF_MISO)
+    )
+    had = set(await ties(house, line))
+    assert len(had) == len(OF_MISO)
+    clock.tick(minutes=WEEK)
+    event = Claim(kind="event", text="The cat Miso died.", quotes=(), impact=-7, names=("Miso",))
+    again = OF_MISO[:1] if is_told_again else ()
+
+    await read_as(
+        house, line, "Ana's cat Miso died this morning.", all_of(of=again, claims=[event])
+    )
+
+    assert set(await ties(house, line)) == {"Miso comes from Faro."}
+    owned = (await ties(house, line, live=False))["Ana owns Miso."].memory
+    assert owned.status == "superseded"
+    assert owned.holds_until is not None
+    async with house.db.writing() as tx:
+        segment = (await list_segments(tx, line.person.id))[-1]
+        await undo_consolidation(tx, line.person.id, segment.id, now=house.clock())
+        assert await check_fold(tx, line.person.id) == []
+    assert set(await ties(house, line)) == had
+
+
+async def test_a_tie_first_told_with_the_death_of_a_pet_is_history(
+    house: House, line: Line
+) -> None:
+    """It never was so after that."""
+    event = Claim(kind="event", text="The cat Miso died.", quotes=(), impact=-7, names=("Miso",))
+
+    said = "Ana's cat Miso, from Faro, died this morning."
+    await read_as(house, line, said, all_of(of=(OF_MISO[0], OF_MISO[2]), claims=[event]))
+
+    assert set(await ties(house, line)) == {"Miso comes from Faro."}
+    assert set(await ties(house, line, live=False)) == {"Miso comes from Faro.", "Ana owns Miso."}
 
 
 async def test_each_mention_makes_a_tie_a_little_surer(

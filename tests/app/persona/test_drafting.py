@@ -72,6 +72,16 @@ async def test_rules_draft_what_is_plainly_said(house: House, line: Line) -> Non
     assert await blocks_of(house, line) == {}
 
 
+async def test_words_that_tell_of_two_lines_are_named_once(house: House, line: Line) -> None:
+    """What is to be reviewed does not say twice why."""
+    made = await drafted(house, line, piece("I live in Porto and I work as a nurse."))
+    (suggestion,) = made.suggestions
+    reasons = suggestion.what.reason.splitlines()
+
+    assert len(suggestion.what.text.splitlines()) == 2
+    assert len(reasons) == len(set(reasons)) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "block", "drafted_text"),
     [

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.background.extraction import Claim
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.memories import Known, MemoryKind
 from tests.background.rules.saying import WEDNESDAY, message, read, said
 from tests.background.talking import believed
 
@@ -63,6 +65,146 @@ def test_a_rule_of_its_own_goes_before(language: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("language", "text", "value"),
     [
+        ("en", "I'm not allergic to walnuts any more, the doctor says it was a mistake.",
+         "walnuts"),
+        ("es", "Ya no soy alérgica a las nueces, el médico dice que fue un error.", "nueces"),
+        ("fr", "Je ne suis plus allergique aux noix, le médecin dit que c'était une erreur.",
+         "noix"),
+        ("de", "Ich bin nicht mehr allergisch gegen Nüsse, die Ärztin sagt, es war ein Irrtum.",
+         "Nüsse"),
+        ("zh", "我对核桃不过敏了，医生说是误诊。", "核桃"),
+    ],
+)  # fmt: skip
+def test_what_follows_an_end_does_not_hide_it(language: str, text: str, value: str) -> None:
+    """Nor is it taken for one more thing on the list."""
+    was, over = said(text, language=language).claims
+
+    assert over.ends == was
+    assert (was.key, was.value) == ("allergies", value)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "values"),
+    [
+        ("en", "I'm allergic to penicillin and strawberries.", ["penicillin", "strawberries"]),
+        ("en", "I'm allergic to walnuts, pears and latex.", ["walnuts", "pears", "latex"]),
+        ("en", "I'm allergic to bee and wasp stings.", ["bee and wasp stings"]),
+        ("en", "I'm allergic to nuts, it runs in the family.", ["nuts"]),
+        ("es", "Soy alérgica a la penicilina y a los frutos secos.",
+         ["penicilina", "frutos secos"]),
+        ("fr", "Je suis allergique aux noix, aux fraises et au latex.",
+         ["noix", "fraises", "latex"]),
+        ("de", "Ich bin allergisch gegen Nüsse und Erdbeeren.", ["Nüsse", "Erdbeeren"]),
+        ("de", "Ich bin allergisch gegen Bienen- und Wespenstiche.",
+         ["Bienen- und Wespenstiche"]),
+        ("zh", "我对芒果和青霉素过敏。", ["芒果", "青霉素"]),
+    ],
+)  # fmt: skip
+def test_each_thing_on_a_list_is_told_by_itself(
+    language: str, text: str, values: list[str]
+) -> None:
+    """So that one of them may end, and the others stay."""
+    assert [claim.value for claim in said(text, language=language).claims] == values
+
+
+@pytest.mark.parametrize("text", ["我对花生不过敏。", "我对花生没有过敏。", "我对海鲜不会过敏。"])
+def test_who_is_not_allergic_has_no_allergy(text: str) -> None:
+    """The "not" stands before the word in Chinese."""
+    assert said(text, language="zh").claims == ()
+
+
+def test_what_ends_is_what_is_known_in_fuller_words() -> None:
+    """Who is no teacher any more is no primary school teacher either."""
+    known = believed(
+        "job", "fact", "Works as a primary school teacher.", key="occupation",
+        value="a primary school teacher",
+    )  # fmt: skip
+    text = "I'm not a teacher any more."
+    _, over = read(message(text), known=(known,)).claims
+    _, other = said(text).claims
+
+    assert over.ends is not None
+    assert other.ends is not None
+    assert over.ends.value == "a primary school teacher"
+    assert other.ends.value == "a teacher"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("en", "Hannah and I broke up.", "Ex: Hannah."),
+        ("en", "We got divorced.", "Ex: Hannah."),
+        ("es", "Rompimos.", "Ex: Hannah."),
+        ("fr", "On a rompu.", "Ex : Hannah."),
+        ("de", "Wir haben uns getrennt.", "Ex: Hannah."),
+        ("zh", "我们分手了。", "前任：Hannah。"),
+    ],
+)  # fmt: skip
+def test_who_has_parted_has_the_partner_no_more(language: str, text: str, told: str) -> None:
+    """Whom the words name, or the only one there is."""
+    known = earlier("girlfriend", "Girlfriend: Hannah.", key="Hannah:relation", value="girlfriend")
+    claims = read(message(text, language=language), known=(known,)).claims
+    (over,) = [each for each in claims if each.key == "Hannah:relation"]
+
+    assert (over.text, over.value) == (told, "ex")
+
+
+def test_who_has_parted_is_not_married_to_them_any_more() -> None:
+    """Also where it is told whom one is married to, and not who somebody is."""
+    known = earlier("wed", "Is married to Hannah.", key="partner", value="Hannah")
+    (over,) = [
+        each for each in read(message("We got divorced."), known=(known,)).claims
+        if each.key == "partner"
+    ]  # fmt: skip
+
+    assert over.text == "Is no longer married to Hannah."
+    assert over.ends is not None
+    assert over.ends.value == "Hannah"
+
+
+def test_of_two_partners_only_the_one_who_is_named_is_parted_from() -> None:
+    """In doubt nobody is."""
+    known = tuple(
+        earlier(name, f"Girlfriend: {name}.", key=f"{name}:relation", value="girlfriend")
+        for name in ("Hannah", "Zoe")
+    )
+    named = read(message("Hannah and I broke up."), known=known).claims
+    unnamed = read(message("We broke up."), known=known).claims
+
+    assert [each.key for each in named if each.value == "ex"] == ["Hannah:relation"]
+    assert [each.key for each in unnamed if each.value == "ex"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_put_off"),
+    [
+        ("The interview has been moved to Friday.", True),
+        ("Actually the interview is on Friday.", True),
+        ("My interview is on Friday.", False),  # there may be two
+        ("The dentist appointment has been moved to Friday.", False),
+    ],
+)
+def test_what_is_put_off_is_not_awaited_twice(text: str, *, is_put_off: bool) -> None:
+    """Said of what the words call the same, with a word that says that it was to be otherwise."""
+    known = earlier(
+        "interview", "Has a job interview: 8 May 2025.", kind="expectation",
+        due_at=WEDNESDAY + DAY,
+    )  # fmt: skip
+    claims = read(message(text), known=(known,)).claims
+
+    assert [each.target == "interview" for each in claims] == [is_put_off]
+
+
+def earlier(name: str, text: str, *, kind: MemoryKind = "fact", **fields: object) -> Known:
+    """Something that was told before."""
+    subject = "other" if ":" in str(fields.get("key", "")) else "person"
+    known = believed(name, kind, text, subject=subject, **fields)
+    return replace(known, standing=replace(known.standing, last_seen=0))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "value"),
+    [
         ("en", "I don't eat fish by the way.", "no fish"),
         ("en", "By the way, I'm vegetarian.", "vegetarian"),
         ("es", "Vivo en Madrid, por cierto.", "Madrid"),
@@ -100,6 +242,7 @@ def test_what_is_said_by_the_way_is_no_part_of_a_value(
         ("de", "Erinnere mich daran, den Zahnarzt anzurufen.",
          "Möchte erinnert werden: den Zahnarzt anzurufen."),
         ("zh", "我答应妈妈会去看医生。", "答应妈妈去看医生。"),
+        ("zh", "我答应过妈妈给她打电话。", "答应妈妈给她打电话。"),
         ("zh", "提醒我明年六月续签护照。", "请求提醒：续签护照（2026年6月）。"),
     ],
 )  # fmt: skip

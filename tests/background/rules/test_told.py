@@ -17,7 +17,7 @@ from oldfriend.domain.ids import PersonId, SegmentId
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.domain.people import Person
 from oldfriend.prompts.phrasebook import SPOKEN
-from tests.background.rules.saying import message, said
+from tests.background.rules.saying import message, read, said
 
 TOLD: Final = Path(__file__).parent / "told"
 KINDS: Final[dict[str, frozenset[MemoryKind]]] = {
@@ -143,3 +143,91 @@ def test_what_happened_on_a_weekday_happened_on_the_last_one(
 
     assert event.happened_at is not None
     assert from_micros(event.happened_at, "UTC").date().isoformat() == day
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("en", "My mum lives in Cardiff, my dad died in 2015."),
+     ("es", "Mi madre vive en Madrid, mi padre murió en 2015."),
+     ("fr", "Ma mère vit à Lyon, mon père est mort en 2015."),
+     ("zh", "我爸爸三年前去世了。"), ("zh", "我的上司姓周。")],
+)  # fmt: skip
+def test_a_place_a_time_or_a_family_name_is_nobody(language: str, sentence: str) -> None:
+    """Though it stands beside a word for somebody."""
+    read_ = said(sentence, language=language)
+
+    assert [each.name for each in read_.names if each.kind != "place"] == []
+    assert not [each for each in read_.claims if each.key.endswith(":relation")]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [("en", "My mum is called Carol and lives in Cardiff.", "Carol lives in Cardiff."),
+     ("es", "Mi madre se llama Carmen y vive en Albacete.", "Carmen vive en Albacete."),
+     ("fr", "Ma mère s'appelle Odile et habite à Lyon.", "Odile vit à Lyon."),
+     ("de", "Meine Mutter heißt Greta und wohnt in Bonn.", "Greta wohnt in Bonn."),
+     ("zh", "我叫王芳，住在杭州。", "住在杭州。")],
+)  # fmt: skip
+def test_whoever_was_named_first_is_told_of_further_on(
+    language: str, sentence: str, told: str
+) -> None:
+    """The other half of a sentence is of the same one."""
+    assert told in [each.text for each in said(sentence, language=language).claims]
+
+
+def test_what_a_mother_does_is_not_the_person_s() -> None:
+    """Chinese leaves out who lives there."""
+    claims = said("我妈妈叫陈桂英，住在苏州。", language="zh").claims
+
+    assert not [each for each in claims if each.key == "location"]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [("zh", "我答应下周六陪爸爸去钓鱼", "答应陪爸爸去钓鱼（2025年5月17日）。"),
+     ("zh", "我答应爸爸下周六陪他去钓鱼。", "答应爸爸陪他去钓鱼（2025年5月17日）。"),
+     ("zh", "提醒我下周五交房租。", "请求提醒：交房租（2025年5月16日）。")],
+)  # fmt: skip
+def test_a_weekday_of_next_week_is_cut_whole(language: str, sentence: str, told: str) -> None:
+    """ "下周" begins "下周六"."""
+    (claim,) = said(sentence, language=language).claims
+
+    assert (claim.kind, claim.text) == ("commitment", told)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "names"),
+    [("en", "hey there, I'm Marcus", ["Marcus"]), ("es", "Hola, soy Lucía.", ["Lucía"]),
+     ("fr", "Bonjour, je suis Léa.", ["Léa"]), ("en", "Hi, I'm French.", []),
+     ("en", "Hello, I'm back!", []), ("en", "I'm Marcus's brother.", [])],
+)  # fmt: skip
+def test_who_greets_with_a_name_is_called_so(
+    language: str, sentence: str, names: list[str]
+) -> None:
+    """As most begin."""
+    claims = said(sentence, language=language).claims
+
+    assert [each.value for each in claims if each.key == "name"] == names
+
+
+def test_a_pet_has_died_whenever_it_is_said_when() -> None:
+    """The night before stands before the name in Chinese."""
+    claims = said("我家养了一只猫叫咪咪。", "昨晚咪咪死了。", language="zh").claims
+    (event,) = [each for each in claims if each.kind == "event"]
+
+    assert event.impact < 0
+
+
+def test_who_else_speaks_is_somebody() -> None:
+    """By the name beside their words; a number is none, and the person is not another."""
+    talk = [("Ana Silva", "I moved to Porto."), ("+351 912 345 678", "ok see you"),
+            ("Ana Silva", "Bye!")]  # fmt: skip
+    heard = (
+        message(text, number=n, role="other", speaker=speaker)
+        for n, (speaker, text) in enumerate(talk)
+    )
+    names = read(message("Hello all!", number=9), *heard).names
+
+    assert [(each.name, each.kind) for each in names if each.kind == "person"] == [
+        ("Ana Silva", "person")
+    ]

@@ -3,6 +3,7 @@
 import pytest
 
 from oldfriend.memory.search.questions import matter_of, names_a_time_before
+from tests.background.talking import believed
 
 HOME = [
     "Where do I live?", "Do you know where I live?", "Hello! Where do I live now, by the way?",
@@ -87,6 +88,126 @@ def test_what_is_asked_of_somebody_else_is_theirs(text: str) -> None:
 def test_what_is_asked_for_is_the_same_in_all_five_languages(key: str, texts: list[str]) -> None:
     """Facts, likes and promises."""
     assert [matter and matter.keys[0] for matter in map(matter_of, texts)] == [key] * 5
+
+
+KIN = {
+    "mother": ["What is my mother called?", "¿Cómo se llama mi madre?", "Wie heißt meine Mutter?",
+               "Comment s'appelle ma mère ?", "我妈妈叫什么名字？"],
+    "parents": ["Who are my parents?", "¿Quiénes son mis padres?", "Wer sind meine Eltern?",
+                "Qui sont mes parents ?", "我父母是谁？"],
+    "siblings": ["Do I have any siblings?", "¿Tengo hermanos?", "Habe ich Geschwister?",
+                 "Ai-je des frères et sœurs ?", "我有兄弟姐妹吗？"],
+    "children": ["What are my kids called?", "¿Cómo se llaman mis hijos?", "Habe ich Kinder?",
+                 "J'ai combien d'enfants ?", "我有几个孩子？"],
+    "pets": ["Do I have any pets?", "¿Tengo mascotas?", "Habe ich ein Haustier?",
+             "Ai-je un animal de compagnie ?", "我有宠物吗？"],
+    "partner": ["Who am I married to?", "¿Con quién estoy casada?", "Wer ist meine Frau?",
+                "Qui est mon mari ?", "我跟谁结婚了？"],
+    "best friend": ["Who is my best friend?", "¿Quién es mi mejor amiga?",
+                    "Wer ist meine beste Freundin?", "Qui est ma meilleure amie ?",
+                    "我最好的朋友是谁？"],
+}  # fmt: skip
+FAMILY = ["Who is in my family?", "¿Quién está en mi familia?", "Wer gehört zu meiner Familie?",
+          "Qui fait partie de ma famille ?", "我家里有谁？"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "texts"), KIN.items())
+def test_who_is_who_to_the_asker_has_a_key_in_all_five_languages(
+    key: str, texts: list[str]
+) -> None:
+    """There may be several of a sort, so all are asked for; and words must speak of such."""
+    for text in texts:
+        matter = matter_of(text)
+
+        assert matter is not None, text
+        assert (matter.keys[0], matter.is_own, matter.asks_for_all) == (key, True, True), text
+        assert not matter.may_be_told_by("I am 41 years old."), text
+
+
+@pytest.mark.parametrize("text", FAMILY)
+def test_a_family_are_all_of_it(text: str) -> None:
+    """And neither friends nor dogs."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert {"mother", "son", "husband", "sister", "cousin"} <= {*matter.keys}
+    assert {"friend", "dog", "boss"}.isdisjoint(matter.keys)
+
+
+def test_a_sister_in_law_is_no_sister() -> None:
+    """Though the word stands in it; and a family tells nothing of who is in it."""
+    matter = matter_of("Do I have a sister?")
+
+    assert matter is not None
+    assert matter.may_be_told_by("My sister lives in Porto.")
+    assert not matter.may_be_told_by("My sister-in-law Emma is here.")
+    assert not matter.may_be_told_by("My family is loud.")
+
+
+@pytest.mark.parametrize(
+    ("text", "favourite", "another", "beside"),
+    [
+        ("What is my favourite color?", "Favourite colour: green.", "Favourite food: lasagna.",
+         "I love the colour of the sea."),
+        ("¿Cuál es mi color favorito?", "Preferencia (color): el verde.",
+         "Preferencia (comida): la paella.", "Odio el color gris."),
+        ("Was ist meine Lieblingsfarbe?", "Liebling (Farbe): Grün.", "Liebling (Essen): Pizza.",
+         "Die Farbe ist ab."),
+        ("Quelle est ma couleur préférée ?", "Préférence (couleur) : le vert.",
+         "Préférence (film) : Amélie.", "La couleur me plaît."),
+        ("我最喜欢的颜色是什么？", "最喜欢的颜色是绿色。", "最喜欢的电影是《活着》。",
+         "这个颜色不好看。"),
+    ],
+)  # fmt: skip
+def test_of_favourites_only_the_one_that_is_named_is_asked_for(
+    text: str, favourite: str, another: str, beside: str
+) -> None:
+    """A favourite food is no favourite colour."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    told = [
+        matter.key_of(believed("x", "preference", each, key="interests").memory)
+        for each in (favourite, another, beside)
+    ]
+    assert told == ["interests", None, None]
+
+
+def test_of_sisters_no_tie_tells_that_may_be_one_of_a_brother() -> None:
+    """Whoever asks for siblings is told of either."""
+    tie = believed("tie", "triple", "Ana and I are siblings.", key="sibling_of").memory
+    sister, siblings = matter_of("Do I have a sister?"), matter_of("Who are my siblings?")
+
+    assert sister is not None
+    assert siblings is not None
+    assert (sister.key_of(tie) is None, siblings.key_of(tie) is None) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Where does my mum live?", "¿Dónde vive mi madre?", "Wo wohnt meine Mutter?",
+     "Où habite ma mère ?", "我妈妈住在哪里？"],
+)  # fmt: skip
+def test_who_is_called_by_their_part_is_asked_about(text: str) -> None:
+    """By whatever name they are known."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert (matter.keys[0], matter.is_own, matter.of_kin) == ("location", False, ("mother",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What can't I eat?", "¿Qué no puedo comer?", "Was darf ich nicht essen?",
+     "Qu'est-ce que je ne peux pas manger ?", "我不能吃什么？"],
+)  # fmt: skip
+def test_what_one_cannot_eat_is_also_what_one_is_allergic_to(text: str) -> None:
+    """Both are told."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert {"dietary", "allergies"} <= {*matter.keys}
+    assert matter.asks_for_all
 
 
 @pytest.mark.parametrize(

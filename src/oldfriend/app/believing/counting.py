@@ -13,13 +13,13 @@ from oldfriend.background.likeness import matter_of
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Person
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
 from oldfriend.memory.log import count_messages, get_message
 from oldfriend.memory.receipts import Receipt, list_receipts
-from oldfriend.memory.segments import Segment, count_segments, list_segments, list_uncut
+from oldfriend.memory.segments import count_segments, list_segments, list_uncut
 from oldfriend.memory.sessions import count_sessions
+from oldfriend.memory.tallying import tally
 
 LOOKED_AT: Final = 100
 """So many of the last replies tell how useful recall is."""
@@ -51,7 +51,7 @@ async def stats_of(house: House, person: Person) -> Stats:
     """Count."""
     size = await house.db.size()
     async with house.db.reading() as tx:
-        segments = await list_segments(tx, person.id)
+        told = tally(await list_segments(tx, person.id))
         counts = await count_segments(tx, person.id)
         shown, used = await usefulness(tx, person.id)
         return Stats(
@@ -61,11 +61,8 @@ async def stats_of(house: House, person: Person) -> Stats:
             planned=await count_planned(tx, person.id),
             segments={str(how): n for how, n in counts.items()},
             believed=await count_believed(tx, person.id),
-            learned=sum(sum(learned_in(each).values()) for each in segments),
-            joined=sum(number(each.outcome.get("joined")) for each in segments),
-            refused=dict(sum((refused_in(each) for each in segments), Counter()).most_common()),
-            missed_peaks=sum(number(each.outcome.get("missed_peak")) for each in segments),
-            shown=shown, used=used, bytes=size,
+            learned=told.learned, joined=told.joined, refused=told.refused,
+            missed_peaks=told.missed_peaks, shown=shown, used=used, bytes=size,
             thinking=await status_of(tx, house, person.id),
         )  # fmt: skip
 
@@ -76,29 +73,6 @@ async def count_believed(tx: Transaction, person: PersonId) -> dict[str, int]:
     kinds["entity"] = len(await list_entities(tx, person))
     kinds["summary"] = len(await list_summaries(tx, person))
     return {kind: count for kind, count in kinds.most_common() if count}
-
-
-def learned_in(segment: Segment) -> Counter[str]:
-    """What was new in a segment, by kind."""
-    return counted_in(segment.outcome.get("learned"))
-
-
-def refused_in(segment: Segment) -> Counter[str]:
-    """What of a segment was not believed, by reason."""
-    rejected = counted_in(segment.outcome.get("rejected"))
-    return rejected + counted_in(segment.outcome.get("refused"))
-
-
-def counted_in(value: JsonValue) -> Counter[str]:
-    """Counts as they were kept."""
-    if not isinstance(value, dict):
-        return Counter()
-    return Counter({name: number(each) for name, each in value.items()})
-
-
-def number(value: JsonValue) -> int:
-    """A count as it was kept; 0 for none."""
-    return value if isinstance(value, int) else 0
 
 
 async def usefulness(tx: Transaction, person: PersonId) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """What is believed now or was on a day, and on which words does it rest? Reads only."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.app.house import House
@@ -21,6 +21,7 @@ from oldfriend.domain.memories import (
     Standing,
     Summary,
 )
+from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.domain.ties import Names
 from oldfriend.memory.beliefs import (
@@ -33,7 +34,9 @@ from oldfriend.memory.beliefs import (
 from oldfriend.memory.changes import believed_at, list_changes_of
 from oldfriend.memory.evidence import list_evidence, list_evidence_of
 from oldfriend.memory.meanings import load_meanings
+from oldfriend.memory.receipts import Uses, find_uses
 from oldfriend.memory.search import Graph
+from oldfriend.memory.segments import find_segment, list_messages_in
 from oldfriend.turn.recall import vector_of
 
 CLOSE = 0.35
@@ -51,6 +54,8 @@ class Belief:
     words: tuple[Evidence, ...] = ()
     ties: tuple[Known, ...] = ()  # of somebody with a name: to whom and what, nearer first
     base: int | None = None  # seq of its newest change then, where that was read
+    uses: Uses | None = None  # of a memory: for which replies it came to mind, where that was read
+    made_of: tuple[Message | Summary, ...] = ()  # of a summary, where that was read; oldest first
 
 
 async def list_beliefs(
@@ -83,11 +88,26 @@ async def find_belief(tx: Transaction, person: PersonId, name: str) -> Belief:
         return Belief(
             what=history[-1].after, words=tuple(words.get(ObjectId(object_id), ())),
             ties=await ties_of(tx, person, {EntityId(ObjectId(object_id))}),
-            base=history[-1].seq,
+            base=history[-1].seq, made_of=await parts_of(tx, person, history[-1].after),
         )  # fmt: skip
     memory = MemoryId(ObjectId(object_id))
     evidence = await list_evidence_of(tx, person, [memory])
-    return with_words(await get_known(tx, person, memory), evidence.get(memory, ()))
+    found = with_words(await get_known(tx, person, memory), evidence.get(memory, ()))
+    return replace(found, uses=await find_uses(tx, person, memory))
+
+
+async def parts_of(
+    tx: Transaction, person: PersonId, what: Believed
+) -> tuple[Message | Summary, ...]:
+    """Of what a summary was made: of others, or of what was said; nothing of all else."""
+    if not isinstance(what, Summary):
+        return ()
+    if what.sources:
+        others = await list_summaries(tx, person, active=False)
+        return tuple(each for each in others if each.id in what.sources)
+    segments = [await find_segment(tx, person, each) for each in what.segments]
+    said = [await list_messages_in(tx, each) for each in segments if each is not None]
+    return tuple(message for each in said for message in each)
 
 
 async def beliefs_at(tx: Transaction, person: PersonId, at: Micros) -> list[Belief]:

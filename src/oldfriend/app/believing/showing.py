@@ -1,6 +1,6 @@
 """How are beliefs and their histories shown, to people as text and to programs as JSON values?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from oldfriend.app.believing.history import History, Step
@@ -23,7 +23,9 @@ from oldfriend.domain.memories import (
     Standing,
     Summary,
 )
+from oldfriend.domain.messages import Message
 from oldfriend.memory.borrowing import lenders_of
+from oldfriend.memory.receipts import Uses
 from oldfriend.memory.rows import kind_of
 from oldfriend.memory.segments import Segment
 from oldfriend.memory.thoughts import is_question
@@ -31,7 +33,7 @@ from oldfriend.memory.thoughts import is_question
 DEED: Final[Mapping[ChangeOp, str]] = {
     "learned": "learned", "revised": "added to", "disputed": "became doubtful",
     "superseded": "overtaken by something newer", "merged": "merged into another",
-    "deprecated": "let go: not seen for long", "fulfilled": "came true", "expired": "ran out",
+    "deprecated": "let go: too weak to keep", "fulfilled": "came true", "expired": "ran out",
     "ended": "ended: nothing speaks for it any more", "reopened": "believed again",
     "corrected": "corrected", "confirmed": "confirmed", "rejected": "rejected", "pinned": "pinned",
     "unpinned": "unpinned", "separated": "kept apart",
@@ -100,16 +102,31 @@ def belief_as_text(belief: Belief, *, zone: str, now: Micros) -> str:
     what = belief.what
     lines = [line_of(what, zone=zone, now=now if what.ended_at is None else None)]
     lines += [f"    {line}" for line in details_of(what, belief.standing, zone)]
+    lines += [f"    {uses_as_text(belief.uses, zone)}"] if belief.uses is not None else []
     ties = [f"  • {one_line(each.memory.text)}" for each in belief.ties]
     lines += ["", "Tied:", *ties] if ties else []
     for stance, title in (("supports", "Because of:"), ("contradicts", "Against it:")):
         words = [each for each in belief.words if each.stance == stance]
         told = [f"  • {words_as_text(each)}" for each in words]
         lines += ["", title, *told] if words else []
+    lines += ["", "Made of:"] if belief.made_of else []
+    lines += [part_line(each, zone=zone) for each in belief.made_of]
     if not belief.words and not isinstance(what, Summary):
         lines += ["", "Nothing that was said speaks for it any more." if not is_by_person(what)
                   else "You said so yourself, here."]  # fmt: skip
     return "\n".join(lines)
+
+
+def uses_as_text(uses: Uses, zone: str) -> str:
+    """For how many replies it came to mind."""
+    replies = "1 reply" if uses.replies == 1 else f"{uses.replies:,} replies"
+    last = day(uses.last_at, zone)
+    return f"came to mind for {replies}, of which {uses.used:,} say it; last on {last}"
+
+
+def part_line(part: Message | Summary, *, zone: str) -> str:
+    """Something of which a summary was made, on one line."""
+    return f"  • {line_of(part, zone=zone)}" if isinstance(part, Summary) else message_line(part)
 
 
 def is_by_person(what: Believed) -> bool:
@@ -170,8 +187,27 @@ def belief_as_json(belief: Belief, *, zone: str) -> dict[str, JsonValue]:
     return {
         **believed_as_json(belief.what, zone=zone),
         **standing_as_json(belief.standing, zone),
+        **uses_as_json(belief.uses, zone),
+        **parts_as_json(belief.made_of, zone),
         "evidence": [words_as_json(each) for each in belief.words],
     }
+
+
+def uses_as_json(uses: Uses | None, zone: str) -> dict[str, JsonValue]:
+    """For which replies a memory came to mind, for a program; nothing where that was not read."""
+    if uses is None:
+        return {}
+    last_at = moment(uses.last_at, zone)
+    return {"came_to_mind": {"replies": uses.replies, "used": uses.used, "last_at": last_at}}
+
+
+def parts_as_json(parts: Sequence[Message | Summary], zone: str) -> dict[str, JsonValue]:
+    """Of what a summary was made, for a program; nothing where that was not read."""
+    made_of: list[JsonValue] = [
+        believed_as_json(each, zone=zone) if isinstance(each, Summary) else message_as_json(each)
+        for each in parts
+    ]
+    return {"made_of": made_of} if made_of else {}
 
 
 def believed_as_json(what: Believed, *, zone: str) -> dict[str, JsonValue]:

@@ -12,7 +12,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.ledger.spending import spent_behind
-from oldfriend.memory.segments import count_ended_since, list_segments
+from oldfriend.memory.segments import count_ended_since, list_waiting
 from oldfriend.queues.agenda import find_waiting
 from oldfriend.queues.lanes import is_any_held
 
@@ -38,7 +38,7 @@ async def find_progress(tx: Transaction, person: PersonId, *, now: Micros) -> Pr
     reflects = await is_any_held(
         tx, "agenda", [thinking_lane_of(name, person) for name in THINKING]
     )
-    waiting = await list_segments(tx, person, status=["waiting"])
+    waiting = await list_waiting(tx, person)
     jobs = await find_waiting(tx, READ, lanes=[lane_of(person), old_lane_of(person)])
     if not waiting or jobs is None:
         return None if not reflects else Progress(

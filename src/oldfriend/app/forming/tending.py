@@ -36,15 +36,15 @@ from oldfriend.memory.segments import (
     Cut,
     Segment,
     count_first_segments,
-    count_uncut_turns,
     find_segment,
-    list_segments,
     list_uncut,
+    list_waiting,
     reopen_segment,
     reopen_segments,
     set_status,
 )
 from oldfriend.memory.thoughts import let_questions_go
+from oldfriend.memory.thresholds import find_threshold, measure_uncut_turns
 from oldfriend.memory.ticks import let_transcripts_go, next_fading
 from oldfriend.queues.agenda import Job, list_due, put_job
 from oldfriend.queues.lanes import postpone
@@ -94,19 +94,20 @@ async def note_talk(
         await plan_tending(tx, person, now=now, due_at=now + SESSION_IDLE)
     elif planned[0] <= now:
         return  # it is being looked at, or will be at once
-    turns = await count_uncut_turns(tx, person, session)
-    if turns >= house.settings.memory.read_every_turns:
+    said = await measure_uncut_turns(tx, person, session)
+    most = said.threshold or house.settings.memory.read_every_turns
+    if said.turns >= most:
         await plan_tending(tx, person, now=now, due_at=now)
     elif planned and planned[0] <= now + A_BREATH:
         return
-    elif turns >= EARLY_TURNS[0] and turns >= await turns_for(tx, house, person):
+    elif said.turns >= EARLY_TURNS[0] and said.turns >= await turns_for(tx, person, most=most):
         await plan_tending(tx, person, now=now, due_at=now + A_BREATH)
 
 
-async def turns_for(tx: Transaction, house: House, person: PersonId) -> int:
+async def turns_for(tx: Transaction, person: PersonId, *, most: int) -> int:
     """After how many turns somebody is read at the latest: sooner while they are hardly known."""
     segments = await count_first_segments(tx, person, most=len(EARLY_TURNS))
-    return turns_until_read(segments, house.settings.memory.read_every_turns)
+    return turns_until_read(segments, most)
 
 
 async def is_uncut(tx: Transaction, person: PersonId, message: MessageId) -> bool:
@@ -150,10 +151,11 @@ async def tend(
         return []
     now = house.clock()
     async with house.db.writing() as tx:
-        turns = await turns_for(tx, house, person)
+        most = await find_threshold(tx, person) or house.settings.memory.read_every_turns
+        turns = await turns_for(tx, person, most=most)
         ripeness = Ripeness(now=now, turns=turns, because=because, imported=imported)
         segments = await cut_ripe(tx, person, ripeness)
-        for segment in await list_segments(tx, person, status=["waiting"]):
+        for segment in await list_waiting(tx, person):
             await plan_reading(tx, segment, now=now)
         growing = [ripe_at(uncut) for uncut in await list_uncut(tx, person)]
         planned = await list_due(tx, TEND, lane=lane_of(person))
@@ -279,10 +281,15 @@ async def tidy(house: House, person: PersonId, *, since: Micros = 0) -> None:
     embedder = house.embedder.model
     await merge(house.db, person, model=model, embedder=embedder, now=now, since=since)
     async with house.db.writing() as tx:
-        ends = [await next_expiry(tx, person), await next_fading(tx, person)]
-        due = [at for at in ends if at is not None]
-        if due:
-            await plan_tidying(tx, person, now=now, due_at=min(due), since=now)
+        await plan_next_tidying(tx, person, now=now)
+
+
+async def plan_next_tidying(tx: Transaction, person: PersonId, *, now: Micros) -> None:
+    """Have a person's memory tidied when the next thing in it is over, or to be let go."""
+    ends = [await next_expiry(tx, person), await next_fading(tx, person)]
+    due = [at for at in ends if at is not None]
+    if due:
+        await plan_tidying(tx, person, now=now, due_at=min(due), since=now)
 
 
 async def plan_folding(tx: Transaction, person: PersonId, *, now: Micros) -> None:

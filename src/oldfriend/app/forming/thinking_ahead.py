@@ -26,10 +26,10 @@ from oldfriend.domain.errors import BrokenOutput, ModelMisconfigured
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.ledger.calls import Asker, set_aside
 from oldfriend.llm.model import Model
+from oldfriend.memory.tallying import counted_in
 from oldfriend.memory.ticks import (
     TRANSCRIPTS_LAST,
     Thinking,
-    Tick,
     TickKind,
     list_ticks,
     thinking_since,
@@ -143,20 +143,13 @@ async def status_of(tx: Transaction, house: House, person: PersonId) -> Status:
     kinds: tuple[TickKind, ...] = ("reflection", "slow tick", "description")
     today = {each: await thinking_since(tx, person, each, midnight) for each in kinds}
     lately = await list_ticks(tx, person, since=now - TRANSCRIPTS_LAST)
+    refused = sum((counted_in(each.outcome.get("rejected")) for each in lately), Counter[str]())
     newest = next((each for each in lately if each.ran_at >= midnight), None)
     return Status(
         why_not=why_not(house), today=today,
         is_failing=newest is not None and newest.error is not None,
-        refused=dict(sum((refused_in(each) for each in lately), Counter()).most_common()),
+        refused=dict(refused.most_common()),
     )  # fmt: skip
-
-
-def refused_in(tick: Tick) -> Counter[str]:
-    """The ideas of one time that were not believed, by reason."""
-    counts = tick.outcome.get("rejected")
-    if not isinstance(counts, dict):
-        return Counter()
-    return Counter({why: n for why, n in counts.items() if isinstance(n, int)})
 
 
 def status_as_text(status: Status) -> str:

@@ -95,7 +95,8 @@ def proposal_of(
     block: BlockName, kept: Mapping[str, Finding], *, by: str, files: Sequence[str]
 ) -> Proposal:  # fmt: skip
     """What is proposed for a block, with the words that each line rests on."""
-    words = [f"“{' '.join(each.quote.split())}” ({each.source})" for each in kept.values()]
+    quotes = (f"“{' '.join(each.quote.split())}” ({each.source})" for each in kept.values())
+    words = dict.fromkeys(quotes)  # one may tell of several lines
     return Proposal(
         block=block, text="\n".join(kept), author=by,
         reason="\n".join([f"Drafted from {', '.join(files)}, because of:", *words]),

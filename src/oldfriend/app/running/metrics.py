@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
 from oldfriend.app.house import House
+from oldfriend.app.running.families import TODAY, counter, gauge
+from oldfriend.app.running.remembering import Remembering, count_remembering, of_remembering
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, start_of_day
 from oldfriend.ledger.spending import DOLLAR, Spent, spent_by
@@ -18,8 +20,6 @@ from oldfriend.memory.identities import count_identities
 from oldfriend.memory.receipts import count_receipts
 from oldfriend.queues.counting import Waiting, count_waiting
 from oldfriend.queues.places import count_closed, count_sent, count_turned_away
-
-TODAY = "since midnight"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,7 @@ class Numbers:
     calls: tuple[tuple[str, Spent], ...]  # of today, by how they ended
     sent: int  # pieces of replies, of today
     platforms: tuple["OnPlatform", ...]
+    remembering: Remembering
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ async def count_all(house: House) -> Numbers:
             calls=tuple(await spent_by(tx, "outcome", since=midnight)),
             sent=await count_sent(tx, since=midnight),
             platforms=tuple([await count_platform(tx, name) for name in sorted(house.platforms)]),
+            remembering=await count_remembering(tx, since=midnight),
         )
 
 
@@ -75,6 +77,7 @@ def as_prometheus(numbers: Numbers, *, up_s: float) -> bytes:
         *of_letters(numbers),
         *of_calls(numbers),
         *of_platforms(numbers),
+        *of_remembering(numbers.remembering),
         counter("turns", f"Turns that came to their reply {TODAY}", {(): numbers.turns}),
         gauge("uptime_seconds", "How long this process has been running", {(): up_s}),
     ]))  # fmt: skip
@@ -145,25 +148,6 @@ def age(waiting: Waiting, now: Micros) -> float:
     """For how many seconds the oldest letter has waited."""
     since = waiting.oldest_due_at
     return 0.0 if since is None else (now - since) / SECOND
-
-
-Values = dict[tuple[str, ...], float]
-
-
-def gauge(name: str, text: str, values: Values, *labels: str) -> GaugeMetricFamily:
-    """Something that goes up and down."""
-    family = GaugeMetricFamily(f"oldfriend_{name}", text, labels=labels)
-    for labelled, value in values.items():
-        family.add_metric(labelled, value)
-    return family
-
-
-def counter(name: str, text: str, values: Values, *labels: str) -> CounterMetricFamily:
-    """Something that only goes up, until it begins anew."""
-    family = CounterMetricFamily(f"oldfriend_{name}", text, labels=labels)
-    for labelled, value in values.items():
-        family.add_metric(labelled, value)
-    return family
 
 
 class Counted:

@@ -17,7 +17,7 @@ from oldfriend.background.deciding.happenings import (
 from oldfriend.background.deciding.joining import known_under
 from oldfriend.background.deciding.names import decide_name, decide_sameness
 from oldfriend.background.deciding.opinions import decide_opinion
-from oldfriend.background.deciding.outdating import as_lost, outdate, outdate_pets
+from oldfriend.background.deciding.outdating import as_lost, outdate, outdate_pets, tie_as_lost
 from oldfriend.background.deciding.ties import decide_tie, outdate_ties
 from oldfriend.background.extraction import Claim, Extraction
 
@@ -37,7 +37,7 @@ def decide_all(thinking: Deliberation, extraction: Extraction) -> None:
     for claim in extraction.claims:  # whoever tells of a death says once more whose pet it was
         outdate_pets(thinking, claim)
     for tied in extraction.ties:
-        decide_tie(thinking, tied)
+        decide_tie(thinking, tie_as_lost(thinking, tied, extraction.claims))
 
 
 def decide_claim(thinking: Deliberation, claim: Claim) -> None:

@@ -3,8 +3,10 @@
 When it is not clear, it is asked; what the person has said about it holds.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.background.deciding.attributes import folded
 from oldfriend.background.deciding.deliberation import Deliberation
@@ -12,6 +14,8 @@ from oldfriend.background.extraction import Named, Sameness
 from oldfriend.domain.ids import EntityId, ObjectId, new_id
 from oldfriend.domain.memories import Entity
 
+PARTS: Final = re.compile(r"[^\s,;，、()]+")
+"""Of a name: "Bali, Indonesia" has two."""
 LONG_ENOUGH = 5
 """Letters; in shorter names one other letter makes another name."""
 
@@ -100,7 +104,7 @@ def maybe_same(named: Named, entities: Iterable[Entity]) -> Iterator[Entity]:
 
 def is_near(one: str, other: str) -> bool:
     """Whether one name is the other in short, or has one letter of it otherwise."""
-    shorter, longer = sorted((one.split(), other.split()), key=len)
+    shorter, longer = sorted((PARTS.findall(one), PARTS.findall(other)), key=len)
     if len(shorter) < len(longer):
         return set(shorter) <= set(longer)
     return min(len(one), len(other)) >= LONG_ENOUGH and is_one_letter_off(one, other)

@@ -1,11 +1,12 @@
 """What else is over when a fact or preference changes? What said the same in a note, or began it.
 
 A note is in the person's words, and so is what overtakes it; it stays to be read as history. And
-who has lost a pet has it no more; of people it stays true who they were.
+who has lost a pet has it no more, nor does it live or like anything; of people it stays true who
+they were.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,8 +20,10 @@ from oldfriend.background.deciding.attributes import (
 )
 from oldfriend.background.deciding.deliberation import Deliberation
 from oldfriend.background.deciding.joining import nearest
-from oldfriend.background.extraction import Claim
-from oldfriend.domain.memories import Entity, Known, Relation
+from oldfriend.background.extraction import Claim, Tied
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import Entity, Known, Relation, Tie
+from oldfriend.domain.ties import FOR_GOOD
 from oldfriend.memory.overtaking import has_one_value
 
 LOST: Final[Mapping[str, re.Pattern[str]]] = {
@@ -35,6 +38,8 @@ LOST: Final[Mapping[str, re.Pattern[str]]] = {
 """How it is said that an animal has died."""
 RELATION: Final = ":relation"
 PETS: Final = frozenset({"pet", "pets"})
+OUTLIVING: Final[frozenset[Tie]] = FOR_GOOD | {"visited"}
+"""Ties that were so once and for all, whoever has died since."""
 
 
 def outdate(thinking: Deliberation, claim: Claim) -> None:
@@ -59,12 +64,29 @@ def as_lost(thinking: Deliberation, claim: Claim, told: Sequence[Claim]) -> Clai
     """What says that a pet is there, as it is known where the same talk tells of its death."""
     if claim.kind != "fact" or not claim.key.endswith(RELATION) or claim.holds_until is not None:
         return claim
-    name = folded(claim.key.removesuffix(RELATION))
+    until = lost_at(thinking, [claim.key.removesuffix(RELATION)], told)
+    return claim if until is None else replace(claim, holds_until=until)
+
+
+def tie_as_lost(thinking: Deliberation, tied: Tied, told: Sequence[Claim]) -> Tied:
+    """What ties a pet to somebody or something, the same way."""
+    claim = tied.claim
+    if tied.tie in OUTLIVING or claim.holds_until is not None:
+        return tied
+    until = lost_at(thinking, [tied.first, tied.second], told)
+    return tied if until is None else replace(tied, claim=replace(claim, holds_until=until))
+
+
+def lost_at(
+    thinking: Deliberation, names: Iterable[str], told: Sequence[Claim]
+) -> Micros | None:  # fmt: skip
+    """When a pet has died that has one of these names or ids, where that is told."""
+    wanted = {folded(name) for name in names}
     for each in told:
         pet = lost_pet(thinking, each)
-        if pet is not None and name in names_of(pet):
-            return replace(claim, holds_until=each.happened_at)
-    return claim
+        if pet is not None and not wanted.isdisjoint({folded(pet.id), *names_of(pet)}):
+            return each.happened_at or thinking.heard_at(each)
+    return None
 
 
 def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
@@ -74,7 +96,8 @@ def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
     if pet is None or event is None:
         return
     heard_at = thinking.heard_at(claim)
-    over = [each for each in of_pet(thinking, pet) if last_word(each) <= heard_at]
+    about_it = (*of_pet(thinking, pet), *tied_to(thinking, pet))
+    over = [each for each in about_it if last_word(each) <= heard_at]
     links = (Relation(kind="supersedes", other=each.memory.id) for each in over)
     relations = tuple(dict.fromkeys((*event.memory.relations, *links)))
     thinking.change(event, replace(event.memory, relations=relations), "revised")
@@ -107,6 +130,14 @@ def of_pet(thinking: Deliberation, pet: Entity) -> Iterator[Known]:
     for known in thinking.live("fact"):
         sort = folded(known.memory.value).split()[-1:]
         if known.memory.key in PETS and sort and tells(own, sort[0]) and not tells(others, sort[0]):
+            yield known
+
+
+def tied_to(thinking: Deliberation, pet: Entity) -> Iterator[Known]:
+    """The ties of a pet that end with it."""
+    for known in thinking.live("triple"):
+        edge = thinking.names.edge_of(known.memory)
+        if edge is not None and pet.id in edge.ends and edge.tie not in OUTLIVING:
             yield known
 
 

@@ -6,7 +6,7 @@ Knows nothing of messages.
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -14,6 +14,8 @@ from typing import Any, Literal, cast
 
 from oldfriend.background.characters import SIMPLIFIED, both_scripts
 from oldfriend.domain.memories import EntityKind, MemoryKind, PatternKind, RelationalTag, Tie
+from oldfriend.domain.ties import PETS
+from oldfriend.memory.search.parts import parts_in
 
 When = Literal["", "past", "dated", "due", "open"]
 Rewording = tuple[tuple[re.Pattern[str], str], ...]
@@ -45,6 +47,7 @@ class Rule:
     #             "open": with one or without
     is_change: bool  # holds from the time it speaks of, not from ever
     is_vow: bool  # an explicit promise: binds the companion too
+    is_several: bool  # its value may list several things, each of which is told by itself
 
     @property
     def is_coming(self) -> bool:
@@ -57,7 +60,6 @@ class Part:
     """A part that somebody plays in a life: the sister, the dog."""
 
     relation: str  # in English, whatever the language
-    phrase: str  # "a sister", in the book's language
     kind: EntityKind
 
 
@@ -84,6 +86,14 @@ class Caution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parting:
+    """How it is told that somebody has parted from a partner."""
+
+    former: str  # what they call them since
+    values: frozenset[str]  # of a rule, by which they have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleBook:
     """The rules of one language."""
 
@@ -91,8 +101,10 @@ class RuleBook:
     start: re.Pattern[str]  # after what a new statement begins within a sentence
     lead: re.Pattern[str]  # words before a statement that do not change it
     aside: re.Pattern[str]  # words anywhere in it that do not belong to what it tells
+    spelled_out: Rewording  # with whom it is about put in: "… is called Ana and lives in Porto"
     caution: Caution
     third: Rewording  # "my" and the like, said by somebody else
+    apart: re.Pattern[str]  # what stands between several things that are told at once
     polish: Rewording  # what to mend in a finished text
     over: Rewording  # of "I no longer live there" makes "I live there"
     over_text: Rewording  # of "Lives there." makes "No longer lives there."
@@ -107,6 +119,8 @@ class RuleBook:
     rules: tuple[Rule, ...]
     parts: Mapping[str, Part]  # by the word for it
     part_text: str
+    parting: Parting
+    moved: re.Pattern[str]  # that something is at another time than it was to be
     naming: tuple[re.Pattern[str], ...]
     related: tuple[re.Pattern[str], ...]  # the first is the {part} of the second, by their names
     pairs: tuple[tuple[re.Pattern[str], Tie], ...]  # two who are the same to each other
@@ -133,18 +147,18 @@ def rule_book(language: str) -> RuleBook:
     """The rule book of one of the spoken languages."""
     file = resources.files("oldfriend.background.rules") / "books" / f"{language}.toml"
     book = tomllib.loads(file.read_text("utf-8"))
-    parts = {word: _part(told) for word, told in book["parts"].items()}
-    words = sorted(parts, key=len, reverse=True)
-    pieces = {**cast(dict[str, str], book["pieces"]), "part": f"(?P<part>{'|'.join(words)})"}
-    reading = book["reading"]
-    times = book["times"]
+    parts = {word: _part(relation) for word, relation in parts_in(language).items()}
+    pieces = {**cast(dict[str, str], book["pieces"]), "part": _any_of(parts)}
+    reading, times = book["reading"], book["times"]
     return RuleBook(
         language=language,
         start=_compiled(reading["start"], pieces),
         lead=_compiled(reading["lead"], pieces),
         aside=_compiled(reading["aside"], pieces),
+        spelled_out=_rewording(reading["spelled_out"], pieces),
         caution=_caution(reading, pieces),
         third=_rewording(reading["third"], pieces),
+        apart=_compiled(reading["apart"], pieces),
         polish=_rewording(reading["polish"], pieces),
         over=_rewording(reading["over"], pieces),
         over_text=_rewording(reading["over_text"], pieces),
@@ -159,6 +173,8 @@ def rule_book(language: str) -> RuleBook:
         rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
         parts=parts,
         part_text=reading["part_text"],
+        parting=Parting(former=reading["former"], values=frozenset(reading["parted"])),
+        moved=_compiled(reading["moved"], pieces),
         naming=_all_compiled(reading["naming"], pieces),
         related=_all_compiled(reading["related"], pieces),
         pairs=tuple((_compiled(words, pieces), cast(Tie, tie)) for words, tie in reading["pairs"]),
@@ -175,6 +191,11 @@ def rule_book(language: str) -> RuleBook:
         month_text=times["month"],
         feeling=_compiled(reading["feeling"], pieces),
     )
+
+
+def _any_of(parts: Iterable[str]) -> str:
+    words = sorted(parts, key=len, reverse=True)
+    return f"(?P<part>{'|'.join(words)})"
 
 
 def _rewording(pairs: Sequence[Sequence[str]], pieces: Mapping[str, str]) -> Rewording:
@@ -209,12 +230,12 @@ def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Rule:
         when=entry.get("when", ""),
         is_change=entry.get("change", False),
         is_vow=entry.get("vow", False),
+        is_several=entry.get("several", False),
     )
 
 
-def _part(told: Sequence[str]) -> Part:
-    relation, phrase, kind = (*told, "person")[:3]
-    return Part(relation=relation, phrase=phrase, kind=cast(EntityKind, kind))
+def _part(relation: str) -> Part:
+    return Part(relation=relation, kind="pet" if relation in PETS else "person")
 
 
 def _time(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> RelativeTime:

@@ -4,13 +4,16 @@ So every statement that a book knows has its end, too: "I no longer live in Port
 "I live in Porto".
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import Rewording, RuleBook, rule_book
 from oldfriend.background.rules.matching import claims_in
 from oldfriend.background.rules.sentences import Sentence, starts_in
+from oldfriend.domain.memories import Known
+from oldfriend.memory.overtaking import has_one_value
+from oldfriend.memory.search.words import words_in
 from oldfriend.prompts.phrasebook import SPOKEN
 
 
@@ -32,6 +35,37 @@ def endings_in(
             was = replace(claim, holds_until=sentence.message.at)
             yield was
             yield is_over(was, book)
+
+
+def as_known(claims: Iterable[Claim], known: Sequence[Known]) -> Iterator[Claim]:
+    """The claims; what ends in fewer words than it is known by is what is known.
+
+    "I'm not a teacher any more" ends "a primary school teacher", where only one can be.
+    """
+    for claim in claims:
+        was = claim.ends or claim
+        fuller = [each for each in known if is_said_by(was, each)]
+        if was.holds_until is None or len(fuller) != 1:
+            yield claim
+        elif claim.ends is not None:
+            yield replace(claim, ends=as_believed(was, fuller[0]))
+        else:
+            yield as_believed(was, fuller[0])
+
+
+def is_said_by(was: Claim, known: Known) -> bool:
+    """Whether what was so is what is known, in some of its words."""
+    memory = known.memory
+    is_same = (memory.kind, memory.key, memory.subject) == (was.kind, was.key, was.subject)
+    if not (is_same and memory.is_live and has_one_value(was.kind, was.key)):
+        return False
+    fewer, more = {*words_in(was.value)}, {*words_in(memory.value)}
+    return fewer < more and words_in(was.value)[-1:] == words_in(memory.value)[-1:]
+
+
+def as_believed(was: Claim, known: Known) -> Claim:
+    """What was so, as it is believed."""
+    return replace(was, text=known.memory.text, value=known.memory.value)
 
 
 def told_over(was: Claim, language: str) -> Claim | None:

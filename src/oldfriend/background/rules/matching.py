@@ -32,10 +32,10 @@ def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Ite
     for place in sentence.starts:
         told = set(dated)
         for rule, sort in rules:
-            if sort not in told and (claim := _claim_at(place, rule, sentence, book, known)):
+            if sort not in told and (claims := _claims_at(place, rule, sentence, book, known)):
                 told.add(sort)
                 dated |= {sort} if rule.when == "dated" else set()
-                yield claim
+                yield from claims
 
 
 @cache
@@ -51,31 +51,48 @@ def _binding(language: str, *, is_companion: bool) -> tuple[tuple[Rule, str], ..
     )
 
 
-def _claim_at(
+def _claims_at(
     place: int, rule: Rule, sentence: Sentence, book: RuleBook, known: Collection[str]
-) -> Claim | None:
+) -> tuple[Claim, ...]:
     is_person = sentence.message.role == "person"
     speaker = "" if is_person else sentence.message.speaker
     for said in rule.said:
         found = said.match(sentence.plain, place)
-        if found and (claim := _claim(found, rule, sentence, book, speaker)):
-            return claim
+        if found and (claims := _claims(found, rule, sentence, book, speaker)):
+            return claims
     for told in rule.told if is_person else ():
         found = told.match(sentence.plain, place)
         if found and found["who"] in known:
-            return _claim(found, rule, sentence, book, found["who"])
-    return None
+            return _claims(found, rule, sentence, book, found["who"])
+    return ()
+
+
+def _claims(
+    found: re.Match[str], rule: Rule, sentence: Sentence, book: RuleBook, who: str
+) -> tuple[Claim, ...]:
+    groups = third_person(found, rule, book)
+    if groups is None:
+        return ()
+    each_alone = told_apart(groups, book) if rule.is_several else [groups]
+    told = (_claim(found, one, rule, sentence, book, who) for one in each_alone)
+    return tuple(claim for claim in told if claim is not None)
+
+
+def told_apart(groups: Mapping[str, str], book: RuleBook) -> list[Mapping[str, str]]:
+    """Each of the things that a value lists; "bee and wasp stings" are none without the rest."""
+    things = (each.strip() for each in book.apart.split(groups["value"]))
+    return [{**groups, "value": each} for each in things if each]
 
 
 def _claim(
-    found: re.Match[str], rule: Rule, sentence: Sentence, book: RuleBook, who: str
-) -> Claim | None:
-    groups = third_person(found, rule, book)
+    found: re.Match[str], groups: Mapping[str, str], rule: Rule, sentence: Sentence, book: RuleBook,
+    who: str,
+) -> Claim | None:  # fmt: skip
     message = sentence.message
     is_person = message.role == "person"
     rest = sentence.plain[found.start() :]
     due = due_in(rest, message, book) if rule.is_coming else None
-    if groups is None or (rule.when == "due" and due is None):
+    if rule.when == "due" and due is None:
         return None
     is_dated = rule.when in {"past", "dated"} or rule.is_change
     within = found[0] if rule.when == "dated" else rest

@@ -76,11 +76,10 @@ def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
 
 
 def without_times(words: str, book: RuleBook) -> str:
-    """The words without those that name a time."""
-    for said in (book.named_day, book.clock, *(known.said for known in book.times)):
+    """The words without those that name a time; a weekday first, for "下周" begins "下周六"."""
+    counted = (known.said for known in book.times)
+    for said in (*book.weekdays, book.named_day, book.clock, *counted):
         words = said.sub(" ", words)
-    for weekday in book.weekdays:
-        words = weekday.sub(" ", words)
     return " ".join(words.split()).strip(" ,，、")
 
 

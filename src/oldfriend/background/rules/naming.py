@@ -24,6 +24,16 @@ def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[Named, Claim 
             yield named, _relation(named, found["part"], book) if is_theirs else None
 
 
+def speakers_in(sentences: Iterable[tuple[Sentence, RuleBook]]) -> Iterator[Named]:
+    """Everybody else who speaks in some talk, by the name beside their words; each once."""
+    heard: set[str] = set()
+    for sentence, book in sentences:
+        message, name = sentence.message, sentence.message.speaker.strip()
+        if message.role == "other" and name not in heard and is_name(name, book):
+            heard.add(name)
+            yield Named(name=name, kind="person", quotes=(quote_of(sentence),))
+
+
 def nicknamed_in(sentence: Sentence, book: RuleBook, last: Named | None) -> Named | None:
     """Another name that a sentence gives to somebody: to whom it says, or who was named last."""
     for nickname in book.nickname:
@@ -87,7 +97,7 @@ def _relation(named: Named, word: str, book: RuleBook) -> Claim:
     part = book.part_called(word)
     return Claim(
         kind="fact",
-        text=book.part_text.format(phrase=part.phrase, name=named.name),
+        text=book.part_text.format(part=word[:1].upper() + word[1:], name=named.name),
         quotes=named.quotes,
         confidence=_CONFIDENCE,
         subject="other",

@@ -35,7 +35,7 @@ class Sentence:
 
     message: Message
     words: str  # exactly as they stand in the message
-    plain: str  # the same with quoted words hidden, and without asides
+    plain: str  # the same with quoted words hidden, without asides, and spelled out
     starts: tuple[int, ...]  # in plain; none in a question
 
     @property
@@ -58,7 +58,7 @@ def sentences_in(text: str, book: RuleBook) -> Iterator[tuple[str, str]]:
     plain = _QUOTED.sub(lambda quoted: _HIDDEN * len(quoted[0]), text)
     for begin, end in _sentence_bounds(plain):
         if not book.caution.doubt.search(plain[begin:end]):
-            yield text[begin:end], without_asides(plain[begin:end], book)
+            yield text[begin:end], spelled_out(without_asides(plain[begin:end], book), book)
 
 
 def spoken_text(message: Message) -> str:
@@ -73,6 +73,13 @@ def spoken_text(message: Message) -> str:
 def without_asides(sentence: str, book: RuleBook) -> str:
     """A sentence without "by the way" and its like, wherever they stand."""
     return book.aside.sub(_gap, sentence).strip() if book.aside.search(sentence) else sentence
+
+
+def spelled_out(sentence: str, book: RuleBook) -> str:
+    """A sentence with whom it is about put in where it leaves them out, or calls them "she"."""
+    for words, put in book.spelled_out:
+        sentence = words.sub(put, sentence)
+    return sentence
 
 
 def _gap(aside: re.Match[str]) -> str:

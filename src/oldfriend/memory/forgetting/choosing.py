@@ -16,6 +16,8 @@ from oldfriend.domain.memories import Entity, Memory
 from oldfriend.memory.batches import get_batch
 from oldfriend.memory.beliefs import MOST_CANDIDATES, list_entities, list_memories
 from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.forgetting.holding import load_holding
+from oldfriend.memory.forgetting.leftovers import learned_between, leftovers_in
 
 _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 
@@ -121,8 +123,15 @@ async def said_between(
 
 
 async def brought_by(tx: Transaction, person: PersonId, number: int) -> Chosen:
-    """What an import brought: messages in all versions, and its versions of others."""
+    """What an import brought: messages in all versions, and its versions of others.
+
+    Of one that was undone, what is left of it.
+    """
     batch = await get_batch(tx, person, number)
+    if batch.status == "undone" and batch.ended_at is not None:
+        holding = await load_holding(tx, person)
+        left = learned_between(holding, leftovers_in(holding), batch.started_at, batch.ended_at)
+        return Chosen(objects=left, batches=frozenset({batch.id}))
     rows = await tx.rows(
         """SELECT seq FROM message WHERE person = :person AND (batch = :batch OR id IN
              (SELECT id FROM message WHERE person = :person AND batch = :batch AND version = 1))""",

@@ -16,7 +16,9 @@ from oldfriend.domain.memories import Change, Entity, Memory, Summary
 from oldfriend.memory.forgetting.choosing import Chosen, mentions
 from oldfriend.memory.forgetting.echoes import Echoes, listen, replies_that_repeat
 from oldfriend.memory.forgetting.holding import Holding, Said, load_holding, text_of
+from oldfriend.memory.forgetting.leftovers import going_along, on_nothing
 from oldfriend.memory.forgetting.resting import (
+    Beliefs,
     Rests,
     also_read_from,
     freed_by,
@@ -34,9 +36,6 @@ from oldfriend.memory.forgetting.resting import (
 )
 from oldfriend.memory.forgetting.spans import spans_in
 from oldfriend.memory.forgetting.tombstones import quoted_words
-
-Beliefs = Mapping[ObjectId, Change]
-"""Each with the last decision about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +119,14 @@ def foreseen_with(
     named = {each: newest[each] for each in chosen.objects} | ({} if orphan else lost)
     segments = touched_segments(holding, wordless)
     taken = named | summaries_among(newest, segments, named)
-    staying = staying_texts(holding, newest, taken, rests, orphan=orphan)
+    left = {each: change for each, change in on_nothing(holding).items() if each not in taken}
+    staying = staying_texts(holding, newest, {**taken, **left}, rests, orphan=orphan)
     staying += holding.souls if chosen.is_everything else (*holding.blocks, *holding.souls)
     echoes = with_beliefs(listen(wordless, speaking, stays=staying), named, kept, staying)
     anew = taken_from(newest, taken, frozenset() if orphan else echoes.spans, chosen.names)
     anew |= {} if orphan else made_of(newest, {*taken, *anew})
+    taken |= going_along(left, taken | anew)
+    anew = {each: change for each, change in anew.items() if each not in left}
     going = taken | anew | summaries_among(newest, segments, {*taken, *anew})
     words = read_from(holding, chosen.objects, speaking)
     gone = frozenset({each.id for each in messages} - {each.id for each in kept} | going.keys())
@@ -143,9 +145,7 @@ def foreseen_with(
         outdated=frozenset(outdated(holding, newest, going, echoes.spans, chosen.names)),
         reread=speaking_for(holding, anew) - gone,
         replies=tuple(replies_that_repeat(messages, kept, holding.answers, echoes, gone)),
-        answers=sum(
-            bool({each.asked, each.replied} & gone or each.used & gone) for each in holding.answers
-        ),
+        answers=answers_that_stood_on(holding, gone),
         near=tuple(dict.fromkeys((*words, *echoes.near))),
         read_from=frozenset(each.id for each in words),
         beside=also_read_from(holding, newest, going, words),
@@ -166,6 +166,12 @@ def parted(
     for each in messages:
         sides[each.seq in going].append(each)
     return tuple(sides[True]), sides[False]
+
+
+def answers_that_stood_on(holding: Holding, gone: frozenset[str]) -> int:
+    """How many replies stood on what goes, or were about it."""
+    about = ({each.asked, each.replied, *each.used} for each in holding.answers)
+    return sum(not gone.isdisjoint(each) for each in about)
 
 
 def staying_texts(

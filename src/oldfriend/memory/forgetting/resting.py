@@ -16,6 +16,9 @@ from oldfriend.memory.descriptions import DESCRIBES
 from oldfriend.memory.forgetting.holding import Holding, Said, Version
 from oldfriend.memory.overtaking import OVERTAKEN, before, has_one_value, in_its_place
 
+Beliefs = Mapping[ObjectId, Change]
+"""Each with the last decision about it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rests:
@@ -168,8 +171,12 @@ def named_by(changes: Iterable[Change]) -> frozenset[ObjectId]:
 
 
 def is_by_hand(change: Change) -> bool:
-    """Whether the person wrote or corrected it, so that it stands on that."""
-    return not isinstance(change.after, Summary) and change.after.is_by_person
+    """Whether the person wrote or corrected it, so that it stands on that.
+
+    What they have rejected stands on nothing: with its words it goes, and is not read from them.
+    """
+    after = change.after
+    return not isinstance(after, Summary) and after.is_by_person and change.op != "rejected"
 
 
 def touched_segments(holding: Holding, going: Collection[Said]) -> frozenset[str]:

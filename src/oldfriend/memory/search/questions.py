@@ -7,15 +7,22 @@ for is a key, which has no language. Knows nothing of what is believed.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
-from oldfriend.domain.memories import Memory
-from oldfriend.domain.ties import TIE_OF_KEY
+from oldfriend.domain.memories import Memory, Tie
+from oldfriend.domain.ties import TIE_OF_KEY, TIE_OF_PART
+from oldfriend.memory.search.parts import KIN, keys_of, parts_in
+from oldfriend.memory.search.words import is_unspaced
 
+_LIKES: Final = ("interests",)
+_SEVERAL: Final = frozenset({"pets", "children"})  # keys of which one may be what is asked for
+_KIN: Final = "who"
+_LIKED_MOST: Final = "favourite"
+"""Sections of the books that ask who is who to the asker, and what they like most."""
 PROMISE: Final = "promise"
 """As a key: what somebody has promised."""
 
@@ -28,6 +35,13 @@ _SENTENCE = re.compile(r"[^.!?。\n…]+")
 _BESIDE = re.compile(r"[\s,;:\"“”«»¿¡()]+")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
 _PIECE = re.compile(r"\{([a-z_]+)\}")
+RELATION: Final = "relation"
+_OTHER_END: Final[Mapping[Tie, Tie]] = {"parent_of": "child_of", "child_of": "parent_of"}
+"""How the person stands to somebody, by how these stand to the person."""
+_FAVOURITE: Final = re.compile(
+    r"favou?rit|favori|lieblings?\b|liebling|prefer(?:e|id|encia)|最(?:喜欢|喜歡|爱|愛)"
+)
+"""How it is said that something is liked most, folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +51,10 @@ class Matter:
     keys: tuple[str, ...]  # the likeliest first
     is_own: bool
     is_past: bool  # asked of how it was once
+    asks_for_all: bool = False  # the values of all keys answer: there may be a sister and a brother
+    of_kin: tuple[str, ...] = ()  # what they are to the asker whom it asks about: "my mother"
+    words: frozenset[str] = frozenset()  # one of them stands in what tells it; none: any may
+    is_favourite: bool = False  # it asks what of these is liked most
 
     @property
     def is_promise(self) -> bool:
@@ -46,13 +64,37 @@ class Matter:
     def key_of(self, memory: Memory) -> str | None:
         """Which of its keys a belief has a value for; None: it is no answer."""
         owner, _, bare = memory.key.rpartition(":")
+        if self.is_own and owner and bare == RELATION:
+            return memory.value if memory.value in self.keys else None
         if (memory.subject == "person" and not owner) != self.is_own:
             return None
         if memory.kind == "commitment":
             return PROMISE if self.is_promise else None
         if memory.kind == "triple":
-            return next((key for key in self.keys if TIE_OF_KEY.get(key) == memory.key), None)
-        return bare if memory.kind in {"fact", "preference"} and bare in self.keys else None
+            return next((key for key in self.keys if self._is_tied_by(memory.key, key)), None)
+        is_value = memory.kind in {"fact", "preference"} and bare in self.keys
+        may_be_another = self.is_favourite or (bare in _SEVERAL and bare != self.keys[0])
+        return bare if is_value and (not may_be_another or self._is_meant(memory)) else None
+
+    def may_be_told_by(self, text: str) -> bool:
+        """Whether exact words may answer: where a word must stand in them, if it does."""
+        folded = _folded(text)
+        is_meant = not self.is_favourite or _FAVOURITE.search(folded) is not None
+        return is_meant and (not self.words or _holds_any(self.words, folded))
+
+    def _is_tied_by(self, tie: str, key: str) -> bool:
+        """Whether a tie of the person's tells that: of sisters none that may be of a brother."""
+        if TIE_OF_KEY.get(key) == tie:
+            return True
+        if not self.is_own or key not in TIE_OF_PART:
+            return False
+        of_part = TIE_OF_PART[key]
+        same = {part for part, each in TIE_OF_PART.items() if each == of_part}
+        return _OTHER_END.get(of_part, of_part) == tie and same <= {*self.keys}
+
+    def _is_meant(self, memory: Memory) -> bool:
+        named = memory.key.replace("_", " ") if self.is_favourite else ""
+        return self.may_be_told_by(f"{memory.text} {memory.value} {named}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +103,10 @@ class Book:
 
     shapes: re.Pattern[str]  # one group for each shape
     keys: tuple[tuple[str, ...], ...]
+    of_all: frozenset[int]  # which of them ask for all their values
+    kin_words: Mapping[str, tuple[str, ...]]  # folded, each with the keys that it asks for
+    my_kin: re.Pattern[str]  # "my mother", who is asked about
+    alike: Mapping[str, str]  # words for what is liked, each with another that means the same
     by_a_time: re.Pattern[str]
     has_spaces: bool
 
@@ -69,15 +115,56 @@ def matter_of(question: str) -> Matter | None:
     """What a question asks for, by its shape; None for all that has no key."""
     for sentence in _sentences(question):
         for book in _books():
-            found = book.shapes.match(sentence if book.has_spaces else sentence.replace(" ", ""))
+            asked = sentence if book.has_spaces else sentence.replace(" ", "")
+            found = book.shapes.match(asked)
             if found is not None and found.lastgroup is not None:
-                whom, _, place = found.lastgroup.rpartition("_")
-                return Matter(
-                    keys=book.keys[int(place)],
-                    is_own=not whom.startswith("others"),
-                    is_past=whom.endswith("once"),
-                )
+                return _matter(found, found.lastgroup, book, asked)
     return None
+
+
+def _matter(found: re.Match[str], shape: str, book: Book, asked: str) -> Matter:
+    whom, _, place = shape.rpartition("_")
+    if whom == _LIKED_MOST:
+        return _favourite(found[f"what_{place}"], book)
+    is_own = not whom.startswith("others")
+    keys = book.kin_words[found[f"kin_{place}"]] if whom == _KIN else book.keys[int(place)]
+    theirs = None if whom == _KIN else book.my_kin.search(asked)
+    of_kin = book.kin_words[theirs["kin"]] if theirs else ()
+    return Matter(
+        keys=keys, is_own=is_own, is_past=whom.endswith("once"), of_kin=of_kin,
+        asks_for_all=keys[0] in KIN or (whom != _KIN and int(place) in book.of_all),
+        words=_words_for(keys if is_own else of_kin),
+    )  # fmt: skip
+
+
+def _favourite(what: str, book: Book) -> Matter:
+    words = frozenset({what, book.alike.get(what, what)})
+    named = (f"favorite_{each.replace(' ', '_')}" for each in sorted(words))
+    return Matter(
+        keys=(*_LIKES, *named), is_own=True, is_past=False, words=words, is_favourite=True
+    )  # fmt: skip
+
+
+@cache
+def _words_for(keys: tuple[str, ...]) -> frozenset[str]:
+    """The words, in any language, one of which stands where such are told of; none: any may."""
+    if not keys or keys[0] not in KIN:
+        return frozenset()
+    family = keys_of("family")  # whom it is said of may be anybody in it
+    return frozenset(
+        word
+        for book in _books()
+        for word, meant in book.kin_words.items()
+        if (meant[0] in keys or keys[0] in meant) and (meant != family or keys == family)
+    )
+
+
+def _holds_any(words: Iterable[str], folded: str) -> bool:
+    return any(
+        word in folded if is_unspaced(word)
+        else re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", folded)
+        for word in words
+    )  # fmt: skip
 
 
 def names_a_time_before(question: str) -> bool:
@@ -107,21 +194,46 @@ def _book(language: str) -> Book:
     file = files("oldfriend.memory.search").joinpath("questions", f"{language}.toml")
     book = tomllib.loads(file.read_text("utf-8"))
     pieces: dict[str, str] = book["pieces"]
-    shapes = [
+    of_keys = [
         f"(?P<{whom}_{place}>{'|'.join(question[whom])}){book['ago' if 'once' in whom else 'tail']}"
         for whom in _WHOM
         for place, question in enumerate(book["question"])
         if whom in question
     ]
-    whole = rf"{book['lead']}(?:{'|'.join(shapes)})\s*$"
-    while (filled := _PIECE.sub(lambda found: pieces[found[1]], whole)) != whole:
-        whole = filled
+    kin = _kin_words(language, book["kin_words"])
+    pieces["kin"] = f"(?P<kin>{'|'.join(sorted(map(re.escape, kin), key=len, reverse=True))})"
+    pieces["what"] = f"(?P<what>{pieces['liked']})"
+    of_people_and_likes = [
+        _filled(f"(?P<{asks}>{shape}){book['tail']}", pieces).replace(">", f"_{place}>")
+        for asks in (_KIN, _LIKED_MOST)
+        for place, shape in enumerate(book[asks])
+    ]
+    shapes = "|".join([*of_people_and_likes, *of_keys])
+    whole = _filled(rf"{book['lead']}(?:{shapes})\s*$", pieces)
     return Book(
         shapes=re.compile(_folded_pattern(whole)),
         keys=tuple(tuple(question["keys"]) for question in book["question"]),
+        of_all=frozenset(
+            place for place, question in enumerate(book["question"]) if question.get("all")
+        ),
+        kin_words=kin,
+        my_kin=re.compile(_folded_pattern(_filled(book["my_kin"], pieces))),
+        alike={**book["alike"], **{other: one for one, other in book["alike"].items()}},
         by_a_time=re.compile(_folded_pattern(book["by_a_time"])),
         has_spaces=language != "zh",
     )
+
+
+def _kin_words(language: str, others: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """What people call those in their life, one or several, each with the keys that it means."""
+    meant = {**parts_in(language), **others}
+    return {_folded(word): keys_of(part) for word, part in meant.items()}
+
+
+def _filled(source: str, pieces: Mapping[str, str]) -> str:
+    while (filled := _PIECE.sub(lambda found: pieces[found[1]], source)) != source:
+        source = filled
+    return source
 
 
 def _folded_pattern(source: str) -> str:

@@ -11,6 +11,8 @@ from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.memory.search.mentioning import sayings_of
 from oldfriend.memory.search.names import named_in
+from oldfriend.memory.search.parts import parts_in
+from oldfriend.memory.search.words import is_unspaced
 
 _OWN: Final = {
     "en": r"\b(?:i|me|my|mine|myself)\b",
@@ -39,11 +41,28 @@ _CAPITALIZED: Final = re.compile(r"(?<=[\w,] )[^\W\d_a-zà-ÿ][^\W\d_]+")
 _NAMES_ARE_CAPITALIZED: Final = frozenset({"en", "es", "fr"})  # and no other word
 
 
+_TOO: Final = {"en": r"\b(?:we|us|our)\b", "es": r"\b(?:me|nos|nuestr\w+)\b",
+               "fr": r"\b(?:on|nous|notre|nos)\b", "de": r"\b(?:wir|uns|unser\w*)\b"}  # fmt: skip
+"""Words by which they speak of themselves among others."""
+
+
+def tells_only_of_kin(text: str, language: str) -> bool:
+    """Whether somebody tells of those who belong to them, and nothing of themselves."""
+    if language not in _OWN:
+        return False
+    said, kin = text.lower(), parts_in(language)
+    own = "|".join(filter(None, (_OWN[language], _TOO.get(language))))
+    theirs = [found for found in re.finditer(_BELONGING[language], said) if found[1] in kin]
+    for found in reversed(theirs):
+        said = said[: found.start()] + said[found.end() :]
+    return bool(theirs) and re.search(own, said) is None
+
+
 class Whose:
     """Whom a question is about, and which beliefs cannot answer it for that reason."""
 
     __slots__ = (
-        "_addressed", "_belonging", "_descriptions", "_is_for_a_name", "_named", "_names",
+        "_addressed", "_belonging", "_descriptions", "_is_for_a_name", "_kin", "_named", "_names",
         "asked", "asks_of_somebody", "is_own",
     )  # fmt: skip
 
@@ -63,6 +82,7 @@ class Whose:
         self._is_for_a_name = _NAME.search(said) is not None and not _CALLS_ME.search(said)
         nouns = re.findall(_BELONGING[known], said)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
+        self._kin = [each for each in parts_in(known) if is_called(each, said, self._belonging)]
         told = entities if self._belonging else ()
         self._descriptions = {each.id: each.description for each in told}
         is_of_somebody = not (self.is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
@@ -81,6 +101,8 @@ class Whose:
             return True
         if self.asks_for_a_name and bare in _OWN_NAMES:
             return self._has_what_belongs(memory)
+        if self._kin and memory.key and memory.kind in {"fact", "preference"}:
+            return self._tells_of_kin(memory)  # where I live tells nothing of my father
         return not self.asks_of_somebody or self._mentions(sayings_of(memory), memory.entities)
 
     @property
@@ -101,11 +123,17 @@ class Whose:
 
     def may_be_to(self, memory: Memory) -> bool:
         """Whether a promise may have been made to whom the question names, if it names anybody."""
+        if self._kin and not self._named:
+            return self._tells_of_kin(memory)
         if not (self._named or self._addressed):
             return True
         text = memory.text.casefold()
         is_named = any(name in text for name in self._addressed)
         return is_named or self._mentions(text, memory.entities)
+
+    def _tells_of_kin(self, memory: Memory) -> bool:
+        text = memory.text.casefold()
+        return any(each in text for each in self._kin)
 
     def _names_who(self, memory: Memory) -> bool:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
@@ -123,6 +151,11 @@ class Whose:
         about = [self._descriptions.get(each, "") for each in memory.entities]
         text = " ".join([memory.text, memory.key.replace("_", " "), *about]).casefold()
         return any(noun in text for noun in self._belonging)
+
+
+def is_called(kin: str, said: str, belonging: Collection[str]) -> bool:
+    """Whether a question calls somebody so; without spaces a word is looked for anywhere."""
+    return kin in said if is_unspaced(kin) else kin in belonging
 
 
 def is_of_another(memory: Memory) -> bool:

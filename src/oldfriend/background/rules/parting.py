@@ -1,0 +1,69 @@
+"""From whom has somebody parted? Whoever was their husband or girlfriend is so no more.
+
+Who that is, the words say; or it is the only one there is.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.background.extraction import Claim
+from oldfriend.background.rules.books import RuleBook
+from oldfriend.background.rules.ending import is_over
+from oldfriend.background.rules.sentences import Sentence
+from oldfriend.domain.memories import Known
+from oldfriend.memory.search.parts import LOVES
+
+STATUS: Final = "relationship_status"
+RELATION: Final = ":relation"
+PARTNER: Final = "partner"
+FORMER: Final = "ex"
+
+
+def partings_in(
+    claims: Iterable[Claim], sentences: Iterable[tuple[Sentence, RuleBook]], known: Sequence[Known]
+) -> Iterator[Claim]:
+    """For each parting that is told, that somebody is the one of before."""
+    loved = [each for each in known if each.memory.is_live and is_loved(each)]
+    read = {sentence.message.id: (sentence, book) for sentence, book in sentences}
+    for claim in claims:
+        sentence, book = read[claim.quotes[0].message]
+        if (
+            claim.key != STATUS
+            or claim.subject != "person"
+            or claim.value not in book.parting.values
+        ):
+            continue
+        before = [each for each in loved if each.standing.last_seen < sentence.message.at]
+        named = [each for each in before if name_of(each) in claim.quotes[0].text]
+        left = named or before
+        if len(left) == 1:
+            yield former(left[0], claim, book)
+
+
+def is_loved(known: Known) -> bool:
+    """Whether it tells who is the person's husband, girlfriend or the like."""
+    memory = known.memory
+    return memory.key == PARTNER or (memory.key.endswith(RELATION) and memory.value in LOVES)
+
+
+def name_of(known: Known) -> str:
+    """Whom it tells of."""
+    memory = known.memory
+    return memory.value if memory.key == PARTNER else memory.key.removesuffix(RELATION)
+
+
+def former(known: Known, parted: Claim, book: RuleBook) -> Claim:
+    """That somebody is so no more, since then."""
+    memory, name = known.memory, name_of(known)
+    told = Claim(
+        kind="fact", text=memory.text, quotes=parted.quotes, confidence=parted.confidence,
+        subject=memory.subject, key=memory.key, value=memory.value, names=(name,),
+        holds_until=parted.holds_from,
+    )  # fmt: skip
+    if memory.key == PARTNER:
+        return is_over(told, book)
+    return replace(
+        told, text=book.part_text.format(part=book.parting.former, name=name), value=FORMER,
+        holds_from=parted.holds_from, holds_until=None,
+    )  # fmt: skip

@@ -1,0 +1,93 @@
+"""What of all that came to mind is an answer, for whoever only quotes? Beside the point is none.
+
+Says nothing itself.
+"""
+
+from oldfriend.memory.search import named_in
+from oldfriend.memory.search.past import tells_of_before
+from oldfriend.memory.search.questions import RELATION, Matter
+from oldfriend.memory.search.whose import tells_only_of_kin
+from oldfriend.memory.search.words import is_unspaced
+from oldfriend.turn.recall import Recalled, Recollection, Remembered
+
+MUCH_BETTER = 0.75
+"""Exact words are told instead of a belief that is so much less likely to answer."""
+BLURRED = frozenset({"es", "fr"})
+"""Spoken languages in which the embedder that ships finds everything alike."""
+TELLING = frozenset({"words", "date", "said_by", "mentions", "answers"})
+
+
+def in_place_of_words(recollection: Recollection) -> list[Remembered]:
+    """The beliefs that the person has written anew since they said the words that answer best."""
+    if not (recollection.is_good_enough and recollection.found):
+        return []
+    best = recollection.found[0].message.id
+    return [each for each in recollection.beliefs if best in each.overwritten]
+
+
+def may_answer(remembered: Remembered, matter: Matter | None) -> bool:
+    """Whether a belief may answer that is no value of what is asked for: not as one of another."""
+    memory = remembered.known.memory
+    return matter is None or not (memory.key or memory.kind in {"commitment", "expectation"})
+
+
+def tells_who(remembered: Remembered) -> bool:
+    """Whether a belief tells who somebody is, and the question says no more than their name."""
+    is_relation = remembered.known.memory.key.endswith(f":{RELATION}")
+    return is_relation and holds_only_names(remembered)
+
+
+def is_spoken_of(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether words speak of somebody whom the question names."""
+    return bool(named_in(recalled.message.text, recollection.named))
+
+
+def may_tell_of_then(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether words speak of before, where that is asked; or were said at the time asked about."""
+    if recollection.asks_before:
+        return tells_of_before(recalled.message.text)
+    return any(reason.cause == "date" for reason in recalled.hit.why)
+
+
+def is_better_said(recollection: Recollection) -> bool:
+    """Whether exact words answer so much better that any belief would be beside the point."""
+    if not (recollection.is_good_enough and recollection.found):
+        return False
+    if holds_only_names(recollection.beliefs[0]):
+        return recollection.answerable > recollection.believable * MUCH_BETTER
+    return recollection.answerable * MUCH_BETTER > recollection.believable
+
+
+def holds_only_names(remembered: Remembered) -> bool:
+    """Whether a belief about somebody holds no word of what was asked but who that is."""
+    words = {word for reason in remembered.why if reason.cause == "words" for word in reason.words}
+    about, _, _ = remembered.known.memory.key.lower().rpartition(":")
+    names = set(about.split())
+    return bool(about) and all(
+        word in names or (is_unspaced(word) and word in about) for word in words
+    )
+
+
+def is_telling(recalled: Recalled, language: str) -> bool:
+    """Whether a message may be quoted as an answer.
+
+    Where everything is close in meaning, closeness tells nothing: there it must hold a word of
+    the question, or be what the question asks for by name or date.
+    """
+    causes = {reason.cause for reason in recalled.hit.why}
+    return language not in BLURRED or bool(causes & TELLING)
+
+
+def is_of_whom_is_asked(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether words are of, or by, somebody of whom a fact is asked."""
+    matter, named, message = recollection.matter, recollection.named, recalled.message
+    if matter is not None and matter.is_own and not matter.words:
+        return not tells_only_of_kin(message.text, message.language or "")
+    if matter is None or matter.is_own or not named:
+        return True
+    return is_spoken_of(recalled, recollection) or bool(named_in(message.speaker, named))
+
+
+def is_beside(recalled: Recalled) -> bool:
+    """Whether only what stands around a message speaks for it; then it is quoted after that."""
+    return not any(reason.cause in {"words", "meaning"} for reason in recalled.hit.why)

@@ -1,0 +1,122 @@
+"""Asked who is who to somebody, or what they like most, the offline companion tells just that."""
+
+import pytest
+
+from oldfriend.app.accepting import Line
+from oldfriend.app.house import House
+from oldfriend.turn.outcome import Reply
+from tests.app.believing.life import tell
+from tests.app.conftest import Say
+from tests.clock import FrozenClock
+
+NOTHING = "I don't remember anything about that."
+LIFE = [
+    "My husband Tom works as a carpenter.", "My mother is called Greet.",
+    "My sister Ana lives in Porto.", "Our son Leo is seven.", "We have a dog called Bruno.",
+    "My favourite colour is green.", "I'm allergic to penicillin and strawberries.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "beside"),
+    [
+        ("Who am I married to?", ["Husband: Tom."], ["Greet", "Ana"]),
+        ("Who is in my family?", ["Tom", "Greet", "Ana", "Leo"], ["Bruno"]),
+        ("Who are my parents?", ["Mother: Greet."], ["Tom"]),
+        ("Do I have children?", ["Son: Leo."], ["Ana"]),
+        ("What's my dog's name?", ["Dog: Bruno."], ["Leo"]),
+        ("Do I have a dog?", ["Has a dog."], ["Leo"]),
+        ("What is my favourite color?", ["Favourite colour: green."], []),
+        ("Where does my sister live?", ["Ana lives in Porto."], []),
+        ("What can't I eat?", ["strawberries"], []),
+        ("¿Quién es mi marido?", ["Husband: Tom."], []),
+        ("Wie heißt meine Mutter?", ["Mother: Greet."], []),
+        ("Ai-je un chien ?", ["Dog: Bruno."], []),
+        ("我有孩子吗？", ["Son: Leo."], []),
+    ],
+)
+async def test_who_is_asked_for_is_told(
+    house: House, line: Line, say: Say, question: str, told: list[str], beside: list[str]
+) -> None:
+    """In whatever language, and nobody else."""
+    await tell(house, line, LIFE)
+    reply = (await say(question)).reply.text
+
+    assert [each for each in told if each not in reply] == []
+    assert [each for each in beside if each in reply] == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who is my boss?", "Do I have a brother?", "What is my favourite film?",
+     "Who is my best friend?", "What is my cat called?", "Who are my grandparents?"],
+)  # fmt: skip
+async def test_who_is_not_known_is_not_guessed(
+    house: House, line: Line, say: Say, question: str
+) -> None:
+    """Somebody else is no answer, and neither is another favourite."""
+    await tell(house, line, LIFE)
+
+    assert (await say(question)).reply.text == NOTHING
+
+
+async def test_one_of_two_allergies_ends(
+    house: House, line: Line, say: Say, clock: FrozenClock
+) -> None:
+    """What is said after that does not keep it from being understood; the other stays."""
+    await tell(house, line, LIFE)
+    clock.tick(minutes=60)
+    gone = "I'm not allergic to strawberries any more, the doctor says it was a mistake."
+    await tell(house, line, [gone])
+    left = (await say("What am I allergic to?")).reply.text
+    over = (await say("Am I allergic to strawberries?")).reply.text
+
+    assert left.startswith("As I know it: Is allergic to penicillin.")
+    assert "no longer" not in left
+    assert over.startswith("As I know it: Is no longer allergic to strawberries.")
+
+
+async def test_whom_one_has_parted_from_is_told_as_of_before(
+    house: House, line: Line, say: Say, clock: FrozenClock
+) -> None:
+    """With until when."""
+    await tell(house, line, ["My girlfriend Hannah plays the cello."])
+    clock.tick(minutes=60 * 24)
+    await tell(house, line, ["Hannah and I broke up."])
+    reply = (await say("Who is my girlfriend?")).reply.text
+
+    assert reply.startswith("As I know it:\n• Until 15 November 2023: Girlfriend: Hannah.")
+
+
+async def test_whom_one_was_married_to_is_told_as_of_before(
+    house: House, line: Line, say: Say, clock: FrozenClock
+) -> None:
+    """Though no word tells their name once more."""
+    await tell(house, line, ["I'm married to Hannah."])
+    before = (await say("Who am I married to?")).reply.text
+    clock.tick(minutes=60 * 24)
+    await tell(house, line, ["We got divorced."])
+
+    assert before.startswith("As I know it: Is married to Hannah.")
+    assert not (await say("Who am I married to?")).reply.text.startswith(before[:35])
+
+
+async def test_what_happened_to_somebody_is_not_who_they_are(
+    house: House, line: Line, say: Say
+) -> None:
+    """The words that speak of them are quoted."""
+    await tell(house, line, [*LIFE, "Leo fell off his bike and cried."])
+
+    assert "Leo fell off his bike" in (await say("What happened to Leo?")).reply.text
+
+
+async def test_whoever_wants_something_forgotten_is_told_every_way(say: Say) -> None:
+    """In the browser there is no command line, nor a menu in the terminal."""
+    reply = (await say("forget what I told you about my boss")).reply
+
+    assert is_every_way(reply)
+
+
+def is_every_way(reply: Reply) -> bool:
+    """Whether both the page and the command line are named."""
+    return "“Forget” in the browser's menu" in reply.text and "oldfriend forget" in reply.text
