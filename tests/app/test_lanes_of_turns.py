@@ -300,6 +300,25 @@ async def test_who_was_taken_for_dead_sends_nothing(house: House, line: Line) ->
     assert platform.sent == ["one"]
 
 
+async def test_who_was_overtaken_hears_what_the_other_has_answered(
+    house: House, line: Line
+) -> None:
+    """A process that had no time for its lease decided the same turn; it writes nothing."""
+    limits = replace(house.settings.limits, lease_s=0.05, heartbeat_s=10.0)
+    busy = replace(house, settings=replace(house.settings, limits=limits))
+    late = with_model(busy, ScriptedModel([Scripted(text="Too late.", delay_s=0.6)]))
+    quick = with_model(house, ScriptedModel(["It was me."]))
+    accepted = await accept(late, line, Said(text="hello there"), to_answer=True)
+    assert accepted is not None
+    async with asyncio.TaskGroup() as tasks:
+        asked = tasks.create_task(see_answered(late, accepted, say=None))
+        await asyncio.sleep(0.2)
+        await see_answered(quick, replace(accepted, claim=None), say=None)
+
+    assert (await asked).reply.text == "It was me."
+    assert await log_of(house, line) == [("person", "hello there"), ("companion", "It was me.")]
+
+
 async def outbox_of(house: House, name: str, *, lease_s: float) -> Claim:
     """Hold the outbox for so long, as one of several."""
     async with house.db.writing() as tx:

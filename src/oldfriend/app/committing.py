@@ -52,6 +52,7 @@ from oldfriend.queues.lanes import (
     check,
     fail,
     finish_checked,
+    refuse_taken_over,
     release,
     take_away,
 )
@@ -92,6 +93,7 @@ async def commit(
         chat = await get_chat(tx, said.person.id, said.message.chat)
         reply = await write_reply(tx, house, chat, task, said, outcome, now=now)
         await refuse_forgotten(tx, said, outcome, may_redo=may_redo)  # the person is locked now
+        await refuse_taken_over(tx, task.claim)  # by somebody who may have answered
         await write_receipt(tx, receipt_of(said, reply, outcome, now=now))
         if vectors is not None:
             seqs, model = [each.seq for each in said.messages], house.embedder.model
