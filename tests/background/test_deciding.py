@@ -64,11 +64,11 @@ class Life:
                 messages={m.id: m for m in map(message, range(4000))},
                 rejected=self.with_status("rejected"), merged=self.with_status("merged"),
             ),
-            known={
-                k.memory.id: k
-                for k in self.known.values()
-                if k.memory.ended_at is None or k.memory.status == "superseded"
-            },
+            believed=[
+                each
+                for each in self.known.values()
+                if each.memory.ended_at is None or each.memory.status == "superseded"
+            ],
             entities=dict(self.entities), bases={},
             same=lambda said, memory: said.text.lower() == memory.text.lower(), over=self.over,
         )  # fmt: skip

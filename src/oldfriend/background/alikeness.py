@@ -32,16 +32,21 @@ class Alikeness:
     """What says the same, by the texts of both."""
 
     meanings: Mapping[str, Vector]
-    same: set[tuple[str, str]] = field(default_factory=set)
+    same: dict[str, set[str]] = field(default_factory=dict)  # for each claim the others
     unclear: list[Unclear] = field(default_factory=list)
 
     def is_same(self, claim: Claim, memory: Memory) -> bool:
         """Whether a claim says what a memory says."""
-        return claim.text == memory.text or (claim.text, memory.text) in self.same
+        return claim.text == memory.text or memory.text in self.same.get(claim.text, ())
+
+    def join(self, claim: Told, other: Told) -> None:
+        """A claim says what something else says."""
+        self.same.setdefault(claim.text, set()).add(other.text)
 
     def settle(self, pair: Unclear) -> None:
         """Somebody was asked: they say the same."""
-        self.same |= {(pair.claim.text, pair.other.text), (pair.other.text, pair.claim.text)}
+        self.join(pair.claim, pair.other)
+        self.join(pair.other, pair.claim)
 
     def vectors_of(self, decisions: Iterable[Decision]) -> dict[MemoryId, Vector]:
         """The vectors of the memories that were decided about, as far as they are known."""
@@ -73,13 +78,13 @@ def weigh(
             continue
         match verdict(claim, other, known, language=language, names=names):
             case "same":
-                alike.same.add((claim.text, other.text))
+                alike.join(claim, other)
             case "unclear":
                 alike.unclear.append(Unclear(claim=claim, other=other))
             case "different":
                 pass
     for claim, other in rest_on_same_words(claims):
-        if claim.text != other.text and (claim.text, other.text) not in alike.same:
+        if claim.text != other.text and other.text not in alike.same.get(claim.text, ()):
             alike.unclear.append(Unclear(claim=claim, other=other))
     return alike
 

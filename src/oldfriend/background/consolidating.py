@@ -144,7 +144,7 @@ async def believe(means: Means, gathered: Gathered, extraction: Extraction) -> C
     if means.adjudicate is not None:
         await settle(alike, means.adjudicate)
     thinking = Deliberation(
-        scene=gathered.scene, known={each.memory.id: each for each in gathered.known},
+        scene=gathered.scene, believed=gathered.known,
         entities={each.id: each for each in gathered.entities}, bases=gathered.bases,
         same=alike.is_same, stated=lambda each: stated_in(each.text, each.language),
         began=lambda each: began_in(each.text, each.language), over=told_over,

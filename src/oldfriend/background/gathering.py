@@ -4,9 +4,10 @@ Only what may bear on it is fetched: all that has one value at a time, what keep
 is still to come, what was noted, the events of those weeks, and those that began something.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from operator import attrgetter
 from typing import Final
 
 from oldfriend.background.deciding.attributes import folded
@@ -18,7 +19,7 @@ from oldfriend.background.rules.stating import began_in
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
-from oldfriend.domain.memories import Entity, Evidence, Known, Memory, MemoryKind
+from oldfriend.domain.memories import Entity, Evidence, Known, MemoryKind
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import (
     list_entities,
@@ -44,6 +45,10 @@ SHOWN: Final[Mapping[MemoryKind, int]] = {
     "note": 10, "opinion": 10,
 }  # fmt: skip
 """How much of what is known a model is shown, the strongest first."""
+
+
+STRENGTH: Final = attrgetter("standing.strength", "standing.last_seen")
+"""What makes one belief stronger than another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +77,7 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     messages = await list_messages_in(tx, segment)
     beliefs = await shelf.beliefs_of(tx, person.id)
     notes = await list_memories(tx, person.id, kinds=["note"])  # search finds them by their words
-    bears = bearing_on(segment)
-    known = [each for each in notes if bears(each.memory)]
-    known += [e for e in beliefs.known if e.memory.kind != "note" and bears(e.memory)]
+    known = [*all_bearing_on(segment, notes), *all_bearing_on(segment, beliefs.known, but="note")]
     named = await list_entities(tx, person.id, live=False)
     entities = [each for each in named if each.ended_at is None]
     material = Material(
@@ -105,19 +108,26 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
     )  # fmt: skip
 
 
-def bearing_on(segment: Segment) -> Callable[[Memory], bool]:
-    """Tells whether what is told in a segment may touch a belief, or find its place beside it."""
+def all_bearing_on(
+    segment: Segment, some: Iterable[Known], *, but: MemoryKind | None = None
+) -> Iterator[Known]:
+    """What of some beliefs may be touched by what is told in a segment, or be its place.
+
+    One loop for all kinds: somebody of whom much is known has thousands.
+    """
     first, last = segment.from_at - MENTIONED_AGAIN, segment.until_at + MENTIONED_AGAIN
-
-    def may_bear(memory: Memory) -> bool:
+    for known in some:
+        memory = known.memory
+        kind = memory.kind
         if memory.ended_at is not None:
-            return memory.status == "superseded" and memory.kind in ATTRIBUTES
-        if memory.kind != "event":
-            return memory.kind in LASTING
-        at = memory.learned_at if memory.happened_at is None else memory.happened_at
-        return first <= at <= last or bool(began_in(memory.text, memory.language))
-
-    return may_bear
+            bears = memory.status == "superseded" and kind in ATTRIBUTES
+        elif kind == "event":
+            at = memory.learned_at if memory.happened_at is None else memory.happened_at
+            bears = first <= at <= last or bool(began_in(memory.text, memory.language))
+        else:
+            bears = kind in LASTING and kind != but
+        if bears:
+            yield known
 
 
 def strongest(known: Sequence[Known]) -> list[Known]:
@@ -127,14 +137,8 @@ def strongest(known: Sequence[Known]) -> list[Known]:
         if each.memory.ended_at is None and each.memory.kind in live:
             live[each.memory.kind].append(each)
     return [
-        each for kind, most in SHOWN.items() for each in nlargest(most, live[kind], key=strength_of)
+        each for kind, most in SHOWN.items() for each in nlargest(most, live[kind], key=STRENGTH)
     ]
-
-
-def strength_of(known: Known) -> tuple[float, Micros]:
-    """What makes one belief stronger than another."""
-    standing = known.standing
-    return standing.strength, standing.last_seen
 
 
 def named_in(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:

@@ -4,8 +4,8 @@ Knows no database and no model.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -55,39 +55,45 @@ def pairs_by_measure(
     for measure in rows.keys() & columns.keys():
         least: float = getattr(THRESHOLDS.get(measure, DEFAULT), level)
         mine, theirs = rows[measure], columns[measure]
-        close = rows_of(ones, mine) @ rows_of(others, theirs).T
+        close = mine.rows(ones) @ theirs.rows(others).T
         for row, column in np.argwhere(close >= least).tolist():
             yield Pair(
-                one=mine[row].place, other=theirs[column].place,
+                one=mine.places[row], other=theirs.places[column],
                 likeness=float(close[row, column]),
             )  # fmt: skip
 
 
-class Compared(NamedTuple):
-    """The place of one that is compared, with what an embedder makes of it."""
+@dataclass(slots=True)
+class Compared:
+    """Those that are compared by one measure: their places, and vectors where an embedder has them.
 
-    place: int
-    vector: Vector | None
+    Lists side by side, for there may be thousands.
+    """
+
+    places: list[int] = field(default_factory=list)
+    vectors: list[Vector] = field(default_factory=list)
+
+    def rows(self, told: Sequence[Told]) -> Vector:
+        """What they are compared by, as the rows of one."""
+        vectors = self.vectors or [letters(told[place].text) for place in self.places]
+        rows: Vector = np.concatenate(vectors).reshape(len(vectors), -1)
+        return rows  # of thousands `np.stack` looks at each by itself
 
 
-def by_measure(told: Sequence[Told], vectors: Vectors | None) -> dict[str, list[Compared]]:
+def by_measure(told: Sequence[Told], vectors: Vectors | None) -> dict[str, Compared]:
     """Those that can be compared with each other."""
-    found: dict[str, list[Compared]] = {}
-    family = "" if vectors is None else family_of(vectors.model)
+    found: dict[str, Compared] = {}
+    understood_ones = Compared()
     for place, each in enumerate(told):
         vector = None if vectors is None else understood(each.text, vectors)
-        measure = written_with(each.text) if vector is None else family
-        found.setdefault(measure, []).append(Compared(place, vector))
+        if vector is None:
+            found.setdefault(written_with(each.text), Compared()).places.append(place)
+        else:
+            understood_ones.places.append(place)
+            understood_ones.vectors.append(vector)
+    if vectors is not None and understood_ones.places:
+        found[family_of(vectors.model)] = understood_ones
     return found
-
-
-def rows_of(told: Sequence[Told], compared: Sequence[Compared]) -> Vector:
-    """What they are compared by, as the rows of one."""
-    vectors = [
-        letters(told[each.place].text) if each.vector is None else each.vector for each in compared
-    ]
-    rows: Vector = np.concatenate(vectors).reshape(len(vectors), -1)
-    return rows  # of thousands `np.stack` looks at each by itself
 
 
 def pairs_by_matter(ones: Sequence[Told], others: Sequence[Told], language: str) -> Iterator[Pair]:

@@ -6,7 +6,7 @@ have led to.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from oldfriend.background.extraction import Claim, Quote
@@ -85,7 +85,7 @@ class Deliberation:
     """What is known while one segment is thought about, and what was decided."""
 
     scene: Scene
-    known: dict[MemoryId, Known]
+    believed: InitVar[Iterable[Known]]
     entities: dict[EntityId, Entity]
     bases: Mapping[EntityId, int]
     same: Same
@@ -94,13 +94,14 @@ class Deliberation:
     over: Over = lambda _claim, _language: None
     decided: dict[ObjectId, Decision] = field(default_factory=dict)
     refused: Counter[Refusal] = field(default_factory=Counter)
+    known: dict[MemoryId, Known] = field(init=False, default_factory=dict)
     _names: Names | None = None
     _by_kind: dict[MemoryKind, dict[MemoryId, Known]] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, believed: Iterable[Known]) -> None:
         """Each claim asks for what is known of its kind: it stands ready."""
-        for each in self.known.values():
-            self._by_kind.setdefault(each.memory.kind, {})[each.memory.id] = each
+        for each in believed:
+            self._know(each)
 
     @property
     def names(self) -> Names:
@@ -156,8 +157,9 @@ class Deliberation:
 
     def _know(self, known: Known) -> None:
         """Let the next claims see it so."""
-        self.known[known.memory.id] = known
-        self._by_kind.setdefault(known.memory.kind, {})[known.memory.id] = known
+        memory = known.memory
+        self.known[memory.id] = known
+        self._by_kind.setdefault(memory.kind, {})[memory.id] = known
 
     def bear(self, known: Known, claim: Claim, *, stance: Stance = "supports") -> None:
         """Add a claim's words to what supports a belief, or speaks against it."""

@@ -337,8 +337,10 @@ class PersonIndex:
         return understood
 
     def _places_of(self, seqs: Sequence[int]) -> NDArray[np.integer]:
-        by_seq = np.argsort(self.columns.seq, kind="stable")
-        return by_seq[np.searchsorted(self.columns.seq, seqs, sorter=by_seq)]
+        places = np.flatnonzero(self.positions_mask(seqs))
+        places = places[np.argsort(self.columns.seq[places])]
+        found: NDArray[np.integer] = places[np.searchsorted(self.columns.seq[places], seqs)]
+        return found
 
 
 def _order(columns: Columns, at: NDArray[np.integer]) -> Ints:
