@@ -6,7 +6,6 @@ is still to come, what was noted, the events of those weeks, and those that bega
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from operator import attrgetter
 from typing import Final
 
@@ -137,7 +136,9 @@ def strongest(known: Sequence[Known]) -> list[Known]:
         if each.memory.ended_at is None and each.memory.kind in live:
             live[each.memory.kind].append(each)
     return [
-        each for kind, most in SHOWN.items() for each in nlargest(most, live[kind], key=STRENGTH)
+        each
+        for kind, most in SHOWN.items()
+        for each in sorted(live[kind], key=STRENGTH, reverse=True)[:most]
     ]
 
 

@@ -151,12 +151,11 @@ def written_with(text: str) -> str:
 
 def understood(text: str, vectors: Vectors) -> Vector | None:
     """What an embedder makes of a text; None where it has not seen it, or is blind to it."""
-    vector = vectors.of.get(text)
-    is_blind = family_of(vectors.model) in BLIND_TO_CHARACTERS and is_mostly_characters(text)
-    return None if is_blind else vector
+    if is_mostly_characters(text) and family_of(vectors.model) in BLIND_TO_CHARACTERS:
+        return None
+    return vectors.of.get(text)
 
 
-@lru_cache(maxsize=16)
 def family_of(model: str) -> str:
     """An embedder without its revision."""
     return model.split("/", 1)[0] if model.startswith(MINILM) else model

@@ -103,5 +103,6 @@ def pairs_by_matter(ones: Sequence[Told], others: Sequence[Told], language: str)
         if matter := matter_of(each.text, language):
             places.setdefault(matter, []).append(place)
     for other, each in enumerate(others):
-        for place in places.get(matter_of(each.text, language), ()):
+        found = places.get(matter_of(each.text, language))
+        for place in found or ():
             yield Pair(one=place, other=other, likeness=1.0)

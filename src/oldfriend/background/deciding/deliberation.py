@@ -101,7 +101,8 @@ class Deliberation:
     def __post_init__(self, believed: Iterable[Known]) -> None:
         """Each claim asks for what is known of its kind: it stands ready."""
         for each in believed:
-            self._know(each)
+            self.known[each.memory.id] = each
+            self._by_kind.setdefault(each.memory.kind, {})[each.memory.id] = each
 
     @property
     def names(self) -> Names:
@@ -157,9 +158,8 @@ class Deliberation:
 
     def _know(self, known: Known) -> None:
         """Let the next claims see it so."""
-        memory = known.memory
-        self.known[memory.id] = known
-        self._by_kind.setdefault(memory.kind, {})[memory.id] = known
+        self.known[known.memory.id] = known
+        self._by_kind.setdefault(known.memory.kind, {})[known.memory.id] = known
 
     def bear(self, known: Known, claim: Claim, *, stance: Stance = "supports") -> None:
         """Add a claim's words to what supports a belief, or speaks against it."""
