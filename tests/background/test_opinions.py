@@ -37,6 +37,14 @@ def test_what_it_also_denies_is_its_own_all_the_same() -> None:
     assert check(read(also), talk(JAZZ)).extraction.claims == (also,)
 
 
+def test_what_it_thinks_may_go_on_behind_a_colon() -> None:
+    """Where both are quoted; what stands there by itself may say the opposite."""
+    words = "I think marbled paper is the sage of books: a little goes a long way."
+    thinks = opinion("Thinks that a little marbled paper goes a long way.", words, key="paper")
+
+    assert check(read(thinks), talk(f"companion: {words}")).extraction.claims == (thinks,)
+
+
 NOT_ITS_OWN: list[tuple[Reason, Material, Claim]] = [
     ("not its own words", talk("I think jazz is best late at night."), THINKS),
     ("not its own words", talk("Ana: I think jazz is best late at night."), THINKS),

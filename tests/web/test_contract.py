@@ -56,6 +56,15 @@ async def test_every_route_says_what_it_is_and_shows_an_example(browse: Browse) 
         each.example()
 
 
+async def test_what_is_not_there_is_told_as_a_problem(browse: Browse) -> None:
+    """Whatever its address looks like."""
+    browser = await browse()
+    for address in ("/nowhere", "/memories/one%0Atwo", "/%0A"):
+        answer = await browser.get(address)
+        assert answer.status_code in {404, 422}
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
 async def test_what_is_said_twice_with_one_key_is_described(browse: Browse) -> None:
     """It was taken in before: 200 instead of 202, with the same form."""
     document = (await (await browse()).get("/openapi.json")).json()

@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from oldfriend.app.running.metrics import as_prometheus, count_all
@@ -80,15 +80,16 @@ class Door:
         """What is at each address."""
         host, *_ = self.listening.getsockname()
         names = ["localhost", "127.0.0.1", "[::1]", host]
-        return Starlette(
+        app = Starlette(
             routes=[
                 Route("/health", self.health),
                 Route("/ready", self.ready),
                 Route("/metrics", self.metrics),
-                Mount("/", self.site),
             ],
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)],
         )
+        app.router.default = self.site  # a mount would leave out addresses with a line break
+        return app
 
 
 def listen(host: str, port: int) -> socket.socket:

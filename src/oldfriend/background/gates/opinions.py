@@ -6,20 +6,20 @@ person's words, too. Whoever asks it what to do must not be told one thing today
 tomorrow, so what it answers then counts; what somebody is like never does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, takewhile
 from typing import Final
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.bearing import says_what_somebody_is
-from oldfriend.background.gates.clauses import clauses_of, closest_clauses, terms_in
+from oldfriend.background.gates.clauses import Clause, clauses_of, closest_clauses, terms_in
 from oldfriend.background.gates.founding import around, shared, terms_of, touches
 from oldfriend.background.gates.modality import denies
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
 from oldfriend.background.gates.talk import Case, Talk, spoken_in
-from oldfriend.background.gates.telltales import folded, telltales_of
+from oldfriend.background.gates.telltales import Telltales, folded, telltales_of
 from oldfriend.background.gates.tone import is_label
 from oldfriend.background.marks import marks_of
 from oldfriend.domain.language import detect_language
@@ -139,11 +139,22 @@ def is_beside_the_point(claim: Claim, own: list[Place]) -> bool:
         return False
     language = detect_language(claim.text, fallback=own[0].message.language)
     told, words = telltales_of(language), terms_in(claim.text, language)
-    clauses = [each.text for place in own for each in clauses_of(place.said)]
-    matter = (terms_in(told.opining.sub(" ", each), language) for each in clauses)
+    clauses = [each for place in own for each in clauses_of(place.said)]
+    matter = (terms_in(told.opining.sub(" ", each.text), language) for each in clauses)
     counts = [len(words & terms) for terms in matter]
-    thinks = [n for each, n in zip(clauses, counts, strict=True) if n and told.opining.search(each)]
+    is_quoted = any(told.opining.search(folded(place.text)) for place in own)
+    are_thoughts = thought_in(clauses, told, goes_on=is_quoted)
+    thinks = [n for n, is_thought in zip(counts, are_thoughts, strict=True) if n and is_thought]
     return bool(thinks) and max(thinks) < max(counts)
+
+
+def thought_in(clauses: Sequence[Clause], told: Telltales, *, goes_on: bool) -> Iterator[bool]:
+    """Of each clause whether it says "I think"; where that ``goes_on``, also behind a colon."""
+    is_thought = False
+    for each in clauses:
+        explains = goes_on and is_thought and each.before.rstrip().endswith((":", "："))
+        is_thought = explains or told.opining.search(each.text) is not None
+        yield is_thought
 
 
 def is_put_in(claim: Claim, place: Place, talk: Talk) -> bool:
