@@ -97,7 +97,9 @@ def route(answer: Callable[[], JSONResponse]) -> Callable[[], JSONResponse]:
 def main(kind: str, *about: str) -> None:
     """Serve until killed."""
     app: ASGIApp = events(int(about[0])) if kind == "events" else lists(about[0], about[1])
-    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    listening = socket.socket(proto=socket.IPPROTO_TCP)  # named: no answer is held back
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(1024)
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
