@@ -59,13 +59,17 @@ async def serving(folder: Path) -> AsyncIterator[Server]:
 
 
 async def ready(process: Process, folder: Path) -> Server:
-    """A process that has begun to serve a folder, once it answers. Raises ProcessFailed."""
-    while (found := find_serving(folder)) is None or found.port is None:
+    """A process that has begun to serve a folder, once it answers. Raises ProcessFailed.
+
+    In its first moment the folder still names the port of whoever was there before.
+    """
+    while True:
+        found = find_serving(folder)
+        if found is not None and found.port is not None:
+            server = Server(process=process, port=found.port)
+            if await status_of(server, "/ready") == 200:
+                return server
         await still_running(process)
-    server = Server(process=process, port=found.port)
-    while await status_of(server, "/ready") != 200:
-        await still_running(process)
-    return server
 
 
 @asynccontextmanager
