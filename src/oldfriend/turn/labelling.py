@@ -185,9 +185,9 @@ def note_label(prompt: Prompt, note: KnownNote) -> str:
 
 def day(at: Micros, zone: str) -> str:
     """A day by the clocks of a zone."""
-    return f"{from_micros(at, zone):%Y-%m-%d}"
+    return from_micros(at, zone).date().isoformat()
 
 
 def moment(at: int, zone: str) -> str:
     """A moment by the clocks of a zone, to the minute."""
-    return from_micros(at, zone).strftime("%Y-%m-%d %H:%M")
+    return from_micros(at, zone).replace(tzinfo=None).isoformat(" ", "minutes")

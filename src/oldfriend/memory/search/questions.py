@@ -9,7 +9,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
@@ -31,6 +31,7 @@ _WHOM: Final[tuple[Whom, ...]] = ("own", "once", "others", "others_once")
 _LANGUAGES: Final = ("en", "es", "de", "fr", "zh")
 _LONGEST: Final = 160  # characters of one question
 _MOST: Final = 4  # so many sentences are looked at
+_REMEMBERED: Final = 64  # questions: a turn asks of its own more than once
 _SENTENCE = re.compile(r"[^.!?。\n…]+")
 _BESIDE = re.compile(r"[\s,;:\"“”«»¿¡()]+")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
@@ -111,6 +112,7 @@ class Book:
     has_spaces: bool
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def matter_of(question: str) -> Matter | None:
     """What a question asks for, by its shape; None for all that has no key."""
     for sentence in _sentences(question):
