@@ -151,8 +151,8 @@ async def test_a_reply_carries_a_receipt_that_names_what_it_quotes(
     house: House, line: Line, say: Say
 ) -> None:
     """From the reply to the person's own words."""
-    told = await say("My cat is called Miso and she hates rain.")
-    given = await say(QUESTION)
+    told = await say("The plumber left his blue ladder in the hall.")
+    given = await say("Who left the blue ladder in the hall?")
 
     used = [item for item in given.receipt.items if item.used]
     assert told.said.text in given.reply.text

@@ -91,6 +91,22 @@ async def test_what_was_rejected_goes_with_its_words(house: House, line: Line, s
     assert all("Ana" in text for text in left)
 
 
+async def test_what_was_rejected_is_no_orphan(house: House, line: Line, say: Say) -> None:
+    """Old words that are let go take it with them, while what is believed stays."""
+    told = await say("My brother Otto plays the cello in the old city orchestra.")
+    for segment in await tend(house, line.person.id, because="asked"):
+        await read(house, line.person.id, segment.id)
+    async with house.db.reading() as tx:
+        believed = await list_memories(tx, line.person.id)
+    await judge(house, line.person.id, "reject", believed[0].memory.id)
+
+    report = await forget(house, line.person.id, Wish(ids=(told.said.id,)), orphan=True)
+
+    assert believed[0].memory.id in report.ids
+    assert believed[0].memory.id not in report.orphans
+    assert report.is_proved
+
+
 async def test_what_is_left_of_an_import_that_was_undone_is_forgotten(
     house: House, line: Line, clock: FrozenClock
 ) -> None:

@@ -10,10 +10,13 @@ from oldfriend.app.catching_up import catch_up
 from oldfriend.app.choices.sections import TelegramChoice
 from oldfriend.app.courtesy import Courtesy
 from oldfriend.app.forgetting import forget
+from oldfriend.app.hearing import Heard
 from oldfriend.app.house import House
+from oldfriend.app.jobs import EMBED
 from oldfriend.app.lines import LARGEST_ALBUM
 from oldfriend.app.pairing import let_go, show_code
 from oldfriend.app.receiving import receive
+from oldfriend.app.recordings import RECORDING, put_into_words
 from oldfriend.app.showing_forgetting import IN_A_GROUP, remarks_on
 from oldfriend.channels.arriving import (
     Arriving,
@@ -36,6 +39,7 @@ from oldfriend.memory.log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.queues.lanes import claim, list_letters
 from oldfriend.queues.places import find_closed
+from tests.app.forming.test_tending import planned, work
 from tests.app.test_lanes_of_turns import Platform, with_model
 from tests.clock import FrozenClock
 
@@ -465,3 +469,46 @@ async def test_words_are_added_to_an_album_whose_first_piece_was_long_ago(town: 
 
     assert "Hey Oldfriend, this is the boat.\nAt noon." in texts
     assert "At noon." not in texts
+
+
+async def says_aloud(town: Town, sender: Sender, file: str) -> str:
+    """Somebody sends a recording to the family that nobody hears; its key."""
+    await town.says(sender, "[voice]", FAMILY, is_read=False, details={RECORDING: file})
+    return f"message:-100:{town.number}"
+
+
+async def test_again_means_the_recording_that_is_replied_to(town: Town) -> None:
+    """Of others none; without a reply one's own last, however it is called."""
+    await says_aloud(town, ANA, "anas")
+    bens = await says_aloud(town, BEN, "bens")
+    await says_aloud(town, ANA, "anas last")
+    (first,) = [each for each in await town.log_of(GROUP) if each.details.get(RECORDING) == "anas"]
+    assert first.external_id is not None
+    meant = []
+    for text, replies_to in ((", again!", None), ("again", bens), ("again", first.external_id)):
+        await town.asks(ANA, text, replies_to=replies_to)
+        said = [each for each in await town.log_of(GROUP) if each.role == "other"]
+        meant.append(said[-1].details.get(RECORDING))
+
+    assert meant == ["anas last", None, "anas"]
+
+
+async def test_what_is_heard_is_found_by_its_meaning_in_all_their_memories(town: Town) -> None:
+    """No turn of theirs sees to that."""
+    await says_aloud(town, BEN, "bens")
+    (sound,) = [each for each in await town.log_of(GROUP) if RECORDING in each.details]
+    await town.says(ANA, "What did he say?", FAMILY, is_to_us=True)
+    await work(town.house)
+    assert await planned(town.house, EMBED) == []
+    async with town.house.db.writing() as tx:
+        held = await claim(tx, "inbox", owner="test", now=town.house.clock(), lease_s=30.0)
+    assert held is not None
+    await put_into_words(
+        town.house,
+        held,
+        sound,
+        Heard(text="I have a boat.", language="en", seconds=2.0, sound=None),
+    )
+
+    assert [each.text for each in await town.log_of("owner")][-2] == "I have a boat."
+    assert len(await planned(town.house, EMBED)) == 1

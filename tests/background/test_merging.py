@@ -273,6 +273,21 @@ async def test_what_was_never_sure_fades(
     assert await mind.is_sound()
 
 
+async def test_what_is_let_go_may_point_to_what_is_merged(mind: Mind) -> None:
+    """In one go: its link is not moved to what takes the other in, for it is history."""
+    evening = "Walks by the river every evening."
+    two = [await mind.believes(evening, times=2), await mind.believes(f"{evening}.", like=evening)]
+    links = tuple(Relation(kind="parent_of", other=each) for each in two)
+    faded = await mind.believes("Perhaps collects stamps.", sure=0.2, relations=links)
+    mind.friend.clock.tick(minutes=91 * 24 * 60)
+
+    joined, _, _ = await mind.merges()
+
+    assert joined == {two[1]: two[0]}
+    assert (await mind.known(faded)).memory.status == "deprecated"
+    assert await mind.is_sound()
+
+
 async def test_of_too_many_patterns_those_worth_least_are_let_go(mind: Mind) -> None:
     """What the person keeps stays, however little it is worth; what is let go can be read."""
     kept = await mind.believes("Perhaps whistles at night.", sure=0.4, is_pinned=True)

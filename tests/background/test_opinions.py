@@ -37,14 +37,6 @@ def test_what_it_also_denies_is_its_own_all_the_same() -> None:
     assert check(read(also), talk(JAZZ)).extraction.claims == (also,)
 
 
-def test_what_it_thinks_may_go_on_behind_a_colon() -> None:
-    """Where both are quoted; what stands there by itself may say the opposite."""
-    words = "I think marbled paper is the sage of books: a little goes a long way."
-    thinks = opinion("Thinks that a little marbled paper goes a long way.", words, key="paper")
-
-    assert check(read(thinks), talk(f"companion: {words}")).extraction.claims == (thinks,)
-
-
 NOT_ITS_OWN: list[tuple[Reason, Material, Claim]] = [
     ("not its own words", talk("I think jazz is best late at night."), THINKS),
     ("not its own words", talk("Ana: I think jazz is best late at night."), THINKS),
@@ -131,6 +123,41 @@ def test_what_it_was_asked_about_the_persons_life_it_stands_by(
 
     assert check(read(view), asked).extraction.claims == (view,)
     assert not check(read(view), unasked).extraction.claims
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "own", "text"),
+    [
+        ("en", "How are you?", "Fine. I think Ana should leave him.",
+         "Thinks that Ana should leave him."),
+        ("en", "What do you think, should I bring an umbrella to Ana's?",
+         "Yes. And I think Ana should leave him.", "Thinks that Ana should leave him."),
+        ("es", "¿Crees que lloverá hoy?", "Creo que Ana debería dejar a su novio.",
+         "Cree que Ana debería dejar a su novio."),
+        ("fr", "Comment vas-tu ?", "Bien. Je pense que Ana devrait quitter son copain.",
+         "Pense que Ana devrait quitter son copain."),
+        ("de", "Wie findest du das Wetter?", "Schön. Ich finde, Ana sollte ihn verlassen.",
+         "Findet, dass Ana ihn verlassen sollte."),
+        ("zh", "你覺得今天天氣怎麼樣？", "我覺得小溪應該跟他分手。", "覺得小溪應該跟他分手。"),
+    ],
+)  # fmt: skip
+def test_a_question_about_something_else_asks_for_no_view(
+    language: str, question: str, own: str, text: str
+) -> None:
+    """Nor does one that only names the same people, where they are not the topic."""
+    view = opinion(text, quote(own, 2), key="couple")
+    asked = talk(question, f"companion: {own}", language=language, entities=LIFE)
+
+    assert check(read(view), asked).rejected == {"about another": 1}
+
+
+def test_what_is_told_along_with_a_question_says_what_is_asked() -> None:
+    """In the same message or just before."""
+    own = "I think Ana should leave him."
+    view = opinion("Thinks that Ana should leave him.", quote(own, 3), key="leaving him")
+    lines = ("Ana might leave her husband.", "What do you think?", f"companion: {own}")
+
+    assert check(read(view), talk(*lines, entities=LIFE)).extraction.claims == (view,)
 
 
 def test_what_was_put_to_it_in_a_question_is_not_its_answer() -> None:

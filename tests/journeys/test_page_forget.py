@@ -1,5 +1,6 @@
 """Forgetting in a browser: seen, done, proved; and gone from every page that is open."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -38,6 +39,7 @@ def test_from_the_words_to_the_proof_and_gone_from_other_pages(
         other.get_by_role("button", name="Why did you say that?").last.click()
         expect(other.get_by_role("dialog").locator("q").first).to_contain_text("Porto")
         other.keyboard.press("Control+k")
+        expect(other.get_by_label("Search what was said")).to_be_focused()
         other.keyboard.type("sister")
         expect(other.locator(".found .words").last).to_contain_text("Porto")
         page.locator(".mine", has_text=words).hover()
@@ -70,11 +72,12 @@ def test_somebody_is_forgotten_by_name_and_code_is_only_words(
         say(page, f"Remember that Bruno has the motto {CODE}.")
         expect(page.locator(".belief", has_text=CODE)).to_have_count(1)
         page.keyboard.press("Control+k")
+        expect(page.get_by_label("Search what was said")).to_be_focused()
         page.keyboard.type("motto")
         expect(page.locator(".found .words").last).to_contain_text(CODE)
         page.keyboard.press("Escape")
         page.get_by_role("link", name="Bring & take").click()
-        page.locator('a[href="/forget"]').click()
+        page.get_by_role("link", name="Choose what to forget").click()
         page.get_by_label("Somebody or something").check()
         page.get_by_label("Whom or what?").fill("Bruno")
         follows = page.locator(".follows")
@@ -103,7 +106,8 @@ def test_what_stays_of_the_same_words_is_chosen_too(browser: Browser, program: P
         expect(follows).to_contain_text("These stay, and were read from the same words")
         words = follows.locator("section", has_text="These words stay")
         expect(words).to_contain_text("My aunt Berta")
-        words.get_by_role("button", name="this, too").click()
+        words.get_by_role("button", name=re.compile("this, too: .*My aunt Berta")).click()
+        expect(page.get_by_role("heading", name="What follows from it")).to_be_focused()
         expect(follows).to_contain_text("Words that go (1)")
         expect(follows).not_to_contain_text("These stay, and were read from the same words")
         expect(page.locator(".chosen")).to_contain_text("My aunt Berta")
@@ -128,5 +132,31 @@ def test_the_proof_of_a_belief_leads_to_its_words(browser: Browser, program: Pro
         expect(page.locator(".proof")).not_to_contain_text("oldfriend forget")
         page.get_by_role("link", name="Forget these words, too").click()
         expect(page.locator(".chosen")).to_contain_text("Carlos sings")
+
+    assert complaints == []
+
+
+def test_what_was_chosen_besides_a_name_stays_and_can_be_let_go_of(
+    browser: Browser, program: Program
+) -> None:
+    """Whoever goes on typing loses nothing; whoever thinks better of it takes it back."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remember that Davide keeps the small red boat in the old harbour all winter.")
+        say(page, "Remember that he keeps the small red boat in the old harbour all winter.")
+        page.get_by_role("link", name="Bring & take").click()
+        page.get_by_role("link", name="Choose what to forget").click()
+        page.get_by_label("Somebody or something").check()
+        page.get_by_label("Whom or what?").fill("David")
+        page.get_by_label("Whom or what?").fill("Davide")
+        also = page.locator(".follows").get_by_role("button", name="this, too")
+        also.first.click()
+        chosen = page.locator(".chosen")
+        expect(chosen).to_contain_text("that he keeps")
+        page.get_by_label("Whom or what?").fill("")
+        expect(page.locator(".follows")).to_be_visible()
+        expect(chosen).to_contain_text("that he keeps")
+        chosen.get_by_role("button", name="not this").click()
+        expect(chosen).to_have_count(0)
+        expect(page.get_by_text("Choose what it is.")).to_be_visible()
 
     assert complaints == []

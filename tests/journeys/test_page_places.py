@@ -20,6 +20,8 @@ CHAT = "\n".join([
     "03/05/2024, 18:31 - Nora: My sister Ana lives in Lisbon now.",
     "04/05/2024, 09:00 - Nora: My dog is called <b>Rufus</b>.",
 ])  # fmt: skip
+A_PAGE = 100
+MOST_ASKED = 10
 
 
 @pytest.fixture
@@ -261,3 +263,42 @@ def test_whoever_is_named_elsewhere_appears_among_people(
         expect(page.locator(".card", has_text="Berta")).to_be_visible()
 
     assert complaints == []
+
+
+def test_whoever_reads_people_while_the_house_is_lost_asks_no_faster(
+    browser: Browser, program: Program
+) -> None:
+    """Of two pages the second does not come any more: it is not asked for without a pause."""
+    lost: list[str] = []
+    is_lost = False
+
+    def answer(route: Route) -> None:
+        """Whom the house names, as often as fills two pages; once it is lost, only the first."""
+        is_second = "cursor=" in route.request.url
+        if is_second and is_lost:
+            lost.append(route.request.url)
+            route.abort()
+            return
+        told = route.fetch(url=route.request.url.partition("&cursor=")[0]).json()
+        first = A_PAGE if is_second else 0
+        told["items"] = [told["items"][0] | {"id": str(first + each)} for each in range(A_PAGE)]
+        told |= {"total": 2 * A_PAGE, "next": None if is_second else "more"}
+        route.fulfill(json=told)
+
+    with served(program), opened(browser, new_link(program)) as (page, _):
+        program.done("say", "My sister Berta lives in Faro.")
+        program.done("consolidate", "--now")
+        page.route("**/api/v1/people?*", answer)
+        page.get_by_role("link", name="People", exact=True).click()
+        expect(page.locator(".card").first).to_be_visible()
+        page.mouse.move(500, 400)
+        with page.expect_response(lambda response: "cursor=" in response.url):
+            page.mouse.wheel(0, 100_000)
+        page.mouse.wheel(0, -100_000)
+        is_lost = True
+        program.done("say", "My aunt Dora lives in Braga.")
+        program.done("consolidate", "--now")
+        expect(page.get_by_role("alert")).to_be_visible()
+        page.wait_for_timeout(1000)
+
+    assert 1 <= len(lost) <= MOST_ASKED

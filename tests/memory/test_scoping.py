@@ -509,6 +509,8 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await days.count_said(tx, person, since=0, until=1 << 60)
     await days.list_talks(tx, person, since=0, until=1 << 60)
     await days.list_summaries_of(tx, person, since=0, until=1 << 60)
+    await days.list_due_in(tx, person, since=0, until=1 << 60)
+    await days.find_last_due(tx, person)
     await days.list_events_in(tx, person, since=0, until=1 << 60)
     await segments.count_ended_since(tx, person, 0)
 

@@ -13,6 +13,7 @@ from oldfriend.app.choices.settings import Settings
 from oldfriend.app.house import House
 from oldfriend.llm.embedding import Account
 from oldfriend.llm.speech import MOST_BYTES, Speaker, Speech
+from oldfriend.web.room import MOST_SPEAKING
 from tests.conftest import SQLITE_ONLY
 from tests.fakes.speech_server import SpeechServer, listened_to, speech_server
 from tests.web.conftest import LONGEST_S, Browse, Site, events, opened_site, say, until_topic
@@ -194,3 +195,78 @@ async def test_the_end_does_not_wait_for_a_reply_that_is_being_spoken(house: Hou
             site.stop()
 
     assert endless.began.is_set()
+
+
+class Broken(Endless):
+    """Speaks in a way of which nobody has thought."""
+
+    async def speak(self, text: str, *, language: str | None) -> Speech:
+        """Begin, and break."""
+        self.began.set()
+        raise ZeroDivisionError
+
+
+@SQLITE_ONLY
+async def test_whoever_breaks_while_speaking_breaks_no_other_reply(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The text is there; what went wrong is told to whoever looks after the house."""
+    broken = Broken()
+    async with (
+        opened_site(replace(house, speaker=broken)) as site,
+        site.browser() as browser,
+        aclosing(events(browser)) as heard,
+    ):
+        await anext(heard)
+        await say(browser, "Please answer with a voice message: how are you?")
+        await until_topic(heard, "chat.message.done")
+        await broken.began.wait()
+        await say(browser, "Hello there.")
+        await until_topic(heard, "chat.message.done")
+
+    told = [each.getMessage() for each in caplog.records if each.name == "oldfriend.events"]
+    assert "not-spoken" in told
+    assert "crashed" not in told
+
+
+class Slow(Endless):
+    """Speaks when it may, and counts how many want it to at once."""
+
+    def __init__(self) -> None:
+        """Nobody has asked."""
+        super().__init__()
+        self.speaking = self.most = self.spoken = 0
+        self.may = asyncio.Event()
+
+    async def speak(self, text: str, *, language: str | None) -> Speech:
+        """Wait until it may, and speak."""
+        self.speaking += 1
+        self.most = max(self.most, self.speaking)
+        if self.speaking == MOST_SPEAKING:
+            self.began.set()
+        await self.may.wait()
+        self.speaking -= 1
+        self.spoken += 1
+        return Speech(audio=VOICE, mime="audio/ogg")
+
+
+@SQLITE_ONLY
+async def test_only_some_replies_are_spoken_at_once(house: House) -> None:
+    """The others wait for their turn, and are spoken, too."""
+    slow, count = Slow(), MOST_SPEAKING + 2
+    async with (
+        opened_site(replace(house, speaker=slow)) as site,
+        site.browser() as browser,
+        aclosing(events(browser)) as heard,
+    ):
+        await anext(heard)
+        for number in range(count):
+            await say(browser, f"Please answer with a voice message: how is number {number}?")
+            await until_topic(heard, "chat.message.done")
+        await slow.began.wait()
+        slow.may.set()
+        for _ in range(count):
+            await until_topic(heard, "chat.message.voice_ready")
+
+    assert slow.spoken == count
+    assert slow.most == MOST_SPEAKING

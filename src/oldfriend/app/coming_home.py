@@ -20,10 +20,11 @@ from oldfriend.db.copying import slices_of, write_rows
 from oldfriend.db.database import SqlValue, TableShape, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import MessageId, PersonId, TurnId
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.memories import Change, Memory
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.memory.changes import revision_of
+from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.forgetting.overtaking import all_are_kept, read_as_before
 from oldfriend.memory.log import Place, get_message, list_recent, write_message
 from oldfriend.memory.notes import learn_note
@@ -105,11 +106,19 @@ async def resting_on_forgotten(
         receipt = await find_receipt(road.old, road.person, turn)
         items = () if receipt is None else receipt.items
         seen = {*(item.object for item in items if item.used), *calls.seen_in(turn)}
+        seen |= await words_behind(road, seen.intersection(ours))
         saw_one = not seen.isdisjoint(without_words)
         if saw_one or not await is_still_there(road, seen.difference(ours)):
             taken_back.add(turn)
             without_words |= {e.id for e in told if e.turn == turn and e.role == "companion"}
     return taken_back
+
+
+async def words_behind(road: Road, beliefs: Collection[str]) -> set[str]:
+    """The messages on which stands what was learned aside."""
+    learned = [MemoryId(ObjectId(each)) for each in beliefs]
+    evidence = await list_evidence_of(road.old, road.person, learned)
+    return {words.message for of_each in evidence.values() for words in of_each}
 
 
 async def is_still_there(road: Road, seen: Collection[str]) -> bool:

@@ -26,6 +26,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.people import Person
+from oldfriend.domain.remembered import let_go
 from oldfriend.ledger.forgetting import Exposed, find_exposed, redact_calls
 from oldfriend.ledger.looking_back import count_by_model
 from oldfriend.memory.attachments import list_attachments, remove_attachments
@@ -245,13 +246,16 @@ async def proved(house: House, plan: Foreseen, report: Report) -> Report:
     said = [each.text for each in plan.messages]
     believed = [text_of(change) for change in plan.objects.values()]
     what = sought(plan.spans, [*said, *believed])
+    let_go()
     searched = await search_files(house.db, house.settings.data, plan.person, what)
     async with house.db.reading() as tx:
         left = await find_left(tx, plan)
         allowed = frozenset[int]()
         if searched.spans:
             allowed = await spans_of_others(tx, plan.person, searched.spans)
-    if searched.besides(allowed) and await house.db.write_anew():
+    ours = {each.name for each in house.db.files()}
+    is_in_pages = any(each.place in ours for each in searched.besides(allowed))
+    if is_in_pages and await house.db.write_anew():
         searched = await search_files(house.db, house.settings.data, plan.person, what)
     return replace(report, left=(*left, *searched.besides(allowed)), files=searched.files)
 

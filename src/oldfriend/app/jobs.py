@@ -109,9 +109,16 @@ async def think_ahead(house: House, letter: Letter) -> None:
     person = whose(letter)
     try:
         await think(house, person, job_of(letter).name)
-    finally:
-        async with house.db.writing() as tx:
-            await plan_next_tidying(tx, person, now=house.clock())
+    except Exception:
+        await plan_to_end(house, person)
+        raise
+    await plan_to_end(house, person)
+
+
+async def plan_to_end(house: House, person: PersonId) -> None:
+    """Have what was thought end in its time."""
+    async with house.db.writing() as tx:
+        await plan_next_tidying(tx, person, now=house.clock())
 
 
 JOBS: Mapping[str, Work] = MappingProxyType({

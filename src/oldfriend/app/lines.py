@@ -23,6 +23,7 @@ LOOKED_BACK: Final = 5
 ANSWERED: Final = frozenset({"person", "other"})
 LAST_WORDS: Final = 30
 """Messages among which somebody's last stands, with what others said meanwhile."""
+AROUND_WORDS: Final = " .!。！,:，："
 LARGEST_ALBUM: Final = 30
 """Messages among which the first piece of one stands, with what others said meanwhile."""
 ALBUM: Final = "album"
@@ -137,16 +138,18 @@ async def find_meant_again(
 ) -> messages.Message | None:
     """The recording that was not heard, and is to be listened to again.
 
-    The one that is replied to, else what whoever asks for it (``by``: as an author) said last.
+    The one of theirs that is replied to; else what whoever asks (``by``: as an author) said last.
     """
-    words = said.text.replace(said.details.get(CALLED, ""), "").strip(" .!。！").lower()
+    words = said.text.replace(said.details.get(CALLED, ""), "").strip(AROUND_WORDS).lower()
     books = [phrasebook(language) for language in SPOKEN]
     if words != "/retry" and not any(book.understand.again.fullmatch(words) for book in books):
         return None
-    recent = await list_recent(tx, line.person.id, line.chat.id, limit=LAST_WORDS)
+    among = await list_recent(tx, line.person.id, line.chat.id, limit=LAST_WORDS)
     if "replies_to" in details:
-        recent += [await get_message(tx, line.person.id, MessageId(details["replies_to"]))]
-    theirs = [each for each in recent if each.role in ANSWERED and each.author == by]
+        replied = await get_message(tx, line.person.id, MessageId(details["replies_to"]))
+        if replied.role in ANSWERED:  # to what we say of it they may reply as well
+            among = [replied]
+    theirs = [each for each in among if each.role in ANSWERED and each.author == by]
     return theirs[-1] if theirs and is_unheard(theirs[-1].details) else None
 
 

@@ -32,8 +32,12 @@ class Packed:
     close: Callable[[], None]
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """All of it, piece by piece."""
-        while piece := await asyncio.to_thread(self.file.read, PIECE_BYTES):
+        """All of it, piece by piece; let go of with the last one, before it is on its way."""
+        left = self.size
+        while left > 0 and (piece := await asyncio.to_thread(self.file.read, PIECE_BYTES)):
+            left -= len(piece)
+            if left <= 0:
+                self.close()
             yield piece
 
 
@@ -69,8 +73,9 @@ class Packer:
             raise
 
         def close() -> None:
-            file.close()
-            self._taking.discard(asker)
+            if not file.closed:
+                file.close()
+                self._taking.discard(asker)
 
         size = file.tell()
         file.seek(0)

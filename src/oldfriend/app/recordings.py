@@ -14,6 +14,7 @@ from oldfriend.app.accepting import reword
 from oldfriend.app.attaching import attach, erase
 from oldfriend.app.hearing import Heard, NotHeard, hear
 from oldfriend.app.house import House
+from oldfriend.app.jobs import plan_embedding
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotDelivered, NotFound
 from oldfriend.domain.letters import Claim
@@ -109,8 +110,11 @@ async def put_into_words(house: House, claim: Claim, message: Message, heard: He
     house.reached("heard")
     try:
         async with house.db.writing() as tx:
-            for each in await list_heard_by_others(tx, message):
+            others = await list_heard_by_others(tx, message)
+            for each in others:
                 await have_it_say(tx, house, each, heard)
+            if others:
+                await plan_embedding(tx, now=house.clock())  # no turn of theirs does it
             spoken = await have_it_say(tx, house, message, heard)
             if heard.sound is not None:
                 await attach(tx, heard.sound, message.id, kind="heard", now=house.clock())

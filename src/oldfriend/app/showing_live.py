@@ -30,7 +30,7 @@ AT_ONCE_S: Final = 1.0
 """What is answered so quickly is not announced."""
 LONGEST_SHOW_S: Final = 5.0
 LONGEST_PLACING_S: Final = 30.0
-"""As long as a call may take: what is cut off may stand there all the same, and nobody knows it."""
+"""Longer than a call takes: what is cut off may stand there all the same, and nobody knows it."""
 
 T = TypeVar("T")
 

@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
@@ -29,6 +28,7 @@ from oldfriend.background.marks import (
 )
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -267,7 +267,7 @@ def plain_characters(text: str, language: str) -> str:
     return "".join(each for each in plain if each not in _PARTICLES)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remembered(REMEMBERED)
 def matter_of(text: str, language: str) -> frozenset[str]:
     """The stems of the words that carry matter, numbers aside.
 

@@ -95,8 +95,8 @@ async def merge(
     if (joined or faded) and not dry_run:
         async with db.writing() as tx:
             await lock_person(tx, person)
+            await write_faded(tx, faded, now=now)  # first: joining moves links in what is left
             await write_joined(tx, person, joined, now=now)
-            await write_faded(tx, faded, now=now)
     return Merged(joined=tuple(joined), faded=tuple(faded), asked=asked, unclear=unclear)
 
 

@@ -5,6 +5,7 @@ It does not know what is asked, nor of whom.
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Final
 
 import h11
@@ -32,7 +33,8 @@ class Impatient(H11Protocol):
         connected: socket.socket = transport.get_extra_info("socket")
         # An answer goes out in pieces: else each but the first waits 40 ms to be acknowledged.
         # asyncio sees to it only where the listening socket names its protocol.
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        with suppress(OSError):  # whoever asked has hung up already
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
         super().connection_made(transport)
         self._wait_for_head()
 

@@ -102,7 +102,7 @@ class Database(Protocol):
         ...
 
     async def write_anew(self) -> bool:
-        """Write the files anew, so that nothing deleted stays in gaps; False: it cannot be done."""
+        """Write the files anew, so that nothing deleted stays in gaps; False: it was not done."""
         ...
 
     def files(self) -> tuple[Path, ...]:

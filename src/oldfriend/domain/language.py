@@ -4,9 +4,9 @@ Knows eleven languages and nothing about people: who calls says what to fall bac
 """
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from oldfriend.domain.remembered import remembered
 from oldfriend.domain.stop_words import STOP_WORDS
 
 LANGUAGES: Final = ("en", "es", "pt", "fr", "de", "it", "nl", "ru", "zh", "ja", "ko")
@@ -43,7 +43,7 @@ def detect_language(text: str, *, fallback: str) -> str:
     return _language_of(text[:_LOOKED_AT].lower(), fallback)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered(_REMEMBERED)
 def _language_of(head: str, fallback: str) -> str:
     if head.isascii():
         return _by_small_words(_LATIN_WORD.findall(head), {}, fallback)

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import Known
+from oldfriend.domain.remembered import let_go
 from oldfriend.memory.beliefs import list_decided_since, list_entities, list_standings_since
 from oldfriend.memory.meanings import Meanings, load_meanings
 from oldfriend.memory.search import BeliefIndex
@@ -42,6 +43,8 @@ async def current(
     """What is believed as of this transaction; what was held before is read on."""
     rewritten, last_change, weighed = await counters_of(tx, person)
     if held is None or held.rewritten != rewritten or held.last_change > last_change:
+        if held is not None:
+            let_go()  # something was forgotten, perhaps by another process
         held = AtHand(rewritten=rewritten)
     elif (held.last_change, held.weighed) == (last_change, weighed):
         return held

@@ -39,6 +39,7 @@ from oldfriend.turn.worth_telling import (
     is_telling,
     may_answer,
     may_tell_of_then,
+    may_tell_what_is_asked,
     tells_who,
 )
 
@@ -272,12 +273,11 @@ def from_beliefs(
 
 def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:
     """The best words there are; of what has a key, only those that speak of it, or of whom."""
-    matter = recollection.matter
     telling = [
         each
         for each in recollection.found
         if is_telling(each, book.language)
-        and (matter is None or matter.may_be_told_by(each.message.text))
+        and may_tell_what_is_asked(each, recollection)
         and is_of_whom_is_asked(each, recollection)
     ]
     if not recollection.is_good_enough or not telling:

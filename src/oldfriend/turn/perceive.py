@@ -5,6 +5,7 @@ Knows nothing of what is remembered.
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from oldfriend.domain.language import detect_language
@@ -32,6 +33,10 @@ SHORTEST_NOTE = 4
 LONGEST_OPENING = 40
 """Characters before a question; behind more, something was told."""
 
+ASKED_OUTRIGHT = re.compile(r"\w+e ich\b|(?:tell me|dime|dis|sag)\b|告诉我|告訴我")
+ASKED_BACK = re.compile(r"\b(?:right|huh|oder|gell|hein|si|no|verdad|cierto)$|吧$")
+"""How what has no mark asks all the same: verb first, or a wish to be told; and by a tag."""
+
 LONGEST_REQUEST = 2000
 """Characters; what is longer tells something, whatever words it begins with."""
 
@@ -41,6 +46,7 @@ ONE_WIDTH = str.maketrans("\uff1f\uff01\uff1a\uff0c\uff1b\u2019\u3000\xa0\n\t", 
 SENTENCE = re.compile(
     "[^.!?\u3002\uff0e\uff01\uff1f\\n\u2026]+[.!?\u3002\uff0e\uff01\uff1f\u2026\"')\u201d]*"
 )
+CLAUSE_END = re.compile("[,:;]")
 EDGES = " .,!?:;~\u3002\uff0c\uff01\uff1f\u2026\xbf\xa1\"'()\u201c\u201d-\u2013\u2014"
 
 
@@ -172,16 +178,17 @@ def recognised(
         ("about_you", understand.about_you),
     ]
     meant = next((intent for intent, pattern in asked if pattern.search(plain)), None)
-    if meant is None and asks_what_it_is(plain, book):
+    if meant is None and asks_what_it_is(plain, folded, book):
         return "about_you", None
     return (None if meant == "correct" and is_question(folded, book) else meant), None
 
 
-def asks_what_it_is(plain: str, book: Phrasebook) -> bool:
+def asks_what_it_is(plain: str, folded: str, book: Phrasebook) -> bool:
     """Whether somebody wants to know if a human answers here, and says nothing else.
 
-    Told by the words alone, for there are ever new ways to ask: a human or a machine, whoever
-    talks here, and besides only words that tell nothing.
+    Told by the words, for there are ever new ways to ask: a human or a machine, whoever talks
+    here, and besides only words that tell nothing. It must be a question: many a thing that is
+    told of people and machines is in the same words.
     """
     *before, last = sentences_of(plain) or [""]
     understand = book.understand
@@ -189,9 +196,29 @@ def asks_what_it_is(plain: str, book: Phrasebook) -> bool:
         return False
     if not (understand.program.search(last) and understand.program_beside.search(last)):
         return False
+    rest = last
     for each in (understand.program, understand.program_beside, understand.program_around):
-        last = each.sub(" ", last)
-    return not any(character.isalnum() for character in last)
+        rest = each.sub(" ", rest)
+    if any(character.isalnum() for character in rest):
+        return False
+    marked = sentences_of(folded)[-1:]
+    return any(is_question(each, book) for each in marked) or is_asked_unmarked(last, book)
+
+
+def is_asked_unmarked(sentence: str, book: Phrasebook) -> bool:
+    """Whether one of its clauses asks, or it puts two to choose from: a human or a machine."""
+    clauses = [each.strip() for each in CLAUSE_END.split(sentence)]
+    if any(is_question(each, book) or ASKED_OUTRIGHT.match(each) for each in clauses):
+        return True
+    if ASKED_BACK.search(sentence):
+        return True
+    offered = list(book.understand.program.finditer(sentence))
+    between = (sentence[one.end() : other.start()] for one, other in pairwise(offered))
+    return any(
+        any(character.isalnum() for character in words)
+        and not book.understand.program_beside.search(words)
+        for words in between
+    )
 
 
 def note_in(text: str, folded: str, book: Phrasebook) -> str | None:

@@ -4,8 +4,9 @@ Says nothing itself.
 """
 
 from oldfriend.memory.search import named_in
+from oldfriend.memory.search.asked_for import names_of_kin
 from oldfriend.memory.search.past import tells_of_before
-from oldfriend.memory.search.questions import RELATION, Matter
+from oldfriend.memory.search.questions import RELATION, Matter, names_any
 from oldfriend.memory.search.whose import tells_only_of_kin
 from oldfriend.memory.search.words import is_unspaced
 from oldfriend.turn.recall import Recalled, Recollection, Remembered
@@ -76,6 +77,17 @@ def is_telling(recalled: Recalled, language: str) -> bool:
     """
     causes = {reason.cause for reason in recalled.hit.why}
     return language not in BLURRED or bool(causes & TELLING)
+
+
+def may_tell_what_is_asked(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether words speak of what is asked for, or of whom by name: "Eva" for "my sister"."""
+    matter, text = recollection.matter, recalled.message.text
+    if matter is None or matter.may_be_told_by(text):
+        return True
+    if matter.is_of_another_s or (matter.is_own and not matter.is_promise):
+        return False
+    kin = names_of_kin((each.known for each in recollection.beliefs), matter)
+    return names_any(kin, text) or is_spoken_of(recalled, recollection)
 
 
 def is_of_whom_is_asked(recalled: Recalled, recollection: Recollection) -> bool:

@@ -8,7 +8,7 @@ process ends, another answers. It knows nothing of HTTP.
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -21,6 +21,7 @@ from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
 from oldfriend.app.packing import Packer
 from oldfriend.app.parcels import BROUGHT
+from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.speaking import spoken
 from oldfriend.app.waiting import Delay, in_words
 from oldfriend.app.waking import Bell, ring_when
@@ -30,6 +31,8 @@ from oldfriend.domain.messages import Message
 
 MOST_AT_ONCE: Final = 64
 """So many replies are written here; of more, only the end is seen."""
+MOST_SPEAKING: Final = 4
+"""So many replies are spoken at once; they are held in memory whole."""
 MOST_STREAMS: Final = 32
 """So often one person may have their page open in one process."""
 SWEEP_S: Final = 30.0
@@ -103,6 +106,7 @@ class Room:
         self._passings = 0
         self._spoken: deque[MessageId] = deque(maxlen=MOST_AT_ONCE)
         self._speaking: set[asyncio.Task[None]] = set()
+        self._voices = asyncio.Semaphore(MOST_SPEAKING)
         self._has_ended = False
         self._asked: deque[Accepted] = deque()
         self._hands: set[Bell] = set()
@@ -190,10 +194,15 @@ class Room:
 
     async def _speak(self, house: House, reply: Message) -> None:
         """Have a reply spoken, where that is wanted; its text is there already."""
-        with suppress(OldfriendError):  # then the text is to do
-            if await spoken(house, reply.person, reply.id) is not None:
-                self._note(reply, "voice ready")
-                self.ring(reply.person)
+        try:
+            async with self._voices:
+                speech = await spoken(house, reply.person, reply.id)
+        except Exception as error:  # the text is to do; everybody else's replies go on
+            tell_trouble("not-spoken", error)
+            return
+        if speech is not None:
+            self._note(reply, "voice ready")
+            self.ring(reply.person)
 
     def _note(
         self, message: Message, what: Literal["failed", "voice ready"], why: str = ""

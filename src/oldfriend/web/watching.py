@@ -1,7 +1,8 @@
 """What does an open page hear, until it is closed? All that happens to its person, as it happens.
 
 What was kept is told from where the page has looked to; what passes (the words of a reply as they
-come) beside it, without the database. It does not know what each is called (``events``).
+come) beside it, without the database. It does not know what a change that was kept is called
+(``events``).
 """
 
 import asyncio

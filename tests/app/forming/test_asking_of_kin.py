@@ -101,6 +101,79 @@ async def test_whom_one_was_married_to_is_told_as_of_before(
     assert not (await say("Who am I married to?")).reply.text.startswith(before[:35])
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["Where does my sister's husband live?", "Where does Ana's mother live?",
+     "¿Dónde vive la novia de mi hermana?", "Wo wohnt der Mann meiner Schwester?",
+     "Où habite le copain de ma sœur ?", "我妹妹的老公住在哪里？", "小明的妹妹住在哪里？"],
+)  # fmt: skip
+async def test_where_one_lives_tells_nothing_of_who_is_theirs(
+    house: House, line: Line, say: Say, question: str
+) -> None:
+    """The sister's home is not her husband's, and another's sister is somebody else."""
+    await tell(house, line, LIFE)
+
+    assert "Porto" not in (await say(question)).reply.text
+
+
+async def test_whether_another_is_married_is_not_told_by_the_asker_s_partner(
+    house: House, line: Line, say: Say
+) -> None:
+    """Of whom the same is known."""
+    await tell(house, line, ["My husband Tom is divorced."])
+
+    assert "Tom" not in (await say("你知道李雷结婚了没有吗？")).reply.text
+
+
+async def test_who_was_somebody_once_is_not_who_is_so_now(
+    house: House, line: Line, say: Say, clock: FrozenClock
+) -> None:
+    """A new girlfriend lives where she lives."""
+    for text in (
+        "My girlfriend Ana lives in Porto.", "Ana and I broke up.",
+        "My girlfriend Eva lives in Faro.",
+    ):  # fmt: skip
+        await tell(house, line, [text])
+        clock.tick(minutes=60 * 24)
+    reply = (await say("Where does my girlfriend live?")).reply.text
+
+    assert "Faro" in reply
+    assert "Porto" not in reply
+
+
+async def test_words_that_call_somebody_by_name_tell_of_them(
+    house: House, line: Line, say: Say
+) -> None:
+    """Though they do not say that she is the sister; of a name in a longer word they do not."""
+    tells = "It's true that Eva now lives right by the sea."
+    beside = "Evan still lives over by the sea, it's true."
+    await tell(house, line, ["My sister is called Eva.", tells, beside])
+    reply = (await say("Where does my sister live?")).reply.text
+
+    assert tells in reply
+    assert beside not in reply
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "beside"),
+    [
+        ("What did I promise my mum?", ["call my mother"], ["Madison", "Alma"]),
+        ("What did I promise my son?", [], ["Madison", "Alma", "mother"]),
+    ],
+)
+async def test_a_promise_is_told_as_one_to_whom_it_was_made(
+    house: House, line: Line, say: Say, question: str, told: list[str], beside: list[str]
+) -> None:
+    """By any word for them, or their name; neither is in a longer word."""
+    promises = ["I promised to call my mother.", "I promised to send Madison the photos.",
+                "I promised to write to Alma."]  # fmt: skip
+    await tell(house, line, [*promises, "My son is called Al."])
+    reply = (await say(question)).reply.text
+
+    assert [each for each in told if each not in reply] == []
+    assert [each for each in beside if each in reply] == []
+
+
 async def test_what_happened_to_somebody_is_not_who_they_are(
     house: House, line: Line, say: Say
 ) -> None:

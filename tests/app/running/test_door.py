@@ -142,6 +142,7 @@ async def test_only_what_there_is_is_answered(house: House) -> None:
     async with opened_door(house) as door:
         assert (await door.get("/stop")).status == 404
         assert (await door.get("/")).status == 404
+        assert (await door.get("/health/")).status == 404
 
 
 async def live(house: House, clock: FrozenClock) -> None:

@@ -133,7 +133,6 @@ def test_what_ends_is_what_is_known_in_fuller_words() -> None:
     ("language", "text", "told"),
     [
         ("en", "Hannah and I broke up.", "Ex: Hannah."),
-        ("en", "We got divorced.", "Ex: Hannah."),
         ("es", "Rompimos.", "Ex: Hannah."),
         ("fr", "On a rompu.", "Ex : Hannah."),
         ("de", "Wir haben uns getrennt.", "Ex: Hannah."),
@@ -160,6 +159,63 @@ def test_who_has_parted_is_not_married_to_them_any_more() -> None:
     assert over.text == "Is no longer married to Hannah."
     assert over.ends is not None
     assert over.ends.value == "Hannah"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("en", "We got divorced.", "Ex: Hannah."),
+        ("es", "Me he divorciado.", "Ex: Hannah."),
+        ("fr", "On a divorcé.", "Ex : Hannah."),
+        ("de", "Wir haben uns scheiden lassen.", "Ex: Hannah."),
+        ("zh", "我们离婚了。", "前任：Hannah。"),
+    ],
+)
+def test_only_a_marriage_ends_by_a_divorce(language: str, text: str, told: str) -> None:
+    """Whoever has a girlfriend was divorced from somebody else."""
+    wife, girlfriend = (
+        earlier("loved", f"{part.capitalize()}: Hannah.", key="Hannah:relation", value=part)
+        for part in ("wife", "girlfriend")
+    )
+    divorced = read(message(text, language=language), known=(wife,)).claims
+    unmarried = read(message(text, language=language), known=(girlfriend,)).claims
+
+    assert [each.text for each in divorced if each.value == "ex"] == [told]
+    assert [each.text for each in unmarried if each.value == "ex"] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I'm divorced."),
+        ("en", "I got divorced in 2019."),
+        ("es", "Estoy divorciada."),
+        ("fr", "Je suis divorcée."),
+        ("de", "Ich bin geschieden."),
+        ("de", "Ich bin seit 5 Jahren getrennt."),
+        ("de", "Ich bin seit 5 Jahren geschieden."),
+    ],
+)
+def test_who_parted_long_ago_or_who_knows_when_did_so_from_somebody_else(
+    language: str, text: str
+) -> None:
+    """Whom they told of since then is theirs."""
+    known = earlier("wed", "Wife: Ana.", key="Ana:relation", value="wife")
+    claims = read(message(text, language=language), known=(known,)).claims
+
+    assert "relationship_status" in {each.key for each in claims}
+    assert "Ana:relation" not in {each.key for each in claims}
+
+
+def test_all_that_tells_of_one_partner_ends_at_once() -> None:
+    """Whom somebody is married to, and who that is, are two beliefs about one person."""
+    known = (
+        earlier("wed", "Is married to Hannah.", key="partner", value="Hannah"),
+        earlier("wife", "Wife: Hannah.", key="Hannah:relation", value="wife"),
+    )
+    claims = read(message("We got divorced."), known=known).claims
+
+    assert {"Is no longer married to Hannah.", "Ex: Hannah."} <= {each.text for each in claims}
 
 
 def test_of_two_partners_only_the_one_who_is_named_is_parted_from() -> None:
@@ -199,7 +255,8 @@ def earlier(name: str, text: str, *, kind: MemoryKind = "fact", **fields: object
     """Something that was told before."""
     subject = "other" if ":" in str(fields.get("key", "")) else "person"
     known = believed(name, kind, text, subject=subject, **fields)
-    return replace(known, standing=replace(known.standing, last_seen=0))
+    before = WEDNESDAY - 30 * DAY
+    return replace(known, standing=replace(known.standing, first_seen=before, last_seen=before))
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,19 @@ def test_names_come_with_their_kind_and_nicknames(language, texts, name, kind, a
     assert (named.name, named.kind, named.aliases) == (name, kind, (alias,))
 
 
+def test_whoever_speaks_is_not_named_by_that():
+    """Else the last who spoke would be called what is told of another."""
+    tom = message("Hello there.", role="other", speaker="Tom")
+    alone = read(tom, message("Everybody calls her Bee.", number=1))
+    sister = message("My sister Beatrice is here.", number=1)
+    named = read(tom, sister, message("Everybody calls her Bee.", number=2))
+
+    assert [(each.name, each.aliases) for each in alone.names] == [("Tom", ())]
+    assert [(each.name, each.aliases) for each in named.names] == [
+        ("Tom", ()), ("Beatrice", ("Bee",)),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [("我的猫咪咪昨天去世了", "咪咪"), ("我的猫咪咪上个月走了", "咪咪"),

@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from telegram._utils.types import ODVInput
 from telegram.error import NetworkError, TimedOut
-from telegram.request import RequestData
+from telegram.request import BaseRequest, RequestData
 from telegram.request._requestparameter import RequestParameter
 
 from oldfriend.channels.telegram import calling
@@ -198,6 +199,38 @@ async def test_who_does_not_answer_is_not_waited_for_too_long() -> None:
     assert far.connections == 2
 
 
+async def times_out(far: Far, calls: Calls, key: str) -> None:
+    """One call that is never answered."""
+    with pytest.raises(TimedOut):
+        await call(far, calls, **calls.marks(key))
+
+
+async def test_standing_in_line_counts_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks knows how long it takes at most, whoever was before them."""
+    monkeypatch.setattr(calling, "CALL_S", PATIENCE_S + 0.2)
+    async with a_server(never_answer, never_answer) as (far, calls):
+        began = asyncio.get_running_loop().time()
+        async with asyncio.TaskGroup() as both:
+            for key in ("first", "second"):
+                both.create_task(times_out(far, calls, key))
+        taken_s = asyncio.get_running_loop().time() - began
+
+    assert len(far.calls) == 2
+    assert taken_s < 2 * PATIENCE_S
+
+
+async def test_what_cannot_be_sent_takes_nobody_s_room() -> None:
+    """However often it is tried."""
+    async with a_server() as (far, calls):
+        for _ in range(AT_ONCE + 1):
+            with pytest.raises(ValueError, match="ascii"):
+                await calls.do_request(f"{far.url}/bot1:\N{SNOWMAN}/a", "POST", said(a="b"))
+        async with asyncio.timeout(2):
+            assert await call(far, calls) == (200, b"{}")
+
+    assert len(far.calls) == 1
+
+
 async def test_there_are_only_so_many_at_once() -> None:
     """All others wait for their turn."""
     late = [answer_late] * (AT_ONCE + 20)
@@ -307,6 +340,24 @@ async def test_whoever_goes_is_not_cut_off_from_what_they_began() -> None:
     assert far.connections == 1
 
 
+async def test_who_closes_waits_for_what_is_in_the_air(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody else does any more; but not for long."""
+    monkeypatch.setattr(calling, "AT_THE_END_S", 0.3)
+    async with a_server(answer_late, never_answer) as (far, calls), asyncio.TaskGroup() as all_:
+        for key in ("k", "hangs"):
+            gone = all_.create_task(call(far, calls, **calls.marks(key)))
+            await asyncio.sleep(0.02 if key == "k" else PATIENCE_S / 2)
+            gone.cancel()
+            if key == "k":
+                await calls.shutdown()
+                assert far.noted == [("k", b"{}")]
+        async with asyncio.timeout(1):
+            await calls.shutdown()
+
+    assert far.noted == [("k", b"{}")]
+    assert len(far.calls) == 2
+
+
 async def test_what_is_in_the_air_is_not_said_once_more() -> None:
     """Whoever took a lane over from somebody slow in this process waits for the same answer."""
     async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
@@ -338,8 +389,9 @@ async def test_what_was_given_up_in_line_is_said_by_who_comes_next() -> None:
     assert sorted(key for key, _ in far.noted) == ["both", "first", "k"]
 
 
-async def test_who_waits_for_news_hangs_up_when_they_go() -> None:
-    """Else whoever asks next would be told that somebody asks already."""
+@pytest.mark.parametrize("read_timeout", [60, BaseRequest.DEFAULT_NONE])
+async def test_who_may_ask_again_hangs_up_when_they_go(read_timeout: ODVInput[float]) -> None:
+    """Who waits for news would be told that somebody asks already; an edit would come late."""
     hung_up = asyncio.Event()
 
     async def go_on_telling(far: Far, writer: asyncio.StreamWriter) -> None:
@@ -349,9 +401,28 @@ async def test_who_waits_for_news_hangs_up_when_they_go() -> None:
         hung_up.set()
 
     async with a_server(go_on_telling) as (far, calls), asyncio.TaskGroup() as everybody:
-        asked = calls.do_request(f"{far.url}/bot1:x/a", "POST", None, read_timeout=60)
+        asked = calls.do_request(f"{far.url}/bot1:x/a", "POST", None, read_timeout)
         waiting = everybody.create_task(asked)
         await asyncio.sleep(0.05)
         waiting.cancel()
         async with asyncio.timeout(2):
             await hung_up.wait()
+
+
+async def test_who_goes_in_the_moment_of_the_answer_hangs_up_on_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The connection is free by then, or somebody else's."""
+
+    async def go(asked: asyncio.Future[Answer]) -> Answer:
+        await asyncio.wait({asked})
+        raise asyncio.CancelledError
+
+    async with a_server() as (far, calls):
+        with monkeypatch.context() as moment:
+            moment.setattr(calling, "answer_to", go)
+            with pytest.raises(asyncio.CancelledError):
+                await calls.do_request(f"{far.url}/bot1:x/a", "POST", None, read_timeout=60)
+        assert await call(far, calls) == (200, b"{}")
+
+    assert far.connections == 1

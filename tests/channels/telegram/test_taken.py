@@ -6,7 +6,7 @@ import time
 from os import utime
 from pathlib import Path
 
-from oldfriend.channels.telegram.taken import ENDING, KEPT_S, SLOT, SLOTS, Taken
+from oldfriend.channels.telegram.taken import ENDING, KEPT_S, SLOT, SLOTS, Taken, is_held
 
 KILLED = """
 import os, signal, sys
@@ -97,3 +97,15 @@ def test_a_file_that_is_gone_meanwhile_keeps_nothing_from_being_known(tmp_path: 
     after = Taken(tmp_path)
 
     assert [after.find("reply/0"), after.find("reply/1")] == [7, 8]
+
+
+def test_what_comes_after_the_end_is_noted_and_held_by_nobody(tmp_path: Path) -> None:
+    """An answer may be late: whoever comes next knows of it all the same."""
+    over = Taken(tmp_path)
+    over.close()
+    over.note("reply/0", 7)
+
+    (path,) = tmp_path.iterdir()
+    with path.open("rb") as file:
+        assert not is_held(file)
+    assert Taken(tmp_path).find("reply/0") == 7

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.memory.search.questions import matter_of, names_a_time_before
+from oldfriend.memory.search.questions import matter_of, names_a_time_before, names_any
 from tests.background.talking import believed
 
 HOME = [
@@ -194,6 +194,60 @@ def test_who_is_called_by_their_part_is_asked_about(text: str) -> None:
 
     assert matter is not None
     assert (matter.keys[0], matter.is_own, matter.of_kin) == ("location", False, ("mother",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Where does my older sister currently live?", "When is my sister's birthday?",
+     "¿Dónde vive mi hermana mayor?", "Wo wohnt denn meine kleine Schwester?",
+     "Où habite ma petite sœur ?", "我的妹妹现在住在哪里？"],
+)  # fmt: skip
+def test_more_may_be_said_of_somebody_than_their_part(text: str) -> None:
+    """She is the sister still."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert (matter.of_kin, matter.is_of_another_s) == (("sister",), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "not_of"),
+    [
+        ("Where does my sister's husband live?", "My sister lives in Porto."),
+        ("¿Dónde vive la novia de mi hermano?", "Mi hermano vive en Faro."),
+        ("Wo wohnt die Freundin meines Bruders?", "Mein Bruder wohnt in Bonn."),
+        ("Où habite la copine de mon frère ?", "Mon frère habite à Nice."),
+        ("我哥哥的老婆住在哪里？", "我哥哥住在北京。"),
+        ("Where does Ana's mother live?", "My mother lives in Braga."),
+        ("Wo wohnt Anas Mutter?", "Meine Mutter wohnt in Bonn."),
+        ("小明的妈妈住在哪里", "我妈妈住在上海。"),
+    ],
+)
+def test_who_belongs_to_another_is_not_the_asker_s(text: str, not_of: str) -> None:
+    """Nor is the one whom they belong to meant."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert (matter.of_kin, matter.is_of_another_s) == ((), True)
+    assert not matter.may_be_told_by(not_of)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [("Al is here.", True), ("I called Al's boss.", True), ("我给Al打了电话。", True),
+     ("Also me.", False), ("Al-Anon met.", False), ("Royal", False)],
+)  # fmt: skip
+def test_a_name_is_not_a_piece_of_a_longer_word(text: str, *, is_named: bool) -> None:
+    """Beside Chinese signs it stands alone."""
+    assert names_any(frozenset({"Al"}), text) == is_named
+
+
+def test_what_is_asked_of_another_is_not_asked_of_the_asker_s_own() -> None:
+    """A word in the question that could name a partner names nobody."""
+    matter = matter_of("李雷结婚了没有")
+
+    assert matter is not None
+    assert (matter.keys[0], matter.is_own, matter.of_kin) == ("relationship_status", False, ())
 
 
 @pytest.mark.parametrize(

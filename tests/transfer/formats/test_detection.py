@@ -95,6 +95,26 @@ def test_a_value_without_end_is_refused_before_it_is_read_whole(write_zip):
         list(find_format(path).messages([].append))
 
 
+def test_empty_lines_are_no_value(tmp_path):
+    """However many there are: only a value is held in memory."""
+    said = '{"name": "Ana", "type": "personal_chat", "messages": [' + "\n" * 50
+    line = " " * 999_999 + "\n"
+    path = tmp_path / "result.json"
+    path.write_text(said + line * (MOST_OF_ONE // 1_000_000 + 2) + "]}")
+
+    assert list(find_format(path).messages([].append)) == []
+
+
+def test_a_value_of_spaces_without_end_is_refused(write_zip):
+    """Within a string they are of it."""
+    text = " " * (MOST_OF_ONE + 2_000_000)
+    path = write_zip(
+        "a.zip", {"result.json": f'{{"type": "personal_chat", "messages": [{{"text": "{text}"}}]}}'}
+    )
+    with pytest.raises(ImportRefused, match="one value is longer than 16 MB"):
+        list(find_format(path).messages([].append))
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(

@@ -88,6 +88,7 @@ class Door:
             ],
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)],
         )
+        app.router.redirect_slashes = False  # "/health/" is not of here
         app.router.default = self.site  # a mount would leave out addresses with a line break
         return app
 

@@ -7,7 +7,6 @@ words that introduce a text. Whether it is true is not known here.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from oldfriend.background.extraction import Claim
@@ -18,6 +17,7 @@ from oldfriend.background.gates.telltales import Telltales, telltales_of
 from oldfriend.background.likeness import without_near
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import WIDE
+from oldfriend.domain.remembered import remembered
 from oldfriend.turn.perceive import ONE_WIDTH
 
 QUOTED: Final = re.compile('"[^"\\n]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』')
@@ -84,7 +84,7 @@ def without(text: str, stretches: Iterable[Stretch]) -> str:
     return text
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def stretches_of(text: str, language: str) -> tuple[Stretch, ...]:
     """What is borrowed in a message; what is nothing but a quote is one's own answer."""
     found = list(borrowed_in(text, telltales_of(language)))

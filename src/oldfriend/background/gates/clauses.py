@@ -5,13 +5,13 @@ What the clause says of it is not known here.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.telltales import folded
+from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
 
 REMEMBERED: Final = 1_024
@@ -54,7 +54,7 @@ def closest_clauses(claim: Claim, place: Place) -> tuple[Clause, ...]:
     return tuple(each for each, n in zip(clauses, shared, strict=True) if n == most > 0)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remembered(REMEMBERED)
 def terms_in(text: str, language: str) -> frozenset[str]:
     """The stems of the words that carry matter; of scripts without spaces, pairs."""
     return frozenset(

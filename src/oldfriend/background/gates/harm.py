@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.talk import Case
 from oldfriend.background.gates.telltales import every_telltale, folded
@@ -34,13 +33,10 @@ ACTING: Final = frozenset({"preference", "pattern", "commitment", "expectation",
 
 def secret_fault(case: Case) -> Reason | None:
     """A password, a key or the number of a card, in the claim or in the words that it rests on."""
-    texts = [*texts_of(case.claim), *(place.text for place in case.places)]
+    claim = case.claim
+    value = () if claim.value in claim.text else (claim.value,)
+    texts = [claim.text, *value, *(place.text for place in case.places)]
     return "secret" if any(holds_secret(text) for text in texts) else None
-
-
-def texts_of(claim: Claim) -> tuple[str, ...]:
-    """All that a claim says; mostly its value stands in its text."""
-    return (claim.text,) if claim.value in claim.text else (claim.text, claim.value)
 
 
 def holds_secret(text: str) -> bool:
@@ -80,7 +76,7 @@ def is_card(number: str) -> bool:
 def order_fault(case: Case) -> Reason | None:
     """Gives orders to a machine; what the person says of themselves may sound a little so."""
     claim = case.claim
-    texts = [*texts_of(claim), *(place.said for place in case.places)]
+    texts = [claim.text, claim.value, *(place.said for place in case.places)]
     if any(is_addressed(text) for text in texts):
         return "order"
     is_theirs = all(place.message.trust == "person" for place in case.places)

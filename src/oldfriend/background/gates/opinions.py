@@ -6,20 +6,20 @@ person's words, too. Whoever asks it what to do must not be told one thing today
 tomorrow, so what it answers then counts; what somebody is like never does.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 from typing import Final
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.gates.bearing import says_what_somebody_is
-from oldfriend.background.gates.clauses import Clause, clauses_of, closest_clauses, terms_in
+from oldfriend.background.gates.clauses import clauses_of, closest_clauses, terms_in
 from oldfriend.background.gates.founding import around, shared, terms_of, touches
 from oldfriend.background.gates.modality import denies
 from oldfriend.background.gates.places import Place
 from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
 from oldfriend.background.gates.talk import Case, Talk, spoken_in
-from oldfriend.background.gates.telltales import Telltales, folded, telltales_of
+from oldfriend.background.gates.telltales import folded, telltales_of
 from oldfriend.background.gates.tone import is_label
 from oldfriend.background.marks import marks_of
 from oldfriend.domain.language import detect_language
@@ -54,7 +54,9 @@ def opinion_fault(claim: Claim, places: tuple[Place, ...], talk: Talk) -> Reason
         return "unfounded"
     if is_beside_the_point(claim, own):
         return "unfounded"
-    is_its_to_say = not is_about_a_life(claim, own, talk) or is_view_asked_for(claim, own, asked)
+    is_its_to_say = not is_about_a_life(claim, own, talk) or (
+        is_asked_about(claim, own, asked, talk) and is_view_of_its_own(claim, own)
+    )
     return None if is_its_to_say else "about another"
 
 
@@ -78,14 +80,48 @@ def said_before(place: Place, talk: Talk) -> Iterable[Message]:
     return takewhile(lambda each: each.trust == "person", before)
 
 
-def is_view_asked_for(claim: Claim, own: list[Place], asked: tuple[Message, ...]) -> bool:
-    """Whether it was asked, says that it thinks so, and says of nobody what they are like."""
-    if not asked or not any(spoken_in(place).opining.search(folded(place.text)) for place in own):
+def is_asked_about(claim: Claim, own: list[Place], asked: tuple[Message, ...], talk: Talk) -> bool:
+    """Whether it was asked something, in words that speak of what it thinks about.
+
+    What was told along with the question counts, too; names do where they are the topic.
+    """
+    if not asked or not shares_language(claim, own):
+        return bool(asked)
+    language = detect_language(claim.text, fallback=own[0].message.language)
+    told = telltales_of(language)
+    heard = terms_of((folded(each.text) for p in own for each in said_before(p, talk)), language)
+    opened = (found[0] for p in own for found in told.opining.finditer(folded(p.said)))
+    thought = terms_in(told.light.sub(" ", folded(claim.text)), language)
+    matter = terms_in(folded(claim.key), language) | thought - called_in(claim, own, talk, language)
+    return touches(matter - terms_of(opened, language), heard)
+
+
+def is_view_of_its_own(claim: Claim, own: list[Place]) -> bool:
+    """Whether it says that it thinks so, and says of nobody what they are like."""
+    if not any(spoken_in(place).opining.search(folded(place.text)) for place in own):
         return False
     language = detect_language(claim.text, fallback=own[0].message.language)
     if telltales_of(language).hearer.search(folded(claim.text)):
         return False  # a belief stands alone: nobody is spoken to in it
-    return not is_label(claim.text) and not says_what_somebody_is(claim.text, language=language)
+    if is_label(claim.text) or says_what_somebody_is(claim.text, language=language):
+        return False
+    return not shares_language(claim, own) or stands_in_its_view(claim, own, language)
+
+
+def stands_in_its_view(claim: Claim, own: list[Place], language: str) -> bool:
+    """Whether less of it stands behind a colon than before, where both speak of the matter.
+
+    "I'm for cats: a dog asks about your day" is said of both, and for one of them.
+    """
+    told, words = telltales_of(language), terms_in(claim.text, language)
+    before, behind = 0, 0
+    for clause in (each for place in own for each in clauses_of(place.said)):
+        count = len(words & terms_in(told.opining.sub(" ", clause.text), language))
+        if ":" in clause.before or "：" in clause.before:
+            behind = max(behind, count)
+        else:
+            before = max(before, count)
+    return not (before and behind) or before > behind
 
 
 def is_told(claim: Claim, own: list[Place], asked: tuple[Message, ...], talk: Talk) -> bool:
@@ -139,22 +175,11 @@ def is_beside_the_point(claim: Claim, own: list[Place]) -> bool:
         return False
     language = detect_language(claim.text, fallback=own[0].message.language)
     told, words = telltales_of(language), terms_in(claim.text, language)
-    clauses = [each for place in own for each in clauses_of(place.said)]
-    matter = (terms_in(told.opining.sub(" ", each.text), language) for each in clauses)
+    clauses = [each.text for place in own for each in clauses_of(place.said)]
+    matter = (terms_in(told.opining.sub(" ", each), language) for each in clauses)
     counts = [len(words & terms) for terms in matter]
-    is_quoted = any(told.opining.search(folded(place.text)) for place in own)
-    are_thoughts = thought_in(clauses, told, goes_on=is_quoted)
-    thinks = [n for n, is_thought in zip(counts, are_thoughts, strict=True) if n and is_thought]
+    thinks = [n for each, n in zip(clauses, counts, strict=True) if n and told.opining.search(each)]
     return bool(thinks) and max(thinks) < max(counts)
-
-
-def thought_in(clauses: Sequence[Clause], told: Telltales, *, goes_on: bool) -> Iterator[bool]:
-    """Of each clause whether it says "I think"; where that ``goes_on``, also behind a colon."""
-    is_thought = False
-    for each in clauses:
-        explains = goes_on and is_thought and each.before.rstrip().endswith((":", "："))
-        is_thought = explains or told.opining.search(each.text) is not None
-        yield is_thought
 
 
 def is_put_in(claim: Claim, place: Place, talk: Talk) -> bool:

@@ -91,6 +91,7 @@ class Parting:
 
     former: str  # what they call them since
     values: frozenset[str]  # of a rule, by which they have
+    divorced: frozenset[str]  # those of them that only a marriage can end by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +174,7 @@ def rule_book(language: str) -> RuleBook:
         rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
         parts=parts,
         part_text=reading["part_text"],
-        parting=Parting(former=reading["former"], values=frozenset(reading["parted"])),
+        parting=_parting(reading),
         moved=_compiled(reading["moved"], pieces),
         naming=_all_compiled(reading["naming"], pieces),
         related=_all_compiled(reading["related"], pieces),
@@ -210,6 +211,13 @@ def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:
         joke=_compiled(reading["joke"], pieces),
         not_value=_compiled(reading["not_value"], pieces),
         not_name=frozenset(reading["not_name"].split()),
+    )
+
+
+def _parting(reading: Mapping[str, Any]) -> Parting:
+    divorced = frozenset(reading["divorced"])
+    return Parting(
+        former=reading["former"], values=divorced.union(reading["parted"]), divorced=divorced
     )
 
 

@@ -7,7 +7,7 @@ doubt a promise stays open.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 from oldfriend.background.extraction import Claim
@@ -16,6 +16,7 @@ from oldfriend.background.rules.moments import without_times
 from oldfriend.background.rules.naming import quote_of
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known, Memory
+from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, stem_of, words_in
 from oldfriend.prompts.phrasebook import SPOKEN
 
@@ -117,7 +118,7 @@ def is_kept_by(text: str, language: str, deed: Deed) -> bool:
     return is_same and (deed.verb == "" or deed.verb in verbs)
 
 
-@lru_cache(maxsize=_KEPT)
+@remembered(_KEPT)
 def promised_in(text: str, language: str) -> str:
     """What is promised in a belief, without that it is."""
     for rule in rule_book(language).rules:

@@ -70,8 +70,10 @@ def joined(names: Iterable[Named]) -> tuple[Named, ...]:
     return tuple(kept.values())
 
 
-def placed(name: str, kind: EntityKind, quotes: tuple[Quote, ...], book: RuleBook) -> Named | None:
-    """A place or an organisation that a fact names."""
+def named_as(
+    kind: EntityKind, name: str, quotes: tuple[Quote, ...], book: RuleBook
+) -> Named | None:
+    """Whom or what a fact names, where its words can be a name."""
     return Named(name=name, kind=kind, quotes=quotes) if is_name(name, book) else None
 
 

@@ -12,12 +12,15 @@ from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known
+from oldfriend.memory.overtaking import since
 from oldfriend.memory.search.parts import LOVES
 
 STATUS: Final = "relationship_status"
 RELATION: Final = ":relation"
 PARTNER: Final = "partner"
 FORMER: Final = "ex"
+MARRIED: Final = frozenset({"husband", "wife", "spouse", "partner"})
+"""Who may be divorced from."""
 
 
 def partings_in(
@@ -28,17 +31,36 @@ def partings_in(
     read = {sentence.message.id: (sentence, book) for sentence, book in sentences}
     for claim in claims:
         sentence, book = read[claim.quotes[0].message]
-        if (
-            claim.key != STATUS
-            or claim.subject != "person"
-            or claim.value not in book.parting.values
-        ):
+        if not tells_parting(claim, book):
             continue
-        before = [each for each in loved if each.standing.last_seen < sentence.message.at]
+        before = [
+            each for each in loved
+            if is_before(each, claim, sentence) and may_part(each, claim, book)
+        ]  # fmt: skip
         named = [each for each in before if name_of(each) in claim.quotes[0].text]
-        left = named or before
-        if len(left) == 1:
-            yield former(left[0], claim, book)
+        left = {each.memory.key: each for each in named or before}
+        if len({name_of(each) for each in left.values()}) == 1:
+            for each in left.values():
+                yield former(each, claim, book)
+
+
+def tells_parting(claim: Claim, book: RuleBook) -> bool:
+    """Whether somebody says that they part, or when they did; who is divorced tells neither."""
+    is_status = claim.key == STATUS and claim.subject == "person"
+    return is_status and claim.holds_from is not None and claim.value in book.parting.values
+
+
+def is_before(known: Known, parted: Claim, sentence: Sentence) -> bool:
+    """Whether it was so when they parted, and has not been said since they told it."""
+    is_so = parted.holds_from is not None and since(known) <= parted.holds_from
+    return is_so and known.standing.last_seen < sentence.message.at
+
+
+def may_part(known: Known, parted: Claim, book: RuleBook) -> bool:
+    """Whether they can have parted in that way: nobody is divorced from a girlfriend."""
+    memory = known.memory
+    is_married = memory.key == PARTNER or memory.value in MARRIED
+    return is_married or parted.value not in book.parting.divorced
 
 
 def is_loved(known: Known) -> bool:

@@ -16,9 +16,9 @@ from oldfriend.background.rules.matching import claims_in
 from oldfriend.background.rules.mending import notes_put_right
 from oldfriend.background.rules.naming import (
     joined,
+    named_as,
     named_in,
     nicknamed_in,
-    placed,
     samenesses_in,
     speakers_in,
 )
@@ -70,7 +70,7 @@ def read_by_rules(material: Material) -> Extraction:
     ]
     ties = ties_in(claims, tied, sentences)
     claims = [claim for claim in claims if claim.kind != "triple"]
-    names = joined((*names, *_places(claims, sentences)))
+    names = joined((*names, *_named_by(claims, sentences)))
     known = _known_names(names, material)
     return Extraction(
         author=RULES,
@@ -130,7 +130,7 @@ def _is_heard(message: Message) -> bool:
 def _names(
     sentences: Sequence[Read],
 ) -> tuple[tuple[Named, ...], list[Claim], tuple[Sameness, ...]]:
-    names = list(speakers_in(sentences))
+    names: list[Named] = []
     relations: list[Claim] = []
     samenesses: list[Sameness] = []
     for sentence, book in sentences:
@@ -142,7 +142,7 @@ def _names(
         nicknamed = nicknamed_in(sentence, book, names[-1] if names else None)
         names += [nicknamed] if nicknamed else []
         samenesses += samenesses_in(sentence, book)
-    return joined(names), relations, tuple(samenesses)
+    return joined((*speakers_in(sentences), *names)), relations, tuple(samenesses)
 
 
 def _known_names(names: Iterable[Named], material: Material) -> frozenset[str]:
@@ -151,12 +151,13 @@ def _known_names(names: Iterable[Named], material: Material) -> frozenset[str]:
     return frozenset(said | kept)
 
 
-def _places(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterable[Named]:
+def _named_by(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterable[Named]:
+    """The places, organisations and people whose names are the values of facts."""
     book_of = {sentence.message.id: book for sentence, book in sentences}
     for claim in claims:
         kind = _NAMING_KEYS.get(claim.key.rpartition(":")[2])
         if kind:
-            named = placed(claim.value, kind, claim.quotes, book_of[claim.quotes[0].message])
+            named = named_as(kind, claim.value, claim.quotes, book_of[claim.quotes[0].message])
             if named:
                 yield named
 

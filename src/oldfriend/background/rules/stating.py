@@ -3,12 +3,12 @@
 For what is kept in the person's own words, such as a note. Knows no messages.
 """
 
-from functools import lru_cache
 from typing import Final
 
 from oldfriend.background.rules.books import RuleBook, rule_book
 from oldfriend.background.rules.matching import rendered, third_person
 from oldfriend.background.rules.sentences import sentences_in, starts_in
+from oldfriend.domain.remembered import remembered
 from oldfriend.prompts.phrasebook import SPOKEN
 
 LONGEST: Final = 120
@@ -16,7 +16,7 @@ LONGEST: Final = 120
 _KEPT: Final = 4_096
 
 
-@lru_cache(maxsize=_KEPT)
+@remembered(_KEPT)
 def stated_in(text: str, language: str) -> tuple[str, str] | None:
     """The key and value that a text gives, where it says that and no more."""
     if len(text) > LONGEST or language not in SPOKEN:
@@ -43,7 +43,7 @@ def says_more(rest: str) -> bool:
     return any(character.isalnum() for character in rest)
 
 
-@lru_cache(maxsize=_KEPT)
+@remembered(_KEPT)
 def began_in(text: str, language: str) -> str:
     """What a text says that somebody has become, where it says that and no more; else ""."""
     if len(text) > LONGEST or language not in SPOKEN:

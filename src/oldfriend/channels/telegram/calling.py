@@ -7,7 +7,7 @@ Knows no method of the API.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 AT_ONCE: Final = 64
 """Connections; a call beyond them waits for one."""
 CALL_S: Final = 20.0
+AT_THE_END_S: Final = 2.0
+"""So long what is in the air is waited for by who is about to go."""
 KEY: Final = "oldfriend_key"
 """A parameter that is not sent: by what a call is known that is not to be done twice."""
 PATIENCE_S: Final = 0.5
@@ -62,8 +64,7 @@ class Call:
 
     url: str
     body: bytes
-    longest_s: float
-    is_to_be_done: bool  # else it only waits for news, and ends when nobody does
+    until: float  # by the loop's time; all of it, from standing in line to the answer
 
 
 class Calls(BaseRequest):
@@ -105,11 +106,13 @@ class Calls(BaseRequest):
 
     @override
     async def shutdown(self) -> None:
-        """Close all connections; what is in the air is heard out."""
+        """Close all connections; what is in the air is waited for, not for long."""
         self._is_open = False
         while self._free:
             self._free.pop()[0].hang_up()
         await self._files.shutdown()
+        if self._in_the_air:
+            await asyncio.wait(self._in_the_air.values(), timeout=AT_THE_END_S)
 
     @override
     async def do_request(
@@ -128,9 +131,9 @@ class Calls(BaseRequest):
             )  # fmt: skip
         fields = dict(request_data.json_parameters) if request_data else {}
         key = fields.pop(KEY, None)
-        call = Call(url, urlencode(fields).encode(), longest_s=CALL_S, is_to_be_done=True)
-        if isinstance(read_timeout, int | float):  # as only whoever waits for news says
-            call = replace(call, longest_s=read_timeout, is_to_be_done=False)
+        longest_s = read_timeout if isinstance(read_timeout, int | float) else CALL_S
+        until = asyncio.get_running_loop().time() + longest_s
+        call = Call(url, urlencode(fields).encode(), until)
         try:
             answer = await (self._ask(call) if key is None else self._say(call, key))
         except TimeoutError as error:
@@ -160,7 +163,7 @@ class Calls(BaseRequest):
 
         place = self._one_by_one.line_up(begin_at_once)
         try:
-            async with asyncio.timeout(call.longest_s):
+            async with asyncio.timeout_at(call.until):
                 await place.is_called.wait()
             if said is None:
                 return await self._ask(call, heard, key)
@@ -169,31 +172,39 @@ class Calls(BaseRequest):
             place.give_up()
 
     async def _ask(self, call: Call, heard: Heard = unheard, key: str | None = None) -> Answer:
-        """Ask on a connection, where there are not too many already."""
-        async with asyncio.timeout(call.longest_s):
+        """Ask on a connection, where there are not too many already.
+
+        What may be done twice ends with whoever asks, so that nothing of it comes after what is
+        asked next: no older words over newer ones.
+        """
+        async with asyncio.timeout_at(call.until):
             await self._room.acquire()
             try:
                 line = self._find_free() or await self._new()
+                asked = self._begin(line, call, heard, key)
             except BaseException:
                 self._room.release()
                 raise
-        asked = self._begin(line, call, heard, key)
         asked.add_done_callback(lambda _: self._room.release())
         try:
             return await answer_to(asked)
         except asyncio.CancelledError:
-            if not call.is_to_be_done:
+            if key is None and not asked.done():  # else somebody may have its connection already
                 line.hang_up()
             raise
 
     def _begin(
         self, line: Line, call: Call, heard: Heard, key: str | None
     ) -> asyncio.Future[Answer]:
-        """Send a call, which goes on to its end, also where nobody waits for it any more.
+        """Send a call, which goes on to its end by itself.
 
-        So it is known what became of it, and its connection can be used again.
+        So it is known what became of it, also where nobody waits for it any more.
         """
-        answer = line.begin(call.url, call.body, heard, longest_s=call.longest_s)
+        try:
+            answer = line.begin(call.url, call.body, heard, until=call.until)
+        except BaseException:
+            line.hang_up()
+            raise
         answer.add_done_callback(partial(self._take_back, line))
         if key is not None:
             self._in_the_air[key] = answer

@@ -54,18 +54,18 @@ class Line(asyncio.Protocol):
         return self._answer is not None and not self._answer.done()
 
     def begin(
-        self, url: str, body: bytes, heard: Heard, *, longest_s: float
+        self, url: str, body: bytes, heard: Heard, *, until: float
     ) -> asyncio.Future[Answer]:  # fmt: skip
         """Send a call; its answer, which fails with OSError, TimeoutError, h11.ProtocolError.
 
-        ``heard`` is told of it before anything else happens in this process.
+        It is waited for ``until`` then, by the loop's time. ``heard`` is told of it before anything
+        else happens in this process.
         """
         is_free, transport, loop = self.is_free, self._transport, asyncio.get_running_loop()
-        self._answer = loop.create_future()
         if not is_free or transport is None:
+            self._answer = loop.create_future()
             self._fail(ConnectionResetError("Telegram has hung up."))
             return self._answer
-        self._limit = loop.call_later(longest_s, self._time_out)
         parts = urlsplit(url)
         head = h11.Request(
             method="POST", target=parts.path,
@@ -75,9 +75,11 @@ class Line(asyncio.Protocol):
                 ("content-length", str(len(body))),
             ],
         )  # fmt: skip
-        self._status, self._body, self._heard = 0, bytearray(), heard
         pieces = [self._http.send(each) for each in (head, h11.Data(body), h11.EndOfMessage())]
+        self._status, self._body, self._heard = 0, bytearray(), heard
+        self._answer = loop.create_future()
         transport.write(b"".join(piece for piece in pieces if piece))
+        self._limit = loop.call_at(until, self._time_out)
         return self._answer
 
     def hang_up(self) -> None:

@@ -6,13 +6,15 @@ taken for a tag. Knows nothing of messages.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from html import escape
 from itertools import zip_longest
 from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode as Node
+
+from oldfriend.domain.remembered import remembered
 
 TAG_OF: Final = {"strong": "b", "em": "i", "s": "s"}
 REACHABLE: Final = ("http://", "https://")
@@ -43,7 +45,7 @@ def utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-@lru_cache(LOOKED_AT_AGAIN)
+@remembered(LOOKED_AT_AGAIN)
 def render(markdown: str) -> Rendered:
     """A text in Markdown, for Telegram. Never fails, whatever the text."""
     return blocks(Node(parser().parse(markdown)).children)

@@ -18,7 +18,8 @@ from typing import BinaryIO, Final
 
 ENDING: Final = ".taken"
 KEPT_S: Final = 24 * 60 * 60
-"""What nobody has taken for so long is given up (``app/delivering.py``)."""
+"""So long the file of one who died is kept. A part may be tried for longer
+(``app/delivering.py``), but whoever removes a file has read it before."""
 SLOTS: Final = 1_024
 """The newest of a process; what is older is in the database long since."""
 REMEMBERED: Final = 8 * SLOTS
@@ -36,6 +37,7 @@ class Taken:
         self._name = f"{secrets.token_hex(8)}{ENDING}"
         self._file: int | None = None
         self._next = 0
+        self._is_over = False
         self._numbers: OrderedDict[str, int] = OrderedDict()
         self._read: set[str] = set()
 
@@ -59,9 +61,12 @@ class Taken:
                 self._file = self._made(self._folder)
             os.pwrite(self._file, slot_of(short, number), SLOT * (self._next % SLOTS))
             self._next += 1
+        if self._is_over:
+            self.close()
 
     def close(self) -> None:
-        """Let others read it."""
+        """Let others read it; what comes late is noted all the same, and left to them at once."""
+        self._is_over = True
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -133,7 +138,7 @@ def is_held(file: BinaryIO) -> bool:
 
 
 def remove_if_old(path: Path) -> None:
-    """Remove a file of a process that lives no more, once nobody can ask for what is in it.
+    """Remove a file of a process that lives no more, long after anything was noted in it.
 
     Where that cannot be, or somebody else has done it, it is passed over.
     """

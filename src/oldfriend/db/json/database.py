@@ -62,8 +62,8 @@ class JsonDatabase:
         return True
 
     async def write_anew(self) -> bool:
-        """Nothing: each commit does."""
-        return True
+        """False: each commit has done it already."""
+        return False
 
     def files(self) -> tuple[Path, ...]:
         """The file, what is written before it takes its place, the lock, and the copies."""

@@ -42,8 +42,9 @@ def bytes_of(connection: apsw.Connection, path: Path) -> Iterator[tuple[Path, by
 def lay_out_anew(path: Path) -> bool:
     """Copy all that is kept into new pages: between the rows of old ones, what was moved stays.
 
-    SQLite overwrites what is deleted, but not the place that a row has left for another. False
-    when others wrote all the while, or there is no room.
+    SQLite overwrites what is deleted, but not the place that a row has left for another. The copy
+    that it makes on the way is a file without a name: it may be large, and holds only what stays.
+    False when others wrote all the while, or there is no room.
     """
     try:
         connection = open_connection(path, create=False)
@@ -52,7 +53,7 @@ def lay_out_anew(path: Path) -> bool:
     try:
         connection.set_busy_timeout(round(1000 * PATIENCE_S))
         with our_errors(path):
-            connection.execute("VACUUM")
+            connection.execute("PRAGMA temp_store = FILE; VACUUM").fetchall()
     except StoreError:
         return False
     finally:

@@ -23,6 +23,7 @@ from oldfriend.memory.forgetting.resting import (
     also_read_from,
     freed_by,
     is_by_hand,
+    is_rejected,
     lost_among,
     made_of,
     newest_of,
@@ -115,8 +116,8 @@ def foreseen_with(
     versions = {each.key for each in wordless}
     newest = newest_of(holding)
     rests = resting(holding, versions)
-    lost = lost_among(newest, rests, chosen.objects)
-    named = {each: newest[each] for each in chosen.objects} | ({} if orphan else lost)
+    lost, orphans = told_apart(lost_among(newest, rests, chosen.objects), orphan=orphan)
+    named = {each: newest[each] for each in chosen.objects} | dict(lost)
     segments = touched_segments(holding, wordless)
     taken = named | summaries_among(newest, segments, named)
     left = {each: change for each, change in on_nothing(holding).items() if each not in taken}
@@ -137,8 +138,8 @@ def foreseen_with(
         gone=gone,
         objects=going,
         anew=frozenset(anew),
-        orphans=lost if orphan else {},
-        staying=(stay := beliefs_that_stay(rests, newest, going, lost)),
+        orphans=orphans,
+        staying=(stay := beliefs_that_stay(rests, newest, going, {**lost, **orphans})),
         keeping={each: rests[each].left for each in stay},
         freed=freed_by(holding, newest, versions, going),
         unfolded=tuple(unfolded_by(newest, going)),
@@ -155,6 +156,15 @@ def foreseen_with(
         titles=tuple(each for each in holding.titles if mentions(each, chosen.names)),
         quoted=words_quoted(holding, newest, going.keys() - anew.keys()),
         undescribed=undescribed(holding, versions, going),
+    )
+
+
+def told_apart(lost: Beliefs, *, orphan: bool) -> tuple[Beliefs, Beliefs]:
+    """Of what rests on nothing any more what goes, and what stays; never what was rejected."""
+    stays = {each for each, change in lost.items() if orphan and not is_rejected(change)}
+    return (
+        {each: change for each, change in lost.items() if each not in stays},
+        {each: change for each, change in lost.items() if each in stays},
     )
 
 

@@ -174,9 +174,15 @@ def is_by_hand(change: Change) -> bool:
     """Whether the person wrote or corrected it, so that it stands on that.
 
     What they have rejected stands on nothing: with its words it goes, and is not read from them.
+    A name that they have rejected stays so: else it would be learned again.
     """
     after = change.after
-    return not isinstance(after, Summary) and after.is_by_person and change.op != "rejected"
+    return not isinstance(after, Summary) and after.is_by_person and not is_rejected(change)
+
+
+def is_rejected(change: Change) -> bool:
+    """Whether the person has said that it is not so."""
+    return isinstance(change.after, Memory) and change.after.status == "rejected"
 
 
 def touched_segments(holding: Holding, going: Collection[Said]) -> frozenset[str]:

@@ -4,14 +4,14 @@ Told what is believed. Knows neither words nor meanings.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.domain.memories import Known, Memory
 from oldfriend.memory.overtaking import stands
 from oldfriend.memory.search.past import Times
-from oldfriend.memory.search.questions import RELATION, Matter
+from oldfriend.memory.search.questions import RELATION, Matter, names_any
 from oldfriend.memory.search.values import Reason
 from oldfriend.memory.search.whose import Whose
 
@@ -35,8 +35,12 @@ def values_of(matter: Matter | None, known: Iterable[Known], times: Times, whose
     if matter is None:
         return Values()
     known = list(known)
-    kin = names_of_kin(known, matter) if matter.of_kin else frozenset[str]()
-    values = [each for each in known if is_value(each.memory, matter, whose, kin)]
+    kin, parted = kin_then(known, matter, times)
+    values = [
+        each
+        for each in known
+        if owner_of(each.memory) not in parted and is_value(each.memory, matter, whose, kin)
+    ]
     told = of_the_likeliest_key([each for each in values if times.answers(each)], matter)
     told = [each for each in told if not tells_an_end(each.memory)] or told
     others = () if told else tuple(each for each in values if stands(each.memory))
@@ -45,19 +49,40 @@ def values_of(matter: Matter | None, known: Iterable[Known], times: Times, whose
 
 def names_of_kin(known: Iterable[Known], matter: Matter) -> frozenset[str]:
     """What those are called who are to the asker what the question says: the mother's name."""
-    relations = (
-        each.memory.key.rpartition(":") for each in known if each.memory.value in matter.of_kin
-    )
-    return frozenset(owner for owner, _, bare in relations if bare == RELATION)
+    return frozenset(
+        owner_of(each.memory)
+        for each in known
+        if each.memory.value in matter.of_kin and each.memory.key.endswith(f":{RELATION}")
+    ) - {""}
 
 
-def is_value(memory: Memory, matter: Matter, whose: Whose, kin: Collection[str] = ()) -> bool:
+def kin_then(
+    known: Sequence[Known], matter: Matter, times: Times
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Who is to the asker what the question says, or was at its time; and who is so no more."""
+    if times.is_past:  # who is so today is meant, though it asks of what was
+        today = names_of_kin((each for each in known if each.memory.ended_at is None), matter)
+        kin = today or names_of_kin(filter(times.fits, known), matter)
+    else:
+        kin = names_of_kin(filter(times.answers, known), matter)
+    return kin, names_of_kin(known, matter) - kin
+
+
+def owner_of(memory: Memory) -> str:
+    """Whose value it is, by name; nothing, where it is the person's."""
+    return memory.key.rpartition(":")[0]
+
+
+def is_value(memory: Memory, matter: Matter, whose: Whose, kin: frozenset[str]) -> bool:
     """Whether a belief is a value of what is asked for, of whom it is asked."""
     if matter.key_of(memory) is None:
         return False
     if matter.is_promise and matter.is_own:
-        return any(name in memory.text for name in kin) or whose.may_be_to(memory)
-    return matter.is_own or memory.key.rpartition(":")[0] in kin or whose.is_about(memory)
+        is_to_kin = matter.may_be_told_by(memory.text) and whose.may_be_to(memory)
+        return names_any(kin, memory.text) or is_to_kin
+    if matter.is_own or matter.is_of_another_s:
+        return matter.is_own
+    return owner_of(memory) in kin or whose.is_about(memory)
 
 
 def tells_an_end(memory: Memory) -> bool:

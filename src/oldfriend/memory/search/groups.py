@@ -4,11 +4,11 @@ Nothing is merged: it is only about what is told once. What differs in a word ma
 so meaning is not asked.
 """
 
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.words import term_of, words_in
 
 Group: TypeAlias = tuple[object, ...]
@@ -26,7 +26,7 @@ def group_of(memory: Memory) -> Group:
     return (*about, memory.kind, *canonical(memory.text, memory.language))
 
 
-@lru_cache(maxsize=KEPT)
+@remembered(KEPT)
 def canonical(text: str, language: str) -> tuple[int, ...]:
     """A text as the terms of its words, in their order."""
     return tuple(term_of(word, language) for word in words_in(text))

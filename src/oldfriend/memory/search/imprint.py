@@ -7,10 +7,11 @@ index is built without reading, splitting or stemming any text again.
 
 import sys
 from array import array
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Final
 
+from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.signs import sign_of_word, signs_of_text
 from oldfriend.memory.search.words import term_of, words_in
 
@@ -40,7 +41,7 @@ def is_current_imprint(imprint: bytes) -> bool:
     return not imprint or imprint[0] == IMPRINT_VERSION
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536)
 def _term_and_signs(word: str, language: str) -> tuple[int, int]:
     return term_of(word, language), sign_of_word(word)
 

@@ -7,13 +7,15 @@ for is a key, which has no language. Knows nothing of what is believed.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
+from itertools import count
 from typing import Final, Literal
 
 from oldfriend.domain.memories import Memory, Tie
+from oldfriend.domain.remembered import remembered
 from oldfriend.domain.ties import TIE_OF_KEY, TIE_OF_PART
 from oldfriend.memory.search.parts import KIN, keys_of, parts_in
 from oldfriend.memory.search.words import is_unspaced
@@ -35,8 +37,13 @@ _REMEMBERED: Final = 64  # questions: a turn asks of its own more than once
 _SENTENCE = re.compile(r"[^.!?。\n…]+")
 _BESIDE = re.compile(r"[\s,;:\"“”«»¿¡()]+")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
+_LONGER: Final = r"[^\W\u2e80-\U0010ffff]|-"
+"""What makes a word a longer one; a sign of a script without spaces stands beside it."""
 _PIECE = re.compile(r"\{([a-z_]+)\}")
 RELATION: Final = "relation"
+_WHOSE: Final = "whose"
+_WHOSE_PIECES: Final = frozenset({"who", "whom"})
+"""Pieces of the books for whom a question asks about."""
 _OTHER_END: Final[Mapping[Tie, Tie]] = {"parent_of": "child_of", "child_of": "parent_of"}
 """How the person stands to somebody, by how these stand to the person."""
 _FAVOURITE: Final = re.compile(
@@ -54,7 +61,8 @@ class Matter:
     is_past: bool  # asked of how it was once
     asks_for_all: bool = False  # the values of all keys answer: there may be a sister and a brother
     of_kin: tuple[str, ...] = ()  # what they are to the asker whom it asks about: "my mother"
-    words: frozenset[str] = frozenset()  # one of them stands in what tells it; none: any may
+    is_of_another_s: bool = False  # it asks about "my sister's husband", who is neither of them
+    words: tuple[frozenset[str], ...] = ()  # one of each stands in what tells it; none: any may
     is_favourite: bool = False  # it asks what of these is liked most
 
     @property
@@ -79,9 +87,9 @@ class Matter:
 
     def may_be_told_by(self, text: str) -> bool:
         """Whether exact words may answer: where a word must stand in them, if it does."""
-        folded = _folded(text)
-        is_meant = not self.is_favourite or _FAVOURITE.search(folded) is not None
-        return is_meant and (not self.words or _holds_any(self.words, folded))
+        is_meant = not self.is_favourite or _FAVOURITE.search(_folded(text)) is not None
+        is_of_ours = self.is_of_another_s and len(self.words) == 1 and _names_my_kin(text)
+        return is_meant and not is_of_ours and all(names_any(each, text) for each in self.words)
 
     def _is_tied_by(self, tie: str, key: str) -> bool:
         """Whether a tie of the person's tells that: of sisters none that may be of a brother."""
@@ -106,13 +114,15 @@ class Book:
     keys: tuple[tuple[str, ...], ...]
     of_all: frozenset[int]  # which of them ask for all their values
     kin_words: Mapping[str, tuple[str, ...]]  # folded, each with the keys that it asks for
+    kin: re.Pattern[str]  # one of them
     my_kin: re.Pattern[str]  # "my mother", who is asked about
+    of_others: re.Pattern[str]  # "Ana's mother"
     alike: Mapping[str, str]  # words for what is liked, each with another that means the same
     by_a_time: re.Pattern[str]
     has_spaces: bool
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered(_REMEMBERED)
 def matter_of(question: str) -> Matter | None:
     """What a question asks for, by its shape; None for all that has no key."""
     for sentence in _sentences(question):
@@ -130,25 +140,38 @@ def _matter(found: re.Match[str], shape: str, book: Book, asked: str) -> Matter:
         return _favourite(found[f"what_{place}"], book)
     is_own = not whom.startswith("others")
     keys = book.kin_words[found[f"kin_{place}"]] if whom == _KIN else book.keys[int(place)]
-    theirs = None if whom == _KIN else book.my_kin.search(asked)
-    of_kin = book.kin_words[theirs["kin"]] if theirs else ()
+    is_promise = PROMISE in keys
+    whose = asked if is_own and is_promise else _whose(found)
+    kin = [book.kin_words[each["kin"]] for each in book.kin.finditer(whose)]
+    meant = book.my_kin.search if is_own else book.my_kin.fullmatch
+    is_my_kin = len(kin) == 1 and meant(whose) is not None
+    told_of = kin if is_promise or not is_own else [keys]
     return Matter(
-        keys=keys, is_own=is_own, is_past=whom.endswith("once"), of_kin=of_kin,
+        keys=keys, is_own=is_own, is_past=whom.endswith("once"),
+        of_kin=kin[0] if is_my_kin else (),
+        is_of_another_s=not is_my_kin
+        and (len(kin) > 1 or book.of_others.search(whose) is not None),
         asks_for_all=keys[0] in KIN or (whom != _KIN and int(place) in book.of_all),
-        words=_words_for(keys if is_own else of_kin),
+        words=tuple(filter(None, map(words_for, told_of))),
     )  # fmt: skip
+
+
+def _whose(found: re.Match[str]) -> str:
+    """By what words a question says whom it asks about; none, where it asks of the asker."""
+    said = (text for name, text in found.groupdict().items() if text and _WHOSE in name)
+    return next(said, "")
 
 
 def _favourite(what: str, book: Book) -> Matter:
     words = frozenset({what, book.alike.get(what, what)})
     named = (f"favorite_{each.replace(' ', '_')}" for each in sorted(words))
     return Matter(
-        keys=(*_LIKES, *named), is_own=True, is_past=False, words=words, is_favourite=True
+        keys=(*_LIKES, *named), is_own=True, is_past=False, words=(words,), is_favourite=True
     )  # fmt: skip
 
 
 @cache
-def _words_for(keys: tuple[str, ...]) -> frozenset[str]:
+def words_for(keys: tuple[str, ...]) -> frozenset[str]:
     """The words, in any language, one of which stands where such are told of; none: any may."""
     if not keys or keys[0] not in KIN:
         return frozenset()
@@ -161,12 +184,23 @@ def _words_for(keys: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-def _holds_any(words: Iterable[str], folded: str) -> bool:
-    return any(
-        word in folded if is_unspaced(word)
-        else re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", folded)
-        for word in words
-    )  # fmt: skip
+def _names_my_kin(text: str) -> bool:
+    folded = _folded(text)
+    return any(book.my_kin.search(folded) for book in _books())
+
+
+def names_any(names: frozenset[str], text: str) -> bool:
+    """Whether one of some names, or words, stands in a text, and not only in a longer word."""
+    return bool(names) and _one_of(names).search(_folded(text)) is not None
+
+
+@remembered(_REMEMBERED)
+def _one_of(words: frozenset[str]) -> re.Pattern[str]:
+    folded = sorted(map(_folded, words))
+    spaced = "|".join(re.escape(each) for each in folded if not is_unspaced(each))
+    unspaced = [re.escape(each) for each in folded if is_unspaced(each)]
+    alone = [f"(?<!{_LONGER})(?:{spaced})(?!{_LONGER})"] if spaced else []
+    return re.compile("|".join([*alone, *unspaced]))
 
 
 def names_a_time_before(question: str) -> bool:
@@ -203,15 +237,24 @@ def _book(language: str) -> Book:
         if whom in question
     ]
     kin = _kin_words(language, book["kin_words"])
-    pieces["kin"] = f"(?P<kin>{'|'.join(sorted(map(re.escape, kin), key=len, reverse=True))})"
+    pieces["any_kin"] = f"(?:{'|'.join(sorted(map(re.escape, kin), key=len, reverse=True))})"
+    pieces["kin"] = "(?P<kin>{any_kin})"
     pieces["what"] = f"(?P<what>{pieces['liked']})"
+    for piece in _WHOSE_PIECES & pieces.keys():
+        pieces[piece] = f"(?P<{_WHOSE}>{pieces[piece]})"
     of_people_and_likes = [
         _filled(f"(?P<{asks}>{shape}){book['tail']}", pieces).replace(">", f"_{place}>")
         for asks in (_KIN, _LIKED_MOST)
         for place, shape in enumerate(book[asks])
     ]
     shapes = "|".join([*of_people_and_likes, *of_keys])
-    whole = _filled(rf"{book['lead']}(?:{shapes})\s*$", pieces)
+    places = count()
+    whole = re.sub(
+        f"<{_WHOSE}>", lambda _: f"<{_WHOSE}_{next(places)}>",
+        _filled(rf"{book['lead']}(?:{shapes})\s*$", pieces),
+    )  # fmt: skip
+    has_spaces = language != "zh"
+    one_of_kin = r"(?<![\w-]){kin}(?![\w-])" if has_spaces else "{kin}"
     return Book(
         shapes=re.compile(_folded_pattern(whole)),
         keys=tuple(tuple(question["keys"]) for question in book["question"]),
@@ -219,10 +262,12 @@ def _book(language: str) -> Book:
             place for place, question in enumerate(book["question"]) if question.get("all")
         ),
         kin_words=kin,
+        kin=re.compile(_folded_pattern(_filled(one_of_kin, pieces))),
         my_kin=re.compile(_folded_pattern(_filled(book["my_kin"], pieces))),
+        of_others=re.compile(_folded_pattern(_filled(book["of_others"], pieces))),
         alike={**book["alike"], **{other: one for one, other in book["alike"].items()}},
         by_a_time=re.compile(_folded_pattern(book["by_a_time"])),
-        has_spaces=language != "zh",
+        has_spaces=has_spaces,
     )
 
 

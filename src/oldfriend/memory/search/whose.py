@@ -11,7 +11,8 @@ from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.memory.search.mentioning import sayings_of
 from oldfriend.memory.search.names import named_in
-from oldfriend.memory.search.parts import parts_in
+from oldfriend.memory.search.parts import keys_of, parts_in
+from oldfriend.memory.search.questions import names_any, words_for
 from oldfriend.memory.search.words import is_unspaced
 
 _OWN: Final = {
@@ -82,15 +83,20 @@ class Whose:
         self._is_for_a_name = _NAME.search(said) is not None and not _CALLS_ME.search(said)
         nouns = re.findall(_BELONGING[known], said)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
-        self._kin = [each for each in parts_in(known) if is_called(each, said, self._belonging)]
+        self._kin = frozenset(
+            word
+            for kin, part in parts_in(known).items()
+            if is_called(kin, said, self._belonging)
+            for word in (kin, *words_for(keys_of(part)))
+        )
         told = entities if self._belonging else ()
         self._descriptions = {each.id: each.description for each in told}
         is_of_somebody = not (self.is_own or names_a_time) and language in _NAMES_ARE_CAPITALIZED
         found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
-        self._names = [each.casefold() for each in found]
+        self._names = frozenset(each.casefold() for each in found)
         somebody = any(each.kind in {"person", "pet"} for each in self._named)
         self.asks_of_somebody = somebody or bool(self._names)
-        self._addressed = [each.casefold() for each in _CAPITALIZED.findall(text) if each != "I"]
+        self._addressed = frozenset(_CAPITALIZED.findall(text)) - {"I"}
 
     def fits(self, memory: Memory) -> bool:
         """Whether a belief is about whom, or what, is asked about."""
@@ -127,13 +133,11 @@ class Whose:
             return self._tells_of_kin(memory)
         if not (self._named or self._addressed):
             return True
-        text = memory.text.casefold()
-        is_named = any(name in text for name in self._addressed)
-        return is_named or self._mentions(text, memory.entities)
+        is_named = names_any(self._addressed, memory.text)
+        return is_named or self._mentions(memory.text, memory.entities)
 
     def _tells_of_kin(self, memory: Memory) -> bool:
-        text = memory.text.casefold()
-        return any(each in text for each in self._kin)
+        return names_any(self._kin, memory.text)
 
     def _names_who(self, memory: Memory) -> bool:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
@@ -142,8 +146,7 @@ class Whose:
     def _mentions(self, text: str, entities: Collection[EntityId]) -> bool:
         if not self.asked.isdisjoint(entities):
             return True
-        folded = text.casefold()
-        return any(name in folded for name in self._names) or bool(named_in(text, self._named))
+        return names_any(self._names, text) or bool(named_in(text, self._named))
 
     def _has_what_belongs(self, memory: Memory) -> bool:
         if not self._belonging:

@@ -13,6 +13,7 @@ from typing import Final
 
 import Stemmer
 
+from oldfriend.domain.remembered import remembered
 from oldfriend.domain.stop_words import STOP_WORDS
 
 # Written without spaces, or (Korean) glued together so that whole words rarely repeat.
@@ -56,7 +57,7 @@ def _grams(run: str) -> list[str]:
     return grams
 
 
-@lru_cache(maxsize=_KEPT_WORDS)
+@remembered(_KEPT_WORDS)
 def term_of(word: str, language: str) -> int:
     """The number of a word's stem; words with the same stem share it."""
     return zlib.crc32(stem_of(word, language).encode("utf-8", "surrogatepass"))

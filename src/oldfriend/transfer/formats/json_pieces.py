@@ -48,6 +48,7 @@ class CountedLines:
         """Begin before the first line."""
         self._stream = stream
         self._ended = True
+        self._is_white = False
         self._of_one = 0
         self.line = 0
 
@@ -62,7 +63,9 @@ class CountedLines:
         if self._of_one > MOST_OF_ONE:
             raise ValueError(f"one value is longer than {MOST_OF_ONE >> 20} MB")
         chunk = self._stream.readline(size)
-        self._of_one += len(chunk)
+        self._is_white = (self._ended or self._is_white) and not chunk.strip()
+        if not self._is_white:  # before a line's first word: no string goes on over a line's end
+            self._of_one += len(chunk)
         self.line += self._ended and bool(chunk)
         self._ended = chunk.endswith(b"\n")
         return chunk

@@ -174,9 +174,9 @@ async def listen(
     `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
     `chat.mood.update`; `chat.settings.updated`; `chat.history.changed` (too much is new: read the
     page anew); `memory.<kind>.created` and `.changed`; `memory.entity.confirmed`,
-    `.description_updated`; `memory.rewritten` (something was forgotten); `memory.thinking` (how far
-    it has come with reading what was said). What is kept has an id; `Last-Event-ID` goes on after
-    it, in any process.
+    `.description_updated`, `.changed`; `memory.rewritten` (something was forgotten);
+    `memory.thinking` (how far it has come with reading what was said). What is kept has an id;
+    `Last-Event-ID` goes on after it, in any process.
     """
     if room.is_full_for(me.person.id):
         raise Refused(429, "Too many pages", "Close one that shows Oldfriend, then load this anew.")

@@ -5,7 +5,10 @@ const MOST_BYTES = 20 * 1024 * 1024; // what the house takes
 const LONGEST_MS = 15 * 60 * 1000;
 const PIECE_MS = 1000;
 
-const TROUBLES = { NotFoundError: "voice_no_microphone", NotAllowedError: "voice_not_allowed", NotReadableError: "voice_taken" };
+const TROUBLES = {
+  NotFoundError: "voice_no_microphone", NotAllowedError: "voice_not_allowed", SecurityError: "voice_not_allowed",
+  NotReadableError: "voice_taken",
+};
 
 /** Why nothing can be recorded at this address, in which phrase; "": it can be tried. */
 export function whyUnable() {
@@ -14,7 +17,7 @@ export function whyUnable() {
 }
 
 /** Why a recording has not begun, in which phrase. @param {Error} problem */
-export const whyRefused = (problem) => TROUBLES[problem.name] ?? "voice_not_allowed";
+export const whyRefused = (problem) => TROUBLES[problem.name] ?? "voice_unable";
 
 /** Begin to record; the browser asks whether it may. Rejects where it may not.
  * @returns {Promise<{end: () => Promise<Blob>, drop: () => void, seconds: () => number, onFull: () => void}>} */

@@ -3,26 +3,29 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { shortDayOf, t } from "../words.js";
-import { foresee, foreseen, listImports, wish } from "./wishing.js";
+import { foresee, foreseen, listImports, trouble, wish, wishNotFor, wishWith } from "./wishing.js";
 
 const TYPING_MS = 400;
 const WAYS = ["ids", "about", "span", "import", "everything"];
 
-export function Chooser() {
+/** @param {{goOn: (seeing: Promise<void>) => void}} given */
+export function Chooser({ goOn }) {
   const [way, setWay] = useState(wayOf(wish.value));
   useEffect(() => {
     if (wayOf(wish.value)) setWay(wayOf(wish.value));
   }, [wish.value]);
   const choose = (chosen) => {
     setWay(chosen);
-    foresee(chosen === "everything" ? { everything: true } : {});
+    if (chosen === "ids") wishWith({});
+    else foresee(chosen === "everything" ? { everything: true } : {});
   };
   const offered = WAYS.filter((each) => each !== "ids" || wish.value.ids?.length);
-  const Inside = { ids: Named, about: About, span: Span, import: Import, everything: Everything }[way];
+  const Inside = { about: About, span: Span, import: Import, everything: Everything }[way];
   return html`<div class="chooser">
     <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${offered.map((each) => html`<label key=${each}>
       <input type="radio" name="way" checked=${way === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
     ${Inside && html`<${Inside} />`}
+    ${wish.value.ids?.length > 0 && html`<${Named} goOn=${goOn} />`}
     <label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
       onChange=${({ target }) => foresee({ ...wish.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>
   </div>`;
@@ -36,21 +39,26 @@ function wayOf({ ids, about, since, until, import: batch, everything }) {
   return ids?.length ? "ids" : "";
 }
 
-/** What was named by its id: as it reads. */
-function Named() {
+/** What was named by its id: as it reads, where it is seen; each can be let go of.
+ * @param {{goOn: (seeing: Promise<void>) => void}} given */
+function Named({ goOn }) {
   const seen = foreseen.value;
-  if (!seen) return null;
-  const ids = new Set(wish.value.ids);
-  const chosen = [...seen.messages.filter((each) => ids.has(each.id)), ...seen.beliefs.filter((each) => ids.has(each.id))];
-  return html`<ul role="list" class="chosen">${chosen.map((each) => html`<li key=${each.id}>
-    ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.text}` : html`<q>${each.text}</q> <span class="meta">${shortDayOf(each.at)}</span>`}</li>`)}</ul>`;
+  if (!seen && !trouble.value) return null;
+  const known = new Map([...(seen?.messages ?? []), ...(seen?.beliefs ?? [])].map((each) => [each.id, each]));
+  return html`<ul role="list" class="chosen">${wish.value.ids.map((id) => html`<li key=${id}><${One} id=${id} one=${known.get(id)} />${" "}
+    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${known.get(id)?.text ?? id}`} onClick=${() => goOn(wishNotFor(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
+}
+
+function One({ id, one }) {
+  if (!one) return html`<code>${id}</code>`;
+  return one.kind ? html`<${KindIcon} kind=${one.kind} /> ${one.text}` : html`<q>${one.text}</q> <span class="meta">${shortDayOf(one.at)}</span>`;
 }
 
 function About() {
   const [name, setName] = useState(wish.value.about ?? "");
   useEffect(() => {
     if (name === (wish.value.about ?? "")) return undefined;
-    const timer = setTimeout(() => foresee({ about: name, orphan: wish.value.orphan }), TYPING_MS);
+    const timer = setTimeout(() => wishWith({ about: name }), TYPING_MS);
     return () => clearTimeout(timer);
   }, [name]);
   return html`<label class="field"><span>${t("forget_about")}</span>
@@ -59,7 +67,7 @@ function About() {
 
 function Span() {
   const { since = "", until = "" } = wish.value;
-  const change = (more) => foresee({ since, until, orphan: wish.value.orphan, ...more });
+  const change = (more) => wishWith({ since, until, ...more });
   return html`<div class="span"><label class="field"><span>${t("forget_since")}</span>
       <input type="date" value=${since} max=${until || undefined} onChange=${({ target }) => change({ since: target.value })} /></label>
     <label class="field"><span>${t("forget_until")}</span>
@@ -73,7 +81,7 @@ function Import() {
   }, []);
   if (imports && !imports.length) return html`<p class="empty">${t("forget_no_import")}</p>`;
   return html`<label class="field"><span>${t("forget_way_import")}</span>
-    <select value=${wish.value.import ?? ""} onChange=${({ target }) => foresee({ import: Number(target.value), orphan: wish.value.orphan })}>
+    <select value=${wish.value.import ?? ""} onChange=${({ target }) => wishWith({ import: Number(target.value) })}>
       <option value="" disabled>${t("forget_which")}</option>
       ${imports?.map((each) => html`<option key=${each.number} value=${each.number}>${each.number} · ${each.file} · ${shortDayOf(each.at)}</option>`)}
     </select></label>`;

@@ -7,7 +7,8 @@ import { forget, foreseen, isBusy, wishFor } from "./wishing.js";
 
 const MOST_SHOWN = 8;
 
-export function Follows() {
+/** @param {{goOn: (seeing: Promise<void>) => void}} given */
+export function Follows({ goOn }) {
   const seen = foreseen.value;
   const gone = seen.beliefs.filter((each) => !each.is_learned_anew);
   const anew = seen.beliefs.filter((each) => each.is_learned_anew);
@@ -22,9 +23,9 @@ export function Follows() {
     <${Part} title=${t("forget_replies", { count: seen.counts.replies })} of=${seen.replies} total=${seen.counts.replies} />
     <${Part} title=${t("forget_keep")} of=${seen.keep} />
     <${Part} title=${t("forget_orphans")} of=${seen.orphans} />
-    <${Part} title=${t("forget_read_from")} of=${seen.read_from} canGo />
-    <${Part} title=${t("forget_beside")} of=${seen.beside} canGo />
-    <${Part} title=${t("forget_near")} of=${seen.near} canGo />
+    <${Part} title=${t("forget_read_from")} of=${seen.read_from} goOn=${goOn} />
+    <${Part} title=${t("forget_beside")} of=${seen.beside} goOn=${goOn} />
+    <${Part} title=${t("forget_near")} of=${seen.near} goOn=${goOn} />
     ${seen.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: seen.namesakes.join(", ") })}</p>`}
     ${seen.titles.length > 0 && html`<p>${t("forget_titles", { names: seen.titles.join(", ") })}</p>`}
     <${Exposed} seen=${seen} />
@@ -33,12 +34,12 @@ export function Follows() {
   </div>`;
 }
 
-/** Some of what follows; what stays can be chosen, too.
- * @param {{title: string, of: any[], total?: number, canGo?: boolean}} given */
-function Part({ title, of, total = of.length, canGo = false }) {
+/** Some of what follows; what stays can be chosen, too, where somebody goes on from there.
+ * @param {{title: string, of: any[], total?: number, goOn?: (seeing: Promise<void>) => void}} given */
+function Part({ title, of, total = of.length, goOn }) {
   if (!of.length) return null;
   const shown = of.slice(0, MOST_SHOWN);
-  const also = (each) => canGo && html` <button class="quiet" onClick=${() => wishFor(each.id)}>${t("forget_also")}</button>`;
+  const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
         ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`

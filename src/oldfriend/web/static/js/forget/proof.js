@@ -5,6 +5,7 @@ import { follow } from "../places.js";
 import { dayOf, t, timeOf } from "../words.js";
 import { proof } from "./wishing.js";
 
+const MOST_NAMED = 500; // what the house takes at once
 const COUNTED = ["messages", "memories", "entities", "summaries", "replies"];
 
 export function Proof() {
@@ -21,7 +22,7 @@ export function Proof() {
     ${done.stuck.map((each) => html`<p class="bad" key=${each}>${t("proof_stuck", { name: each })}</p>`)}
     ${done.orphans.length > 0 && html`<p>${t("proof_orphans", { count: done.orphans.length })}</p>`}
     ${done.read_from.length > 0 && html`<p>${t("proof_read_from", { count: done.read_from.length })}
-      <a class="no-print" href=${`/forget/${done.read_from.join(",")}`} onClick=${follow}>${t("proof_read_from_too")}</a></p>`}
+      <a class="no-print" href=${`/forget/${done.read_from.slice(0, MOST_NAMED).join(",")}`} onClick=${follow}>${t("proof_read_from_too")}</a></p>`}
     ${done.near.length > 0 && html`<p>${t("proof_near", { count: done.near.length })}</p>`}
     ${done.remarks.map((each) => html`<p class="meta" key=${each}>${each}</p>`)}
     <p class="meta">${t("proof_number")} <code>${done.digest}</code></p>

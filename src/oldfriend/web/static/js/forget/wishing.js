@@ -36,21 +36,30 @@ export async function foresee(wanted) {
   trouble.value = "";
   if (namesNothing(wanted)) return;
   try {
-    const seen = await ask("/forget/preview", { method: "POST", json: wanted });
+    const seen = await ask("/forget/preview", { method: "POST", json: asSent(wanted) });
     if (mine === asked) foreseen.value = seen;
   } catch (problem) {
     if (mine === asked) trouble.value = problem.status ? problem.message : "lost";
   }
 }
 
+/** A name of which nothing is written yet names nobody. */
+const asSent = ({ about, ...others }) => (about?.trim() ? { about, ...others } : others);
+
 /** Choose something besides; what follows is seen anew. @param {string} id */
 export const wishFor = (id) => foresee({ ...wish.value, ids: [...(wish.value.ids ?? []), id] });
+
+/** Let go of what was chosen by its id. @param {string} id */
+export const wishNotFor = (id) => foresee({ ...wish.value, ids: wish.value.ids.filter((each) => each !== id) });
+
+/** Name something otherwise; what was chosen by its id stays chosen. */
+export const wishWith = (named) => foresee({ ids: wish.value.ids, orphan: wish.value.orphan, ...named });
 
 /** Do exactly what was seen; where something has changed meanwhile, it is shown anew and not done. */
 export async function forget() {
   isBusy.value = true;
   try {
-    proof.value = await ask("/forget", { method: "POST", json: wish.value, headers: { "If-Match": foreseen.value.etag } });
+    proof.value = await ask("/forget", { method: "POST", json: asSent(wish.value), headers: { "If-Match": foreseen.value.etag } });
     asked += 1;
     wish.value = {};
     foreseen.value = null;

@@ -1,11 +1,11 @@
 // What is believed, as it is asked for just now: filters, the day that is looked at, pages as far as they were read.
 import { batch, computed, effect, signal } from "../../vendor/signals.js";
+import { NEWS_MS } from "../news.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
 import { house } from "./house.js";
 
 const SETTLE_MS = 120;
-const NEWS_MS = 400;
 const MOST_READ_AGAIN = 600;
 const UNDO_MS = 10_000;
 

@@ -6,6 +6,7 @@ import * as book from "../memory/book.js";
 import { merge, separate } from "../memory/deciding.js";
 import { house as memory } from "../memory/house.js";
 import { Line, Words } from "../memory/line.js";
+import { useNews } from "../news.js";
 import { follow } from "../places.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
@@ -17,17 +18,23 @@ export function Portrait({ id }) {
   const [trouble, setTrouble] = useState("");
   useEffect(() => void (book.trouble.value = ""), [id]);
   useEffect(() => setOne(null), [id, store.rewritten.value]);
+  const news = useNews([store.acquainted.value, store.learned.value]);
   useEffect(() => {
     let isStill = true;
-    const show = (found, why) => isStill && (found && setOne(found), setTrouble(why));
-    house.one(id).then((found) => show(found, ""), (problem) => show(null, problem.message || t("lost")));
+    const show = (found) => isStill && (setOne(found), setTrouble(""));
+    const tell = (problem) => {
+      if (!isStill) return;
+      if (problem.status === 404) setOne(null);
+      setTrouble(problem.message || t("lost"));
+    };
+    house.one(id).then(show, tell);
     return () => (isStill = false);
-  }, [id, store.rewritten.value, book.decided.value, store.acquainted.value, store.learned.value]);
+  }, [id, store.rewritten.value, book.decided.value, news]);
   const back = html`<p><a href="/people" onClick=${follow}>← ${t("people_all")}</a></p>`;
-  if (trouble) return html`${back}<p class="bad" role="alert">${trouble}</p>`;
-  if (!one) return html`${back}<p class="empty" role="status">${t("loading")}</p>`;
+  const alert = trouble && html`<p class="bad" role="alert">${trouble}</p>`;
+  if (!one) return html`${back}${alert || html`<p class="empty" role="status">${t("loading")}</p>`}`;
   const { about, belief } = one;
-  return html`${back}<${Trouble} /><${Undo} />
+  return html`${back}${alert}<${Trouble} /><${Undo} />
     <h2>${about.name} <span class="pill">${t(KINDS[about.kind])}</span></h2>
     ${about.aliases.length > 0 && html`<p class="meta">${t("people_also", { names: about.aliases.join(", ") })}</p>`}
     ${about.description && html`<p class="lead">${about.description}</p>`}

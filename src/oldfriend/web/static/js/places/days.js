@@ -6,6 +6,7 @@ import { KindIcon } from "../icons.js";
 import { ask } from "../api.js";
 import * as book from "../memory/book.js";
 import { statusOf } from "../memory/telling.js";
+import { useNews } from "../news.js";
 import { follow, go, within } from "../places.js";
 import * as store from "../store.js";
 import { dayOf, language, t, timeOf } from "../words.js";
@@ -26,9 +27,15 @@ export default function Days() {
 function useAsked(path) {
   const [found, setFound] = useState(null);
   const [trouble, setTrouble] = useState("");
+  const news = useNews([store.messages.value.length, store.learned.value]);
   useEffect(() => {
-    ask(path).then((answer) => (setFound(answer), setTrouble("")), (problem) => setTrouble(problem.message || t("lost")));
-  }, [path, store.rewritten.value, store.messages.value.length, store.learned.value]);
+    let isWanted = true;
+    ask(path).then(
+      (answer) => isWanted && (setFound(answer), setTrouble("")),
+      (problem) => isWanted && setTrouble(problem.message || t("lost")),
+    );
+    return () => (isWanted = false);
+  }, [path, store.rewritten.value, news]);
   return [found, trouble];
 }
 

@@ -1,5 +1,5 @@
 // Forget: on the left what is chosen, on the right what follows from it; afterwards the proof.
-import { useEffect, useState } from "../../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { Chooser } from "../forget/chooser.js";
 import { Follows } from "../forget/follows.js";
 import { Proof } from "../forget/proof.js";
@@ -11,20 +11,27 @@ import { shortDayOf, t } from "../words.js";
 
 export default function Forget() {
   const named = within.value;
+  const title = useRef(null);
   useEffect(() => {
     if (named !== "proof") foresee(named ? wishIn(named) : {});
   }, [named]);
   useEffect(() => {
     if (store.rewritten.value && !isBusy.value && !namesNothing(wish.value)) foresee(wish.value);
   }, [store.rewritten.value]);
+  /** Whose button is gone when what follows is seen goes on where it stands. @param {Promise<void>} seeing */
+  const goOn = async (seeing) => {
+    const pressed = document.activeElement;
+    await seeing;
+    if ([pressed, document.body].includes(document.activeElement)) title.current?.focus();
+  };
   if (named === "proof") return html`<${Proof} />`;
   return html`<div class="forget">
     <h2>${t("forget_title")}</h2>
     <div class="two-sides">
-      <section aria-labelledby="forget-chosen"><h3 id="forget-chosen">${t("forget_chosen")}</h3><${Chooser} /></section>
-      <section aria-labelledby="forget-follows" aria-live="polite"><h3 id="forget-follows">${t("forget_follows")}</h3>
+      <section aria-labelledby="forget-chosen"><h3 id="forget-chosen">${t("forget_chosen")}</h3><${Chooser} goOn=${goOn} /></section>
+      <section aria-labelledby="forget-follows" aria-live="polite"><h3 id="forget-follows" tabindex="-1" ref=${title}>${t("forget_follows")}</h3>
         ${trouble.value && html`<p class="bad" role="alert">${trouble.value === "lost" ? t("lost") : trouble.value}</p>`}
-        ${foreseen.value ? html`<${Follows} />` : !trouble.value && html`<p class="empty">${t(namesNothing(wish.value) ? "forget_choose" : "loading")}</p>`}
+        ${foreseen.value ? html`<${Follows} goOn=${goOn} />` : !trouble.value && html`<p class="empty">${t(namesNothing(wish.value) ? "forget_choose" : "loading")}</p>`}
       </section>
     </div>
     <${Before} />

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "../../vendor/hooks.js";
 import { effect, signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
+import { useNews } from "../news.js";
 import { Graph } from "../people/graph.js";
 import { house } from "../people/house.js";
 import { KINDS } from "../people/kinds.js";
@@ -12,7 +13,6 @@ import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 
 const TYPING_MS = 200;
-const NEWS_MS = 400;
 const MOST_READ_AGAIN = 300;
 const page = signal(null); // {items, total, next}
 const part = signal("");
@@ -20,7 +20,6 @@ const kinds = signal([]);
 const trouble = signal("");
 let asked = 0; // of several answers, the one asked for last counts
 let isReadingOn = false;
-let news = 0;
 
 effect(() => {
   if (!store.rewritten.value) return;
@@ -33,14 +32,16 @@ async function read() {
   await show(mine, null, (found) => found);
 }
 
-/** Read anew as much as is there, once nothing more is heard for a while: what was learned has come. */
-function readAgain() {
-  clearTimeout(news);
+/** Read anew as much as is there: what was learned has come. */
+async function readAgain() {
   const count = page.value?.items.length ?? 0;
-  if (count <= MOST_READ_AGAIN) news = setTimeout(async () => {
-    await read();
-    while (page.value?.next && page.value.items.length < count && !isReadingOn) await readOn();
-  }, NEWS_MS);
+  if (count > MOST_READ_AGAIN) return;
+  await read();
+  let before = null; // where nothing more comes, the house was lost
+  while (page.value?.next && page.value.items.length < count && page.value !== before && !isReadingOn) {
+    before = page.value;
+    await readOn();
+  }
 }
 
 /** The next page, each of whom is there once: whoever is mentioned meanwhile has moved to the top. */
@@ -81,12 +82,10 @@ function Cards() {
   useEffect(() => {
     read();
   }, [store.rewritten.value]);
-  const known = useRef(store.acquainted.value);
+  const news = useNews([store.acquainted.value]);
   useEffect(() => {
-    if (known.current !== store.acquainted.value) readAgain();
-    known.current = store.acquainted.value;
-    return () => clearTimeout(news);
-  }, [store.acquainted.value]);
+    if (news) readAgain();
+  }, [news]);
   const look = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {

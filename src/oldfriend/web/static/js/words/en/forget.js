@@ -27,6 +27,7 @@ export default {
   forget_read_from: "These words stay, though what goes was read from them; I may quote them",
   forget_beside: "These stay, and were read from the same words",
   forget_also: "this, too",
+  forget_not_this: "not this",
   forget_namesakes: "Also called so elsewhere, and stays: {names}",
   forget_titles: "Chats and imports that lose their names: {names}",
   forget_exposed: "Where it has been",

@@ -27,6 +27,7 @@ export default {
   forget_read_from: "要消失的是从这些话里读到的，话本身会留下；我可能会引用",
   forget_beside: "这些也是从同样的话里读到的，会留下",
   forget_also: "这个也忘掉",
+  forget_not_this: "不忘这个",
   forget_namesakes: "别处也这么叫，会留下：{names}",
   forget_titles: "会失去名字的聊天和导入：{names}",
   forget_exposed: "它到过哪里",
