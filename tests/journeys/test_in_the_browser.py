@@ -31,6 +31,7 @@ def test_from_the_link_to_why(browser: Browser, program: Program) -> None:
         answer = say(page, "Where was my sister Ana born?")
         page.get_by_role("button", name="Why did you say that?").last.click()
         because = page.get_by_role("dialog").locator(".ground q").first.inner_text()
+        expect(page.get_by_role("dialog")).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.set_viewport_size({"width": 390, "height": 780})

@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -44,6 +45,25 @@ async def until(
             await asyncio.sleep(0.05)
 
 
+async def until_found(browser: httpx.AsyncClient, words: str) -> list[dict[str, Any]]:
+    """What is believed and holds some words, as soon as anything does."""
+    async with asyncio.timeout(LONGEST_S):
+        while True:
+            answer = (await browser.get("/memories", params={"q": words})).json()
+            if answer["items"]:
+                return list(answer["items"])
+            await asyncio.sleep(0.05)
+
+
+async def until_gone(folder: Path) -> None:
+    """Return once a folder is there no more."""
+    async with asyncio.timeout(LONGEST_S):
+        while True:
+            if not folder.exists():
+                return
+            await asyncio.sleep(0.05)
+
+
 async def checked(
     browser: httpx.AsyncClient, content: bytes, name: str = "chat.txt"
 ) -> dict[str, Any]:
@@ -61,7 +81,7 @@ async def test_a_chat_is_handed_over_looked_at_and_brought_in(site: Site, browse
     before = (await browser.get("/chat/messages")).json()["items"]
     await browser.post(f"/bring/files/{seen['id']}/import", json={"me": "Nora"})
     done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
-    known = (await browser.get("/memories", params={"q": "Rufus"})).json()["items"]
+    known = await until_found(browser, "Rufus")  # it is read a little later, in the background
     undone = await browser.post("/bring/imports/1/undo")
     after = (await browser.get("/chat/messages")).json()["items"]
     imports = (await browser.get("/bring/imports")).json()["items"]
@@ -148,7 +168,7 @@ async def test_a_long_import_is_paused_and_goes_on(site: Site, browse: Browse) -
     assert paused["stage"] == still["stage"] == "paused"
     assert sum(each["added"] for each in before) < 3000
     assert [(each["number"], each["added"]) for each in imports] == [(1, 3000)]
-    assert not (site.house.settings.data / "brought" / file).exists()
+    await until_gone(site.house.settings.data / "brought" / file)  # right after it is done
 
 
 async def test_everything_is_taken_away_as_lines(browse: Browse) -> None:
