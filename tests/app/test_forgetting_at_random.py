@@ -99,7 +99,7 @@ async def forget_something(house: House, life: Life) -> set[str]:
         text
         for _, text, role in going
         if text not in {*SAYINGS, *TAKEN_BACK}
-        and text not in kept
+        and text.strip("“”") not in kept
         and text not in believed
         and not (role == "companion" and text in said_again)
     }
