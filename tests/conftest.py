@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import keyring
 import pytest
 from hypothesis import settings as hypothesis_settings
 from keyring.backends.fail import Keyring as NoKeyring
@@ -73,6 +74,20 @@ def settings_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr("keyring.get_keyring", NoKeyring)
     return tmp_path / "config"
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No keyring, no key in the environment, a home of the test's own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY",
+                     "GROQ_API_KEY", "MISTRAL_API_KEY", "OPENROUTER_API_KEY"):  # fmt: skip
+        monkeypatch.delenv(variable, raising=False)
+    before = keyring.get_keyring()
+    keyring.set_keyring(NoKeyring())
+    yield
+    keyring.set_keyring(before)
 
 
 @pytest.fixture

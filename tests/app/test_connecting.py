@@ -1,12 +1,9 @@
 """What could be connected is known, and a choice is tried before it is kept."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import keyring
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.app.charging import Tab
 from oldfriend.app.choices.reaching import choice_of, may_be_asked
@@ -26,14 +23,7 @@ HELLO = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No keyring, and a home of the test's own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    before = keyring.get_keyring()
-    keyring.set_keyring(NoKeyring())
-    yield
-    keyring.set_keyring(before)
+pytestmark = pytest.mark.usefixtures("bare_machine")
 
 
 @pytest.fixture

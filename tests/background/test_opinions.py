@@ -170,6 +170,22 @@ def test_what_was_put_to_it_in_a_question_is_not_its_answer() -> None:
     assert check(read(turned), asked).rejected == {"unfounded": 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "is_its_own"),
+    [
+        ("Cats are better company for Nora than a dog.", True),
+        ("A dog is better company for Nora than a cat.", False),
+    ],
+)
+def test_of_two_it_is_for_the_one_that_it_says_it_is_for(text: str, is_its_own: bool) -> None:
+    """Though both are spoken of, and in as many words."""
+    own = "I'm for cats: a dog would ask about your day."
+    view = opinion(text, quote(own, 2), key="dogs")
+    asked = talk("Do you think I should get a dog?", f"companion: {own}", entities=LIFE)
+
+    assert check(read(view), asked).extraction.claims == ((view,) if is_its_own else ())
+
+
 def test_a_name_tells_nothing_of_what_it_thinks() -> None:
     """The contrary of what it said speaks of the same people."""
     own = "My opinion: bring up the debt before Ana finds out. You're a bad liar, Nora."

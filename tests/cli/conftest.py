@@ -2,12 +2,10 @@
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import keyring
 import pytest
-from keyring.backends.fail import Keyring as NoKeyring
 
 from oldfriend.cli.main import main
 from tests.processes import Finished
@@ -34,20 +32,6 @@ def call(
         return Finished(code=code, stdout=said.out, stderr=said.err)
 
     return call
-
-
-@pytest.fixture
-def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No keyring, no key in the environment, a home of the test's own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY",
-                     "GROQ_API_KEY", "MISTRAL_API_KEY", "OPENROUTER_API_KEY"):  # fmt: skip
-        monkeypatch.delenv(variable, raising=False)
-    before = keyring.get_keyring()
-    keyring.set_keyring(NoKeyring())
-    yield
-    keyring.set_keyring(before)
 
 
 @pytest.fixture

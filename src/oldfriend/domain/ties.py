@@ -39,14 +39,19 @@ USUAL_KIND: Final[Mapping[Tie, EntityKind]] = {
     **dict.fromkeys(("works_at", "studies_at", "member_of"), "org"),
 }  # fmt: skip
 """What the second of a tie usually is; "other" where it may be anything."""
+RELATION: Final = "relation"
+"""As a key, what somebody is to the person …"""
+RELATION_OF: Final = f":{RELATION}"
+"""… which is filed under their name: "Ana:relation"."""
+LOVES: Final = (
+    "partner", "spouse", "husband", "wife", "boyfriend", "girlfriend", "fiancé", "fiancée",
+)  # fmt: skip
+"""What people are to each other who are a couple."""
 TIE_OF_PART: Final[Mapping[str, Tie]] = {
     **dict.fromkeys(("sister", "brother", "sibling"), "sibling_of"),
     **dict.fromkeys(("mother", "father"), "parent_of"),
     **dict.fromkeys(("son", "daughter", "child"), "child_of"),
-    **dict.fromkeys(
-        ("wife", "husband", "partner", "spouse", "girlfriend", "boyfriend", "fiancé", "fiancée"),
-        "partner_of",
-    ),
+    **dict.fromkeys(LOVES, "partner_of"),
     **dict.fromkeys(
         ("grandmother", "grandfather", "aunt", "uncle", "cousin", "niece", "nephew"),
         "relative_of",
@@ -168,7 +173,7 @@ class Names:
         first = self.called(who, memory.entities) if who else None
         if who and first is None:
             return None
-        if key == "relation":
+        if key == RELATION:
             return edge_of_part(memory.value, first, None)
         second = self.called(memory.value, memory.entities)
         if second is not None and key in TIE_OF_KEY:

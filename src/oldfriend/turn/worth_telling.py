@@ -3,10 +3,11 @@
 Says nothing itself.
 """
 
+from oldfriend.domain.ties import RELATION_OF
 from oldfriend.memory.search import named_in
 from oldfriend.memory.search.asked_for import names_of_kin
 from oldfriend.memory.search.past import tells_of_before
-from oldfriend.memory.search.questions import RELATION, Matter, names_any
+from oldfriend.memory.search.questions import Matter, names_any
 from oldfriend.memory.search.whose import tells_only_of_kin
 from oldfriend.memory.search.words import is_unspaced
 from oldfriend.turn.recall import Recalled, Recollection, Remembered
@@ -34,7 +35,7 @@ def may_answer(remembered: Remembered, matter: Matter | None) -> bool:
 
 def tells_who(remembered: Remembered) -> bool:
     """Whether a belief tells who somebody is, and the question says no more than their name."""
-    is_relation = remembered.known.memory.key.endswith(f":{RELATION}")
+    is_relation = remembered.known.memory.key.endswith(RELATION_OF)
     return is_relation and holds_only_names(remembered)
 
 

@@ -200,6 +200,19 @@ async def test_who_is_hardly_known_is_read_sooner(
     assert set(await cuts(house, line)) == {"turns"}
 
 
+async def assert_read_after(
+    house: House, line: Line, clock: FrozenClock, read_after: list[int]
+) -> None:
+    """Talk goes on for so many turns each time, and is cut with the last of them alone."""
+    for turns in read_after:
+        for turn in range(turns):
+            before = len(await cuts(house, line))
+            await answer(house, line, Said(text=f"Today I met Carl at pier {turn}."))
+            clock.tick(minutes=1)
+            await work(house)
+            assert len(await cuts(house, line)) == before + (turn + 1 == turns)
+
+
 @pytest.mark.parametrize(("chosen", "read_after"), [(1, [1, 1]), (4, [3, 4, 4]), (500, [3, 5])])
 async def test_nobody_is_read_later_than_was_chosen(
     house: House, line: Line, clock: FrozenClock, chosen: int, read_after: list[int]
@@ -207,13 +220,7 @@ async def test_nobody_is_read_later_than_was_chosen(
     """Also while they are hardly known; one turn and five hundred may be chosen (W14)."""
     settings = replace(house.settings, memory=MemoryChoice(read_every_turns=chosen))
     choosy = replace(house, settings=settings)
-    for turns in read_after:
-        for turn in range(turns):
-            before = len(await cuts(choosy, line))
-            await answer(choosy, line, Said(text=f"Today I met Carl at pier {turn}."))
-            clock.tick(minutes=1)
-            await work(choosy)
-            assert len(await cuts(choosy, line)) == before + (turn + 1 == turns)
+    await assert_read_after(choosy, line, clock, read_after)
 
 
 @pytest.mark.parametrize(("own", "read_after"), [(2, [2, 2]), (None, [3, 4, 4]), (500, [3, 5])])
@@ -225,13 +232,7 @@ async def test_somebody_is_read_as_often_as_they_have_chosen_themselves(
     choosy = replace(house, settings=settings)
     async with choosy.db.writing() as tx:
         await set_threshold(tx, line.person.id, own)
-    for turns in read_after:
-        for turn in range(turns):
-            before = len(await cuts(choosy, line))
-            await answer(choosy, line, Said(text=f"Today I met Carl at pier {turn}."))
-            clock.tick(minutes=1)
-            await work(choosy)
-            assert len(await cuts(choosy, line)) == before + (turn + 1 == turns)
+    await assert_read_after(choosy, line, clock, read_after)
 
 
 @pytest.mark.parametrize("turns", [0, 501, -1])

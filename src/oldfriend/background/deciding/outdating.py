@@ -23,7 +23,7 @@ from oldfriend.background.deciding.joining import nearest
 from oldfriend.background.extraction import Claim, Tied
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, Known, Relation, Tie
-from oldfriend.domain.ties import FOR_GOOD
+from oldfriend.domain.ties import FOR_GOOD, RELATION_OF
 from oldfriend.memory.overtaking import has_one_value
 
 LOST: Final[Mapping[str, re.Pattern[str]]] = {
@@ -36,7 +36,6 @@ LOST: Final[Mapping[str, re.Pattern[str]]] = {
     "zh": re.compile("死了|去世|离世|没了|走了|安乐死"),
 }
 """How it is said that an animal has died."""
-RELATION: Final = ":relation"
 PETS: Final = frozenset({"pet", "pets"})
 OUTLIVING: Final[frozenset[Tie]] = FOR_GOOD | {"visited"}
 """Ties that were so once and for all, whoever has died since."""
@@ -62,9 +61,9 @@ def outdate(thinking: Deliberation, claim: Claim) -> None:
 
 def as_lost(thinking: Deliberation, claim: Claim, told: Sequence[Claim]) -> Claim:
     """What says that a pet is there, as it is known where the same talk tells of its death."""
-    if claim.kind != "fact" or not claim.key.endswith(RELATION) or claim.holds_until is not None:
+    if claim.kind != "fact" or not claim.key.endswith(RELATION_OF) or claim.holds_until is not None:
         return claim
-    until = lost_at(thinking, [claim.key.removesuffix(RELATION)], told)
+    until = lost_at(thinking, [claim.key.removesuffix(RELATION_OF)], told)
     return claim if until is None else replace(claim, holds_until=until)
 
 
@@ -123,8 +122,8 @@ def names_of(entity: Entity) -> set[str]:
 def of_pet(thinking: Deliberation, pet: Entity) -> Iterator[Known]:
     """What says that a pet is there, by its name; and without, where there is no other such."""
     names = names_of(pet)
-    facts = [each for each in thinking.live("fact") if each.memory.key.endswith(RELATION)]
-    own = [each for each in facts if folded(each.memory.key.removesuffix(RELATION)) in names]
+    facts = [each for each in thinking.live("fact") if each.memory.key.endswith(RELATION_OF)]
+    own = [each for each in facts if folded(each.memory.key.removesuffix(RELATION_OF)) in names]
     others = [each for each in facts if each not in own]
     yield from own
     for known in thinking.live("fact"):

@@ -5,7 +5,7 @@ has at a time, the newer; who dislikes something likes it no longer. What a fact
 more words for it, and no tie beside it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -80,21 +80,26 @@ def edge_told(thinking: Deliberation, tied: Tied) -> Edge | None:
 
 def fact_saying(thinking: Deliberation, edge: Edge, names: Names) -> Known | None:
     """The fact or preference that says what a tie says."""
-    return next((each for each, other in facts_that_tie(thinking, names) if other == edge), None)
+    known = tying(facts(thinking), names)
+    return next((each for each, other in known if other == edge), None)
 
 
 def contradicts_a_fact(thinking: Deliberation, edge: Edge, names: Names) -> bool:
     """Whether a fact or preference that is believed says otherwise."""
-    return any(edge.excludes(other) for _, other in facts_that_tie(thinking, names))
+    return any(edge.excludes(other) for _, other in tying(facts(thinking), names))
 
 
-def facts_that_tie(thinking: Deliberation, names: Names) -> Iterator[tuple[Known, Edge]]:
-    """The facts and preferences that are believed now and tie two, each with its tie."""
-    for kind in FACTS:
-        for each in thinking.live(kind):
-            edge = names.edge_of(each.memory)
-            if edge is not None:
-                yield each, edge
+def facts(thinking: Deliberation) -> Iterator[Known]:
+    """The facts and preferences that are believed now."""
+    return (each for kind in FACTS for each in thinking.live(kind))
+
+
+def tying(some: Iterable[Known], names: Names) -> Iterator[tuple[Known, Edge]]:
+    """Those of some beliefs that tie two, each with its tie."""
+    for each in some:
+        edge = names.edge_of(each.memory)
+        if edge is not None:
+            yield each, edge
 
 
 def outdate_ties(thinking: Deliberation, claim: Claim) -> None:
@@ -102,9 +107,8 @@ def outdate_ties(thinking: Deliberation, claim: Claim) -> None:
     if claim.signal == "implicit" or is_over(thinking, claim):
         return
     names, heard_at = thinking.names, thinking.heard_at(claim)
-    facts = (each.memory for kind in FACTS for each in thinking.live(kind))
-    edges = (names.edge_of(each) for each in facts if each.text == claim.text)
-    told = [edge for edge in edges if edge is not None]
+    saying_it = (each for each in facts(thinking) if each.memory.text == claim.text)
+    told = [edge for _, edge in tying(saying_it, names)]
     for each in thinking.live("triple") if told else ():
         edge = names.edge_of(each.memory)
         is_excluded = edge is not None and any(new.excludes(edge) for new in told)

@@ -12,6 +12,7 @@ from oldfriend.background.gates.reasons import Reason
 from oldfriend.background.gates.saying import asks
 from oldfriend.background.gates.talk import Talk, spoken_in
 from oldfriend.background.rules.books import rule_book
+from oldfriend.domain.ties import RELATION
 from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.search.words import is_stop_word, is_unspaced, words_in
 from oldfriend.prompts.phrasebook import spoken_language
@@ -90,7 +91,7 @@ def parts_of(names: Collection[str], talk: Talk) -> frozenset[str]:
     facts = [each for each in talk.known.values() if each.kind == "fact"]
     theirs = [each for each in facts if is_within_any(names, f"{each.key} {each.value}")]
     told = [(each.key.rpartition(":")[2], each) for each in theirs]
-    words = [each.value if key == "relation" else key for key, each in told]
+    words = [each.value if key == RELATION else key for key, each in told]
     return frozenset(part for word in words if (part := part_in(word, talk.language)))
 
 

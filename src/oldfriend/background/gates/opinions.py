@@ -103,25 +103,7 @@ def is_view_of_its_own(claim: Claim, own: list[Place]) -> bool:
     language = detect_language(claim.text, fallback=own[0].message.language)
     if telltales_of(language).hearer.search(folded(claim.text)):
         return False  # a belief stands alone: nobody is spoken to in it
-    if is_label(claim.text) or says_what_somebody_is(claim.text, language=language):
-        return False
-    return not shares_language(claim, own) or stands_in_its_view(claim, own, language)
-
-
-def stands_in_its_view(claim: Claim, own: list[Place], language: str) -> bool:
-    """Whether less of it stands behind a colon than before, where both speak of the matter.
-
-    "I'm for cats: a dog asks about your day" is said of both, and for one of them.
-    """
-    told, words = telltales_of(language), terms_in(claim.text, language)
-    before, behind = 0, 0
-    for clause in (each for place in own for each in clauses_of(place.said)):
-        count = len(words & terms_in(told.opining.sub(" ", clause.text), language))
-        if ":" in clause.before or "：" in clause.before:
-            behind = max(behind, count)
-        else:
-            before = max(before, count)
-    return not (before and behind) or before > behind
+    return not is_label(claim.text) and not says_what_somebody_is(claim.text, language=language)
 
 
 def is_told(claim: Claim, own: list[Place], asked: tuple[Message, ...], talk: Talk) -> bool:
@@ -170,16 +152,29 @@ def is_turned(claim: Claim, own: list[Place]) -> bool:
 
 
 def is_beside_the_point(claim: Claim, own: list[Place]) -> bool:
-    """Whether more of it stands in something else that was said than where it says "I think"."""
+    """Whether more of it stands in something else that was said than where it says "I think".
+
+    Where as much does, it speaks first of what the view is of: "I'm for cats: a dog asks about
+    your day" is said of both, and for one of them.
+    """
     if not shares_language(claim, own):
         return False
     language = detect_language(claim.text, fallback=own[0].message.language)
     told, words = telltales_of(language), terms_in(claim.text, language)
     clauses = [each.text for place in own for each in clauses_of(place.said)]
-    matter = (terms_in(told.opining.sub(" ", each), language) for each in clauses)
-    counts = [len(words & terms) for terms in matter]
-    thinks = [n for each, n in zip(clauses, counts, strict=True) if n and told.opining.search(each)]
-    return bool(thinks) and max(thinks) < max(counts)
+    matters = [words & terms_in(told.opining.sub(" ", each), language) for each in clauses]
+    views = [said for each, said in zip(clauses, matters, strict=True) if told.opining.search(each)]
+    view, most = max(views, key=len, default=frozenset()), max(map(len, matters), default=0)
+    if not view or len(view) < most:
+        return bool(view)
+    rivals = frozenset().union(*(each for each in matters if len(each) == most)) - view
+    return first_of(view | rivals, claim.text, language) in rivals
+
+
+def first_of(terms: frozenset[str], text: str, language: str) -> str | None:
+    """Which of some stems a text says first."""
+    said = (term for word in words_in(text) for term in terms_in(word, language))
+    return next((term for term in said if term in terms), None)
 
 
 def is_put_in(claim: Claim, place: Place, talk: Talk) -> bool:

@@ -12,11 +12,10 @@ from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known
+from oldfriend.domain.ties import LOVES, RELATION_OF
 from oldfriend.memory.overtaking import since
-from oldfriend.memory.search.parts import LOVES
 
 STATUS: Final = "relationship_status"
-RELATION: Final = ":relation"
 PARTNER: Final = "partner"
 FORMER: Final = "ex"
 MARRIED: Final = frozenset({"husband", "wife", "spouse", "partner"})
@@ -66,13 +65,13 @@ def may_part(known: Known, parted: Claim, book: RuleBook) -> bool:
 def is_loved(known: Known) -> bool:
     """Whether it tells who is the person's husband, girlfriend or the like."""
     memory = known.memory
-    return memory.key == PARTNER or (memory.key.endswith(RELATION) and memory.value in LOVES)
+    return memory.key == PARTNER or (memory.key.endswith(RELATION_OF) and memory.value in LOVES)
 
 
 def name_of(known: Known) -> str:
     """Whom it tells of."""
     memory = known.memory
-    return memory.value if memory.key == PARTNER else memory.key.removesuffix(RELATION)
+    return memory.value if memory.key == PARTNER else memory.key.removesuffix(RELATION_OF)
 
 
 def former(known: Known, parted: Claim, book: RuleBook) -> Claim:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.domain.memories import Known, Memory
+from oldfriend.domain.ties import RELATION_OF
 from oldfriend.memory.overtaking import stands
 from oldfriend.memory.search.past import Times
-from oldfriend.memory.search.questions import RELATION, Matter, names_any
+from oldfriend.memory.search.questions import Matter, names_any
 from oldfriend.memory.search.values import Reason
 from oldfriend.memory.search.whose import Whose
 
@@ -52,7 +53,7 @@ def names_of_kin(known: Iterable[Known], matter: Matter) -> frozenset[str]:
     return frozenset(
         owner_of(each.memory)
         for each in known
-        if each.memory.value in matter.of_kin and each.memory.key.endswith(f":{RELATION}")
+        if each.memory.value in matter.of_kin and each.memory.key.endswith(RELATION_OF)
     ) - {""}
 
 

@@ -10,13 +10,9 @@ from importlib.resources import files
 from typing import Final
 
 from oldfriend.domain.memories import Tie
-from oldfriend.domain.ties import PETS, TIE_OF_PART
+from oldfriend.domain.ties import LOVES, PETS, TIE_OF_PART
 
 _FAMILY: Final[frozenset[Tie]] = frozenset({"parent_of", "child_of", "sibling_of", "relative_of"})
-LOVES: Final = (
-    "partner", "spouse", "husband", "wife", "boyfriend", "girlfriend", "fiancé", "fiancée",
-)  # fmt: skip
-"""What people are to each other who are a couple."""
 _SEVERAL: Final[Mapping[str, tuple[str, ...]]] = {
     "family": (
         *LOVES, *(part for part, tie in TIE_OF_PART.items() if tie in _FAMILY),

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from oldfriend.domain.memories import Memory, Tie
 from oldfriend.domain.remembered import remembered
-from oldfriend.domain.ties import TIE_OF_KEY, TIE_OF_PART
+from oldfriend.domain.ties import RELATION, TIE_OF_KEY, TIE_OF_PART
 from oldfriend.memory.search.parts import KIN, keys_of, parts_in
 from oldfriend.memory.search.words import is_unspaced
 
@@ -40,7 +40,6 @@ _ACCENT = re.compile(r"[\u0300-\u036f]")
 _LONGER: Final = r"[^\W\u2e80-\U0010ffff]|-"
 """What makes a word a longer one; a sign of a script without spaces stands beside it."""
 _PIECE = re.compile(r"\{([a-z_]+)\}")
-RELATION: Final = "relation"
 _WHOSE: Final = "whose"
 _WHOSE_PIECES: Final = frozenset({"who", "whom"})
 """Pieces of the books for whom a question asks about."""
