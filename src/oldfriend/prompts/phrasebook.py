@@ -38,6 +38,7 @@ class Understanding:
     who_is: re.Pattern[str]
     how_tied: re.Pattern[str]
     how_are_you: re.Pattern[str]
+    asking_unmarked: re.Pattern[str]
     asking: re.Pattern[str]
     stressed: re.Pattern[str]
     roasting: re.Pattern[str]
@@ -98,6 +99,7 @@ def phrasebook(language: str) -> Phrasebook:
             who_is=any_of(understand["who_is"]),
             how_tied=any_of(understand["how_tied"]),
             how_are_you=any_of(understand["how_are_you"]),
+            asking_unmarked=any_of(understand["asking_unmarked"]),
             asking=any_of(understand["asking"]),
             stressed=any_of(understand["stressed"]),
             roasting=any_of(understand["roasting"]),

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from oldfriend.domain.language import detect_language
+from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.questions import matter_of
 from oldfriend.prompts.phrasebook import SPOKEN, Phrasebook, phrasebook, spoken_language
 from oldfriend.turn.suspicion import Suspicion, suspicion_of, visible_words
@@ -24,6 +25,9 @@ Intent = Literal[
 Signal = Literal["dry", "stressed", "roasting", "normal"]
 """How the person seems to be (ACCEPTANCE B4)."""
 
+REMEMBERED = 256
+"""Messages: each is understood when it is accepted, and again when it is answered."""
+
 DRY_WORDS = 2
 """So few words, and nothing asked, are dry."""
 
@@ -32,10 +36,6 @@ SHORTEST_NOTE = 4
 
 LONGEST_OPENING = 40
 """Characters before a question; behind more, something was told."""
-
-ASKED_OUTRIGHT = re.compile(r"\w+e ich\b|(?:tell me|dime|dis|sag)\b|告诉我|告訴我")
-ASKED_BACK = re.compile(r"\b(?:right|huh|oder|gell|hein|si|no|verdad|cierto)$|吧$")
-"""How what has no mark asks all the same: verb first, or a wish to be told; and by a tag."""
 
 LONGEST_REQUEST = 2000
 """Characters; what is longer tells something, whatever words it begins with."""
@@ -98,6 +98,7 @@ class Perception:
         return self.intent in {"greeting", "thanks", "farewell", "assent", "how_are_you"}
 
 
+@remembered(REMEMBERED)
 def perceive(text: str, hearer: Hearer) -> Perception:
     """Understand one message. Never fails, whatever the text."""
     detected = detect_language(text, fallback="")
@@ -208,9 +209,9 @@ def asks_what_it_is(plain: str, folded: str, book: Phrasebook) -> bool:
 def is_asked_unmarked(sentence: str, book: Phrasebook) -> bool:
     """Whether one of its clauses asks, or it puts two to choose from: a human or a machine."""
     clauses = [each.strip() for each in CLAUSE_END.split(sentence)]
-    if any(is_question(each, book) or ASKED_OUTRIGHT.match(each) for each in clauses):
+    if any(is_question(each, book) for each in clauses):
         return True
-    if ASKED_BACK.search(sentence):
+    if book.understand.asking_unmarked.search(sentence):
         return True
     offered = list(book.understand.program.finditer(sentence))
     between = (sentence[one.end() : other.start()] for one, other in pairwise(offered))
