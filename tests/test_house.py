@@ -30,7 +30,7 @@ SQL_HOMES = {"db", "memory", "queues", "ledger"}
 SQL_GUESTS = {
     "evals/references.py",  # what we are measured against speaks plain SQLite
     "evals/claiming.py",  # a million letters at once
-    "evals/load.py",  # the same rows without us
+    "evals/throughput.py",  # the same rows without us
 }
 SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH)\s", re.MULTILINE)
 PROMPTING = re.compile(r"\b(You are an?|Your task is)\b")

@@ -27,6 +27,7 @@ from oldfriend.evals.quality import measure_finding
 from oldfriend.evals.remembering import measure_remembering
 from oldfriend.evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
 from oldfriend.evals.telegram_load import measure_telegram
+from oldfriend.evals.throughput import measure_turns
 from oldfriend.evals.weight import measure_chat, measure_install, measure_say, measure_start
 
 Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
@@ -43,6 +44,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType({
     "believing": measure_believing,
     "turn": measure_turn,
     "claiming": measure_claiming,
+    "throughput": measure_turns,
     "load": measure_load,
     "telegram": measure_telegram,
     "page events": measure_page_events,

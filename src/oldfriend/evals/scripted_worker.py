@@ -1,0 +1,26 @@
+"""A worker whose model costs nothing, as a process of its own.
+
+``python -m oldfriend.evals.scripted_worker DATA`` works in a folder of ``stores`` until it is
+killed. It says so in a line once it has all imported and read that a worker needs.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from oldfriend.app.wiring import open_house
+from oldfriend.app.working import work
+from oldfriend.evals.load import house_with_model, with_model
+from oldfriend.evals.stores import settings_in
+
+
+async def main(data: Path) -> None:
+    """Work for ever."""
+    async with house_with_model(delay_s=0), open_house(settings_in(data)) as house:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await work(with_model(house, delay_s=0), stopping=asyncio.Event())
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

@@ -1,0 +1,174 @@
+"""How many turns a second? By workers as processes of their own, with a model that costs nothing.
+
+Beside the plainest code for the same: the rows that the turns left, inserted in as many commits.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from typing import Final
+
+import apsw
+
+from oldfriend.app.accepting import Line, Said, accept
+from oldfriend.app.choices.database_url import file_of
+from oldfriend.app.house import House
+from oldfriend.app.working import CLAIMED_AT_ONCE
+from oldfriend.db.database import Row
+from oldfriend.evals.load import CHATS, WARM, house_with_model, lines_in, remarks
+from oldfriend.evals.measuring import Measure, Scope, at_least
+from oldfriend.evals.processes import ProcessFailed
+from oldfriend.evals.references import PRAGMAS
+from oldfriend.evals.serving import STARTS_S, running
+from oldfriend.evals.stores import temporary_house
+from oldfriend.queues.counting import count_waiting
+
+WARM_ROUNDS: Final = 4
+"""After so many the workers have read who everybody is."""
+LOOK_AGAIN_S: Final = 0.2
+LEFT = (
+    "message WHERE role = 'person'",
+    "model_call WHERE purpose = 'reply'",
+    "message WHERE role = 'companion'",
+    "receipt",
+)
+"""The rows that each turn leaves one of."""
+PARENTS = ("person", "companion", "identity", "chat", "session")
+"""What the rows of a turn point to; there before it."""
+VECTORS = """SELECT m.id, v.* FROM message_vector v
+    JOIN message m ON m.person = v.person AND m.seq = v.seq"""
+LETTER, BODY = "letter (queue, lane, seq, body, put_at, due_at)", "{}" * 60
+LANE = "lane (queue, key, next_seq, owner, lease_until)"
+IN_MIND = """SELECT m.id, w.* FROM working_memory w JOIN message m ON m.session = w.session"""
+WRITTEN_ANEW = frozenset({"working_memory"})
+"""Of these there is one for each session, which each turn writes in place of the one before."""
+
+
+async def measure_turns(scope: Scope) -> list[Measure]:
+    """With one worker, and with as many as the machine has cores."""
+    rounds, cores = (4 if scope.quick else 40), os.cpu_count() or 1
+    return [
+        await measure_throughput(rounds=rounds, workers=each) for each in sorted({1, max(cores, 2)})
+    ]
+
+
+async def measure_throughput(*, rounds: int, workers: int, chats: int = CHATS) -> Measure:
+    """All say something at once and are answered, beside inserting the rows that this left."""
+    taken_s = bare_s = 0.0
+    turns, warm = rounds * chats, WARM_ROUNDS * chats
+    texts = remarks(warm + turns)
+    async with house_with_model(delay_s=0) as house, temporary_house() as empty:
+        lines = await lines_in(house, chats)
+        await empty.db.close()
+        with opened(house) as left, opened(empty) as bare:
+            async with at_work(house, workers):
+                for _ in range(WARM_ROUNDS):
+                    await have_answered(house, lines, texts)
+                for before in range(WARM + warm, WARM + warm + turns, chats):
+                    began = time.perf_counter()
+                    await have_answered(house, lines, texts)
+                    taken_s += time.perf_counter() - began
+                    bare_s += seconds_to_insert(left, bare, after=before, turns=chats)
+    hands = "1 worker" if workers == 1 else f"{workers} workers"
+    return Measure(
+        name=f"turns a second, {hands}", value=turns / taken_s, unit="/s",
+        reference=turns / bare_s, target=at_least(1 / 3) if workers > 1 else None,
+        note=f"{chats} chats, a model of 0 ms, beside embedding; "
+        "reference: the same rows in as many commits",
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def at_work(house: House, count: int) -> AsyncIterator[None]:
+    """So many workers, as soon as they are ready; gone afterwards. Raises ProcessFailed."""
+    command = [
+        sys.executable, "-m", "oldfriend.evals.scripted_worker", str(house.settings.data),
+    ]  # fmt: skip
+    async with AsyncExitStack() as workers:
+        begun = [await workers.enter_async_context(running(command)) for _ in range(count)]
+        for each in begun:
+            assert each.stdout is not None
+            if not await asyncio.wait_for(each.stdout.readline(), STARTS_S):
+                raise ProcessFailed("A worker has ended.")
+        yield
+
+
+async def have_answered(house: House, lines: list[Line], texts: Iterator[str]) -> None:
+    """Have one thing said in each chat, by nobody after another; return when all have replies."""
+    async with asyncio.TaskGroup() as everybody:
+        for line, text in zip(lines, texts, strict=False):
+            everybody.create_task(accept(house, line, Said(text=text), to_answer=False))
+    with house.waking.bell() as bell:
+        while await any_waits(house):
+            await bell.wait(LOOK_AGAIN_S)
+
+
+async def any_waits(house: House) -> bool:
+    """Whether something is said that has no reply yet."""
+    async with house.db.reading() as tx:
+        waiting = await count_waiting(tx, now=house.clock())
+    return any(each.due or each.later for each in waiting if each.queue == "inbox")
+
+
+@contextmanager
+def opened(house: House) -> Iterator[apsw.Connection]:
+    """The plainest connection to a house's database."""
+    with closing(apsw.Connection(str(file_of(house.settings.database)))) as connection:
+        connection.execute(PRAGMAS).fetchall()
+        yield connection
+
+
+def seconds_to_insert(
+    left: apsw.Connection, bare: apsw.Connection, *, after: int, turns: int
+) -> float:
+    """How long it takes to write what so many turns left, once more, in as many commits."""
+    said, called, replied, receipts = (
+        left.execute(f"SELECT * FROM {of_each} ORDER BY rowid LIMIT ? OFFSET ?", (turns, after))
+        .fetchall()
+        for of_each in LEFT
+    )  # fmt: skip
+    items = {
+        receipt[0]: left.execute("SELECT * FROM receipt_item WHERE receipt = ?", receipt[:1])
+        .fetchall()
+        for receipt in receipts
+    }  # fmt: skip
+    vectors = {row[0]: row[1:] for row in left.execute(VECTORS)}
+    in_mind = {row[0]: row[1:] for row in left.execute(IN_MIND)}
+    copy_parents(left, bare)
+    began = time.perf_counter()
+    for number in range(turns):
+        commit(
+            bare, ("message", said[number]), (LETTER, ("inbox", "x", after + number, BODY, 0, 0))
+        )
+    for first in range(0, turns, CLAIMED_AT_ONCE):
+        claimed = range(after + first, after + min(first + CLAIMED_AT_ONCE, turns))
+        commit(bare, *((LANE, ("inbox", str(number), 1, "worker", 1)) for number in claimed))
+    for number in range(turns):
+        commit(bare, ("model_call", called[number]))
+        receipt, asked = receipts[number], said[number][0]
+        of_receipt = [("receipt_item", item) for item in items[receipt[0]]]
+        embedded = [("message_vector", vectors[asked])] if asked in vectors else []
+        kept = [("working_memory", in_mind[asked])] if asked in in_mind else []
+        commit(
+            bare, ("message", replied[number]), ("receipt", receipt), *of_receipt, *embedded, *kept
+        )
+    return time.perf_counter() - began
+
+
+def copy_parents(left: apsw.Connection, bare: apsw.Connection) -> None:
+    """Have all there that the rows of a turn point to."""
+    for table in PARENTS:
+        for row in left.execute(f"SELECT * FROM {table}").fetchall():
+            bare.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+
+
+def commit(bare: apsw.Connection, *rows: tuple[str, Row]) -> None:
+    """Insert rows into their tables, and commit."""
+    bare.execute("BEGIN IMMEDIATE")
+    for table, row in rows:
+        verb = "REPLACE" if table in WRITTEN_ANEW else "INSERT"
+        bare.execute(f"{verb} INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    bare.execute("COMMIT")

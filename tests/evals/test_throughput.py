@@ -1,0 +1,29 @@
+"""Turns are counted where workers of their own do them, beside the rows that they left."""
+
+from oldfriend.evals.load import house_with_model, lines_in, remarks
+from oldfriend.evals.throughput import any_waits, at_work, have_answered, measure_throughput
+
+
+async def test_two_workers_are_compared_with_the_rows_that_they_left():
+    measure = await measure_throughput(rounds=1, workers=2, chats=10)
+
+    assert measure.value is not None
+    assert measure.ratio is not None
+    assert measure.ratio > 0
+    assert measure.target is not None
+
+
+async def test_all_is_answered_by_processes_of_their_own():
+    """Two of them share the chats, and nobody's words are left."""
+    async with house_with_model(delay_s=0) as house:
+        lines = await lines_in(house, 8)
+        async with at_work(house, 2):
+            await have_answered(house, lines, remarks(8))
+
+        assert not await any_waits(house)
+        async with house.db.reading() as tx:
+            ((replies, owners),) = await tx.rows(
+                "SELECT count(*), count(DISTINCT chat) FROM message WHERE role = 'companion'"
+            )
+
+    assert (replies, owners) == (8 + 2, 8 + 2)  # two were said to warm it up
