@@ -11,19 +11,24 @@ WARM = {
         "It must have hurt Nora that nobody from the old job wrote.",
         "Ana brings up the river whenever something good happens to her.",
         "Nora tells the sad things last, and quickly, as if they were a token of trust.",
+        "The river is where Nora does not have to explain anything.",
     ],
     "es": [
         "Rex era quien esperaba en la puerta; quizá el piso está muy callado ahora.",
         "Cuando Ana está contenta, habla siempre del río y de su casa.",
+        "Debe de haberle dolido que nadie escribiera.",
     ],
     "fr": [
         "Rex attendait toujours à la porte; l'appartement est peut-être bien silencieux.",
         "Quand Ana est heureuse, elle parle toujours de la rivière et de sa maison.",
+        "Le silence de l'appartement doit lui peser le soir.",
     ],
     "de": [
         "Rex hat immer an der Tür gewartet; die Wohnung ist jetzt vielleicht sehr still.",
         "Wenn Ana sich freut, erzählt sie immer vom Fluss und von ihrem Haus.",
         "Er musste lange auf diese Nachricht warten.",
+        "Der Streit muss Ana sehr wehgetan haben.",
+        "Am Fluss, wo sie nichts entscheiden muss, lacht Ana.",
     ],
     "zh": ["雷克斯总是在门口等着,现在家里大概很安静。", "安娜一高兴就会说起那条河。"],
 }
@@ -37,6 +42,9 @@ COLD = {
         ("It would be good to take a walk in the evening.", "advice"),
         ("Try to give the quiet some room.", "advice"),
         ("Nora could benefit from a new hobby.", "advice"),
+        ("Nora does not have to decide alone; she has to call her sister.", "advice"),
+        ("Next time ask about the river first.", "advice"),
+        ("In the last three conversations Nora spoke of the river.", "metadata"),
         ("The user lost a dog.", "metadata"),
         ("As an AI, there is little to say about grief.", "metadata"),
         ("In e3 the dog dies, in k2 the flat is quiet.", "metadata"),
@@ -48,6 +56,8 @@ COLD = {
         ("Parece un trastorno de ansiedad.", "clinical"),
         ("Nora debería llamar más a su hermana.", "advice"),
         ("Le vendría bien salir a caminar por la tarde.", "advice"),
+        ("Nora debe ser paciente con su hermana.", "advice"),
+        ("En las últimas tres conversaciones Nora habló del río.", "metadata"),
         ("El usuario perdió a su perro.", "metadata"),
     ],
     "fr": [
@@ -55,6 +65,9 @@ COLD = {
         ("On dirait des troubles anxieux.", "clinical"),
         ("Elle devrait appeler sa sœur plus souvent.", "advice"),
         ("Il faut lui laisser du temps.", "advice"),
+        ("Nora doit être patiente avec sa sœur.", "advice"),
+        ("La prochaine fois, parler de la rivière.", "advice"),
+        ("D'après l'historique, Nora écrit la nuit.", "metadata"),
         ("L’utilisateur a perdu son chien.", "metadata"),
     ],
     "de": [
@@ -62,6 +75,8 @@ COLD = {
         ("Das klingt nach einer Angststörung.", "clinical"),
         ("Sie sollte ihre Schwester öfter anrufen.", "advice"),
         ("Es wäre gut, am Abend spazieren zu gehen.", "advice"),
+        ("Nora muss bereit sein, wenn die Schwester kommt.", "advice"),
+        ("Beim nächsten Mal den Fluss ansprechen.", "advice"),
         ("Der Nutzer hat seinen Hund verloren.", "metadata"),
     ],
     "zh": [
@@ -69,6 +84,7 @@ COLD = {
         ("这像是一种人格障碍。", "clinical"),
         ("她应该多给姐姐打电话。", "advice"),
         ("建议晚上去散步。", "advice"),
+        ("下次先问问那条河。", "advice"),
         ("用户失去了他的狗。", "metadata"),
     ],
 }
@@ -105,4 +121,5 @@ def test_every_language_has_all_lists(language: str) -> None:
     tone = tone_of(language)
     assert tone.clinical.pattern
     assert tone.advice.pattern
+    assert tone.no_duty.pattern
     assert tone.metadata.pattern

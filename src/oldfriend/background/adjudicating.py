@@ -13,9 +13,9 @@ from oldfriend.domain.errors import BrokenOutput, ModelRefused
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.llm.model import Model, Request, Turn
-from oldfriend.llm.structured import ask_for
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.labelling import inert
+from oldfriend.turn.structured import ask_for
 
 PROMPT: Final = "adjudicate/1"
 MOST_TOKENS: Final = 500

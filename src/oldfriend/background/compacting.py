@@ -20,13 +20,13 @@ from oldfriend.domain.ids import ObjectId, PersonId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Summary
 from oldfriend.llm.model import Model, Request, Turn
-from oldfriend.llm.structured import ask_for
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.changes import Ground, decide, newest_change_of
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.search.words import is_unspaced, words_in
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.turn.labelling import inert
+from oldfriend.turn.structured import ask_for
 
 PROMPT: Final = "summarise/1"
 RULE: Final = "summarise-by-rules/1"

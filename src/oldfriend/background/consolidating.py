@@ -115,7 +115,10 @@ async def read(means: Means, material: Material) -> Extraction:
     opinions = tuple(each for each in found.claims if each.kind == "opinion")
     if not opinions:
         return little
-    return replace(little, claims=(*little.claims, *opinions), author=found.author)
+    return replace(
+        little, claims=(*little.claims, *opinions), author=found.author,
+        beside_opinions=little.author,
+    )  # fmt: skip
 
 
 def asks_somebody(messages: Sequence[Message]) -> bool:
@@ -185,7 +188,8 @@ async def write(
         await set_mood(tx, segment, extraction.mood)
         doubtful = await take_back(tx, segment, ground, now=now)
         for decision in thinking.decided.values():
-            await write_decision(tx, segment, decision, ground, now=now)
+            author = extraction.author_of(decision.after)
+            await write_decision(tx, segment, decision, author=author, now=now)
         await borrow_again(tx, segment.person, doubtful, now=now)
         await end_unsupported(tx, segment.person, ground=ground, now=now, only=doubtful)
         if segment.generation > 1:
@@ -199,18 +203,18 @@ async def write(
 
 
 async def write_decision(
-    tx: Transaction, segment: Segment, decision: Decision, ground: Ground, *, now: Micros
+    tx: Transaction, segment: Segment, decision: Decision, *, author: str, now: Micros
 ) -> None:
     """Write one decision, and the words for it."""
-    ground = Ground(author=ground.author, segment=ground.segment, causes=decision.causes)
+    ground = Ground(author=author, segment=segment.id, causes=decision.causes)
     if decision.op is not None:
         await decide(
             tx, decision.after, op=decision.op, base=decision.base, ground=ground, now=now
         )  # fmt: skip
     if decision.words:
         await add_evidence(
-            tx, segment.person, decision.after.id, decision.words, extractor=ground.author,
-            now=now, segment=segment.id,
+            tx, segment.person, decision.after.id, decision.words, extractor=author, now=now,
+            segment=segment.id,
         )  # fmt: skip
 
 

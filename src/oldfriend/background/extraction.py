@@ -12,9 +12,11 @@ from typing import Final, Literal
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
 from oldfriend.domain.memories import (
+    Believed,
     Entity,
     EntityKind,
     Known,
+    Memory,
     MemoryKind,
     Mood,
     PatternKind,
@@ -111,6 +113,7 @@ class Extraction:
     """Everything that was read in one segment."""
 
     author: str  # "extract/4", "rules/4": prompt or rules with their version
+    beside_opinions: str = ""  # who has read all else, where the author has read opinions only
     claims: tuple[Claim, ...] = ()
     ties: tuple[Tied, ...] = ()
     names: tuple[Named, ...] = ()
@@ -120,6 +123,11 @@ class Extraction:
     mood: Mood | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # claims that could not be read, inside an answer that could
+
+    def author_of(self, what: Believed) -> str:
+        """Who has read what led to a belief."""
+        is_opinion = isinstance(what, Memory) and what.kind == "opinion"
+        return self.author if is_opinion else self.beside_opinions or self.author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import Completion, Model, Request, Say, ToolResult, Turn
-from oldfriend.llm.structured import find_json
+from oldfriend.prompts.prompt import joined
+from oldfriend.turn.structured import find_json
 
 FEWEST_TOKENS: Final = 200
 """An answer for which there is less room is not asked for."""
@@ -68,8 +69,3 @@ async def say_again(
         return parse(find_json(answer.text))
     except (ValueError, BrokenOutput):
         return None
-
-
-def joined(prompt: str, further: str) -> str:
-    """What was asked by one prompt, and then by a further one, if by any: "reflect/2+reword/1"."""
-    return f"{prompt}+{further}" if further else prompt

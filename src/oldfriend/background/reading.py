@@ -14,8 +14,8 @@ from oldfriend.background.laying_out import aliases_of, scene_of, talk_of
 from oldfriend.background.parsing import Legend, extraction_from
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import Model, Request, Turn
-from oldfriend.llm.structured import ask_for
 from oldfriend.prompts.prompt import Prompt, get_prompt
+from oldfriend.turn.structured import ask_for
 
 PROMPT: Final = "extract/4"
 """Which words the model is asked with; named as the author of all that it reads."""

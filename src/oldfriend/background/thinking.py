@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from oldfriend.background.gates.ideas import IdeaFault, Rules, Sifted, sift
 from oldfriend.background.ideas import Idea, IdeaKind, Ideas, ideas_from
-from oldfriend.background.rationing import Rationed, joined, say_again
+from oldfriend.background.rationing import Rationed, say_again
 from oldfriend.background.retrospect import Retrospect
 from oldfriend.background.rewording import PROMPT, reworded, wish_for
 from oldfriend.db.database import Database, Transaction
@@ -32,7 +32,6 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import Model, Request
-from oldfriend.llm.structured import ask_for
 from oldfriend.memory.beliefs import get_known
 from oldfriend.memory.borrowing import borrow
 from oldfriend.memory.changes import Ground, decide
@@ -51,6 +50,8 @@ from oldfriend.memory.ticks import (
     thinking_since,
     write_tick,
 )
+from oldfriend.prompts.prompt import joined
+from oldfriend.turn.structured import ask_for
 
 OVERTAKEN: Final = "overtaken"
 """What counts a time of thinking of which something was forgotten meanwhile."""

@@ -42,6 +42,7 @@ class Understanding:
     asking: re.Pattern[str]
     stressed: re.Pattern[str]
     roasting: re.Pattern[str]
+    your_view: re.Pattern[str]
     aloud: re.Pattern[str]
     again: re.Pattern[str]
 
@@ -103,6 +104,7 @@ def phrasebook(language: str) -> Phrasebook:
             asking=any_of(understand["asking"]),
             stressed=any_of(understand["stressed"]),
             roasting=any_of(understand["roasting"]),
+            your_view=any_of(understand["your_view"]),
             aloud=any_of(understand["aloud"]),
             again=any_of(understand["again"]),
         ),

@@ -33,6 +33,11 @@ class Prompt:
         return self.parts[part].format(**values)
 
 
+def joined(prompt: str, further: str) -> str:
+    """What was asked by one prompt, and then by a further one, if by any: "reflect/2+reword/1"."""
+    return f"{prompt}+{further}" if further else prompt
+
+
 def reply_prompt() -> Prompt:
     """The prompt that replies are written by."""
     return get_prompt("reply/3")

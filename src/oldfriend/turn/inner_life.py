@@ -27,6 +27,7 @@ from oldfriend.memory.search.topics import terms_of_matter
 from oldfriend.memory.shelf import Shelf
 from oldfriend.memory.thoughts import thoughts_at_hand
 from oldfriend.memory.working import load_working
+from oldfriend.prompts.phrasebook import phrasebook, spoken_language
 from oldfriend.turn.manner import (
     HEAVY,
     OLD_FRIEND,
@@ -72,19 +73,29 @@ async def look_inward(tx: Transaction, shelf: Shelf, said: Utterance) -> InnerLi
         working=working,
         mood=mood,
         thoughts=tuple(thoughts_at_hand(beliefs.live_of("thought"))),
-        opinions=on_topic(beliefs.live_of("opinion"), said.text),
+        opinions=opinions_on(beliefs.live_of("opinion"), said.text, message.language),
     )
 
 
-def on_topic(opinions: Iterable[Known], text: str) -> tuple[Known, ...]:
-    """The opinions whose topic the words touch, those that were held for longest first."""
-    touched = [
-        each
-        for each in opinions
-        if terms_of_matter(each.memory.key, each.memory.language)
-        & terms_of_matter(text, each.memory.language)
-    ]
-    return tuple(sorted(touched, key=lambda each: each.standing.first_seen)[:MOST_OPINIONS])
+def opinions_on(opinions: Iterable[Known], text: str, language: str) -> tuple[Known, ...]:
+    """The opinions whose topic the words touch, those that were held for longest first.
+
+    Whoever asks what it thinks may name the topic otherwise: what it has said last follows then.
+    """
+    held = sorted(opinions, key=lambda each: each.standing.first_seen)
+    touched = [each for each in held if is_touched(each, text)]
+    if phrasebook(spoken_language(language)).understand.your_view.search(text):
+        latest = sorted(held, key=lambda each: each.standing.last_seen, reverse=True)
+        touched += [each for each in latest if each not in touched]
+    return tuple(touched[:MOST_OPINIONS])
+
+
+def is_touched(opinion: Known, text: str) -> bool:
+    """Whether words touch the topic of an opinion."""
+    language = opinion.memory.language
+    return not terms_of_matter(opinion.memory.key, language).isdisjoint(
+        terms_of_matter(text, language)
+    )
 
 
 def manner_for(

@@ -19,11 +19,11 @@ from oldfriend.domain.working import (
     in_brief,
 )
 from oldfriend.llm.model import Model, Request, Turn
-from oldfriend.llm.structured import ask_for
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.emotion import emotion_of
 from oldfriend.turn.labelling import inert
 from oldfriend.turn.perceive import RULES, Perception, Signal, sentences_of
+from oldfriend.turn.structured import ask_for
 
 PROMPT: Final = "understand/1"
 MOST_TOKENS: Final = 400

@@ -1,6 +1,7 @@
 """What was said becomes what is believed, whoever reads it, once for each generation."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -13,8 +14,11 @@ from oldfriend.app.house import House
 from oldfriend.background.consolidating import consolidate
 from oldfriend.background.extraction import Extraction, Material
 from oldfriend.domain.memories import Known
+from oldfriend.evals.roles import with_models
+from oldfriend.llm.model import Request
+from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
-from oldfriend.memory.changes import check_fold, rebuild
+from oldfriend.memory.changes import check_fold, list_changes, rebuild
 from oldfriend.memory.evidence import check_standings, list_evidence
 from oldfriend.memory.log import edit_message
 from oldfriend.memory.segments import Segment, list_segments, reopen_segments
@@ -234,3 +238,32 @@ async def test_trivial_talk_leaves_nothing(house: House, line: Line, texts: list
         (segment,) = await list_segments(tx, line.person.id)
         assert (segment.status, await list_summaries(tx, line.person.id)) == ("trivial", [])
     assert await believed(house, line, live=False) == []
+
+
+async def test_each_belief_is_signed_by_who_has_read_it(house: House, line: Line) -> None:
+    """Of small talk rules read what was told, and a model only what the companion thinks."""
+    thinks = "I think jazz is best late at night."
+    view = {"key": "jazz", "text": "Jazz is best late at night.", "subject": "companion"}
+
+    def read_it(request: Request) -> Scripted:
+        if request.purpose != "extract":
+            return Scripted(text="{}")
+        quotes = [{"message": "m2", "text": thinks}]
+        return Scripted(text=json.dumps({
+            "self_check": {"missed_peak": "none", "attribution": "each their own"},
+            "opinions": [{**view, "quotes": quotes}],
+        }))  # fmt: skip
+
+    house = with_models(house, {"main": ScriptedModel([thinks]), "small": ScriptedModel(read_it)})
+    await told(house, line, ["I love jazz."])
+
+    async with house.db.reading() as tx:
+        changes = await list_changes(tx, line.person.id)
+        words = await list_evidence(tx, line.person.id)
+        (segment,) = await list_segments(tx, line.person.id)
+    signed = {each.object: each.author for each in changes}
+    assert {each.memory.kind: signed[each.memory.id] for each in await believed(house, line)} == {
+        "preference": "rules/4", "opinion": "extract/4",
+    }  # fmt: skip
+    assert {row.extractor for rows in words.values() for row in rows} == {"rules/4", "extract/4"}
+    assert segment.author == "extract/4"

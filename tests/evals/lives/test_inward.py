@@ -31,11 +31,12 @@ FULL = pytest.mark.skipif(SIZE != "full", reason="90 days of each life with make
 
 BY_WORDS: Final = frozenset({"labels, advice, machinery, orders", "misshapen ideas"})
 """What hangs on lists of words, and is looked at phrase by phrase."""
-FEW_DAYS: Final = [("en.maeve", 19, 22), ("es.julieta", 22, 25)]
+FEW_DAYS: Final = [("en.maeve", 19, 22), ("es.julieta", 21, 25)]
 """With something hard to tell in them."""
 LURES: Final = [
-    ("en.maeve", "polyester"), ("es.julieta", "amor a distancia"), ("es.julieta", "gato"),
-    ("zh.ruoxi", "豆浆"), ("en.maeve", "dogs"), ("zh.zhihao", "告白"),
+    ("en.maeve", "polyester"), ("en.maeve", "dogs"), ("en.sunil", "telling her"),
+    ("es.julieta", "amor a distancia"), ("es.julieta", "gato"), ("es.ramiro", "decirle a Juli"),
+    ("zh.ruoxi", "豆浆"), ("zh.zhihao", "告白"),
 ]  # fmt: skip
 
 
@@ -112,6 +113,7 @@ async def test_ninety_days_within(house: House, name: str) -> None:
     talking, inward = await lived_inwardly(house, load_once(name))
 
     nothing_is_wrong(talking, inward)
+    assert inward.opinions == len(load_once(name).truth.stands)
     assert inward.evenings >= 88
     assert inward.kept_from
     assert inward.ended["expired"]
@@ -128,6 +130,7 @@ async def test_ninety_days_are_believed_again(house: House, name: str) -> None:
         again = await derived_again(talking, second)
 
     assert (again.differences, again.asked, again.failed) == ((), 0, 0)
+    assert again.reused > 0
 
 
 def passing(language: str, sort: str) -> list[str]:

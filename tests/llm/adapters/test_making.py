@@ -21,7 +21,7 @@ def run(code: str) -> str:
 def test_nothing_of_a_providers_is_imported_before():
     """The offline companion starts as fast as without them."""
     modules = (
-        "chain, catalogue, replay, structured, scripted, speech, adapters.making, adapters.ollama, "
+        "chain, catalogue, replay, scripted, speech, adapters.making, adapters.ollama, "
         "adapters.voices, adapters.whisper"
     )
     imports = "\n".join(f"import oldfriend.llm.{name}" for name in modules.split(", "))

@@ -13,7 +13,7 @@ from oldfriend.llm.catalogue import Kind, Patience, choose
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import ToolResult, Turn
 from oldfriend.llm.resting import Rests
-from oldfriend.llm.structured import ask_for
+from oldfriend.turn.structured import ask_for
 from tests.clock import FrozenClock
 from tests.fakes.model_server import ModelServer
 from tests.llm.asking import WEATHER, Ledger, Listener, saying

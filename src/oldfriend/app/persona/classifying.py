@@ -15,8 +15,8 @@ from oldfriend.background.fields import (
 )
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import Model, Request, Turn
-from oldfriend.llm.structured import ask_for
 from oldfriend.prompts.prompt import get_prompt
+from oldfriend.turn.structured import ask_for
 
 PROMPT: Final = "draft/1"
 MOST_TOKENS: Final = 2_000

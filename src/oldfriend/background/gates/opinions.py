@@ -27,7 +27,7 @@ from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.search.names import Names
-from oldfriend.memory.search.words import is_unspaced, words_in
+from oldfriend.memory.search.words import is_unspaced, stem_of, words_in
 
 LONGEST_TOPIC: Final = 40
 TOLD: Final = 0.5
@@ -83,17 +83,24 @@ def said_before(place: Place, talk: Talk) -> Iterable[Message]:
 def is_asked_about(claim: Claim, own: list[Place], asked: tuple[Message, ...], talk: Talk) -> bool:
     """Whether it was asked something, in words that speak of what it thinks about.
 
-    What was told along with the question counts, too; names do where they are the topic.
+    What was told along with the question counts, too; names do where they are the topic. Of a
+    word of the topic ("telling") another form may be one that mostly carries no matter ("tell").
     """
     if not asked or not shares_language(claim, own):
         return bool(asked)
     language = detect_language(claim.text, fallback=own[0].message.language)
-    told = telltales_of(language)
-    heard = terms_of((folded(each.text) for p in own for each in said_before(p, talk)), language)
+    told, topic = telltales_of(language), terms_in(folded(claim.key), language)
+    said = [folded(each.text) for place in own for each in said_before(place, talk)]
+    heard = terms_of(said, language) | topic & stems_of(said, language)
     opened = (found[0] for p in own for found in told.opining.finditer(folded(p.said)))
     thought = terms_in(told.light.sub(" ", folded(claim.text)), language)
-    matter = terms_in(folded(claim.key), language) | thought - called_in(claim, own, talk, language)
+    matter = topic | thought - called_in(claim, own, talk, language)
     return touches(matter - terms_of(opened, language), heard)
+
+
+def stems_of(texts: Iterable[str], language: str) -> frozenset[str]:
+    """The stems of all words in texts, also of those that carry no matter."""
+    return frozenset(stem_of(word, language) for text in texts for word in words_in(text))
 
 
 def is_view_of_its_own(claim: Claim, own: list[Place]) -> bool:

@@ -149,12 +149,16 @@ def speaks_of_money(case: Case) -> bool:
 
 
 def time_fault(case: Case) -> Reason | None:
-    """What has happened lies not ahead, what is due not behind; nothing ends before it began."""
+    """What has happened lies not ahead, what is due not behind; nothing ends before it began.
+
+    What comes true may have been due long ago.
+    """
     claim, messages = case.claim, case.talk.material.messages
     first, last = messages[0].at, messages[-1].at
     if claim.happened_at is not None and claim.happened_at > last + DAY:
         return "impossible time"
-    if claim.due_at is not None and claim.due_at < first - DAY:
+    is_awaited = claim.due_at is not None and claim.bearing != "fulfils"
+    if is_awaited and claim.due_at is not None and claim.due_at < first - DAY:
         return "impossible time"
     spans = [
         (claim.happened_at, claim.happened_until),

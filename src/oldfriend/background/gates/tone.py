@@ -31,6 +31,7 @@ class Tone:
 
     clinical: re.Pattern[str]
     advice: re.Pattern[str]
+    no_duty: re.Pattern[str]
     metadata: re.Pattern[str]
 
 
@@ -41,7 +42,8 @@ def tone_fault(text: str, *, language: str) -> ToneFault | None:
         return "clinical"
     if MARKS.search(plain) or any(tone_of(each).metadata.search(plain) for each in SPOKEN):
         return "metadata"
-    if tone_of(spoken_language(language)).advice.search(plain):
+    tone = tone_of(spoken_language(language))
+    if tone.advice.search(tone.no_duty.sub(" ", plain)):
         return "advice"
     return None if detect_language(text, fallback=language) == language else "wrong language"
 

@@ -22,6 +22,9 @@ WIDE_LENGTHS: Final[dict[MemoryKind, Length]] = {"pattern": (4, 120), "event": (
 USUAL_WIDE_LENGTH: Final[Length] = (3, 180)
 """Fewest and most characters; of scripts whose characters are words, fewer (ACCEPTANCE G22)."""
 
+MIGHTY: Final = 7
+"""What moved somebody so much, either way, is an event in however few words: "Rex died."."""
+
 LEAST_IMPLICIT: Final = 0.6
 """How sure one has to be of what was not said outright (ACCEPTANCE G22)."""
 
@@ -51,6 +54,8 @@ def length_fault(case: Case) -> Reason | None:
     is_wide = 2 * len(WIDE.findall(text)) > len(text)
     lengths, usual = (WIDE_LENGTHS, USUAL_WIDE_LENGTH) if is_wide else (LENGTHS, USUAL_LENGTH)
     fewest, most = lengths.get(claim.kind, usual)
+    if claim.kind == "event" and abs(claim.impact) >= MIGHTY:
+        fewest = min(fewest, usual[0])
     if len(text) < fewest or not any(character.isalpha() for character in text):
         return "too short"
     if len(text) > most:

@@ -12,12 +12,11 @@ from typing import Final, TypeVar
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import Model, Request, Turn
+from oldfriend.prompts.prompt import get_prompt, joined
 
 T = TypeVar("T")
 
-MEND: Final = """\
-[Your answer could not be used: {error}
-Answer again with the corrected JSON only, no other words.]"""
+PROMPT: Final = "mend/1"
 
 _FENCED = re.compile(r"```[\w-]*\s*\n(.*?)```", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
@@ -26,15 +25,18 @@ _OPENING = re.compile(r"[{\[]")
 async def ask_for(model: Model, request: Request, parse: Callable[[JsonValue], T]) -> T:
     """The value that a model gives; ``parse`` raises ValueError where it will not do.
 
-    The error is then shown to the model, which may answer once more. Raises BrokenOutput, and
-    what the model raises.
+    The error is then shown to the model, which may answer once more: by both prompts, as the
+    ledger has it. Raises BrokenOutput, and what the model raises.
     """
     answer = await model.complete(request)
     try:
         return parse(find_json(answer.text))
     except ValueError as error:
-        wish = Turn(role="house", text=MEND.format(error=error))
-    again = await model.complete(replace(request, turns=(*request.turns, answer.turn, wish)))
+        wish = Turn(role="house", text=get_prompt(PROMPT).render("wish", error=str(error)))
+    mending = replace(
+        request, prompt=joined(request.prompt, PROMPT), turns=(*request.turns, answer.turn, wish)
+    )
+    again = await model.complete(mending)
     try:
         return parse(find_json(again.text))
     except ValueError as error:

@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.llm.structured import ask_for, find_json
+from oldfriend.turn.structured import ask_for, find_json
 from tests.llm.asking import saying
 
 REQUEST = saying("How old is she?", output={"type": "object"})
@@ -48,6 +48,7 @@ async def test_what_is_wrong_is_shown_once_and_mended():
     assert answer.text == '{"age": "seven"}'
     assert wish.role == "house"
     assert "age must be a whole number" in wish.text
+    assert [request.prompt for request in model.asked] == ["reply/1", "reply/1+mend/1"]
 
 
 async def test_there_is_no_third_time():
