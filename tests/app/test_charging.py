@@ -12,10 +12,10 @@ from oldfriend.app.answering import answer
 from oldfriend.app.choices.sections import Budget, EmbedderChoice, Provider
 from oldfriend.app.choices.settings import Settings
 from oldfriend.app.doctor import examine
-from oldfriend.app.embedding import make_up
+from oldfriend.app.embedding import EMBED, embedding_waits_until, make_up
 from oldfriend.app.finding import Finding
 from oldfriend.app.house import House
-from oldfriend.app.jobs import EMBED, do_jobs, embedding_waits_until
+from oldfriend.app.jobs import do_jobs
 from oldfriend.app.running.telling import EVENTS
 from oldfriend.app.wiring import open_house
 from oldfriend.app.working import claim_next

@@ -9,10 +9,10 @@ from oldfriend.app.answering import work_on
 from oldfriend.app.catching_up import catch_up
 from oldfriend.app.choices.sections import TelegramChoice
 from oldfriend.app.courtesy import Courtesy
+from oldfriend.app.embedding import EMBED
 from oldfriend.app.forgetting import forget
 from oldfriend.app.hearing import Heard
 from oldfriend.app.house import House
-from oldfriend.app.jobs import EMBED
 from oldfriend.app.lines import LARGEST_ALBUM
 from oldfriend.app.pairing import let_go, show_code
 from oldfriend.app.receiving import receive
@@ -505,9 +505,9 @@ async def test_what_is_heard_is_found_by_its_meaning_in_all_their_memories(town:
     assert held is not None
     await put_into_words(
         town.house,
-        held,
         sound,
         Heard(text="I have a boat.", language="en", seconds=2.0, sound=None),
+        claim=held,
     )
 
     assert [each.text for each in await town.log_of("owner")][-2] == "I have a boat."

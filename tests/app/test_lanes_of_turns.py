@@ -578,6 +578,47 @@ async def test_what_was_beside_those_who_died_is_done_alone(
     assert (max(most) == 1) == bool(deaths)
 
 
+async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
+    house: House, line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where something is to be done alone beside it, nor where that is what hangs."""
+    monkeypatch.setattr(working, "SETTLED_S", 0.0)
+    monkeypatch.setattr(working, "EMPTIED_S", 0.2)
+    monkeypatch.setattr(working, "ALONE_S", 0.4)
+
+    def reply(request: Request) -> Scripted:
+        reply = echo(request)
+        return replace(reply, delay_s=5.0 if "hang" in reply.text else 0.0)
+
+    committed = asyncio.Event()
+
+    def reached(step: Step) -> None:
+        if step == "committed":
+            committed.set()
+
+    house = replace(with_model(house, ScriptedModel(reply)), reached=reached)
+    lines = [await open_line(house, person=f"p{each}", channel="place") for each in range(3)]
+    hanging, suspect, other = lines
+    await said(house, suspect, "please hang, too")
+    for _ in range(2):
+        await dies_at_it(house, suspect)
+    await said(house, hanging, "please hang")
+    began, stopping = time.monotonic(), asyncio.Event()
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(house, stopping=stopping))
+        await asyncio.sleep(0.1)
+        await said(house, other, "hello there")
+        await committed.wait()
+        took_s = time.monotonic() - began
+        stopping.set()
+
+    assert took_s < 3.0
+    assert await log_of(house, other) == [
+        ("person", "hello there"),
+        ("companion", "re: hello there"),
+    ]
+
+
 async def test_what_is_suspect_waits_until_its_worker_has_settled(
     house: House, line: Line, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

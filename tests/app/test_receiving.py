@@ -107,6 +107,26 @@ async def test_a_link_to_the_bot_brings_its_code_along(house: House, talk: Talk)
     assert "Ahora sé quién eres" in await talk.is_told(ANA, f"/start {code}")
 
 
+async def test_the_clocks_that_one_lives_by_can_be_said(house: House, talk: Talk) -> None:
+    """In one's language; what is no place changes nothing, and what may be meant is told."""
+    _, code = await show_code(house, None)
+    assert f"relojes de {house.settings.zone}" in await talk.is_told(ANA, code)
+    assert "Asia/Tokyo, donde ahora son las 07:13" in await talk.is_told(ANA, "/zone tokyo")
+    assert "«Madird»" in (near := await talk.is_told(ANA, "/zone@oldfriend_bot Madird"))
+    assert "«qqqqq»" in await talk.is_told(ANA, "/zone qqqqq")
+    assert "Asia/Tokyo" in await talk.is_told(ANA, "/ZONE")
+    assert "Asia/Tokyo" in await talk.is_told(ANA, "/start")
+    await talk.says(ANA, "I like tea.")
+    assert await talk.says(ANA, "/zone Lisbon", is_theirs=False) is None
+    async with house.db.reading() as tx:
+        ana = await find_identity(tx, "telegram", ANA.address)
+
+    assert "Europe/Madrid" in near
+    assert ana is not None
+    assert ana.zone == "Asia/Tokyo"
+    assert [each.zone for each in await log_of(house)] == ["Asia/Tokyo"] * 2
+
+
 async def test_codes_cannot_be_guessed(house: House, talk: Talk, clock: FrozenClock) -> None:
     """After five wrong ones, from whomever, none is taken for ten minutes."""
     _, code = await show_code(house, None)

@@ -14,13 +14,24 @@ from oldfriend.app.forgetting import forget
 from oldfriend.app.house import House
 from oldfriend.app.parcels import Parcel
 from oldfriend.app.safekeeping import put_into_safety
+from oldfriend.channels.telegram.begun import Begun
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.memory.log import list_messages
 from tests.app.conftest import Say
 from tests.conftest import SQLITE_ONLY
+from tests.processes import line_of, python
 
 SECRET = "my sister Ana is terribly allergic to hazelnuts"
+WAITS = """
+import asyncio, sys, time
+from pathlib import Path
+from oldfriend.channels.telegram.begun import Begun
+
+began = time.monotonic()
+asyncio.run(Begun(Path(sys.argv[1]), patience_s=0.5).hold("reply/0"))
+print("waited" if time.monotonic() - began >= 0.5 else "went on")
+"""
 CHAT = f"03/05/2024, 18:30 - Nora: {SECRET}\n03/05/2024, 18:31 - Ana: oh\n"
 
 pytestmark = [SQLITE_ONLY, pytest.mark.usefixtures("settings_folder")]
@@ -99,3 +110,17 @@ async def test_ones_own_talk_that_lies_in_a_file_is_named(
 
     assert file is not None
     assert [each.place for each in report.left] == [file.name]
+
+
+async def test_what_is_about_to_be_sent_stays_held(house: House, line: Line, say: Say) -> None:
+    """Whoever opens a file of a process and closes it lets go of what that holds."""
+    folder = house.settings.data / "telegram"
+    begun = Begun(folder, patience_s=9)
+    await begun.hold("reply/0")
+    await say(SECRET)
+    report = await forget(house, line.person.id, Wish(everything=True))
+    with python(WAITS, folder) as other:
+        outcome = await asyncio.to_thread(line_of, other.stdout)
+
+    assert report.is_proved, report.left
+    assert outcome == "waited"

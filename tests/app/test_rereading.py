@@ -110,3 +110,6 @@ async def test_an_answer_that_makes_no_sense_is_asked_for_again(house: House, li
 
     assert await read(house, line.person.id, segment.id) is not None
     assert len(await home_of(house, line)) == 1
+    async with house.db.reading() as tx:
+        rows = await tx.rows("SELECT prompt FROM model_call ORDER BY prompt")
+    assert [prompt for (prompt,) in rows] == ["extract/4", "extract/4", "extract/4+mend/1"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.jobs import embedding_waits_until, plan_jobs, wait_for_tomorrow
+from oldfriend.app.embedding import embedding_waits_until
+from oldfriend.app.jobs import plan_jobs, wait_for_tomorrow
 from oldfriend.app.running.presence import find_serving, present
 from oldfriend.app.wiring import open_house
 from oldfriend.app.working import claim_next

@@ -37,6 +37,8 @@ def test_a_code_makes_a_stranger_somebody_who_is_remembered(home: Home, world: W
         world.says(EVE, "000000")
         home.sees(EVE, "no code that I can take")
         home.pair(ANA)
+        world.says(ANA, "/zone lisbon")
+        home.sees(ANA, "From now on I go by the clocks of Europe/Lisbon")
         world.says(ANA, "My cat is called Miso.")
         home.sees(ANA, KEPT)
         world.says(ANA, "What is my cat's name?")
@@ -44,6 +46,8 @@ def test_a_code_makes_a_stranger_somebody_who_is_remembered(home: Home, world: W
         turned_away = running.number('oldfriend_turned_away{channel="telegram"}')
 
     assert "My cat is called Miso." in told
+    assert home.rows("SELECT zone FROM person WHERE is_owner = 1") == [("Europe/Lisbon",)]
+    assert "zone" in [each["command"] for each in world.commands["all_private_chats", ""]]
     assert len(world.texts(EVE)) == 2
     assert turned_away >= 2
     assert home.rows("SELECT channel, address FROM identity WHERE address = '7'")

@@ -6,22 +6,24 @@ Each message asks for a note, so that each reply quotes the message that it answ
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from oldfriend.channels.telegram.api import LONGEST_BEGUN_S
 from oldfriend.channels.telegram.calling import PATIENCE_S
 from oldfriend.prompts.phrasebook import phrasebook
 from oldfriend.queues.lanes import MOST_ATTEMPTS
 from tests.conftest import Sizes
-from tests.fakes.telegram import World, running_telegram
+from tests.fakes.telegram import Fault, World, running_telegram
 from tests.fakes.telegram.world import Shown, sometimes
 from tests.journeys.conftest import enlarge, fill
 from tests.journeys.telegram_home import home_on
@@ -29,6 +31,7 @@ from tests.processes import Program, kill, running, until
 
 FAULTY = 0.25
 FIRST_USER = 1_000
+LEASE_S = 1
 WINDOW_S = 5.0
 """At most, on a machine that has much else to do, between what Telegram does and its answer."""
 
@@ -109,9 +112,47 @@ def one_who_serves(
     return running(command, {
         "PATH": os.defpath, "HOME": str(folder), "OLDFRIEND_TELEGRAM_TOKEN": world.token,
         "OLDFRIEND_TELEGRAM_BASE_URL": world.url, "OLDFRIEND_TELEGRAM_QUIET_S": "0",
-        "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER), "OLDFRIEND_LIMITS_LEASE_S": "1",
+        "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER), "OLDFRIEND_LIMITS_LEASE_S": str(LEASE_S),
         "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
     })  # fmt: skip
+
+
+@pytest.mark.parametrize("goes_on", [True, False], ids=["goes on", "dies"])
+def test_who_is_only_slow_is_waited_for(tmp_path: Path, world: World, goes_on: bool) -> None:
+    """With a call in the air it loses its chat to another, who sends nothing twice for that.
+
+    Whoever dies then has its call in the one window, and is not waited for any longer.
+    """
+    said = {FIRST_USER: [note(0), note(1)]}
+    world.scripted["sendMessage"].append(Fault(status=200, delay_s=1.0))
+    world.says(FIRST_USER, f"remember that {note(0)}")
+    with one_who_serves(tmp_path, world) as slow:
+        assert world.wait(lambda: bool(world.texts(FIRST_USER)), seconds=60)
+        slow.send_signal(signal.SIGSTOP)
+        before = times_taken(tmp_path)
+        with one_who_serves(tmp_path, world):
+            until(lambda: times_taken(tmp_path) > before, within_s=60)
+            time.sleep(0.5)  # for anything that would be sent
+            were_shown = len(world.texts(FIRST_USER))
+            slow.send_signal(signal.SIGCONT if goes_on else signal.SIGKILL)
+            began = time.monotonic()
+            world.says(FIRST_USER, f"remember that {note(1)}")
+            until(lambda: is_all_answered(world, said), within_s=60)
+            took_s = time.monotonic() - began
+            time.sleep(0.5)  # for anything that would be shown twice
+    seen = look(world, said)
+
+    assert were_shown == 1
+    assert (seen.lost, seen.disordered) == ([], [])
+    assert len(seen.doubled) == (0 if goes_on else 1)
+    assert took_s < LONGEST_BEGUN_S / 2
+
+
+def times_taken(folder: Path) -> int:
+    """How often somebody took up what is to be delivered in the only chat."""
+    with closing(sqlite3.connect(f"file:{folder}/oldfriend.db?mode=ro", uri=True)) as database:
+        (epoch,) = database.execute("SELECT epoch FROM lane WHERE queue = 'outbox'").fetchone()
+    return int(epoch)
 
 
 def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,45 @@ def test_in_a_group_it_reads_for_everybody_there(
         "Ben", "Family (group)", "owner"
     ]  # fmt: skip
     assert len(speech.heard) == 3
+
+
+def test_what_is_said_to_others_is_overheard_where_that_was_chosen(
+    home: Home, world: World, speech: SpeechServer
+) -> None:
+    """Remembered as theirs, never answered; after an outage, too; what has no words stays."""
+    world.group(FAMILY, "Family")
+    world.has_privacy = False
+    with listening(choosing(home, OLDFRIEND_SPEECH_OVERHEARS="true")):
+        home.pair(ANA)
+        home.pair(BEN, "--person", "Ben", "--new-person")
+        world.says(ANA, "/allow", chat=FAMILY)
+        home.sees(FAMILY, "From now on I keep")
+        world.says(BEN, "I am here, too.", chat=FAMILY)
+        speech.troubles.append((503, "busy"))
+        world.sends_file(BEN, "voice", VOICE, chat=FAMILY)
+        until(lambda: len(read_by(home, "My cat is called Miso.")) == 3)
+        speech.hears = ""
+        world.sends_file(BEN, "voice", VOICE + b"2", chat=FAMILY)
+        until(lambda: len(speech.heard) == 2 and not home.rows(LISTENING))
+    recalled = home.program.done("recall", "--person", "owner", "cat").stdout
+
+    assert "Miso" in recalled
+    assert read_by(home, "My cat is called Miso.") == [
+        ("Ben", "person"), ("Family (group)", "other"), ("owner", "other")
+    ]  # fmt: skip
+    assert len(read_by(home, "[voice message, 0:03]")) == 3
+    assert len(world.texts(FAMILY)) == 1
+
+
+LISTENING = "SELECT 1 FROM letter WHERE queue = 'agenda' AND lane LIKE 'listen:%'"
+
+
+def choosing(home: Home, **variables: str) -> Home:
+    """The same, where something else was chosen."""
+    program = home.program
+    return replace(
+        home, program=replace(program, environment={**program.environment, **variables})
+    )  # fmt: skip
 
 
 def read_by(home: Home, text: str) -> list[tuple[str, str]]:

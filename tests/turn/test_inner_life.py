@@ -18,7 +18,7 @@ from oldfriend.memory.moods import set_mood
 from oldfriend.memory.segments import cut_segment, list_uncut, set_status
 from oldfriend.memory.working import save_working
 from oldfriend.turn.budget import BUDGETS
-from oldfriend.turn.inner_life import NOTHING_WITHIN, in_mind_after, on_topic
+from oldfriend.turn.inner_life import NOTHING_WITHIN, in_mind_after, opinions_on
 from oldfriend.turn.mind import Limits
 from oldfriend.turn.outcome import Outcome
 from tests.turn.conftest import Talk, wants
@@ -234,5 +234,25 @@ async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:
     standing = Standing(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
     known = [Known(memory=memory, standing=standing, base=0)]
 
-    assert on_topic(known, "a boat, perhaps?")
-    assert not on_topic(known, "the bus was late")
+    assert opinions_on(known, "a boat, perhaps?", "en")
+    assert not opinions_on(known, "the bus was late", "en")
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "said"),
+    [("en", "so your view on keeping quiet was that quiet is best, yeah?", "I view it so."),
+     ("es", "¿Tu opinión era no decir nada, no?", "Hoy no hay opinión."),
+     ("de", "Was hältst du davon, gar nichts zu sagen?", "Ich halte nichts davon."),
+     ("fr", "Tu disais bien de ne rien dire ?", "Je ne disais rien."),
+     ("zh", "你的看法是什么都不说，对吧？", "我的看法变了。")],
+)  # fmt: skip
+async def test_whoever_asks_what_it_thinks_need_not_name_the_topic(
+    talk: Talk, language: str, asked: str, said: str
+) -> None:
+    """Else it could be talked into the contrary by naming it otherwise."""
+    memory = await thinks(talk, "opinion", "…", key="the boats", subject="companion")
+    standing = Standing(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
+    known = [Known(memory=memory, standing=standing, base=0)]
+
+    assert opinions_on(known, asked, language) == tuple(known)
+    assert not opinions_on(known, said, language)

@@ -35,7 +35,7 @@ def test_every_language_understands_every_kind_of_request(language: str) -> None
                     understand.forget, understand.wrong, understand.correct, understand.promises,
                     understand.why_so, understand.believed_then, understand.who_is,
                     understand.how_are_you, understand.stressed,
-                    understand.roasting):  # fmt: skip
+                    understand.roasting, understand.your_view):  # fmt: skip
         assert pattern.pattern
         assert not pattern.search("")
 

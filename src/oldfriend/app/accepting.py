@@ -9,10 +9,10 @@ from typing import Literal
 
 from oldfriend.app.attaching import Laid, attach
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.embedding import plan_embedding
 from oldfriend.app.forgotten import lift_told
 from oldfriend.app.forming.tending import note_talk, reopened
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.marking import STOPPED, write_marker
 from oldfriend.channels.channel import PAGE, PLATFORMS
 from oldfriend.db.database import Transaction

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import Final
 
 from oldfriend.app.accepting import Line, hearer_of
+from oldfriend.app.embedding import plan_embedding
 from oldfriend.app.forgetting import marker_for
 from oldfriend.app.forming.tending import note_talk
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.db.copying import slices_of, write_rows
 from oldfriend.db.database import SqlValue, TableShape, Transaction
 from oldfriend.domain.clock import Micros

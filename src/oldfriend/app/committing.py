@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from oldfriend.app.accepting import hearer_of
+from oldfriend.app.embedding import plan_embedding
 from oldfriend.app.forming.tending import note_talk
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.marking import STOPPED, place_beside, write_marker
 from oldfriend.app.speaking import is_wanted, words_of
 from oldfriend.app.thinking import asker_of

@@ -27,10 +27,13 @@ async def turned_away(
     return in_their_language(said, None, phrase) if is_first else None
 
 
-def in_their_language(said: Message, person: Person | None, phrase: str) -> Courtesy:
-    """A phrase of the house, as somebody on a platform reads it best."""
+def in_their_language(
+    said: Message, person: Person | None, phrase: str, **what: str
+) -> Courtesy:  # fmt: skip
+    """A phrase of the house, as somebody on a platform reads it best; with ``what`` filled in."""
     spoken = spoken_language(person.language if person else None, language_of(said.sender))
-    return Courtesy(address=said.spot.address, text=phrasebook(spoken).say[phrase])
+    text = phrasebook(spoken).say[phrase]
+    return Courtesy(address=said.spot.address, text=text.format(**what) if what else text)
 
 
 def language_of(sender: Sender) -> str | None:

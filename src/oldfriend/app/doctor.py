@@ -10,12 +10,12 @@ from oldfriend.app.choices.settings import Settings
 from oldfriend.app.connecting import keys_at_hand
 from oldfriend.app.connecting_speech import what_is_missing
 from oldfriend.app.doctor_telegram import ask_telegram, telegram_findings
+from oldfriend.app.embedding import embedding_waits_until
 from oldfriend.app.finding import Finding
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.forming.thinking_ahead import status_as_text, status_of, why_not
 from oldfriend.app.house import House
-from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.showing import NOT_FOUND
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import MINUTE, Micros, from_micros

@@ -8,7 +8,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from oldfriend.app.house import House
-from oldfriend.domain.errors import OldfriendError
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import AllowanceUsedUp, OldfriendError
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory.meanings import list_meaningless, save_meanings
@@ -23,7 +25,11 @@ from oldfriend.memory.vectors import (
     note_choice,
     save_vectors,
 )
+from oldfriend.queues.agenda import Job, put_job
+from oldfriend.queues.lanes import handed_out
+from oldfriend.queues.letters import last_letters
 
+EMBED = "embed"
 BATCH = 512
 LEFT_OVER = 256
 """How many messages without a vector one call makes up for, after it has replied."""
@@ -155,3 +161,24 @@ async def drop_former(house: House, person: PersonId, model: str) -> None:
             after = await delete_former_vectors(
                 tx, person, house.embedder.model, model, after=after, limit=DELETED_AT_ONCE
             )
+
+
+async def plan_embedding(tx: Transaction, *, now: Micros) -> None:
+    """Have what lacks a vector embedded, unless that is waiting to be done already.
+
+    Whoever is at it just now may have passed over what lacks one only since.
+    """
+    begun = await handed_out(tx, "agenda", EMBED)
+    if not any(each.seq > begun for each in await last_letters(tx, "agenda", EMBED)):
+        await put_job(tx, EMBED, Job(name=EMBED), person=None, now=now)
+
+
+async def embedding_waits_until(tx: Transaction, *, now: Micros) -> Micros | None:
+    """When embedding goes on that waits because too much was spent; None: it does not wait."""
+    letters = await last_letters(tx, "agenda", EMBED)
+    waiting = [
+        letter.due_at
+        for letter in letters
+        if letter.due_at > now and (letter.error or "").startswith(AllowanceUsedUp.__name__)
+    ]
+    return min(waiting, default=None)

@@ -36,7 +36,7 @@ from oldfriend.app.lines import (
     stop_answering,
 )
 from oldfriend.app.pairing import free_name, make_group
-from oldfriend.app.recordings import is_aloud, is_heard
+from oldfriend.app.recordings import is_aloud, is_heard, plan_listening
 from oldfriend.channels.arriving import Company, Message, Reaction, Sender, Spot
 from oldfriend.db.database import Transaction
 from oldfriend.domain import messages
@@ -173,7 +173,9 @@ async def take_words(tx: Transaction, house: House, here: Here, line: Line, said
     ):
         await write_down(tx, house, line, words)
     else:
-        await remember_words(tx, house, line, words)
+        kept = await remember_words(tx, house, line, words)
+        if kept is not None and line.person.id == here.group.id:
+            await plan_listening(tx, house, kept)
 
 
 def as_heard(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.app.attaching import SWEEP, may_hold, sweep
-from oldfriend.app.embedding import embed_missing
+from oldfriend.app.embedding import EMBED, embed_missing, plan_embedding
 from oldfriend.app.forgetting import RETAIN, retain_for_everybody
 from oldfriend.app.forming.tending import (
     FOLD,
@@ -27,6 +27,7 @@ from oldfriend.app.forming.tending import (
 from oldfriend.app.forming.thinking_ahead import DESCRIBE, REFLECT, THINKING, TICK, think
 from oldfriend.app.holding import Hold
 from oldfriend.app.house import House
+from oldfriend.app.recordings import LISTEN, overhear
 from oldfriend.app.running.telling import tell
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros, start_of_day
@@ -43,10 +44,9 @@ from oldfriend.memory.people import list_people
 from oldfriend.queues.agenda import Job, job_of, put_job
 from oldfriend.queues.backoff import retry_at
 from oldfriend.queues.inbox import open_turns
-from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, handed_out, release
-from oldfriend.queues.letters import first_due, last_letters
+from oldfriend.queues.lanes import MOST_ATTEMPTS, fail, finish, release
+from oldfriend.queues.letters import first_due
 
-EMBED = "embed"
 PATIENCE = 9
 """A job that is not known here is looked at as rarely as what was tried so often."""
 
@@ -121,10 +121,16 @@ async def plan_to_end(house: House, person: PersonId) -> None:
         await plan_next_tidying(tx, person, now=house.clock())
 
 
+async def listen(house: House, letter: Letter) -> None:
+    """Listen to what was said to others."""
+    await overhear(house, whose(letter), job_of(letter))
+
+
 JOBS: Mapping[str, Work] = MappingProxyType({
     EMBED: embed_everybody, TEND: tend_memory, READ: read_segment, TIDY: tidy_memory,
     FOLD: fold_summaries, RETAIN: retain_messages,
     REFLECT: think_ahead, TICK: think_ahead, DESCRIBE: think_ahead, SWEEP: sweep_sounds,
+    LISTEN: listen,
 })  # fmt: skip
 HELD_UP = 60 * MINUTE
 """So often it is looked whether memory is to form again."""
@@ -153,16 +159,6 @@ async def plan_sweeping(tx: Transaction, house: House, *, due_at: Micros) -> Non
     """Have files of sounds swept where there may be any; once a day."""
     if may_hold(house.settings) and await first_due(tx, "agenda", SWEEP) is None:
         await put_job(tx, SWEEP, Job(name=SWEEP), person=None, now=house.clock(), due_at=due_at)
-
-
-async def plan_embedding(tx: Transaction, *, now: Micros) -> None:
-    """Have what lacks a vector embedded, unless that is waiting to be done already.
-
-    Whoever is at it just now may have passed over what lacks one only since.
-    """
-    begun = await handed_out(tx, "agenda", EMBED)
-    if not any(each.seq > begun for each in await last_letters(tx, "agenda", EMBED)):
-        await put_job(tx, EMBED, Job(name=EMBED), person=None, now=now)
 
 
 async def do_jobs(house: House, claim: Claim, stopping: asyncio.Event) -> None:
@@ -230,17 +226,6 @@ async def wait_for_forming(house: House, claim: Claim, letter: Letter) -> None:
             counts=False,
         )  # fmt: skip
         await release(tx, claim, now=now)
-
-
-async def embedding_waits_until(tx: Transaction, *, now: Micros) -> Micros | None:
-    """When embedding goes on that waits because too much was spent; None: it does not wait."""
-    letters = await last_letters(tx, "agenda", EMBED)
-    waiting = [
-        letter.due_at
-        for letter in letters
-        if letter.due_at > now and (letter.error or "").startswith(AllowanceUsedUp.__name__)
-    ]
-    return min(waiting, default=None)
 
 
 async def put_off(house: House, claim: Claim, letter: Letter, error: Exception) -> None:

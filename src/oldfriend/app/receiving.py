@@ -27,6 +27,7 @@ from oldfriend.app.lines import (
 from oldfriend.app.pairing import find_code, join, make_person
 from oldfriend.app.recordings import is_aloud, is_heard
 from oldfriend.app.running.telling import tell
+from oldfriend.app.whereabouts import place_in, take_zone, welcome
 from oldfriend.channels.arriving import (
     Arriving,
     Company,
@@ -39,7 +40,7 @@ from oldfriend.channels.arriving import (
 from oldfriend.domain import messages
 from oldfriend.domain.people import Person
 from oldfriend.memory.identities import MOST_ATTEMPTS, find_identity, note_attempt
-from oldfriend.memory.people import move_chats
+from oldfriend.memory.people import get_person_by_id, move_chats
 from oldfriend.queues.places import close_place, find_closed, open_place
 
 CODE: Final = re.compile(r"\s*(?:/start )?(\d{3})[ -]?(\d{3})\s*", re.ASCII)
@@ -81,10 +82,12 @@ async def hear(house: House, said: Message) -> Courtesy | None:
             return answer
     if known is None:
         return await turned_away(house, said, "stranger")
+    if (place := place_in(said)) is not None:
+        return await take_zone(house, said, known, place)
     line = await line_to(house, known, said.spot)
     match said.text.strip().partition("@")[0].lower():
         case "/start":
-            return in_their_language(said, known, "greeting")
+            return welcome(house, said, known, "greeting")
         case "/stop":
             await stop_answering(house, line)
             return in_their_language(said, line.person, "stopped")
@@ -179,7 +182,10 @@ async def take_code(
     code, are_any = await find_code(house, said.spot.channel, said.sender.address, digits)
     if code is not None:
         outcome = await join(house, said.spot.channel, said.sender, known, code)
-        return in_their_language(said, known, outcome)
+        if outcome != "now_known":
+            return in_their_language(said, known, outcome)
+        async with house.db.reading() as tx:
+            return welcome(house, said, await get_person_by_id(tx, code.person), outcome)
     if known is not None and not are_any:
         return None
     async with house.db.writing() as tx:

@@ -12,17 +12,19 @@ from typing import Final
 
 from oldfriend.app.accepting import reword
 from oldfriend.app.attaching import attach, erase
+from oldfriend.app.embedding import plan_embedding
 from oldfriend.app.hearing import Heard, NotHeard, hear
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import NotDelivered, NotFound
+from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, NotDelivered, NotFound
+from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.letters import Claim
 from oldfriend.domain.messages import MAX_TEXT, Message
 from oldfriend.llm.speech import MOST_BYTES
 from oldfriend.memory.groups import is_group, list_members
-from oldfriend.memory.log import find_by_key
+from oldfriend.memory.log import find_by_key, get_message
 from oldfriend.memory.people import find_chat, get_chat, lock_person
+from oldfriend.queues.agenda import Job, put_job
 from oldfriend.queues.lanes import check
 from oldfriend.turn.outcome import Utterance
 
@@ -32,6 +34,8 @@ CAPTION: Final = "caption"
 """There: the message has words of its own, which stay."""
 HEARD: Final = "heard"
 """There: what the message says is what was heard in it."""
+LISTEN: Final = "listen"
+"""The job of listening to what was said to others."""
 PAUSES_S: Final = (1.0, 3.0)
 """Before it is tried again; then the person decides."""
 LONGEST_FETCH_S: Final = 60.0
@@ -64,11 +68,46 @@ async def hear_out(
     for each in said.messages:
         heard = await hear_message(house, each) if is_unheard(each.details) else None
         if isinstance(heard, Heard):
-            messages.append(await put_into_words(house, claim, each, heard))
+            messages.append(await put_into_words(house, each, heard, claim=claim))
         else:
             messages.append(each)
             why = why if heard is None else heard
     return replace(said, message=messages[-1], earlier=tuple(messages[:-1])), why
+
+
+async def plan_listening(tx: Transaction, house: House, message: Message) -> None:
+    """Have a recording listened to that nobody is to answer, where that was chosen."""
+    if house.settings.speech.overhears and is_unheard(message.details):
+        job = Job(name=LISTEN, arguments={"message": message.id})
+        lane = f"{LISTEN}:{message.person}"
+        await put_job(tx, lane, job, person=message.person, now=house.clock())
+
+
+async def overhear(house: House, person: PersonId, job: Job) -> None:
+    """Listen to it; what has no words in it, or is forgotten by now, stays as it is.
+
+    Raises NotDelivered for what may pass, AllowanceUsedUp.
+    """
+    try:
+        async with house.db.reading() as tx:
+            message = await get_message(tx, person, recording_of(job))
+        heard = await fetch_and_hear(house, message) if is_unheard(message.details) else None
+        if isinstance(heard, Heard):
+            await put_into_words(house, message, heard)
+    except NotFound:
+        return
+    if isinstance(heard, NotHeard) and heard.reason == "spent":
+        raise AllowanceUsedUp(heard.why)
+    if isinstance(heard, NotHeard) and heard.may_pass:
+        raise NotDelivered(heard.why, retry_after_s=heard.retry_after_s)
+
+
+def recording_of(job: Job) -> MessageId:
+    """Which message a job is to listen to. Raises InvalidInput."""
+    match job.arguments:
+        case {"message": str(message)}:
+            return MessageId(message)
+    raise InvalidInput(f"A job to listen to something that is no message: {dict(job.arguments)}")
 
 
 async def hear_message(house: House, message: Message) -> Heard | NotHeard:
@@ -102,10 +141,12 @@ async def fetch_and_hear(house: House, message: Message) -> Heard | NotHeard:
     return await hear(house, message.person, audio, mime=message.details.get("mime", ""))
 
 
-async def put_into_words(house: House, claim: Claim, message: Message, heard: Heard) -> Message:
+async def put_into_words(
+    house: House, message: Message, heard: Heard, *, claim: Claim | None = None
+) -> Message:  # fmt: skip
     """Have a message say what was heard in it, beside its own words, with the sound if kept.
 
-    So it reads then for everybody who was there.
+    So it reads then for everybody who was there. Raises NotFound, LeaseLost where ``claim`` is.
     """
     house.reached("heard")
     try:
@@ -113,12 +154,13 @@ async def put_into_words(house: House, claim: Claim, message: Message, heard: He
             others = await list_heard_by_others(tx, message)
             for each in others:
                 await have_it_say(tx, house, each, heard)
-            if others:
+            if others or claim is None:
                 await plan_embedding(tx, now=house.clock())  # no turn of theirs does it
             spoken = await have_it_say(tx, house, message, heard)
             if heard.sound is not None:
                 await attach(tx, heard.sound, message.id, kind="heard", now=house.clock())
-            await check(tx, claim)
+            if claim is not None:
+                await check(tx, claim)
     except NotFound:
         if heard.sound is not None:
             await erase(house.settings, [heard.sound])

@@ -152,11 +152,12 @@ def other_files(db: Database, folder: Path, person: PersonId) -> list[Path]:
 
     Not databases that may be open: they are read otherwise, or are no part of this memory. Not
     what is another person's: it is theirs. Not sounds: nobody's words can be read in them, and
-    those that go are deleted by name.
+    those that go are deleted by name. Not empty files: whoever opens and closes one lets go of the
+    locks of this process on it.
     """
     backups = set(db.backups())
     is_open = set(db.files()) - backups
-    around = {each for each in folder.rglob("*") if each.is_file()} if folder.is_dir() else set()
+    around = {each for each in folder.rglob("*") if holds_something(each)}
     sounds = set(folder.glob(f"*{ATTACHMENTS}"))
     own = set(folders_of(folder / BROUGHT, person))
     return sorted(
@@ -166,6 +167,13 @@ def other_files(db: Database, folder: Path, person: PersonId) -> list[Path]:
         and not (folder / BROUGHT in each.parents and each.parent not in own)
         and not is_of_another(each.name, person)
     )  # fmt: skip
+
+
+def holds_something(path: Path) -> bool:
+    """Whether it is a file with something in it; one that is gone meanwhile is not."""
+    with suppress(OSError):
+        return path.is_file() and path.stat().st_size > 0
+    return False
 
 
 def is_of_another(name: str, person: PersonId) -> bool:

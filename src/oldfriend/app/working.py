@@ -6,6 +6,7 @@ at a time, different lanes beside each other.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -40,6 +41,10 @@ PATIENCE_S = 2.0
 """For so long background work lets replies go first, before it takes the next thing up."""
 DIED_IN_COMPANY = 2
 """So many deaths may be due to what was done beside it; then it is done alone."""
+EMPTIED_S = 5.0
+"""So long those are waited for who are at it; who takes longer is all the company there is."""
+ALONE_S = 10.0
+"""So long nobody is let in beside it: a chat that hangs must delay no others for longer."""
 SETTLED_S = 3.0
 """Who has only just begun is slow, and ended for any reason: what is suspect waits for so long."""
 
@@ -94,7 +99,8 @@ async def work_through(
                         await Hold(house, held).give_back(held.letters[0], for_s=SETTLED_S)
                         room.leave()
                     else:  # the last one
-                        await do_alone(house, do, held, room, stopping)
+                        alone = running.create_task(do_alone(house, do, held, room, stopping))
+                        await asyncio.wait([alone], timeout=ALONE_S)
 
 
 class Room:
@@ -127,11 +133,15 @@ class Room:
         for _ in range(places):
             self._free.release()
 
-    async def empty(self) -> None:
-        """Wait until whoever is in it is alone; only they let others in."""
-        for _ in range(self._at_once - 1):
-            await self._free.acquire()
-        for _ in range(self._at_once - 1):
+    async def empty(self, *, within_s: float) -> None:
+        """Wait until whoever is in it is alone, not for longer; only they let others in."""
+        taken = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while taken < self._at_once - 1:
+                    await self._free.acquire()
+                    taken += 1
+        for _ in range(taken):
             self._free.release()
 
 
@@ -147,14 +157,14 @@ def is_suspect(held: Claim) -> bool:
 
 
 async def do_alone(house: House, do: Do, held: Claim, room: Room, stopping: asyncio.Event) -> None:
-    """Do what waits in a lane while nothing else of its queue is done here.
+    """Do what waits in a lane while nothing else of its queue is done here, or next to nothing.
 
     Else what takes its worker down would have all blamed for it that is done beside it.
     """
     alone: Claim | None = held
     if room.is_shared:
         await Hold(house, held).give_back(held.letters[0])  # as if it had not been begun
-        await room.empty()
+        await room.empty(within_s=EMPTIED_S)
         alone = await until_it_works(
             partial(claim_next, house, held.queue, held.lane), stopping
         )  # fmt: skip

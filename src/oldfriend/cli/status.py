@@ -12,8 +12,8 @@ from oldfriend.app.allowance import Allowance, allowances
 from oldfriend.app.choices.reaching import token_of
 from oldfriend.app.choices.sections import ROLES
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.embedding import embedding_waits_until
 from oldfriend.app.forming.tending import why_not_folded
-from oldfriend.app.jobs import embedding_waits_until
 from oldfriend.app.running.metrics import OnPlatform, count_platform
 from oldfriend.app.running.presence import Serving, find_serving
 from oldfriend.app.wiring import open_house

@@ -56,6 +56,8 @@ class Town:
                 return told(await self._heard(fields))
             case "getme":
                 return told(dict(BOT))
+            case "getmycommands":
+                return told([])
             case "sendmessage":
                 chat = int(fields["chat_id"])
                 self._is_answered(chat)

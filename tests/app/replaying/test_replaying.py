@@ -161,7 +161,7 @@ async def test_another_model_differs_in_exactly_what_it_reads_otherwise(
 async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
     house: House, second: House, clock: FrozenClock
 ) -> None:
-    """What they have pinned comes over with its words; what they rejected is not believed."""
+    """What they pinned comes over with its words; what they rejected is not believed, or again."""
     life = life_of("en")
     await live(house, life, model=reader(life), days=DAYS)
     person = await owner_of(house.db)
@@ -172,6 +172,9 @@ async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
     clock.now = known[-1].learned_at + DAY
     await correcting.judge(house, person, "pin", pinned.id)
     await correcting.judge(house, person, "reject", rejected.id)
+    undone = next(each for each in known if each.kind == "preference" and each.id != pinned.id)
+    await correcting.judge(house, person, "reject", undone.id)
+    await correcting.judge(house, person, "unreject", undone.id)
 
     await derived(house.db, second, model=deaf_to(life, "coffee"))
 
@@ -181,6 +184,7 @@ async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
     assert (kept.is_pinned, kept.text, kept.ended_at) == (True, pinned.text, None)
     (gone,) = [each for each in there if each.text == rejected.text]
     assert gone.status == "rejected"
+    assert [each.status for each in there if each.text == undone.text] == ["active"]
 
 
 @SQLITE_ONLY

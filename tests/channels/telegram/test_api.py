@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from oldfriend.channels.telegram.api import Address, Api, Moved, address_from
+from oldfriend.channels.telegram.api import Address, Api, address_from
+from oldfriend.channels.telegram.refusals import Moved
 from oldfriend.domain.errors import (
     InvalidInput,
     NotDelivered,

@@ -25,6 +25,9 @@ from tests.fakes.telegram.markup import LONGEST, MarkupError, seen, units
 from tests.fakes.telegram.world import BOT, Fault, Fields, World
 
 LARGEST_FILE = 20 * 1024 * 1024
+LONGEST_DESCRIPTION = 256
+METHODS = {"sendmessage": "sendMessage"}
+"""As those are known here that are asked for in other letters: their case does not matter."""
 ACTIONS = {"typing", "record_voice", "upload_voice", "upload_document"}
 
 
@@ -44,7 +47,8 @@ class Api:
 
     async def answer(self, request: Request) -> Response:
         """Answer one call."""
-        token, method = request.path_params["token"], request.path_params["method"]
+        token, written = request.path_params["token"], request.path_params["method"]
+        method = METHODS.get(written.lower(), written)
         fields = await fields_of(request)
         if token != self.world.token:
             return refusal(Refused(401, "Unauthorized"))
@@ -198,8 +202,18 @@ class Api:
             raise Refused(400, "Bad Request: file is too big")
         return {"file_id": file, "file_unique_id": file, "file_size": size, "file_path": file}
 
-    async def do_setmycommands(self, _: Fields) -> Any:
+    async def do_setmycommands(self, fields: Fields) -> Any:
+        commands = json.loads(str(fields["commands"]))
+        for each in commands:
+            if not re.fullmatch("[a-z0-9_]{1,32}", each["command"]):
+                raise Refused(400, "Bad Request: BOT_COMMAND_INVALID")
+            if not 1 <= len(each["description"]) <= LONGEST_DESCRIPTION:
+                raise Refused(400, "Bad Request: BOT_COMMAND_DESCRIPTION_INVALID")
+        self.world.commands[offered_to(fields)] = commands
         return True
+
+    async def do_getmycommands(self, fields: Fields) -> Any:
+        return self.world.commands.get(offered_to(fields), [])
 
     def _reachable(self, fields: Fields) -> int:
         """The chat that a call is about. Raises Refused where the bot cannot speak."""
@@ -290,6 +304,12 @@ def parts_of(kind: str, body: bytes) -> Fields:
         name = part.get_param("name", header="content-disposition")
         fields[str(name)] = content if part.get_filename() else content.decode()
     return fields
+
+
+def offered_to(fields: Fields) -> tuple[str, str]:
+    """To whom commands are offered: in which chats, and to which language."""
+    scope = json.loads(str(fields.get("scope", '{"type": "default"}')))
+    return scope["type"], str(fields.get("language_code", ""))
 
 
 async def failing(fault: Fault) -> Response:

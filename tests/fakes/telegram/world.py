@@ -62,6 +62,7 @@ class World:
         self.drafts: dict[int, list[str]] = defaultdict(list)
         self.actions: list[tuple[int, str]] = []
         self.acknowledged: set[str] = set()
+        self.commands: dict[tuple[str, str], list[Fields]] = {}  # by kind of chat and language
         self.calls: list[tuple[str, Fields]] = []
         self.files: dict[str, bytes] = {}
         self.blocked: set[int] = set()

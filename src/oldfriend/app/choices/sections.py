@@ -106,6 +106,7 @@ class SpeechChoice(Section):
     voice: Annotated[str, VOICE] = "alloy"  # one that the speaker has
     speaks: Annotated[Speaks, one_of(SPEAKS)] = "asked"  # replies, where there is a speaker
     keep_audio: Annotated[bool, yes_or_no] = False  # what people have said, not only its words
+    overhears: Annotated[bool, yes_or_no] = False  # in groups, also what is not said to it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

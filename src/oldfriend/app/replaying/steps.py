@@ -39,9 +39,10 @@ TIDYING: Final = frozenset({merging.RULE, adjudicating.PROMPT, CLOCK.author})
 FOLDING: Final = frozenset({compacting.RULE, compacting.PROMPT})
 FOLLOWING: Final = frozenset({UNDONE, FORGOT})
 """What followed from something that was taken back."""
-DECIDED: Final = frozenset(
-    {"pinned", "unpinned", "confirmed", "rejected", "corrected", "learned", "merged", "separated"}
-)
+DECIDED: Final = frozenset({
+    "pinned", "unpinned", "confirmed", "rejected", "unrejected", "corrected", "learned", "merged",
+    "separated",
+})  # fmt: skip
 """What a person does; what else stands under their name follows from it."""
 
 AFTERWARDS: Final = 1 << 62

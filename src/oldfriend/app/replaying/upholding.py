@@ -28,7 +28,7 @@ from oldfriend.memory.people import lock_person
 from oldfriend.memory.withdrawing import decide_next
 
 Of = TypeVar("Of", bound=Believed)
-ANYTHING_ENDED: Final = frozenset({"confirmed", "separated"})
+ANYTHING_ENDED: Final = frozenset({"confirmed", "unrejected", "separated"})
 """What may be decided about something that is not believed any more."""
 VOUCHED: Final = frozenset({"pinned", "confirmed"})
 """By which the person says that it is so."""
@@ -54,7 +54,7 @@ async def uphold(
 
 
 async def judge(tx: Transaction, change: Change, meant: Believed, *, now: Micros) -> None:
-    """Pin, unpin, confirm, reject or say right what corresponds."""
+    """Pin, unpin, confirm, reject, not reject after all, or say right what corresponds."""
     match change.op:
         case "pinned":
             await correcting.pin(tx, change.person, meant.id, now=now)
@@ -64,6 +64,8 @@ async def judge(tx: Transaction, change: Change, meant: Believed, *, now: Micros
             await correcting.confirm(tx, change.person, meant.id, now=now)
         case "rejected":
             await correcting.reject(tx, change.person, meant.id, now=now)
+        case "unrejected":
+            await correcting.unreject(tx, change.person, meant.id, now=now)
         case "corrected":
             text, value = said_in(change.after)
             await correcting.edit(tx, change.person, meant.id, text, value=value, now=now)

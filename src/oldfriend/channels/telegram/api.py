@@ -5,42 +5,38 @@ Knows addresses and texts. What they mean, and who may say them, it does not kno
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 from weakref import WeakValueDictionary
 
-from telegram import Bot, Message
-from telegram.error import (
-    BadRequest,
-    ChatMigrated,
-    Conflict,
-    EndPointNotFound,
-    Forbidden,
-    InvalidToken,
-    RetryAfter,
-    TelegramError,
+from telegram import (
+    Bot,
+    BotCommand,
+    BotCommandScopeAllGroupChats,
+    BotCommandScopeAllPrivateChats,
+    Message,
 )
+from telegram.error import BadRequest, EndPointNotFound, InvalidToken
 
+from oldfriend.channels.telegram.begun import Begun
 from oldfriend.channels.telegram.calling import CALL_S, Calls
 from oldfriend.channels.telegram.line import Answer
+from oldfriend.channels.telegram.refusals import as_undeliverable, hearing, sending
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.channels.telegram.taken import Taken
-from oldfriend.domain.errors import (
-    InvalidInput,
-    NotDelivered,
-    NotFound,
-    PlaceClosed,
-    PlatformRefused,
-    PlatformUnavailable,
-    Undeliverable,
-)
+from oldfriend.domain.errors import InvalidInput, NotDelivered, NotFound
 from oldfriend.domain.json import JsonValue
+from oldfriend.prompts.phrasebook import SPOKEN
 
 OFFICIAL: Final = "https://api.telegram.org"
+LONGEST_BEGUN_S: Final = CALL_S + 1.0
+"""So long who has begun to send something is waited for: no call takes longer, unless its process
+does not go on."""
 LARGEST_FILE: Final = 20 * 1024 * 1024
 """Bytes that Telegram gives out to bots."""
 HEARD: Final = (
@@ -48,8 +44,8 @@ HEARD: Final = (
     "my_chat_member",
 )  # fmt: skip
 """What we want to hear of."""
+SCOPES: Final = (BotCommandScopeAllPrivateChats(), BotCommandScopeAllGroupChats())
 UNREADABLE_MARKUP: Final = "can't parse entities"
-NOBODY_THERE: Final = ("chat not found", "user is deactivated", "peer_id_invalid")
 UNCHANGED: Final = "message is not modified"
 
 
@@ -94,15 +90,6 @@ class Webhook:
     error: str  # of the last time that it was not taken
 
 
-class Moved(Exception):
-    """A group has another address now."""
-
-    def __init__(self, chat: int) -> None:
-        """Keep which."""
-        super().__init__(f"The group has become a supergroup: {chat}.")
-        self.chat = chat
-
-
 class Api:
     """A bot's connection to Telegram; open it with ``async with``."""
 
@@ -111,6 +98,7 @@ class Api:
     ) -> None:  # fmt: skip
         """Ask nothing yet. ``folder``: where it is noted what was taken."""
         self._taken = Taken(folder)
+        self._begun = Begun(folder, patience_s=LONGEST_BEGUN_S)
         self._sending: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._calls = Calls(base_url, note=self._note)
         self._bot = Bot(
@@ -134,6 +122,7 @@ class Api:
         """Close all connections; where none was opened, nothing happens."""
         await self._bot.request.shutdown()
         self._taken.close()
+        self._begun.close()
 
     async def me(self) -> Me:
         """Who the bot is. Raises PlatformUnavailable, PlatformRefused."""
@@ -181,15 +170,39 @@ class Api:
         with hearing():
             await self._bot.delete_webhook()
 
+    async def commands(self, language: str, *, in_groups: bool) -> Mapping[str, str]:
+        """Which commands are offered. Raises PlatformUnavailable, PlatformRefused."""
+        with hearing():
+            found = await self._bot.get_my_commands(SCOPES[in_groups], code_of(language))
+        return {each.command: each.description for each in found}
+
+    async def offer(
+        self, commands: Mapping[str, str], language: str, *, in_groups: bool
+    ) -> None:  # fmt: skip
+        """Have commands offered, in groups or elsewhere. Raises PlatformUnavailable, …Refused."""
+        told = [BotCommand(name, meaning) for name, meaning in commands.items()]
+        with hearing():
+            await self._bot.set_my_commands(told, SCOPES[in_groups], code_of(language))
+
     async def send(self, address: Address, markdown: str, *, key: str) -> int:
         """Send a text; its number in the chat. As plain words where Telegram cannot read its marks.
 
         What was taken with this key before is not sent again; whoever sends the same meanwhile,
-        having lost what they held here, is waited for. Raises NotDelivered, Undeliverable, Moved.
+        having lost what they held, is waited for. Raises NotDelivered, Undeliverable, Moved.
         """
-        async with self._sending.setdefault(key, asyncio.Lock()):
+        async with self._alone(key):
             number = self._taken.find(key)
             return await self._send_anew(address, markdown, key) if number is None else number
+
+    @asynccontextmanager
+    async def _alone(self, key: str) -> AsyncIterator[None]:
+        """Nobody else of this machine sends something, until the call that does has ended."""
+        async with self._sending.setdefault(key, asyncio.Lock()):
+            await self._begun.hold(key)
+            try:
+                yield
+            finally:
+                self._calls.when_over(key, partial(self._begun.let_go, key))
 
     async def _send_anew(self, address: Address, markdown: str, key: str) -> int:
         rendered = render(markdown)
@@ -206,13 +219,16 @@ class Api:
         return self._taken.find(key)
 
     async def _send(self, address: Address, text: str, mode: str | None, key: str) -> int:
+        asked = {
+            "chat_id": address.chat, "text": text, "parse_mode": mode,
+            "message_thread_id": address.topic, **self._calls.marks(key),
+        }  # fmt: skip
         with sending(but=BadRequest if mode else None):
-            sent = await self._bot.send_message(
-                address.chat, text, parse_mode=mode, message_thread_id=address.topic,
-                api_kwargs=self._calls.marks(key),
-            )  # fmt: skip
-        self._taken.note(key, sent.message_id)  # for calls that cannot be marked
-        return sent.message_id
+            # By this name the library leaves the answer as it is: half of its work is not done.
+            sent = await self._bot.do_api_request("sendmessage", api_kwargs=asked)
+        number = number_of(sent)
+        self._taken.note(key, number)  # for calls that cannot be marked
+        return number
 
     def _note(self, key: str, answer: Answer) -> None:
         """Note the number of a message that Telegram has just taken."""
@@ -272,18 +288,19 @@ class Api:
         self, address: Address, audio: bytes, *, is_opus: bool, title: str, key: str
     ) -> int:
         """Send speech, as a voice note where it is Opus; its number. Raises as ``send``."""
-        if (number := self._taken.find(key)) is not None:
-            return number
-        with sending():
-            sent: Message = await (
-                self._bot.send_voice(address.chat, audio, message_thread_id=address.topic)
-                if is_opus
-                else self._bot.send_audio(
-                    address.chat, audio, title=title, message_thread_id=address.topic
+        async with self._alone(key):
+            if (number := self._taken.find(key)) is not None:
+                return number
+            with sending():
+                sent: Message = await (
+                    self._bot.send_voice(address.chat, audio, message_thread_id=address.topic)
+                    if is_opus
+                    else self._bot.send_audio(
+                        address.chat, audio, title=title, message_thread_id=address.topic
+                    )
                 )
-            )
-        self._taken.note(key, sent.message_id)
-        return sent.message_id
+            self._taken.note(key, sent.message_id)
+            return sent.message_id
 
     async def fetch(self, file: str) -> bytes:
         """What a file holds. Raises NotDelivered where it may be had later, NotFound else."""
@@ -295,76 +312,23 @@ class Api:
             raise NotFound(f"Telegram does not give this file out: {error}") from error
 
 
+def code_of(language: str) -> str | None:
+    """A language, as Telegram takes it; None: whoever has one for which nothing else is there."""
+    return None if language == SPOKEN[0] else language
+
+
 def number_in(answer: Answer) -> int | None:
     """The number of the message that was taken; None: none was."""
-    with suppress(ValueError, RecursionError):
+    with suppress(ValueError, RecursionError, NotDelivered):
         match json.loads(answer.body):
-            case {"ok": True, "result": {"message_id": int(number)}}:
-                return number
+            case {"ok": True, "result": taken}:
+                return number_of(taken)
     return None
 
 
-@contextmanager
-def hearing() -> Iterator[None]:
-    """What goes wrong while we want to hear something, as an error of ours."""
-    try:
-        yield
-    except RetryAfter as error:
-        raise PlatformUnavailable(str(error), retry_after_s=seconds_of(error)) from error
-    except InvalidToken as error:
-        raise PlatformRefused(
-            "Telegram does not know this token. Get the right one from @BotFather, then: "
-            "oldfriend connect telegram"
-        ) from error
-    except Conflict as error:
-        raise PlatformRefused(
-            "Somebody else listens for this bot: another Oldfriend, or a webhook "
-            f"({error}). Stop it, or take a bot of its own."
-        ) from error
-    except BadRequest as error:
-        raise PlatformRefused(f"Telegram refuses: {error}") from error
-    except TelegramError as error:
-        raise PlatformUnavailable(f"Telegram cannot be reached: {error}") from error
-
-
-@contextmanager
-def sending(
-    but: type[TelegramError] | tuple[type[TelegramError], ...] | None = None,
-) -> Iterator[None]:
-    """What goes wrong while we want to send something, as an error of ours, ``but`` some."""
-    try:
-        yield
-    except TelegramError as error:
-        if but is not None and isinstance(error, but):
-            raise
-        raise as_ours(error) from error
-
-
-def as_ours(error: TelegramError) -> NotDelivered | Undeliverable | Moved:
-    """An error of Telegram's as one of ours."""
-    match error:
-        case ChatMigrated():
-            return Moved(error.new_chat_id)
-        case RetryAfter():
-            return NotDelivered(str(error), retry_after_s=seconds_of(error))
-        case Forbidden():
-            return PlaceClosed(f"They do not want to hear from us any more: {error}")
-        case BadRequest():
-            return as_undeliverable(error)
-        case InvalidToken():
-            return NotDelivered("Telegram does not know this token any more.")
-        case _:
-            return NotDelivered(f"Telegram cannot be reached: {error}")
-
-
-def as_undeliverable(error: BadRequest) -> Undeliverable:
-    """A refusal that stays one; of everything, where the chat is gone."""
-    if any(words in str(error).lower() for words in NOBODY_THERE):
-        return PlaceClosed(f"There is nobody any more: {error}")
-    return Undeliverable(f"Telegram refuses: {error}")
-
-
-def seconds_of(error: RetryAfter) -> float:
-    """How long Telegram asks to be left alone."""
-    wait = error.retry_after
-    return float(wait) if isinstance(wait, int) else wait.total_seconds()
+def number_of(taken: object) -> int:
+    """The number of a message that Telegram tells of. Raises NotDelivered for anything else."""
+    match taken:
+        case {"message_id": int(number)}:
+            return number
+    raise NotDelivered("Telegram's answer tells of no message.")

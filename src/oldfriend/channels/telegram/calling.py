@@ -93,6 +93,13 @@ class Calls(BaseRequest):
         """What marks a call that is not to be done twice; nothing where others send it for us."""
         return {KEY: key} if self._is_direct else {}
 
+    def when_over(self, key: str, act: Callable[[], None]) -> None:
+        """Act once no call with a key is in the air: at once, where none is."""
+        if (under_way := self._in_the_air.get(key)) is None:
+            act()
+        else:
+            under_way.add_done_callback(lambda _: act())
+
     @property
     @override
     def read_timeout(self) -> float:

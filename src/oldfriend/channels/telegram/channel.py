@@ -18,12 +18,13 @@ from oldfriend.channels.telegram.api import (
     Address,
     Api,
     Me,
-    Moved,
     Webhook,
     address_from,
 )
 from oldfriend.channels.telegram.normalising import arriving
+from oldfriend.channels.telegram.offering import offer_commands
 from oldfriend.channels.telegram.polling import Update, poll
+from oldfriend.channels.telegram.refusals import Moved
 from oldfriend.channels.telegram.splitting import split
 from oldfriend.channels.telegram.telling_apart import Heard, key_of
 from oldfriend.channels.telegram.updates import Pressed
@@ -151,6 +152,7 @@ class Telegram:
 
     async def _listen(self, receive: Receive, beside: asyncio.TaskGroup) -> None:
         me = await self._api.me()
+        await offer_commands(self._api)
 
         async def take(update: Update) -> None:
             if self._heard.knows(update):
