@@ -1,7 +1,8 @@
 """Turns are counted where workers of their own do them, beside the rows that they left."""
 
 from oldfriend.evals.load import house_with_model, lines_in, remarks
-from oldfriend.evals.throughput import any_waits, at_work, have_answered, measure_throughput
+from oldfriend.evals.throughput import have_answered, measure_throughput
+from oldfriend.evals.workers import any_waits, at_work
 
 
 async def test_two_workers_are_compared_with_the_rows_that_they_left():
@@ -17,7 +18,7 @@ async def test_all_is_answered_by_processes_of_their_own():
     """Two of them share the chats, and nobody's words are left."""
     async with house_with_model(delay_s=0) as house:
         lines = await lines_in(house, 8)
-        async with at_work(house, 2):
+        async with at_work(house, 2, delay_s=0):
             await have_answered(house, lines, remarks(8))
 
         assert not await any_waits(house)

@@ -21,6 +21,7 @@ from oldfriend.evals.corpus import sessions
 from oldfriend.evals.measuring import Measure, Scope, at_least, at_most, not_measured
 from oldfriend.evals.processes import resident_of
 from oldfriend.evals.stores import KnownVectors, temporary_house
+from oldfriend.evals.workers import at_work, until_answered
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import Record
 from oldfriend.llm.resting import Rests
@@ -29,6 +30,7 @@ from oldfriend.prompts.phrasebook import SPOKEN
 
 CHATS = 50
 MANY_CHATS, SLOW_S, ROUNDS = 200, 2.0, 5
+AND_OTHERS = ("", ", 2 workers")
 WARM, TENTHS = 2, 10
 POLITE = "thanks"
 """Words that are answered and never looked for, so that nothing has to be kept at hand."""
@@ -38,23 +40,26 @@ async def measure_load(scope: Scope) -> list[Measure]:
     """Many chats at once, how evenly words are taken in, and memory."""
     return [
         await measure_many_chats(rounds=1 if scope.quick else ROUNDS),
+        await measure_many_chats(rounds=1 if scope.quick else ROUNDS, others=1),
         await measure_accepting(count=500 if scope.quick else 5_000),
         await measure_memory(turns=1_000 if scope.quick else 100_000),
     ]
 
 
-async def measure_many_chats(*, rounds: int) -> Measure:
-    """Chats that do not wait for each other, by the clock on the wall."""
+async def measure_many_chats(*, rounds: int, others: int = 0) -> Measure:
+    """Chats that do not wait for each other, by the clock on the wall; with ``others`` at work."""
     turns = MANY_CHATS * rounds
     async with house_with_model(delay_s=SLOW_S) as house:
         await say_in_turn(house, await lines_in(house, MANY_CHATS), remarks(turns))
-        began = time.perf_counter()
-        await work_until_answered(house, turns)
-        taken_s = time.perf_counter() - began
+        async with at_work(house, others, delay_s=SLOW_S):
+            began = time.perf_counter()
+            async with a_worker(house):
+                await until_answered(house)
+                taken_s = time.perf_counter() - began
     return Measure(
-        name=f"{MANY_CHATS} chats with a model of {SLOW_S:g} s", value=turns / taken_s, unit="/s",
-        reference=turns / (rounds * SLOW_S), target=at_least(0.9),
-        note="reference: as if nothing but the model took time",
+        name=f"{MANY_CHATS} chats with a model of {SLOW_S:g} s{AND_OTHERS[others]}",
+        value=turns / taken_s, unit="/s", reference=turns / (rounds * SLOW_S),
+        target=at_least(0.9), note="reference: as if nothing but the model took time",
     )  # fmt: skip
 
 

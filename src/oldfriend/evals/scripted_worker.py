@@ -1,7 +1,8 @@
-"""A worker whose model costs nothing, as a process of its own.
+"""A worker whose model costs nothing but time, as a process of its own.
 
-``python -m oldfriend.evals.scripted_worker DATA`` works in a folder of ``stores`` until it is
-killed. It says so in a line once it has all imported and read that a worker needs.
+``python -m oldfriend.evals.scripted_worker DATA SECONDS`` works in a folder of ``stores`` until it
+is killed, with a model that takes so long. It says so in a line once it has all imported and read
+that a worker needs.
 """
 
 import asyncio
@@ -14,13 +15,13 @@ from oldfriend.evals.load import house_with_model, with_model
 from oldfriend.evals.stores import settings_in
 
 
-async def main(data: Path) -> None:
+async def main(data: Path, delay_s: float) -> None:
     """Work for ever."""
     async with house_with_model(delay_s=0), open_house(settings_in(data)) as house:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        await work(with_model(house, delay_s=0), stopping=asyncio.Event())
+        await work(with_model(house, delay_s=delay_s), stopping=asyncio.Event())
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(main(Path(sys.argv[1]), float(sys.argv[2])))

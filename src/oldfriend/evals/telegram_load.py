@@ -22,8 +22,9 @@ from oldfriend.app.working import work
 from oldfriend.channels.arriving import Message, Sender, Spot
 from oldfriend.domain.errors import OldfriendError, PlatformRefused
 from oldfriend.evals.bot_api import FIRST
-from oldfriend.evals.load import CHATS, MANY_CHATS, SLOW_S, house_with_model, remarks
+from oldfriend.evals.load import AND_OTHERS, CHATS, MANY_CHATS, SLOW_S, house_with_model, remarks
 from oldfriend.evals.measuring import Measure, Scope, at_least, at_most, not_measured
+from oldfriend.evals.workers import at_work
 
 NAME = "telegram"
 TOKEN = "1:bench"
@@ -40,6 +41,7 @@ async def measure_telegram(scope: Scope) -> list[Measure]:
     try:
         return [
             await measure_many_chats(rounds=1 if scope.quick else 5),
+            await measure_many_chats(rounds=1 if scope.quick else 5, others=1),
             await measure_receiving(count=500 if scope.quick else 5_000),
             await measure_idling(),
         ]
@@ -47,18 +49,24 @@ async def measure_telegram(scope: Scope) -> list[Measure]:
         return [not_measured("chats on Telegram", str(error), target=at_least(0.9))]
 
 
-async def measure_many_chats(*, rounds: int, chats: int = MANY_CHATS) -> Measure:
-    """Everybody writes again as soon as they are answered, by the clock on the wall."""
+async def measure_many_chats(
+    *, rounds: int, chats: int = MANY_CHATS, others: int = 0
+) -> Measure:  # fmt: skip
+    """Everybody writes again as soon as they are answered, by the clock on the wall.
+
+    With ``others`` at work, who only decide: one process alone speaks to Telegram.
+    """
     async with (
         house_with_model(delay_s=SLOW_S) as house,
         a_town(chats, rounds) as town,
+        at_work(house, others, delay_s=SLOW_S),
         serving(house, town, chats),
     ):
         taken_s = await town.all_answered_s()
     turns = chats * rounds
     return Measure(
-        name=f"{chats} chats on Telegram with a model of {SLOW_S:g} s", value=turns / taken_s,
-        unit="/s", reference=turns / (rounds * SLOW_S), target=at_least(0.9),
+        name=f"{chats} chats on Telegram with a model of {SLOW_S:g} s{AND_OTHERS[others]}",
+        value=turns / taken_s, unit="/s", reference=turns / (rounds * SLOW_S), target=at_least(0.9),
         note="reference: as if nothing but the model took time",
     )  # fmt: skip
 

@@ -5,10 +5,9 @@ Beside the plainest code for the same: the rows that the turns left, inserted in
 
 import asyncio
 import os
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Final
 
 import apsw
@@ -20,15 +19,12 @@ from oldfriend.app.working import CLAIMED_AT_ONCE
 from oldfriend.db.database import Row
 from oldfriend.evals.load import CHATS, WARM, house_with_model, lines_in, remarks
 from oldfriend.evals.measuring import Measure, Scope, at_least
-from oldfriend.evals.processes import ProcessFailed
 from oldfriend.evals.references import PRAGMAS
-from oldfriend.evals.serving import STARTS_S, running
 from oldfriend.evals.stores import temporary_house
-from oldfriend.queues.counting import count_waiting
+from oldfriend.evals.workers import at_work, until_answered
 
 WARM_ROUNDS: Final = 4
 """After so many the workers have read who everybody is."""
-LOOK_AGAIN_S: Final = 0.2
 LEFT = (
     "message WHERE role = 'person'",
     "model_call WHERE purpose = 'reply'",
@@ -64,7 +60,7 @@ async def measure_throughput(*, rounds: int, workers: int, chats: int = CHATS) -
         lines = await lines_in(house, chats)
         await empty.db.close()
         with opened(house) as left, opened(empty) as bare:
-            async with at_work(house, workers):
+            async with at_work(house, workers, delay_s=0):
                 for _ in range(WARM_ROUNDS):
                     await have_answered(house, lines, texts)
                 for before in range(WARM + warm, WARM + warm + turns, chats):
@@ -81,36 +77,12 @@ async def measure_throughput(*, rounds: int, workers: int, chats: int = CHATS) -
     )  # fmt: skip
 
 
-@asynccontextmanager
-async def at_work(house: House, count: int) -> AsyncIterator[None]:
-    """So many workers, as soon as they are ready; gone afterwards. Raises ProcessFailed."""
-    command = [
-        sys.executable, "-m", "oldfriend.evals.scripted_worker", str(house.settings.data),
-    ]  # fmt: skip
-    async with AsyncExitStack() as workers:
-        begun = [await workers.enter_async_context(running(command)) for _ in range(count)]
-        for each in begun:
-            assert each.stdout is not None
-            if not await asyncio.wait_for(each.stdout.readline(), STARTS_S):
-                raise ProcessFailed("A worker has ended.")
-        yield
-
-
 async def have_answered(house: House, lines: list[Line], texts: Iterator[str]) -> None:
     """Have one thing said in each chat, by nobody after another; return when all have replies."""
     async with asyncio.TaskGroup() as everybody:
         for line, text in zip(lines, texts, strict=False):
             everybody.create_task(accept(house, line, Said(text=text), to_answer=False))
-    with house.waking.bell() as bell:
-        while await any_waits(house):
-            await bell.wait(LOOK_AGAIN_S)
-
-
-async def any_waits(house: House) -> bool:
-    """Whether something is said that has no reply yet."""
-    async with house.db.reading() as tx:
-        waiting = await count_waiting(tx, now=house.clock())
-    return any(each.due or each.later for each in waiting if each.queue == "inbox")
+    await until_answered(house)
 
 
 @contextmanager
