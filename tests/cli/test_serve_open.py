@@ -3,11 +3,13 @@
 import re
 import signal
 import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from oldfriend.cli.showing_page import as_called
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program, line_of
 
@@ -81,3 +83,16 @@ def test_without_a_browser_it_says_how_to_open_it(oldfriend: Program) -> None:
     found = LINK.search(said[0])
     assert found
     assert f"ssh -L {found[1]}:localhost:{found[1]} " in said[1]
+
+
+def test_the_terminal_is_told_by_a_name_that_can_be_called(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """After ``make run`` it is on no path: then it is called as it was."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [".venv/bin/oldfriend", "serve", "--open"])
+    from_a_checkout = as_called()
+    (tmp_path / "oldfriend").touch(mode=0o700)
+
+    assert from_a_checkout == ".venv/bin/oldfriend"
+    assert as_called() == "oldfriend"

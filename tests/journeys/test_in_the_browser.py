@@ -56,7 +56,7 @@ def test_what_is_wrong_is_taken_back_and_what_was_taken_back_returns(
         expect(line).to_have_count(0)
         page.get_by_role("button", name="undo").click()
         expect(line).to_have_count(1)
-        expect(line.get_by_text("kept")).to_be_visible()
+        expect(line.get_by_role("button", name="keep")).to_be_visible()
         line.get_by_role("button", name="forget").click()
         expect(page.locator(".follows")).to_contain_text("my cat is called Miso.")
         page.get_by_role("link", name="Chat").click()

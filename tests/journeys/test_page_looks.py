@@ -118,7 +118,7 @@ def test_what_was_drafted_is_before_ones_eyes(browser: Browser, program: Program
         page.goto(f"{link.partition('/#')[0]}/welcome")
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("radio", name="Somebody you describe").check()
-        page.get_by_label("Notes, a description").fill(
+        page.get_by_label("A description of me").fill(
             "You are Mira. You are calm, and you like rivers. Talk in short sentences."
         )
         page.get_by_role("button", name="Draft it by my own rules").click()

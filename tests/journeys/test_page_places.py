@@ -84,6 +84,7 @@ def test_a_used_link_says_so(browser: Browser, program: Program) -> None:
             expect(page.get_by_role("alert")).to_contain_text("used already")
         with opened(browser, link.partition("#")[0]) as (page, _):
             expect(page.get_by_text("oldfriend link")).to_be_visible()
+            expect(page.get_by_text("make run")).to_be_visible()
             told = page.get_by_role("alert").count()
 
     assert told == 0

@@ -274,3 +274,36 @@ async def test_who_forgets_everything_leaves_no_file_waiting(site: Site, browse:
     assert [each.name for each in (site.house.settings.data / "brought").iterdir()] == [
         theirs["id"]
     ]
+
+
+async def test_a_file_whose_words_are_forgotten_is_named_no_more(browse: Browse) -> None:
+    """Its name tells with whom one talked; it went from the list of imports, too."""
+    browser = await browse()
+    seen = await checked(browser, CHAT.encode(), "WhatsApp Chat with Ana.txt")
+    await browser.post(f"/bring/files/{seen['id']}/import", json={"me": "Nora"})
+    done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
+    wish = {"import": 1}
+    tag = (await browser.post("/forget/preview", json=wish)).headers["ETag"]
+    forgotten = await browser.post("/forget", json=wish, headers={"If-Match": tag})
+    files = (await browser.get("/bring/files")).json()["items"]
+    (one,) = (await browser.get("/bring/imports")).json()["items"]
+
+    assert done["stage"] == "done"
+    assert forgotten.json()["is_proved"]
+    assert files == []
+    assert "Ana" not in one["file"]
+
+
+async def test_a_file_tells_who_was_said_to_be_the_person_and_by_whose_clock(
+    browse: Browse,
+) -> None:
+    """So it is gone on with as it was begun; before, the clock is the person's own."""
+    browser = await browse()
+    await browser.patch("/me", json={"zone": "Asia/Tokyo"})
+    seen = await checked(browser, CHAT.encode())
+    wanted = {"me": "Nora", "zone": "Europe/Paris"}
+    await browser.post(f"/bring/files/{seen['id']}/import", json=wanted)
+    done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
+
+    assert (seen["me"], seen["zone"]) == (None, "Asia/Tokyo")
+    assert (done["me"], done["zone"]) == ("Nora", "Europe/Paris")

@@ -17,7 +17,7 @@ async def test_what_was_learned_is_shown_with_its_words_and_can_be_judged(browse
     kept = (await browser.post(f"{path}/verdict", json={"verdict": "confirm"})).json()
     wrong = (await browser.post(f"{path}/verdict", json={"verdict": "reject"})).json()
     without = (await browser.get("/learned")).json()["items"]
-    back = (await browser.post(f"{path}/verdict", json={"verdict": "confirm"})).json()
+    back = (await browser.post(f"{path}/verdict", json={"verdict": "unreject"})).json()
     steps = (await browser.get(f"{path}/history")).json()["steps"]
 
     assert note["words"][0]["quote"] == "my cat is called Miso."
@@ -25,7 +25,7 @@ async def test_what_was_learned_is_shown_with_its_words_and_can_be_judged(browse
     assert wrong["ended_at"] is not None
     assert note["id"] not in {each["belief"]["id"] for each in without}
     assert back["ended_at"] is None
-    assert [each["op"] for each in steps] == ["learned", "confirmed", "rejected", "confirmed"]
+    assert [each["op"] for each in steps] == ["learned", "confirmed", "rejected", "unrejected"]
     assert [each["by"] for each in steps][1:] == ["you"] * 3
 
 

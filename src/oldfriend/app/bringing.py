@@ -16,11 +16,10 @@ from typing import IO, Final
 
 from oldfriend.app.catching_up import Progress as Reading
 from oldfriend.app.catching_up import read_planned
-from oldfriend.app.embedding import make_up
+from oldfriend.app.embedding import make_up, plan_embedding
 from oldfriend.app.forgotten import forgotten_of
 from oldfriend.app.forming.tending import tend
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.parcels import Parcel, lying_in, plain_name
 from oldfriend.app.running.telling import tell_trouble
 from oldfriend.app.sparing import SPARE_BYTES, refuse_to_fill

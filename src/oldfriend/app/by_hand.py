@@ -8,9 +8,9 @@ there: what is believed is the fold of decisions, and they would not bear it out
 from collections.abc import Mapping
 from dataclasses import replace
 
+from oldfriend.app.embedding import plan_embedding
 from oldfriend.app.forming.tending import reopened
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.db.database import ByHand, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import StoreDamaged

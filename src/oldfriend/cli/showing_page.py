@@ -4,10 +4,13 @@ It does not know who they are, nor whether they look.
 """
 
 import asyncio
+import shutil
+import sys
 import threading
 import webbrowser
 from typing import Final
 
+NAME: Final = "oldfriend"
 PATIENCE_S: Final = 2.0
 """A browser that has not come back by then stays in the foreground, and has opened."""
 TEXT_BROWSERS: Final = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
@@ -23,8 +26,14 @@ async def show(link: str) -> str:
     return (
         f"No browser could be opened here. Open it in one (once, within ten minutes): {link}\n"
         f"On another machine, first: ssh -L {port}:localhost:{port} THIS-MACHINE. In the terminal "
-        "instead: oldfriend chat"
+        f"instead: {as_called()} chat"
     )
+
+
+def as_called() -> str:
+    """How this program is called in a terminal: by its name where that is found, else as it was."""
+    is_found = shutil.which(NAME) is not None or not sys.argv[0].endswith(f"/{NAME}")
+    return NAME if is_found else sys.argv[0]
 
 
 def has_opened(link: str) -> bool:

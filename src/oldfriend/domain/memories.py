@@ -72,7 +72,8 @@ ObjectKind = Literal[
 ChangeOp = Literal[
     "learned", "revised",  # new; or said better, joined, tagged anew
     "disputed", "superseded", "merged", "deprecated", "fulfilled", "expired", "ended", "reopened",
-    "corrected", "confirmed", "rejected", "pinned", "unpinned", "separated",  # by the person
+    "corrected", "confirmed", "rejected", "unrejected",  # these, and the next, by the person
+    "pinned", "unpinned", "separated",
 ]  # fmt: skip
 
 CHANGE_VERSION = 4

@@ -124,6 +124,20 @@ async def reject(
     return [rejected, *(other for other in back if other is not None)]
 
 
+async def unreject(
+    tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
+) -> Believed:
+    """It was not wrong after all: as before, and no surer. Raises NotFound, InvalidInput."""
+    each = await one_of(tx, person, object_id)
+    history = await list_changes_of(tx, person, object_id)
+    earlier = before({each.seq: each for each in history}, history[-1])
+    if history[-1].op != "rejected" or earlier is None:
+        raise InvalidInput("It was not called wrong last. Look again, then decide.")
+    if isinstance(each, Memory):
+        await end_once_more(tx, each, now=now)
+    return await decided(tx, earlier.after, "unrejected", now=now)
+
+
 async def bring_back(
     tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
 ) -> Believed | None:

@@ -15,7 +15,8 @@ from oldfriend.domain.memories import ChangeOp, ObjectKind
 
 Turn = Literal["added", "ended", "changed"]
 TURN_OF: Final[dict[ChangeOp, Turn]] = {
-    "learned": "added", "reopened": "added", "superseded": "ended", "merged": "ended",
+    "learned": "added", "reopened": "added", "unrejected": "added", "superseded": "ended",
+    "merged": "ended",
     "deprecated": "ended", "fulfilled": "ended", "expired": "ended", "ended": "ended",
     "rejected": "ended",
 }  # fmt: skip

@@ -27,4 +27,9 @@ def in_words(reason: Reason) -> str:
 
 def reasons_in_words(reasons: tuple[Reason, ...]) -> list[str]:
     """Causes as phrases, the strongest first."""
-    return [in_words(reason) for reason in sorted(reasons, key=lambda each: -each.strength)]
+    return [in_words(reason) for reason in strongest_first(reasons)]
+
+
+def strongest_first(reasons: tuple[Reason, ...]) -> list[Reason]:
+    """Causes as they are told."""
+    return sorted(reasons, key=lambda each: -each.strength)

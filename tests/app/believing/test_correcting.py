@@ -198,6 +198,33 @@ async def test_a_rejection_can_be_taken_back(house: House, line: Line) -> None:
     assert await values(house, line, "location") == {("Porto", "active")}
 
 
+async def test_a_rejection_that_is_undone_leaves_it_as_sure_as_it_was(
+    house: House, line: Line
+) -> None:
+    """It is no confirmation; what the rejection brought back ends once more."""
+    await tell(house, line, ["I have a dog."])
+    dog = await the_one(house, line, "dog")
+    before = await known_as(house, line, dog)
+    await judge(house, line.person.id, "reject", dog)
+    await judge(house, line.person.id, "unreject", dog)
+    back = await known_as(house, line, dog)
+    new, _ = await edit(house, line.person.id, dog, "Has two dogs.")
+    await judge(house, line.person.id, "reject", new.id)
+    await judge(house, line.person.id, "unreject", new.id)
+
+    assert back == before
+    assert not back.is_by_person
+    assert await values(house, line, "pets") == {("a dog", "rejected"), ("two dogs", "active")}
+    with pytest.raises(InvalidInput):
+        await judge(house, line.person.id, "unreject", new.id)
+
+
+async def known_as(house: House, line: Line, memory: str) -> Memory:
+    """A memory as it is believed now."""
+    async with house.db.reading() as tx:
+        return (await get_known(tx, line.person.id, MemoryId(ObjectId(memory)))).memory
+
+
 async def test_a_rejection_taken_back_restores_what_was(house: House, line: Line) -> None:
     """What was brought back has ended as before; its history tells both, and until when."""
     await tell(house, line, ["I have a dog."])

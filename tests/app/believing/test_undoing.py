@@ -6,6 +6,7 @@ from oldfriend.app.accepting import Line, Said, edit
 from oldfriend.app.answering import answer
 from oldfriend.app.believing.correcting import judge
 from oldfriend.app.believing.undoing import undo_reading
+from oldfriend.app.catching_up import catch_up
 from oldfriend.app.forgetting import forget
 from oldfriend.app.forming.means import means_for
 from oldfriend.app.forming.rereading import what_rules_read
@@ -96,6 +97,23 @@ async def test_undoing_the_last_first_brings_back_one_by_one(
     await undo(house, line, 2)
     assert await homes(house, line) == {"Lisbon": "superseded", "Porto": "active", "Braga": "-"}
     await undo(house, line, 1)
+    assert await homes(house, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
+
+
+async def test_undoing_words_from_long_ago_brings_back_nothing_that_is_over(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """They had only told since when the home before was one; which stays the home before."""
+    long_ago = clock.now - 20 * 365 * DAY
+    await moves(house, line, clock, "Lisbon", "Porto")
+    await answer(house, line, Said(text="I live in Braga.", at=long_ago))
+    await catch_up(house, line.person.id, because="asked")
+    assert (await homes(house, line))["Braga"] == "superseded"
+    await undo(house, line, 0)
+
+    assert await homes(house, line) == {"Lisbon": "superseded", "Porto": "active", "Braga": "-"}
+    await undo(house, line, 2)
+
     assert await homes(house, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 

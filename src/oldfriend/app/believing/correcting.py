@@ -29,14 +29,14 @@ from oldfriend.turn.quoting import day_in
 NEVER = "none"
 """Stands for a day where something has no time."""
 
-Verdict = Literal["pin", "unpin", "confirm", "reject"]
+Verdict = Literal["pin", "unpin", "confirm", "reject", "unreject"]
 BY_PERSON = correcting.BY_PERSON.author
 
 
 async def judge(
     house: House, person: PersonId, verdict: Verdict, name: str, *, base: int | None = None
 ) -> list[Believed]:
-    """Pin, unpin, confirm or reject something; it, and what holds again.
+    """Pin, unpin, confirm or reject something, or take that back; it, and what holds again.
 
     ``base`` is its newest change as the person has seen it (None: whichever). Raises NotFound,
     InvalidInput, StaleDecision.
@@ -54,6 +54,8 @@ async def judge(
                 return [await correcting.confirm(tx, person, each, now=now)]
             case "reject":
                 return await correcting.reject(tx, person, each, now=now)
+            case "unreject":
+                return [await correcting.unreject(tx, person, each, now=now)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,8 +35,9 @@ DEED: Final[Mapping[ChangeOp, str]] = {
     "superseded": "overtaken by something newer", "merged": "merged into another",
     "deprecated": "let go: too weak to keep", "fulfilled": "came true", "expired": "ran out",
     "ended": "ended: nothing speaks for it any more", "reopened": "believed again",
-    "corrected": "corrected", "confirmed": "confirmed", "rejected": "rejected", "pinned": "pinned",
-    "unpinned": "unpinned", "separated": "kept apart",
+    "corrected": "corrected", "confirmed": "confirmed", "rejected": "rejected",
+    "unrejected": "not rejected after all", "pinned": "pinned", "unpinned": "unpinned",
+    "separated": "kept apart",
 }  # fmt: skip
 WHO: Final[Mapping[str, str]] = {
     "person": "you", "rules": "rules", "summarise-by-rules": "rules", "extract": "a model",

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, Response
 
 from oldfriend.app.believing.looking import find_belief
+from oldfriend.app.bringing import Porter
 from oldfriend.app.forgetting import Preview, forget, preview, span_between
 from oldfriend.app.house import House
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
@@ -61,9 +62,17 @@ async def do(
         raise Refused(412, "Something has changed meanwhile", str(error)) from error
     if named.everything:
         await room.porter.put_all_away(me.person.id)
+    await put_done_away(room.porter, me.person.id)
     return forgotten_shape(
         report, done_at=house.clock(), zone=me.person.zone, has_files=bool(house.db.files())
     )
+
+
+async def put_done_away(porter: Porter, person: PersonId) -> None:
+    """Name no more the files that were brought in: their names may tell of what was forgotten."""
+    for each in porter.list_of(person):
+        if each.stage == "done":
+            await porter.put_away(each)
 
 
 @router.get("/done", summary="What was forgotten before")

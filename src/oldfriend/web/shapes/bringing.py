@@ -65,6 +65,8 @@ class ParcelShape(Shape):
     total: int
     left_s: float | None = Field(description="About so many seconds are left of the stage.")
     why: str = Field(description="Why it could not be brought in; empty: nothing is wrong.")
+    me: str | None = Field(description="The speaker who was said to be the person.")
+    zone: str = Field(description="Of times that name none.")
     contents: Contents | None = Field(description="None: it is still being checked.")
     brought: BroughtShape | None
 

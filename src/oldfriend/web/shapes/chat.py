@@ -7,6 +7,7 @@ from pydantic import Field
 from oldfriend.app.asking_again import Ending
 from oldfriend.domain.messages import MAX_TEXT
 from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.memory.search import Cause
 from oldfriend.web.shapes.common import Shape, WordsShape
 
 LONGEST_KEY = 200
@@ -73,6 +74,15 @@ class FoundMessages(Shape):
     next: str | None = Field(description="The cursor of the next page; None: this is the last.")
 
 
+class ReasonShape(Shape):
+    """Why something came to mind."""
+
+    cause: Cause
+    words: list[str] = Field(description="That it holds.")
+    name: str = Field(description="Of whom or what it speaks; empty: of nobody.")
+    text: str = Field(description="All of it as a phrase.", examples=["it holds “boat”"])
+
+
 class Ground(Shape):
     """One thing that a reply stood on, or that was considered for it."""
 
@@ -84,7 +94,7 @@ class Ground(Shape):
     channel: str | None
     at: str | None
     score: float
-    why: list[str]
+    why: list[ReasonShape] = Field(description="The strongest first.")
     words: list[WordsShape]
 
 

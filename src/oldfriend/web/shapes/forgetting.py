@@ -109,6 +109,7 @@ class Forgotten(Shape):
     orphans: list[str] = Field(description="Ids of beliefs that were not forgotten.")
     files: int = Field(description="That were looked through; 0: a server has them.")
     log_is_empty: bool
+    was_in_group: bool = Field(description="Some of it was said in a group, which keeps it.")
     stuck: list[str] = Field(description="Copies that could not be deleted: delete them yourself.")
     remarks: list[str] = Field(description="What this cannot take back, in sentences.")
 

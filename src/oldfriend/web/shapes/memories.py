@@ -9,7 +9,7 @@ from oldfriend.memory.turning import Turn
 from oldfriend.web.shapes.chat import MessageShape
 from oldfriend.web.shapes.common import Shape, WordsShape
 
-Verdict = Literal["pin", "unpin", "confirm", "reject"]
+Verdict = Literal["pin", "unpin", "confirm", "reject", "unreject"]
 ListedKind = Literal[
     "note", "event", "fact", "preference", "pattern", "commitment", "expectation", "triple",
     "thought", "opinion", "entity", "summary",

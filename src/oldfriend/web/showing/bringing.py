@@ -25,6 +25,7 @@ def parcel_shape(parcel: Parcel, *, likely_cost: LikelyCost | None) -> ParcelSha
     return ParcelShape(
         id=parcel.id, name=parcel.name, bytes=parcel.bytes, stage=parcel.stage,
         done=parcel.done, total=parcel.total, left_s=parcel.left_s, why=parcel.why,
+        me=parcel.me, zone=parcel.zone,
         contents=None if contents is None else contents_shape(contents, likely_cost),
         brought=None if brought is None else brought_shape(brought),
     )  # fmt: skip

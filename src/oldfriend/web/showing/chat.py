@@ -12,10 +12,11 @@ from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.ledger.spending import DOLLAR
 from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.memory.search import Reason
 from oldfriend.memory.watching import Position
-from oldfriend.turn.explaining import reasons_in_words
+from oldfriend.turn.explaining import in_words, strongest_first
 from oldfriend.web.problems import Refused
-from oldfriend.web.shapes.chat import Ground, MessageShape, ReceiptShape, SectionShape
+from oldfriend.web.shapes.chat import Ground, MessageShape, ReasonShape, ReceiptShape, SectionShape
 from oldfriend.web.showing.common import text_or_none, whole_or_none, words_shape
 from oldfriend.web.showing.hearing import heard
 
@@ -111,8 +112,16 @@ def ground_shape(item: ReceiptItem, thing: Thing, words: Sequence[Evidence]) -> 
         speaker=None if message is None else message.speaker,
         channel=None if message is None else message.channel,
         at=None if message is None else moment(message), score=round(item.score, 4),
-        why=list(reasons_in_words(item.why)), words=[words_shape(each) for each in words],
+        why=[reason_shape(each) for each in strongest_first(item.why)],
+        words=[words_shape(each) for each in words],
     )  # fmt: skip
+
+
+def reason_shape(reason: Reason) -> ReasonShape:
+    """Why something came to mind."""
+    return ReasonShape(
+        cause=reason.cause, words=list(reason.words), name=reason.name or "", text=in_words(reason)
+    )
 
 
 def position_text(position: Position) -> str:

@@ -82,7 +82,8 @@ def forgotten_shape(report: Report, *, done_at: Micros, zone: str, has_files: bo
               for each in report.left],
         near=[each for each in report.near if each not in report.read_from],
         read_from=list(report.read_from), orphans=list(report.orphans), files=report.files,
-        log_is_empty=report.log_is_empty, stuck=list(report.stuck),
+        log_is_empty=report.log_is_empty, was_in_group=report.was_in_group,
+        stuck=list(report.stuck),
         remarks=out_of_reach(report, has_files=has_files),
     )  # fmt: skip
 

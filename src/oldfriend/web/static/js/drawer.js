@@ -6,7 +6,7 @@ import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { place } from "./places.js";
 import * as store from "./store.js";
-import { shortDayOf, t } from "./words.js";
+import { channelName, shortDayOf, t } from "./words.js";
 
 const MOST_SHOWN = 8;
 
@@ -69,13 +69,25 @@ function Ground({ ground, hasScore }) {
     ${!isMessage && html`<p><${KindIcon} kind=${ground.kind} /> ${ground.text} <span class="meta">${t("i_believe")}</span></p>`}
     ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showWords(words.message)}>
       <q>${words.quote}</q><span class="meta">${whoSaid(words)}</span></button>`)}
-    ${hasScore && html`<p class="meta">${t("score", { score: ground.score.toFixed(2), why: ground.why.join(", ") }).replace(/ · $/, "")}</p>`}
+    ${hasScore && html`<p class="meta">${t("score", { score: ground.score.toFixed(2), why: ground.why.map(reasonOf).join(", ") }).replace(/ · $/, "")}</p>`}
   </li>`;
+}
+
+/** @type {Record<string, string>} */
+const REASONS = {
+  words: "reason_words", words_near: "reason_words_near", meaning: "reason_meaning", said_by: "reason_said_by", own_words: "reason_own_words",
+  mentions: "reason_mentions", date: "reason_date", session: "reason_session", answers: "reason_answers", asked_for: "reason_asked_for", reached: "reason_reached",
+};
+
+/** Why something came to mind, in the language of the page. @param {{cause: string, words: string[], name: string}} reason */
+function reasonOf({ cause, words, name }) {
+  const held = words.map((each) => `“${each}”`).join(", ");
+  return t(REASONS[cause], { words: held || t("reason_such_words"), name: name || t("reason_somebody") });
 }
 
 function whoSaid({ role, speaker, at, channel }) {
   const when = shortDayOf(at);
-  return t(role === "person" ? "you_said" : "other_said", { who: speaker, when, channel: channel ?? "" }).replace(/ · $/, "");
+  return t(role === "person" ? "you_said" : "other_said", { who: speaker, when, channel: channel ? channelName(channel) : "" }).replace(/ · $/, "");
 }
 
 function writtenBy(receipt) {

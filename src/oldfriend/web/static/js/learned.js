@@ -10,7 +10,7 @@ import * as store from "./store.js";
 import { shortDayOf, t } from "./words.js";
 
 const TYPING_MS = 250;
-const UNDO_MS = 10_000;
+const UNDO_MS = 30_000;
 
 export function Learned() {
   const [found, setFound] = useState(null);
@@ -23,14 +23,22 @@ export function Learned() {
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
     <${Search} onFound=${setFound} />
     <${Thinking} />
-    <${TakenBack} />
     ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
     ${!found && html`<${ReadNow} />`}
-    <ul role="list" aria-live="polite">${shown.map((each) => html`<${Line} key=${each.belief.id} decided=${each} />`)}</ul>
+    <ul role="list" aria-live="polite">${rowsOf(shown)}</ul>
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
     ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${follow}>${t("learned_all")}</a>`}
   </aside>`;
+}
+
+/** What was learned; where something was just called wrong, the way back stands in its place. */
+function rowsOf(shown) {
+  const taken = store.takenBack.value;
+  const rows = shown
+    .map((each, place) => each.belief.id !== taken?.belief.id && html`<${Line} key=${each.belief.id} decided=${each} place=${place} />`)
+    .filter(Boolean);
+  return taken ? rows.toSpliced(taken.place, 0, html`<${TakenBack} key="taken-back" belief=${taken.belief} />`) : rows;
 }
 
 /** On a phone: the last thing that was learned, above where one writes. */
@@ -86,7 +94,7 @@ function Search({ onFound }) {
   return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;
 }
 
-function Line({ decided }) {
+function Line({ decided, place }) {
   const { belief, isNew, source } = decided;
   const status = ["tentative", "disputed"].includes(belief.status) && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
@@ -95,7 +103,7 @@ function Line({ decided }) {
       ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
-      <${Choices} belief=${belief} /></div>
+      <${Choices} belief=${belief} place=${place} /></div>
   </li>`;
 }
 
@@ -104,38 +112,43 @@ function Words({ words }) {
     <q>${words.quote}</q> <time datetime=${words.at}>${shortDayOf(words.at)}</time></button>`;
 }
 
-function Choices({ belief }) {
+function Choices({ belief, place }) {
   return html`<p class="choices">
     ${belief.is_by_person
       ? html`<span class="good">${t("kept")}</span>`
       : html`<button class="quiet" onClick=${() => judge(belief, "confirm")}>${t("keep")}</button>`}
-    <button class="quiet" onClick=${() => judge(belief, "reject")}>${t("wrong")}</button>
+    <button class="quiet" onClick=${() => reject(belief, place)}>${t("wrong")}</button>
     <button class="quiet" onClick=${() => go(`/forget/${belief.id}`)}>${t("forget")}</button></p>`;
 }
 
-function TakenBack() {
-  const belief = store.takenBack.value;
-  return belief && html`<p class="taken-back" role="status"><span>${t("wrong_done", { text: belief.text })}</span>
-    <button onClick=${() => judge(belief, "confirm")}>${t("undo")}</button></p>`;
+function TakenBack({ belief }) {
+  const button = useRef(null);
+  useEffect(() => document.activeElement === document.body && button.current.focus({ preventScroll: true }), []); // what one has pressed is gone
+  return html`<li class="taken-back"><span role="status">${t("wrong_done", { text: belief.text })}</span>
+    <button ref=${button} onClick=${() => judge(belief, "unreject")}>${t("undo")}</button></li>`;
 }
 
 let forgetting = 0;
 
+/** Have it decided; how it is then, or null where it could not be. */
 async function judge(belief, verdict) {
   clearTimeout(forgetting);
   store.takenBack.value = null;
   const opener = document.activeElement;
-  let after;
   try {
-    after = await api.judge(belief, verdict);
+    return await api.judge(belief, verdict);
   } catch (problem) {
     store.drawer.value = { kind: "problem", opener, text: await whyNot(belief, problem) };
-    return;
+    return null;
   }
-  if (verdict === "reject") {
-    store.takenBack.value = after;
-    forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
-  }
+}
+
+/** It is not so; for a while that can be taken back where it stood. @param {any} belief @param {number} place */
+async function reject(belief, place) {
+  const after = await judge(belief, "reject");
+  if (!after) return;
+  store.takenBack.value = { belief: after, place };
+  forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
 }
 
 /** Why it was not done, in words; where somebody else was quicker, how it reads now is shown. */

@@ -53,7 +53,7 @@ function Companion() {
 function SignedOut() {
   return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1>
     ${isSpent.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out")}</p>
-    <pre>oldfriend link</pre>${canSign && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
+    <pre>oldfriend link</pre><p>${t("signed_out_make")}</p>${canSign && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
     ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
 }
 

@@ -23,7 +23,7 @@ export const learned = signal([]); // the latest first
 export const acquainted = signal(0); // how often a name or a tie changed while the page was open
 export const earlierLearned = signal(null);
 export const latest = signal(null); // what was learned while looking on
-export const takenBack = signal(null); // what was just called wrong
+export const takenBack = signal(null); // {belief, place}: what was just called wrong, and where it stood
 export const drawer = signal(null); // {kind: "receipt" | "problem", …}
 export const isTimelineOpen = signal(false); // on a phone
 

@@ -26,6 +26,14 @@ export function t(name, values = {}) {
   return phrase.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
 }
 
+/** All time zones, with some before the others. @param {string[]} first */
+export const zonesAfter = (...first) => [...new Set([...first, "UTC", ...Intl.supportedValuesOf("timeZone")])];
+
+const CHANNELS = { whatsapp: "WhatsApp", telegram: "Telegram", chatgpt: "ChatGPT", claude: "Claude" };
+
+/** Where something was said, as it is called. @param {string} channel */
+export const channelName = (channel) => CHANNELS[/** @type {keyof CHANNELS} */ (channel)] ?? channel;
+
 /** @param {string} iso */
 export function timeOf(iso) {
   return format(iso, { hour: "2-digit", minute: "2-digit" });

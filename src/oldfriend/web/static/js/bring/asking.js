@@ -1,6 +1,7 @@
 // What the house does about files, and how the page asks for it.
 import { signal } from "../../vendor/signals.js";
 import { ask, Problem, sendFile } from "../api.js";
+import * as store from "../store.js";
 
 const LOOK_MS = 700;
 const LOST_MS = 3000; // after something went wrong
@@ -60,7 +61,10 @@ async function isMoving() {
   if (brought) imports.value = brought.items;
   oldTalk.value = old;
   const now = files.value.filter(isUnderWay).length;
-  if (before > now) imports.value = (await ask("/bring/imports")).items;
+  if (before > now) {
+    imports.value = (await ask("/bring/imports")).items;
+    await store.load(); // no event tells of the talk that has come
+  }
   return now > 0 || (old.waiting && !old.is_paused);
 }
 
@@ -100,7 +104,11 @@ async function act(path, options) {
 export const bring = (id, me, zone) => act(`/bring/files/${at(id)}/import`, { method: "POST", json: { me, zone } });
 export const pauseFile = (id) => act(`/bring/files/${at(id)}/pause`, { method: "POST" });
 export const putAway = (id) => act(`/bring/files/${at(id)}`, { method: "DELETE" });
-export const undo = (number) => act(`/bring/imports/${at(number)}/undo`, { method: "POST" });
+export async function undo(number) {
+  const undone = await act(`/bring/imports/${at(number)}/undo`, { method: "POST" });
+  await store.load();
+  return undone;
+}
 export const readWithModel = () => act("/bring/reading/model", { method: "POST" });
 export const pauseReading = () => act("/bring/reading/pause", { method: "POST" });
 export const resumeReading = () => act("/bring/reading/resume", { method: "POST" });

@@ -2,11 +2,13 @@
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
-import { shortDayOf, t } from "../words.js";
+import * as store from "../store.js";
+import { shortDayOf, t, zonesAfter } from "../words.js";
 import { bring, imports, isUnderWay, pauseFile, putAway } from "./asking.js";
 import { cost, money } from "./old_talk.js";
 
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const NOBODY = "";
 const COUNTED = ["writing", "understanding", "reading"];
 const TOLD = {
   checking: "bring_checking", waiting: "bring_waiting", writing: "bring_writing",
@@ -20,47 +22,57 @@ export function Parcel({ file, attempt }) {
     ${file.contents && html`<${Contents} contents=${file.contents} />`}
     ${isUnderWay(file) && html`<${UnderWay} file=${file} attempt=${attempt} />`}
     ${file.stage === "ready" && html`<${Choices} file=${file} attempt=${attempt} />`}
-    ${file.stage === "paused" && html`<p>${t("bring_paused")} <button onClick=${() => attempt(() => bring(file.id, mine(file), HERE))}>${t("bring_go_on")}</button></p>`}
+    ${file.stage === "paused" && html`<p>${t("bring_paused")} <button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_go_on")}</button></p>`}
     ${file.stage === "failed" && html`<p class="bad" role="alert">${file.why}</p>
-      ${file.contents && html`<p><button onClick=${() => attempt(() => bring(file.id, mine(file), HERE))}>${t("bring_again")}</button></p>`}`}
+      ${file.contents && html`<p><button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_again")}</button></p>`}`}
     ${file.stage === "done" && html`<${Done} brought=${file.brought} />`}
     ${!isUnderWay(file) && html`<p><button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
   </li>`;
 }
 
-const mine = (file) => file.contents?.me[0] ?? null;
-
 function Contents({ contents }) {
-  const first = shortDayOf(contents.first);
-  return html`<p>${contents.format}: ${t("bring_ready", {
-    messages: contents.messages.toLocaleString(), talks: contents.talks.toLocaleString(), first, last: shortDayOf(contents.last),
+  const [first, last] = [shortDayOf(contents.first), shortDayOf(contents.last)];
+  return html`<p>${contents.format}: ${t(contents.talks === 1 ? "bring_ready_one" : "bring_ready", {
+    messages: contents.messages.toLocaleString(), talks: contents.talks.toLocaleString(), days: first === last ? first : `${first} – ${last}`,
   })}</p>
     ${contents.notices.map((each) => html`<p class="meta" key=${each}>${each}</p>`)}`;
 }
 
 function Choices({ file, attempt }) {
   const { contents } = file;
-  const [me, setMe] = useState(contents.me[0] ?? "");
-  const [zone, setZone] = useState(HERE);
   const people = contents.speakers.filter((each) => each.role !== "companion");
+  const [me, setMe] = useState(contents.me[0] ?? likelyMe(people, contents.is_clear));
+  const [zone, setZone] = useState(file.zone);
   const likely = contents.likely_cost;
   return html`<fieldset class="who-is-me"><legend>${t("bring_which")}</legend>
       ${people.map((each) => html`<label key=${each.name}><input type="radio" name=${file.id} checked=${me === each.name}
         onChange=${() => setMe(each.name)} /> ${each.name} <span class="meta">${each.messages.toLocaleString()}</span></label>`)}
-      <label><input type="radio" name=${file.id} checked=${me === ""} onChange=${() => setMe("")} /> ${t("bring_nobody")}</label>
+      <label><input type="radio" name=${file.id} checked=${me === NOBODY} onChange=${() => setMe(NOBODY)} /> ${t("bring_nobody")}</label>
       ${contents.others > 0 && html`<p class="meta">${t("bring_others", { count: contents.others })}</p>`}</fieldset>
     <p><label>${t("bring_zone")} <select value=${zone} onChange=${({ target }) => setZone(target.value)}>
-      ${[...new Set([HERE, "UTC", ...Intl.supportedValuesOf("timeZone")])].map((each) => html`<option key=${each}>${each}</option>`)}</select></label></p>
+      ${zonesAfter(file.zone, HERE).map((each) => html`<option key=${each}>${each}</option>`)}</select></label></p>
     <p class="meta">${t("bring_free", { time: lasting(contents.takes_s) })}
       ${likely && ` ${t("bring_model_cost", { model: likely.model, tokens: likely.tokens.toLocaleString(), cost: cost(likely) })}`}
       ${likely && likely.left_today_usd !== null && ` ${t("bring_left_today", { left: money(likely.left_today_usd) })}`}</p>
-    <p><button class="primary" onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button></p>`;
+    <p><button class="primary" disabled=${me === null} onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button>
+      ${me === null && html` <span class="meta">${t("bring_which_first")}</span>`}</p>`;
+}
+
+/** Who of them it may be: as the file tells, or the only one of that first name; null where it has to be said.
+ * @param {{name: string, role: string}[]} people @param {boolean} isClear the file tells it, or there is nobody to choose from */
+function likelyMe(people, isClear) {
+  const told = people.filter((each) => each.role === "person");
+  if (isClear) return told.length === 1 ? told[0].name : NOBODY;
+  const firstName = (name) => name.trim().toLowerCase().split(/\s+/)[0];
+  const alike = people.filter((each) => firstName(each.name) === firstName(store.me.value.name));
+  return alike.length === 1 ? alike[0].name : null;
 }
 
 function UnderWay({ file, attempt }) {
   const values = { done: file.done.toLocaleString(), total: file.total.toLocaleString() };
   const known = COUNTED.includes(file.stage) && file.total > 0;
-  return html`<p role="status">${t(TOLD[file.stage], values)}
+  const told = file.stage === "understanding" && !known ? "bring_understanding_begins" : TOLD[file.stage];
+  return html`<p role="status">${t(told, values)}
       ${file.left_s !== null && html` <span class="meta">${t("bring_left", { time: lasting(file.left_s) })}</span>`}</p>
     <progress max=${known ? file.total : null} value=${known ? file.done : null} aria-label=${file.name}></progress>
     ${file.stage === "writing" && html`<p><button class="quiet" onClick=${() => attempt(() => pauseFile(file.id))}>${t("bring_pause")}</button></p>`}`;

@@ -7,9 +7,11 @@ import { addressOf, follow, go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
 import { t } from "../words.js";
+import { explain } from "./said.js";
 import { record, whyRefused, whyUnable } from "./recording.js";
 
-const FORGET = "/forget"; // typed alone, it opens the place instead of being said
+const FORGET = "/forget"; // typed alone, these open something instead of being said
+const WHY = "/why";
 const TICK_MS = 250;
 
 export function Composer() {
@@ -34,6 +36,7 @@ export function Composer() {
     if (!text.trim()) return;
     write("");
     if (text.trim() === FORGET) return go(addressOf("forget"));
+    if (text.trim() === WHY) return explainLast();
     if (store.hasLater.value) await store.showNow().catch(() => {});
     unsent.say(text);
     field.current.focus();
@@ -62,6 +65,14 @@ export function Composer() {
       ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
       : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
   </form>`;
+}
+
+/** Show why the last reply in sight was given, if there is one. */
+function explainLast() {
+  const reply = store.messages.value.findLast((each) => each.role === "companion" && each.turn);
+  if (reply) return explain(reply);
+  store.drawer.value = { kind: "problem", opener: document.activeElement, text: t("why_none") };
+  return undefined;
 }
 
 /** Why nothing is recorded. @param {string} phrase */

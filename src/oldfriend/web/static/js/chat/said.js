@@ -6,28 +6,38 @@ import { html } from "../html.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
-import { dayOf, t, timeOf } from "../words.js";
+import { channelName, dayOf, t, timeOf } from "../words.js";
 
 const HERE = "web";
+const NOTICES = ["system", "marker"]; // what nobody said
+export const PAUSE_MS = 10 * 60_000; // a talk is cut for reading, too: only after a pause it begins anew
 const UNHEARD = { 0: "voice_later", 409: "voice_off", 413: "voice_long", 422: "voice_nothing", 503: "voice_later" };
 
 export function Said({ message, before }) {
   const isNewDay = !before || dayOf(before.at) !== dayOf(message.at);
-  const isNewTalk = !isNewDay && before.channel === message.channel && before.session !== message.session;
+  const hasPaused = !isNewDay && Date.parse(message.at) - Date.parse(before.at) >= PAUSE_MS;
+  const isNewTalk = hasPaused && before.channel === message.channel && before.session !== message.session;
   const isMine = message.role === "person";
+  const whose = isMine ? "mine" : message.role === "companion" ? "theirs" : "theirs is-others";
   return html`
     ${isNewDay && html`<h2 class="day">${dayOf(message.at)}</h2>`}
     ${isNewTalk && html`<hr class="talk-break" aria-label=${t("talk_break")} />`}
-    <article id=${`m-${message.id}`} tabindex="-1" class=${`said ${isMine ? "mine" : "theirs"}`}>
-      ${isMine ? html`<${OwnWords} message=${message} />` : html`<${Words} message=${message} />`}
+    <article id=${`m-${message.id}`} tabindex="-1" class=${`said ${whose}`}>
+      <${isMine ? OwnWords : NOTICES.includes(message.role) ? Notice : Words} message=${message} />
     </article>
     ${isMine && html`<${Ending} message=${message} />`}
   `;
 }
 
+/** What stands in the talk though nobody has said it. */
+function Notice({ message }) {
+  return html`<p class="aside">${message.text} <${Where} message=${message} /></p>`;
+}
+
 function Words({ message }) {
+  const isCompanion = message.role === "companion";
   return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen_reply")} />`}</div>
-    <p class="meta"><span class="visually-hidden">${message.speaker}, </span><${Where} message=${message} />
+    <p class="meta"><span class=${isCompanion ? "visually-hidden" : "speaker"}>${message.speaker}<span class="visually-hidden">, </span></span><${Where} message=${message} />
       ${message.turn && html`<button class="quiet" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
     </p>`;
 }
@@ -75,7 +85,7 @@ function Sound({ message, label }) {
 }
 
 function Where({ message }) {
-  return html`${message.channel !== HERE && html`<span class="pill channel">${message.channel}</span>`}
+  return html`${message.channel !== HERE && html`<span class="pill channel">${channelName(message.channel)}</span>`}
     <time datetime=${message.at}>${timeOf(message.at)}</time>`;
 }
 
@@ -116,7 +126,8 @@ export function Pending({ name, text, sound, why, status }) {
       : !store.isConnected.value && html`<span>${t("waiting_to_send")}</span>`}</p></article>`;
 }
 
-async function explain(message) {
+/** Show why a reply was given. @param {{id: string}} message */
+export async function explain(message) {
   const opener = document.activeElement;
   try {
     store.drawer.value = { kind: "receipt", opener, receipt: await api.why(message.id) };

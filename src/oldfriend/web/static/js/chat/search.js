@@ -5,7 +5,7 @@ import { showWords } from "../chat.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { signal } from "../../vendor/signals.js";
-import { shortDayOf, t } from "../words.js";
+import { channelName, shortDayOf, t } from "../words.js";
 
 const TYPING_MS = 250;
 const MOST_SHOWN = 60;
@@ -56,7 +56,7 @@ export function TalkSearch({ onClose, onLeave }) {
     ${found && !found.items.length && html`<p class="empty">${t("talk_none")}</p>`}
     ${found?.items.length > 0 && html`<ul role="list" class="found">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => show(each.id)}>
       <span class="meta">${each.role === "person" ? t("you") : each.speaker}, ${shortDayOf(each.at)}
-        ${each.channel !== "web" && html` <span class="pill channel">${each.channel}</span>`}</span>
+        ${each.channel !== "web" && html` <span class="pill channel">${channelName(each.channel)}</span>`}</span>
       <${Excerpt} text=${each.text} words=${sought.value} /></button></li>`)}</ul>`}
     ${found?.next && found.items.length < MOST_SHOWN && html`<button class="quiet earlier" onClick=${() => look(sought.value, found.next)}>${t("earlier")}</button>`}
   </section>`;

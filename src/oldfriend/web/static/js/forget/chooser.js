@@ -2,6 +2,7 @@
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
+import { Finder } from "./finder.js";
 import { shortDayOf, t } from "../words.js";
 import { foresee, foreseen, listImports, trouble, wish, wishNotFor, wishWith } from "./wishing.js";
 
@@ -19,15 +20,15 @@ export function Chooser({ goOn }) {
     if (chosen === "ids") wishWith({});
     else foresee(chosen === "everything" ? { everything: true } : {});
   };
-  const offered = WAYS.filter((each) => each !== "ids" || wish.value.ids?.length);
-  const Inside = { about: About, span: Span, import: Import, everything: Everything }[way];
+  const areBeliefsAlone = foreseen.value?.counts.messages === 0 && !wish.value.orphan; // no words of theirs go
+  const Inside = { ids: Finder, about: About, span: Span, import: Import, everything: Everything }[way];
   return html`<div class="chooser">
-    <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${offered.map((each) => html`<label key=${each}>
+    <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${WAYS.map((each) => html`<label key=${each}>
       <input type="radio" name="way" checked=${way === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
-    ${Inside && html`<${Inside} />`}
+    ${Inside && html`<${Inside} goOn=${goOn} />`}
     ${wish.value.ids?.length > 0 && html`<${Named} goOn=${goOn} />`}
-    <label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
-      onChange=${({ target }) => foresee({ ...wish.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>
+    ${!areBeliefsAlone && html`<label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
+      onChange=${({ target }) => foresee({ ...wish.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>`}
   </div>`;
 }
 

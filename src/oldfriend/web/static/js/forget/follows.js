@@ -1,4 +1,5 @@
 // What follows from forgetting something: what goes, what is rewritten, what stays, who has had it.
+import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { go } from "../places.js";
@@ -18,7 +19,7 @@ export function Follows({ goOn }) {
   if (!count && !seen.orphans.length) return html`<p class="empty">${t("forget_nothing")}</p>`;
   return html`<div class="follows">
     <${Part} title=${t("forget_messages", { count: messages })} of=${seen.messages} total=${messages} />
-    <${Part} title=${t("forget_beliefs", { count: gone.length })} of=${gone} />
+    <${Part} title=${t(messages ? "forget_beliefs" : "forget_beliefs_alone", { count: gone.length })} of=${gone} />
     <${Part} title=${t("forget_anew")} of=${anew} />
     <${Part} title=${t("forget_replies", { count: seen.counts.replies })} of=${seen.replies} total=${seen.counts.replies} />
     <${Part} title=${t("forget_keep")} of=${seen.keep} />
@@ -37,14 +38,16 @@ export function Follows({ goOn }) {
 /** Some of what follows; what stays can be chosen, too, where somebody goes on from there.
  * @param {{title: string, of: any[], total?: number, goOn?: (seeing: Promise<void>) => void}} given */
 function Part({ title, of, total = of.length, goOn }) {
+  const [isWhole, setWhole] = useState(false);
   if (!of.length) return null;
-  const shown = of.slice(0, MOST_SHOWN);
+  const shown = isWhole ? of : of.slice(0, MOST_SHOWN);
   const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
         ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
-        : html`<span><q>${each.text}</q> <span class="meta">${each.speaker}, ${shortDayOf(each.at)}</span>${also(each)}</span>`}</li>`)}</ul>
-    ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}</p>`}</section>`;
+        : html`<span><q>${each.text}</q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
+    ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}
+      ${!isWhole && html` <button class="quiet" aria-label=${`${t("forget_show")}: ${title}`} onClick=${() => setWhole(true)}>${t("forget_show")}</button>`}</p>`}</section>`;
 }
 
 /** Who has had it: replies, models, copies. */

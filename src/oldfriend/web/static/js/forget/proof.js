@@ -24,7 +24,9 @@ export function Proof() {
     ${done.read_from.length > 0 && html`<p>${t("proof_read_from", { count: done.read_from.length })}
       <a class="no-print" href=${`/forget/${done.read_from.slice(0, MOST_NAMED).join(",")}`} onClick=${follow}>${t("proof_read_from_too")}</a></p>`}
     ${done.near.length > 0 && html`<p>${t("proof_near", { count: done.near.length })}</p>`}
-    ${done.remarks.map((each) => html`<p class="meta" key=${each}>${each}</p>`)}
+    ${!done.log_is_empty && html`<p class="meta">${t(done.files ? "proof_still_read" : "proof_of_a_server")}</p>`}
+    ${done.was_in_group && html`<p class="meta">${t("proof_in_a_group")}</p>`}
+    <p class="meta">${t("proof_beyond_reach")}</p>
     <p class="meta">${t("proof_number")} <code>${done.digest}</code></p>
     <p class="choices no-print"><button onClick=${() => print()}>${t("proof_print")}</button>
       <a href="/" onClick=${follow}>${t("proof_back")}</a><a href="/forget" onClick=${follow}>${t("proof_again")}</a></p>

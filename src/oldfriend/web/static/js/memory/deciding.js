@@ -24,7 +24,7 @@ export const judge = (belief, verdict) => decide(belief, () => house.judge(belie
 /** It is not so; that can be taken back. @param {any} belief */
 export async function reject(belief) {
   const after = await judge(belief, "reject");
-  if (after) book.offerUndo(t("wrong_done", { text: belief.text }), () => judge(after, "confirm"));
+  if (after) book.offerUndo(t("wrong_done", { text: belief.text }), () => judge(after, "unreject"));
 }
 
 /** Two that say the same: the other joins the first; they can be separated again. */

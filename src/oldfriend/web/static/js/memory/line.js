@@ -3,7 +3,7 @@ import { showWords } from "../chat.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { follow } from "../places.js";
-import { shortDayOf, t } from "../words.js";
+import { channelName, shortDayOf, t } from "../words.js";
 import * as book from "./book.js";
 import { foresee, judge, reject } from "./deciding.js";
 import { eachOnce, standingOf, statusOf, timeOfIt } from "./telling.js";
@@ -33,7 +33,7 @@ export function Line({ belief }) {
 
 /** Words that speak for it or against it; they lead to where they were said. */
 export function Words({ words }) {
-  const where = [words.role === "person" ? "" : words.speaker, shortDayOf(words.at), words.channel].filter(Boolean).join(" · ");
+  const where = [words.role === "person" ? "" : words.speaker, shortDayOf(words.at), words.channel && channelName(words.channel)].filter(Boolean).join(" · ");
   return html`<button class="words" onClick=${() => showWords(words.message)}>
     ${!words.supports && html`<span class="pill">${t("memory_against")}</span> `}<q>${words.quote}</q> <span class="where">${where}</span></button>`;
 }

@@ -47,7 +47,7 @@ export function Edit({ belief, after, again }) {
   };
   return html`<form class="mend" onSubmit=${save} onKeyDown=${onKeyDown}>
     <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => setText(target.value)}></textarea></label>
-    ${belief.value && html`<label>${(belief.key ?? "").replaceAll("_", " ")}<input value=${value} maxlength="1000" required onInput=${({ target }) => setValue(target.value)} /></label>`}
+    ${belief.value && html`<label>${t("memory_value")}<input value=${value} maxlength="1000" required onInput=${({ target }) => setValue(target.value)} /></label>`}
     ${isOther && html`<fieldset><legend>${t("memory_before", { value: belief.value })}</legend>
       <label><input type="radio" name="since" checked=${since === null} onChange=${() => setSince(null)} /> ${t("memory_was_wrong")}</label>
       <label><input type="radio" name="since" checked=${since !== null} onChange=${() => setSince(today())} /> ${t("memory_has_changed")}

@@ -6,7 +6,7 @@ import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { follow } from "../places.js";
 import * as store from "../store.js";
-import { dayOf, shortDayOf, t } from "../words.js";
+import { channelName, dayOf, shortDayOf, t } from "../words.js";
 import * as book from "./book.js";
 import { Course } from "./chart.js";
 import { foresee, judge, reject, separate } from "./deciding.js";
@@ -94,7 +94,7 @@ function History({ id, steps }) {
         ? html`<p>${step.text}</p>`
         : html`<p><span class="pill">${t("memory_another")}</span> <a href=${`/memory/${step.id}`} onClick=${follow}>${step.text}</a></p>`}
       ${step.because.slice(0, 2).map((message) => html`<button class="words" key=${message.id} onClick=${() => showWords(message.id)}>
-        <q>${message.text}</q> <span class="where">${shortDayOf(message.at)} · ${message.channel}</span></button>`)}
+        <q>${message.text}</q> <span class="where">${shortDayOf(message.at)} · ${channelName(message.channel)}</span></button>`)}
     </li>`)}</ol>`;
 }
 

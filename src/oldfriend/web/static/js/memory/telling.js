@@ -8,7 +8,7 @@ const DEEDS = {
   superseded: "memory_op_superseded", merged: "memory_op_merged", deprecated: "memory_op_deprecated",
   fulfilled: "memory_op_fulfilled", expired: "memory_op_expired", ended: "memory_op_ended",
   reopened: "memory_op_reopened", corrected: "memory_op_corrected", confirmed: "memory_op_confirmed",
-  rejected: "memory_op_rejected", pinned: "memory_op_pinned", unpinned: "memory_op_unpinned",
+  rejected: "memory_op_rejected", unrejected: "memory_op_unrejected", pinned: "memory_op_pinned", unpinned: "memory_op_unpinned",
   separated: "memory_op_separated",
 };
 const GROUP_NAMES = [

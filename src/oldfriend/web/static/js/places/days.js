@@ -1,6 +1,7 @@
 // Days: a calendar of what was said, what happened and what is due; a day opens its words.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
+import { PAUSE_MS } from "../chat/said.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { ask } from "../api.js";
@@ -9,7 +10,7 @@ import { statusOf } from "../memory/telling.js";
 import { useNews } from "../news.js";
 import { follow, go, within } from "../places.js";
 import * as store from "../store.js";
-import { dayOf, language, t, timeOf } from "../words.js";
+import { channelName, dayOf, language, t, timeOf } from "../words.js";
 
 const MONTH = /^\d{4}-\d{2}$/;
 const MOST_DUE = 2; // in a cell
@@ -88,8 +89,21 @@ function Day({ day }) {
       <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> ${statusOf(each) && html`<span class="pill">${statusOf(each)}</span>`}</li>`)}</ul></section>`}
     ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text} ${each.level > 1 && html`<span class="meta">${t("days_level", { level: each.level })}</span>`}</span></p>`)}</section>`}
-    ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${found.talks.map((each) => html`<li key=${each.session + each.first}>
-      <button class="words" onClick=${() => showWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${each.title} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
+    ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${joined(found.talks).map((each) => html`<li key=${each.session + each.first}>
+      <button class="words" onClick=${() => showWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${channelName(each.title)} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
+}
+
+/** Talks, with what went on without a pause as one: it was only cut to be read.
+ * @param {{channel: string, title: string, began_at: string, ended_at: string, messages: number}[]} talks oldest first */
+function joined(talks) {
+  const whole = [];
+  for (const talk of talks) {
+    const before = whole.at(-1);
+    const goesOn = before?.channel === talk.channel && before.title === talk.title && Date.parse(talk.began_at) - Date.parse(before.ended_at) < PAUSE_MS;
+    if (goesOn) whole[whole.length - 1] = { ...before, ended_at: talk.ended_at, messages: before.messages + talk.messages };
+    else whole.push(talk);
+  }
+  return whole;
 }
 
 /** What was believed on a day. @param {string} day */

@@ -15,7 +15,7 @@ import { Thinking } from "../memory/thinking.js";
 import { go, within } from "../places.js";
 import { Rows } from "../rows.js";
 import * as store from "../store.js";
-import { shortDayOf, t } from "../words.js";
+import { channelName, shortDayOf, t } from "../words.js";
 
 export default function Memory() {
   useEffect(book.open, []);
@@ -64,7 +64,7 @@ function Said() {
   if (!found?.items.length || found.words !== book.filters.value.q) return null;
   return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: many(found.items.length) })}</summary>
     <ul role="list">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => showWords(each.id)}>
-      <q>${each.text}</q> <span class="where">${[each.role === "person" ? "" : each.speaker, shortDayOf(each.at), each.channel].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
+      <q>${each.text}</q> <span class="where">${[each.role === "person" ? "" : each.speaker, shortDayOf(each.at), channelName(each.channel)].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
 }
 
 function Beside({ name }) {

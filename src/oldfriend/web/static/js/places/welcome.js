@@ -47,7 +47,7 @@ export default function Welcome() {
   const isLast = step === STEPS.length - 1;
   return html`<div class="first-run"><p class="meta" ref=${heading} tabindex="-1">${t("welcome_step", { step: step + 1, steps: STEPS.length })}</p>
     <progress max=${STEPS.length} value=${step + 1} aria-hidden="true"></progress>
-    <${Step} key=${step} keep=${keep} leave=${leave} />
+    <${Step} key=${step} keep=${keep} leave=${leave} calm=${() => setTrouble("")} />
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
     <p class="choices first-run-foot">
       <button class="quiet" onClick=${() => turn(step - 1)}>${t("welcome_back")}</button>

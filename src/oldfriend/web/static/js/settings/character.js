@@ -10,8 +10,19 @@ const BLOCKS = [
   ["user", "settings_user", "settings_user_hint"],
   ["style", "settings_style", "settings_style_hint"],
 ];
+/** @type {Record<string, [string, string]>} */
+const STARTS = {
+  blank: ["start_blank", "start_blank_about"], calm: ["start_calm", "start_calm_about"], "old-friend": ["start_old_friend", "start_old_friend_about"],
+  practical: ["start_practical", "start_practical_about"], witty: ["start_witty", "start_witty_about"],
+};
 const wordsOf = (block) => /** @type {string[]} */ (BLOCKS.find(([name]) => name === block));
 const titleOf = (block) => t(wordsOf(block)[1]);
+
+/** What a starting point is called, in the language of the page where it is one of ours. @param {{name: string}} start */
+export const startName = ({ name }) => (STARTS[name] ? t(STARTS[name][0]) : name);
+
+/** What it is like. @param {{name: string, about: string}} start */
+export const startAbout = ({ name, about }) => (STARTS[name] ? t(STARTS[name][1]) : about);
 
 export function CharacterSection() {
   const [character, problem, again] = useAnswer(house.character);
@@ -120,10 +131,10 @@ function Starting({ starting, blocks, again }) {
     if (!point) return;
     const before = Object.fromEntries(blocks.map(({ name, text }) => [name, text]));
     const write = async (/** @type {Record<string, string>} */ { persona, style }) => (await house.write("persona", persona), await house.write("style", style), again());
-    run(async () => (await write(point), tell(t("settings_started", { name: point.name }), () => write(before))));
+    run(async () => (await write(point), tell(t("settings_started", { name: startName(point) }), () => write(before))));
   };
   return html`<div class="choice is-choice"><label for="starting">${t("settings_starting")}</label>
     <span class="given"><select id="starting" onChange=${begin} aria-describedby="starting-hint"><option value="">${t("settings_starting_none")}</option>
-      ${starting.map(({ name, about }) => html`<option key=${name} value=${name}>${name}: ${about}</option>`)}</select></span>
+      ${starting.map((each) => html`<option key=${each.name} value=${each.name}>${startName(each)}: ${startAbout(each)}</option>`)}</select></span>
     <p class="hint" id="starting-hint">${t("settings_starting_hint")}</p><${Trouble} text=${trouble} /></div>`;
 }

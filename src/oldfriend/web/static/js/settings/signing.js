@@ -4,7 +4,7 @@ import { api } from "../api.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
-import { LANGUAGES, language, shortDayOf, speak, t } from "../words.js";
+import { LANGUAGES, language, shortDayOf, speak, t, zonesAfter } from "../words.js";
 import { house } from "./house.js";
 import { Section, ShownOnce, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
 
@@ -22,14 +22,16 @@ export function YouSection() {
     tell(t("settings_saved", { what }), () => apply(before));
   });
   const rename = ({ target }) => target.value.trim() && target.value.trim() !== me.name && change({ name: target.value.trim() }, { name: me.name }, t("settings_name"));
+  const moveTo = (zone) => change({ zone }, { zone: me.zone }, t("settings_zone"));
   return html`<${Section} id="you" title=${t("settings_you")}>
     <div class="choice"><label for="my-name">${t("settings_name")}</label><span class="given"><input id="my-name" maxlength="200" value=${me.name} disabled=${isBusy} onChange=${rename} /></span>
       <p class="hint">${t("settings_name_hint")}</p></div>
     <div class="choice is-choice"><label for="language">${t("language")}</label><span class="given"><select id="language" value=${language.value} onChange=${({ target }) => speak(target.value)}>
       ${Object.entries(LANGUAGES).map(([code, name]) => html`<option key=${code} value=${code}>${name}</option>`)}</select></span>
       <p class="hint">${t("settings_language_hint")}</p></div>
-    <div class="choice"><span class="label">${t("settings_zone")}</span><span class="given">${me.zone}
-      ${here !== me.zone && html`<button onClick=${() => change({ zone: here }, { zone: me.zone }, t("settings_zone"))}>${t("settings_zone_use", { zone: here })}</button>`}</span>
+    <div class="choice is-choice"><label for="zone">${t("settings_zone")}</label><span class="given">
+      ${here !== me.zone && html`<button onClick=${() => moveTo(here)}>${t("settings_zone_use", { zone: here })}</button>`}
+      <select id="zone" value=${me.zone} disabled=${isBusy} onChange=${({ target }) => moveTo(target.value)}>${zonesAfter(me.zone, here).map((each) => html`<option key=${each}>${each}</option>`)}</select></span>
       <p class="hint">${t("settings_zone_hint")}</p></div>
     <${Trouble} text=${trouble} />
     <p class="choices"><button onClick=${() => run(leave)}>${t("sign_out")}</button></p></${Section}>`;

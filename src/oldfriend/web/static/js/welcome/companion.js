@@ -1,27 +1,37 @@
 // Who the companion is: just a friend, a starting point, or drafted from words and decided line by line.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { signal } from "../../vendor/signals.js";
 import { cost } from "../bring/old_talk.js";
 import { html } from "../html.js";
+import { startAbout, startName } from "../settings/character.js";
 import { house as settings } from "../settings/house.js";
 import { t } from "../words.js";
 import { house } from "./house.js";
 
 const LONGEST_FILE = 1_000_000;
 const TYPING_MS = 500;
+const NOTHING = { chosen: "blank", persona: "", style: "", material: "", isDecided: false };
 const FOR = { persona: "welcome_for_persona", user: "welcome_for_user", style: "welcome_for_style" };
 
-export function Companion({ keep }) {
+/** What was chosen and written on this step, for whoever comes back to it. */
+const given = signal(NOTHING);
+const give = (more) => (given.value = { ...given.value, ...more });
+
+export function Companion({ keep, calm }) {
   const [character, setCharacter] = useState(null);
-  const [chosen, setChosen] = useState("blank");
-  const [words, setWords] = useState({ persona: "", style: "" });
+  const { chosen, persona, style, material, isDecided } = given.value;
   useEffect(() => void settings.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] })), []);
   keep.current = async () => {
-    for (const [block, text] of Object.entries(words)) if (text.trim()) await settings.write(block, text);
+    if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
+    for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.write(block, text);
+  };
+  const take = (text) => {
+    give({ persona: text });
+    calm();
   };
   const choose = (name) => {
-    setChosen(name);
     const start = character.starting.find((each) => each.name === name);
-    setWords({ persona: start?.persona ?? "", style: start?.style ?? "" });
+    give({ chosen: name, persona: start?.persona ?? "", style: start?.style ?? "" });
   };
   const starts = (character?.starting ?? []).filter((each) => each.persona);
   const radio = (name, label, about) => html`<label key=${name} class="start"><input type="radio" name="start" checked=${chosen === name} onChange=${() => choose(name)} />
@@ -29,16 +39,17 @@ export function Companion({ keep }) {
   return html`<h1>${t("welcome_companion")}</h1><p class="lead">${t("welcome_companion_lead")}</p>
     <fieldset class="starts"><legend class="visually-hidden">${t("welcome_companion")}</legend>
       ${radio("blank", t("welcome_blank"))}
-      ${starts.map((each) => radio(each.name, each.name, each.about))}
+      ${starts.map((each) => radio(each.name, startName(each), startAbout(each)))}
       ${radio("material", t("welcome_material"))}</fieldset>
-    ${chosen === "material" && html`<${Draft} />`}
-    ${words.persona && html`<label>${t("welcome_persona")}<textarea rows="6" value=${words.persona} onInput=${({ target }) => setWords({ ...words, persona: target.value })}></textarea></label>
-      <label>${t("welcome_style")}<textarea rows="3" value=${words.style} onInput=${({ target }) => setWords({ ...words, style: target.value })}></textarea></label>`}`;
+    ${chosen === "material" && html`<${Draft} longest=${character?.longest ?? 0} onTake=${take} />`}
+    ${persona && html`<label>${t("welcome_persona")}<textarea rows="6" value=${persona} onInput=${({ target }) => give({ persona: target.value })}></textarea></label>
+      <label>${t("welcome_style")}<textarea rows="3" value=${style} onInput=${({ target }) => give({ style: target.value })}></textarea></label>`}`;
 }
 
 /** Words from which it is drafted; each line that comes of it is decided by the person. */
-function Draft() {
-  const [text, setText] = useState("");
+function Draft({ longest, onTake }) {
+  const text = given.value.material;
+  const setText = (material) => give({ material, isDecided: false });
   const [foreseen, setForeseen] = useState(null);
   const [drafted, setDrafted] = useState(null);
   const [trouble, setTrouble] = useState("");
@@ -65,6 +76,7 @@ function Draft() {
   const likely = foreseen?.likely_cost;
   return html`<div class="draft"><label>${t("welcome_paste")}<textarea rows="6" value=${text} onInput=${({ target }) => setText(target.value)}></textarea></label>
     <p class="choices"><label class="choose"><input class="visually-hidden" type="file" accept=".txt,.md,text/*" onChange=${take} /><span>${t("welcome_choose_file")}</span></label>
+      <button disabled=${!text.trim() || text.length > longest || isBusy} onClick=${() => onTake(text.trim())}>${t("welcome_take_all")}</button>
       <button disabled=${!text.trim() || isBusy} onClick=${() => make(false)}>${t("welcome_draft_rules")}</button>
       ${likely && html`<button disabled=${isBusy} onClick=${() => make(true)}>${t("welcome_draft_model", { model: likely.model, cost: cost(likely) })}</button>`}</p>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
@@ -79,6 +91,7 @@ function Suggestion({ given }) {
   const decide = async (name) => {
     await settings.decide(given.id, name === "accept" && words !== given.text ? { verdict: name, words } : { verdict: name });
     setVerdict(name);
+    give({ isDecided: true });
   };
   if (verdict === "decline") return null;
   return html`<li class="parcel"><p class="meta">${t(FOR[given.block])}</p>

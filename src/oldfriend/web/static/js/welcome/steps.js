@@ -5,7 +5,7 @@ import { readChoices } from "../settings/choices.js";
 import { house } from "../settings/house.js";
 import { ModelsSection } from "../settings/models.js";
 import * as store from "../store.js";
-import { LANGUAGES, language, speak, t } from "../words.js";
+import { LANGUAGES, language, speak, t, zonesAfter } from "../words.js";
 
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -27,7 +27,7 @@ export function Place({ keep }) {
   keep.current = () => house.changeMe({ zone });
   return html`<h1>${t("welcome_place")}</h1><p class="lead">${t("welcome_place_lead")}</p>
     <label>${t("welcome_zone")}<select value=${zone} onChange=${({ target }) => setZone(target.value)}>
-      ${[...new Set([HERE, "UTC", ...Intl.supportedValuesOf("timeZone")])].map((each) => html`<option key=${each}>${each}</option>`)}</select></label>
+      ${zonesAfter(HERE).map((each) => html`<option key=${each}>${each}</option>`)}</select></label>
     <label>${t("welcome_language")}<select value=${language.value} onChange=${({ target }) => speak(target.value)}>
       ${Object.entries(LANGUAGES).map(([code, name]) => html`<option key=${code} value=${code}>${name}</option>`)}</select></label>`;
 }

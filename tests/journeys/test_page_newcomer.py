@@ -1,0 +1,231 @@
+"""Where whoever comes for the first time might stumble: in the first run, over an old chat, in the
+talk that holds it, over what was called wrong too soon, in a language of their own.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+CHAT = "\n".join([
+    "03/05/2024, 18:29 - Messages and calls are end-to-end encrypted.",
+    "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
+    "03/05/2024, 18:31 - Nora Hughes: I work at the bakery on Park Street.",
+    *[f"03/05/2024, 18:{minute} - Ana: The bread of minute {minute}." for minute in range(32, 45)],
+])  # fmt: skip
+DESCRIBED = "Mira is a retired carpenter from Cork. She is dry and patient."
+CHINESE = "() => localStorage.setItem('language', 'zh')"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    """A process that serves somebody new."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    with served(program):
+        yield program
+
+
+def home_of(page: Page) -> str:
+    """Where the page is, without a place."""
+    return "/".join(page.url.split("/")[:3])
+
+
+def brings(page: Page, tmp_path: Path) -> None:
+    """Hand over an old chat with Ana."""
+    chat = tmp_path / "WhatsApp Chat with Ana.txt"
+    chat.write_text(CHAT, "utf-8")
+    page.goto(f"{home_of(page)}/bring")
+    page.locator("input[type=file]").set_input_files(chat)
+
+
+def test_a_description_is_taken_as_it_stands_and_never_lost_in_silence(
+    browser: Browser, program: Program
+) -> None:
+    """Next says that it is not taken yet; whoever comes back finds it as they left it."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("radio", name="Somebody you describe").check()
+        page.get_by_label("A description of me").fill(DESCRIBED)
+        page.get_by_role("button", name="Next").click()
+        expect(page.get_by_role("alert")).to_contain_text("not taken yet")
+        page.get_by_role("button", name="Take it as it stands").click()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        page.get_by_role("button", name="Next").click()
+        expect(page.get_by_label("What may I call you?")).to_be_visible()
+        page.get_by_role("button", name="Back").click()
+        expect(page.get_by_role("radio", name="Somebody you describe")).to_be_checked()
+        expect(page.get_by_label("Who I am, in your words")).to_have_value(DESCRIBED)
+    persona = program.done("core", "persona").stdout
+
+    assert DESCRIBED in persona
+    assert complaints == []
+
+
+def test_who_one_is_in_an_old_chat_is_guessed_by_the_name_and_never_nobody(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """Without a name it must be said first; with one, it is chosen; the zone is one's own."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        brings(page, tmp_path)
+        go = page.get_by_role("button", name="Bring it in")
+        expect(go).to_be_disabled()
+        expect(page.get_by_role("radio", checked=True)).to_have_count(0)
+        page.get_by_role("radio", name="Ana").check()
+        expect(go).to_be_enabled()
+        page.goto(f"{home_of(page)}/settings")
+        page.get_by_label("Your name").fill("Nora")
+        page.get_by_label("Your name").blur()
+        page.get_by_label("Time zone").select_option("Asia/Tokyo")
+        expect(page.get_by_role("status").last).to_contain_text("saved")
+        page.goto(f"{home_of(page)}/bring")
+        page.get_by_role("button", name="Put it away").click()
+        brings(page, tmp_path)
+        expect(page.get_by_role("radio", name="Nora Hughes")).to_be_checked()
+        expect(page.get_by_label("Times without a zone are those of")).to_have_value("Asia/Tokyo")
+        expect(page.locator(".parcel")).to_contain_text("16 messages in one talk, 3 May 2024")
+
+    assert complaints == []
+
+
+def test_in_the_talk_others_are_named_and_notices_are_nobodys(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """Nothing that Ana wrote looks as if the companion had said it."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        brings(page, tmp_path)
+        page.get_by_role("radio", name="Nora Hughes").check()
+        page.get_by_role("button", name="Bring it in").click()
+        expect(page.locator(".parcel")).to_contain_text("messages are new")
+        page.get_by_role("link", name="Chat").click()
+        expect(page.locator(".belief").first).to_be_visible()
+        ana = page.locator(".said", has_text="We moved to Lisbon!")
+        expect(ana.locator(".speaker")).to_be_visible()
+        expect(ana.locator(".speaker")).to_contain_text("Ana")
+        expect(ana.locator(".channel")).to_have_text("WhatsApp")
+        notice = page.locator(".said", has_text="end-to-end encrypted")
+        expect(notice.locator(".bubble")).to_have_count(0)
+        page.keyboard.press("Control+k")
+        page.keyboard.type("bread")
+        expect(page.locator(".found li")).to_have_count(13)
+        wide = page.locator(".talk-search").evaluate("e => e.scrollWidth - e.clientWidth")
+
+    assert wide == 0
+    assert complaints == []
+
+
+def test_why_is_shown_when_it_is_typed_and_what_is_read_is_no_new_talk(
+    browser: Browser, program: Program
+) -> None:
+    """The command that the companion names is not kept as something said."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_label("Say something …").fill("/why")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_contain_text("no reply yet")
+        expect(page.get_by_role("dialog")).to_be_focused()
+        page.keyboard.press("Escape")
+        say(page, "My cat is called Miso.")
+        page.get_by_role("button", name="Read it now").click()
+        expect(page.locator(".belief", has_text="Miso").first).to_be_visible()
+        say(page, "What is my cat's name?")
+        page.get_by_label("Say something …").fill("/why")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_contain_text("Because …")
+        expect(page.get_by_role("dialog").locator("q").first).to_contain_text("Miso")
+        said, breaks = page.locator(".mine").count(), page.get_by_role("separator").count()
+        today = page.evaluate("new Date().toLocaleDateString('sv')")
+        page.goto(f"{home_of(page)}/days/{today}")
+        expect(page.locator(".days, main").get_by_role("button", name="4 messages")).to_have_count(
+            1
+        )
+
+    assert (said, breaks) == (2, 0)
+    assert complaints == []
+
+
+def test_what_was_called_wrong_too_soon_comes_back_where_it_stood_as_sure_as_it_was(
+    browser: Browser, program: Program
+) -> None:
+    """The way back stands in its place, by keyboard too, however far down that is."""
+    with opened(browser, new_link(program), viewport={"width": 1280, "height": 500}) as (page, _):
+        for number in range(6):
+            say(page, f"Remember that box {number} is in the cellar.")
+        rows = page.locator(".learned li")
+        expect(rows).to_have_count(6)
+        last = rows.last
+        wrong = last.get_by_role("button", name="wrong")
+        wrong.scroll_into_view_if_needed()
+        wrong.press("Enter")
+        undo = page.get_by_role("button", name="undo")
+        expect(undo).to_be_focused()
+        expect(undo).to_be_in_viewport()
+        undo.press("Enter")
+        back = page.locator(".belief", has_text="box 0 is in the cellar")
+        expect(back.get_by_role("button", name="keep")).to_be_visible()
+        expect(page.locator(".taken-back")).to_have_count(0)
+
+
+def test_words_are_found_to_be_forgotten_and_all_that_goes_can_be_seen(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """What is not beside a message or a belief begins under Forget; none of it is only counted."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        brings(page, tmp_path)
+        page.get_by_role("radio", name="Nora Hughes").check()
+        page.get_by_role("button", name="Bring it in").click()
+        expect(page.locator(".parcel")).to_contain_text("messages are new")
+        page.get_by_role("link", name="Forget", exact=True).click()
+        page.get_by_label("Words, or something I know").check()
+        page.get_by_label("Some of the words").fill("bakery")
+        page.get_by_role("button", name=re.compile("^this: Works? at")).first.click()
+        expect(page.locator(".follows")).to_contain_text("What I believe goes (1)")
+        expect(page.get_by_label("Keep what I learned from it")).to_have_count(0)
+        page.get_by_role("button", name="this: I work at the bakery on Park Street.").first.click()
+        expect(page.locator(".chosen")).to_contain_text("bakery")
+        expect(page.locator(".follows")).to_contain_text("bakery")
+        page.get_by_label("An import").check()
+        page.locator(".chooser select").select_option(index=1)
+        words = page.locator(".follows section", has_text="Words that go (16)")
+        expect(words.locator("li")).to_have_count(8)
+        words.get_by_role("button", name="show them").click()
+        expect(words.locator("li")).to_have_count(16)
+
+    assert complaints == []
+
+
+def test_on_a_chinese_page_no_english_is_left_in_a_receipt_a_proof_or_a_starting_point(
+    browser: Browser, program: Program
+) -> None:
+    """What comes from the house as a cause or a remark is told in the page's language."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "我对花生过敏。")
+        say(page, "我对什么过敏？")
+        page.evaluate(CHINESE)
+        page.reload()
+        page.get_by_role("button", name="你为什么这么说？").last.click()
+        page.get_by_role("dialog").locator("summary", has_text="也考虑过").click()
+        causes = page.get_by_role("dialog").locator("li > .meta", has_text="得分").all_inner_texts()
+        page.goto(f"{home_of(page)}/forget")
+        page.get_by_label("全部").check()
+        page.locator(".do-forget").click()
+        expect(page.locator(".proof h2")).to_have_text("已经没有了")
+        proof = page.locator(".proof .meta").all_inner_texts()
+        page.goto(f"{home_of(page)}/welcome")
+        page.get_by_role("button", name="开始").click()
+        expect(page.locator(".start")).to_have_count(6)
+        starts = page.locator(".start").all_inner_texts()
+
+    assert causes
+    assert not any("you said" in each or "it holds" in each for each in causes)
+    assert not any("What I cannot take back" in each for each in proof)
+    assert any("收不回" in each for each in proof)
+    assert not any("quiet and attentive" in each for each in starts)
+    assert complaints == []
