@@ -50,3 +50,11 @@ def test_any_text_has_a_language(text):
 def test_a_very_long_text_costs_no_more_than_its_beginning():
     """Only the beginning is looked at."""
     assert detect_language("und das ist " * 100_000, fallback="en") == "de"
+
+
+@pytest.mark.parametrize("expected", ["zh", "ja", "ko", "ru"])
+def test_several_words_in_latin_letters_are_in_no_language_of_other_letters(expected):
+    """One or two are said there as well."""
+    assert detect_language("Coriander ruins everything", fallback=expected) == "en"
+    assert detect_language("OK", fallback=expected) == expected
+    assert detect_language("Coriander ruins everything", fallback="es") == "es"

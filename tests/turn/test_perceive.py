@@ -218,6 +218,13 @@ def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
     assert not understood("remember that I like tea").only_asks
 
 
+def test_whoever_spoke_chinese_before_is_answered_in_what_they_speak_now() -> None:
+    """Though these few words do not tell which language of Latin letters it is."""
+    assert understood("Coriander ruins everything", language="zh").language == "en"
+    assert understood("Coriander ruins everything", language="zh", locale="fr").language == "fr"
+    assert understood("haha OK", language="zh").language == "zh"
+
+
 def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
     """A word that tells nothing is answered in the last language, the locale's, or English."""
     assert understood("Bruno 4711", language="de", locale="fr").language == "de"

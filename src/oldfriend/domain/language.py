@@ -11,6 +11,9 @@ from oldfriend.domain.stop_words import STOP_WORDS
 
 LANGUAGES: Final = ("en", "es", "pt", "fr", "de", "it", "nl", "ru", "zh", "ja", "ko")
 CJK_LANGUAGES: Final = frozenset({"zh", "ja", "ko"})
+_OTHER_LETTERS: Final = CJK_LANGUAGES | {"ru"}
+_BORROWED: Final = 2
+"""Words in Latin letters that are said in such a language as well: "OK", "iPhone Pro"."""
 
 # Enough of a text to tell its language; the rest would only cost time.
 _LOOKED_AT: Final = 400
@@ -43,10 +46,19 @@ def detect_language(text: str, *, fallback: str) -> str:
     return _language_of(text[:_LOOKED_AT].lower(), fallback)
 
 
+def may_be_in(text: str, language: str) -> bool:
+    """Whether a text may be in a language, by its letters: many Latin words are not Chinese."""
+    if language not in _OTHER_LETTERS:
+        return True
+    head = text[:_LOOKED_AT].lower()
+    return not head.isascii() or len(_LATIN_WORD.findall(head)) <= _BORROWED
+
+
 @remembered(_REMEMBERED)
 def _language_of(head: str, fallback: str) -> str:
     if head.isascii():
-        return _by_small_words(_LATIN_WORD.findall(head), {}, fallback)
+        likely = fallback if may_be_in(head, fallback) else _ALPHABETIC[0]
+        return _by_small_words(_LATIN_WORD.findall(head), {}, likely)
     if _NOT_LATIN.search(head):
         by_script = _by_script(head, fallback)
         if by_script:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from oldfriend.domain.language import detect_language
+from oldfriend.domain.language import detect_language, may_be_in
 from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.questions import matter_of
 from oldfriend.prompts.phrasebook import SPOKEN, Phrasebook, phrasebook, spoken_language
@@ -102,7 +102,7 @@ class Perception:
 def perceive(text: str, hearer: Hearer) -> Perception:
     """Understand one message. Never fails, whatever the text."""
     detected = detect_language(text, fallback="")
-    wishes = (detected or None, *hearer.languages)
+    wishes = (detected or None, *(each for each in hearer.languages if is_wish(text, each)))
     folded = text.translate(ONE_WIDTH)
     plain = bare(folded[: LONGEST_REQUEST + 1], hearer.name)  # of longer ones no book is tried
     for language in books_for(text, wishes):
@@ -114,6 +114,11 @@ def perceive(text: str, hearer: Hearer) -> Perception:
                 note=note, only_asks=intent not in {"remember", "correct"},
             )  # fmt: skip
     return told_or_asked(text, phrasebook(spoken_language(*wishes)), detected or None)
+
+
+def is_wish(text: str, language: str | None) -> bool:
+    """Whether a reply may be wanted in a language that is expected."""
+    return language is not None and may_be_in(text, language)
 
 
 def told_or_asked(text: str, book: Phrasebook, detected: str | None) -> Perception:
