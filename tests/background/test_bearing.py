@@ -6,6 +6,11 @@ who had not read the lists; 4 before, 5 to 7 after they were widened; 8 before t
 ones (9 and 10), 1 of 20 and 0 of 20; of the good ones were refused 28 of 40, 13 of 30, 10 of 20, 5
 of 20, 9 of 20 and 5 of 20. By their words alone, of 8 to 10 passed 1, 7 and 4 bad ones; 7, 2 and 2
 good ones were refused. On the second and the tenth nothing was mended.
+
+Of 11, with mockery and wishes, written blind, passed 1 of 25 bad ones and 20 of 25 good ones were
+refused (by words alone 6 and 14); of 12, whose author knew the lists, 2 and 20 (7 and 14). After
+the lists were mended on these two: 0 and 16 (0 and 9), 0 and 8 (0 and 7). Of 13, written then, 0 of
+15 bad ones passed, 8 of 15 good ones were refused (0 and 3), as before the lists were mended, too.
 """
 
 from importlib import resources
@@ -24,11 +29,15 @@ KINDS: Final[dict[str, IdeaKind]] = {
 }  # fmt: skip
 LIVES: Final = tuple(f"blind_{number}.tsv" for number in (4, 5, 6, 7, 9, 10))
 """Thoughts about the simulated lives and others, made of the words of what was told."""
+LATER: Final = tuple(f"blind_{number}.tsv" for number in (11, 12, 13))
+"""The same, with mockery, orders for the next talk, and talk that is counted."""
 NAMES: Final = (
     "Nora Maeve Ramiro Juli Tom Tito Sunny Josie Newcastle Nico Priya Callum Julieta "
     "若溪 顾衡 晓雯 "
     "Siobhan Liam Owen Beth Lucía Óscar Bea Sina Sandra Olivier Béa "
-    "Leo Margit Inés Murcia 阿岚 杭州 Hanna Paul Ruth Teo 小满 Erik Claire Luc"
+    "Leo Margit Inés Murcia 阿岚 杭州 Hanna Paul Ruth Teo 小满 Erik Claire Luc "
+    "Marisol Berta Jonas Ute Solène Greta Ulises Wiebke Holger Baptiste 陆青 "
+    "Iris Bruno Noa Tilda Clément 秋月"
 )
 """Who is known in them; as names they are told always."""
 MOST_PASS: Final = 2
@@ -120,6 +129,16 @@ def test_what_is_made_of_told_words_is_seen_by_its_form() -> None:
 
     assert len(passed) <= MOST_PASS, passed
     assert len(refused) <= MOST_REFUSED, refused
+
+
+def test_nothing_bad_of_the_later_sets_passes() -> None:
+    """By the words alone neither; about half of the good ones are refused."""
+    bad = [row for name in LATER for row in rows(name) if row[0] == "bad"]
+    _, refused = judged(*LATER)
+
+    assert len(bad) == 65
+    assert [row[3] for row in bad if passes(row[3], row[2], "thought")] == []
+    assert len(refused) <= 32, refused
 
 
 def test_of_bad_ones_in_images_none_passes_that_tells_what_nobody_told() -> None:

@@ -187,6 +187,18 @@ def test_names_are_those_that_were_said() -> None:
     assert checked.rejected == {"unfit name": 3, "not evidence": 2}
 
 
+def test_a_name_that_the_companion_had_is_nobody_elses() -> None:
+    """What was said before it was given another stays signed as it was."""
+    line = "Oldfriend and Ana came along."
+    both = [Named(name=name, kind="person", quotes=(quote(line),)) for name in ("Oldfriend", "Ana")]
+    material = talk(line, before=["companion: Who came along?"])
+    asked = replace(material.before[0], speaker="Oldfriend")
+    checked = check(read(names=tuple(both)), replace(material, before=(asked,)))
+
+    assert [each.name for each in checked.extraction.names] == ["Ana"]
+    assert checked.rejected == {"unfit name": 1}
+
+
 FAMILY = [
     ("The old lady says hi.", "the old lady", "mother", "en"),
     ("My mum says hi.", "My mum", "mother", "en"),

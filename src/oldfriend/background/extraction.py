@@ -143,6 +143,12 @@ class Material:
     entities: tuple[Entity, ...] = ()
 
     @property
+    def companion_names(self) -> frozenset[str]:
+        """What the companion is called, now and when this was said."""
+        said = (each for each in (*self.before, *self.messages) if each.role == "companion")
+        return frozenset({self.companion, *(each.speaker for each in said)})
+
+    @property
     def language(self) -> str:
         """In which language most of the person's words were said; of nobody's else, of all."""
         own = [each for each in self.messages if each.trust == "person"]

@@ -91,7 +91,8 @@ async def gather(tx: Transaction, segment: Segment, *, shelf: Shelf, now: Micros
         scene=Scene(
             person=person.id,
             names=frozenset(map(folded, (
-                person.name, companion.name, *await list_rejected_names(tx, person.id),
+                person.name, *material.companion_names,
+                *await list_rejected_names(tx, person.id),
             ))),
             language=material.language, now=now,
             messages={message.id: message for message in messages},

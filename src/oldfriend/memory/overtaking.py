@@ -83,11 +83,16 @@ def in_its_place(memory: Memory, memories: Sequence[Memory]) -> list[Memory]:
     return list(found.values()) if live else []
 
 
-def before(decided: Mapping[int, Change], change: Change) -> Change | None:
-    """The last decision about an object by which it was believed before a reading touched it."""
+def before(
+    decided: Mapping[int, Change], change: Change, *, is_believed: bool = True
+) -> Change | None:
+    """The last decision about an object before a reading touched it.
+
+    By which it was believed; or, if that is not asked for, also as something that is over.
+    """
     earlier = decided.get(change.base)
     while earlier is not None and (
-        earlier.after.ended_at is not None
+        (is_believed and earlier.after.ended_at is not None)
         or (earlier.base and earlier.segment is not None and earlier.segment == change.segment)
     ):
         earlier = decided.get(earlier.base)

@@ -110,16 +110,22 @@ async def reopen_overtaken(
 async def take_back(
     tx: Transaction, decisions: Sequence[Change], *, ground: Ground, now: Micros
 ) -> list[ObjectId]:
-    """Decide again as it was before, where nothing was decided since; what is believed again."""
+    """Decide again as it was before, where nothing was decided since; what is believed again.
+
+    Something that is over may have been told more of since then, such as since when it was so.
+    """
     back: list[ObjectId] = []
     for change in decisions:
         if change.op != "superseded" and change.op not in ENDINGS | REVISIONS:
             continue
         history = await list_changes_of(tx, change.person, change.object)
-        earlier = before({each.seq: each for each in history}, change)
-        if history[-1].seq != change.seq or earlier is None:
+        is_revision = change.op in REVISIONS
+        decided = {each.seq: each for each in history}
+        earlier = before(decided, change, is_believed=not is_revision)
+        later = [each for each in history if each.seq > change.seq]
+        if earlier is None or any(is_revision or each.op not in REVISIONS for each in later):
             continue
-        if change.op in REVISIONS:
+        if is_revision:
             await decide_next(tx, earlier.after, "revised", ground, now=now)
         elif await hold_again(tx, earlier.after, ground=ground, now=now):
             back.append(change.object)

@@ -55,22 +55,25 @@ def message(
     )
 
 
+def material_of(
+    *messages: Message, entities: tuple[Entity, ...] = (), known: tuple[Known, ...] = ()
+) -> Material:
+    """What there is to read."""
+    return Material(
+        segment=SegmentId("segment"),
+        person=Person(id=PersonId("nora"), name="Nora", is_owner=True, language="en", zone="UTC"),
+        companion="Oldfriend",
+        messages=messages,
+        entities=entities,
+        known=known,
+    )
+
+
 def read(
     *messages: Message, entities: tuple[Entity, ...] = (), known: tuple[Known, ...] = ()
 ) -> Extraction:
     """What the rules read in these messages."""
-    return read_by_rules(
-        Material(
-            segment=SegmentId("segment"),
-            person=Person(
-                id=PersonId("nora"), name="Nora", is_owner=True, language="en", zone="UTC"
-            ),
-            companion="Oldfriend",
-            messages=messages,
-            entities=entities,
-            known=known,
-        )
-    )
+    return read_by_rules(material_of(*messages, entities=entities, known=known))
 
 
 def said(*texts: str, language: str = "en") -> Extraction:

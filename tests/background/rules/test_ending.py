@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from oldfriend.background.checking import check
 from oldfriend.background.extraction import Claim
+from oldfriend.background.rules.reading import read_by_rules
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import Known, MemoryKind
-from tests.background.rules.saying import WEDNESDAY, message, read, said
+from tests.background.rules.saying import WEDNESDAY, material_of, message, read, said
 from tests.background.talking import believed
 
 
@@ -51,6 +53,7 @@ def test_each_statement_has_its_end(
     [
         ("en", "I no longer eat meat."), ("en", "I don't like jazz any more."),
         ("es", "Ya no como carne."), ("es", "Ya no me gusta el fútbol."),
+        ("es", "Ya no odio el fútbol, ahora me gusta."),
         ("fr", "Je ne mange plus de viande."), ("de", "Ich esse kein Fleisch mehr."),
         ("de", "Ich mag Jazz nicht mehr."), ("zh", "我不吃肉了。"), ("zh", "我不喜欢足球了。"),
     ],
@@ -60,6 +63,42 @@ def test_a_rule_of_its_own_goes_before(language: str, text: str) -> None:
     (claim,) = said(text, language=language).claims
 
     assert claim.ends is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "ended", "now"),
+    [
+        ("en", "I no longer work at Siemens, I study medicine now.", "Siemens", "medicine"),
+        ("en", "I don't have a dog any more, I have a cat now.", "a dog", "a cat"),
+        ("es", "Ya no trabajo de maestra, ahora trabajo en una librería.", "maestra",
+         "una librería"),
+        ("de", "Ich wohne nicht mehr in Kassel, ich arbeite jetzt bei Bosch.", "Kassel", "Bosch"),
+        ("zh", "我不当护士了，现在在书店上班。", "护士", "书店"),
+    ],
+)  # fmt: skip
+def test_what_is_so_now_does_not_hide_what_has_ended(
+    language: str, text: str, ended: str, now: str
+) -> None:
+    """Where both can be told at once."""
+    claims = said(text, language=language).claims
+
+    assert [claim.ends.value for claim in claims if claim.ends is not None] == [ended]
+    assert now in [claim.value for claim in claims]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "value"),
+    [
+        ("en", "I've started running and I really like it now.", "running"),
+        ("de", "Joggen mag ich inzwischen doch.", "Joggen"),
+        ("de", "Ich mag Joggen inzwischen doch.", "Joggen"),
+    ],
+)
+def test_what_somebody_has_come_to_like_is_named(language: str, text: str, value: str) -> None:
+    """So that it overtakes that they did not; "it" and "now" are no part of it."""
+    (claim,) = said(text, language=language).claims
+
+    assert (claim.key, claim.value) == ("interests", value)
 
 
 @pytest.mark.parametrize(
@@ -344,6 +383,9 @@ def keeps(language: str, promise: str, text: str) -> list[Claim]:
         ("en", "Asked to be reminded to pay the rent.", "Ok, I paid the rent this morning."),
         ("en", "Promised Ana to call the vet.", "I finally called the vet for Ana."),
         ("en", "Nora will send Leo the photos.", "I sent Leo the photos."),
+        ("en", "Promised Tom to send him the photos (9 May 2025).", "I sent Tom the photos."),
+        ("en", "Promised Priya to visit her (April 2025).", "I visited Priya last weekend."),
+        ("en", "Will call mum (8 May 2025).", "I called mum."),
         ("es", "Pidió un recordatorio: llamar al dentista.", "Ya he llamado al dentista."),
         ("es", "Pidió un recordatorio: pagar el alquiler.", "Hecho: pagué el alquiler."),
         ("fr", "A demandé un rappel : payer le loyer.", "C'est fait : j'ai payé le loyer."),
@@ -370,6 +412,7 @@ def test_who_has_done_it_has_kept_it(language: str, promise: str, text: str) -> 
         ("en", "Asked to be reminded to call the dentist.", "I didn't call the dentist."),
         ("en", "Asked to be reminded to call the dentist.", "Should I have called the dentist?"),
         ("en", "Promised Ana to call the vet.", "I called Ana."),
+        ("en", "Promised Priya to visit her (April 2025).", "I visited Leeds last weekend."),
         ("es", "Pidió un recordatorio: llamar al dentista.", "No he llamado al dentista."),
         ("de", "Möchte erinnert werden: Milch zu kaufen.", "Ich habe Milch getrunken."),
         ("zh", "请求提醒：买牛奶。", "我今天喝了牛奶。"),
@@ -378,6 +421,47 @@ def test_who_has_done_it_has_kept_it(language: str, promise: str, text: str) -> 
 def test_who_has_done_something_else_has_not(language: str, promise: str, text: str) -> None:
     """In doubt it stays open."""
     assert keeps(language, promise, text) == []
+
+
+def test_a_promise_may_be_kept_after_its_day() -> None:
+    """It was overdue, and is not impossible."""
+    promise = believed("promise", "commitment", "Promised Priya to visit her (April 2025).")
+    due_at = WEDNESDAY - 8 * DAY
+    known = replace(promise, memory=replace(promise.memory, due_at=due_at))
+    material = material_of(message("I visited Priya last weekend."), known=(known,))
+    kept = check(read_by_rules(material), material).extraction.claims
+
+    assert [claim.target for claim in kept if claim.bearing == "fulfils"] == ["promise"]
+
+
+@pytest.mark.parametrize(
+    ("language", "awaited", "text", "is_over"),
+    [
+        ("en", "Is going to Manchester (May 2025).", "We live in Manchester now.", True),
+        ("en", "Is going to Manchester (May 2025).", "I moved to Manchester.", True),
+        ("en", "Is going to Manchester (May 2025).", "We live in Leeds now.", False),
+        ("en", "Is going to Manchester (May 2025).", "My brother lives in Manchester.", False),
+        ("de", "Reist nach Fulda (Mai 2025).", "Wir sind nach Fulda gezogen.", True),
+    ],
+)
+def test_who_lives_where_they_were_going_is_there(
+    language: str, awaited: str, text: str, is_over: bool
+) -> None:
+    """It is to come no longer."""
+    known = believed("move", "expectation", awaited, due_at=WEDNESDAY + 9 * DAY)
+    known = replace(known, memory=replace(known.memory, language=language))
+    told = read(message(text, language=language), known=(known,)).claims
+
+    assert [claim.target for claim in told if claim.bearing == "fulfils"] == ["move"] * is_over
+
+
+def test_a_plan_with_its_day_is_told_once() -> None:
+    """As something to come, not as a goal for good besides."""
+    dated = said("We are going to move to Manchester in June.").claims
+    undated = said("I'm going to learn Italian.").claims
+
+    assert [claim.kind for claim in dated] == ["expectation"]
+    assert [claim.pattern for claim in undated] == ["goal"]
 
 
 def test_what_is_done_in_the_same_talk_is_not_open() -> None:

@@ -17,7 +17,7 @@ from oldfriend.domain.ids import PersonId, SegmentId
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.domain.people import Person
 from oldfriend.prompts.phrasebook import SPOKEN
-from tests.background.rules.saying import message, read, said
+from tests.background.rules.saying import material_of, message, read, said
 
 TOLD: Final = Path(__file__).parent / "told"
 KINDS: Final[dict[str, frozenset[MemoryKind]]] = {
@@ -198,6 +198,8 @@ def test_a_weekday_of_next_week_is_cut_whole(language: str, sentence: str, told:
 @pytest.mark.parametrize(
     ("language", "sentence", "names"),
     [("en", "hey there, I'm Marcus", ["Marcus"]), ("es", "Hola, soy Lucía.", ["Lucía"]),
+     ("en", "Hi! I'm Helen.", ["Helen"]), ("es", "¡Hola! Soy Marta.", ["Marta"]),
+     ("en", "Hello! I'm back.", []),
      ("fr", "Bonjour, je suis Léa.", ["Léa"]), ("en", "Hi, I'm French.", []),
      ("en", "Hello, I'm back!", []), ("en", "I'm Marcus's brother.", [])],
 )  # fmt: skip
@@ -231,3 +233,133 @@ def test_who_else_speaks_is_somebody() -> None:
     assert [(each.name, each.kind) for each in names if each.kind == "person"] == [
         ("Ana Silva", "person")
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [
+        ("en", "My best friend is Priya.", {"Priya": "best friend"}),
+        ("en", "We've got a dog, a beagle named Rufus.", {"Rufus": "dog"}),
+        ("en", "My husband is called Mark and we have two kids, Olivia and Ben.",
+         {"Mark": "husband", "Olivia": "child", "Ben": "child"}),
+        ("en", "I have three daughters, Ann, Sue and Liz.",
+         {"Ann": "daughter", "Sue": "daughter", "Liz": "daughter"}),
+        ("es", "Estoy casada con Javier y tenemos tres hijos: Marta, Pablo y Nico.",
+         {"Marta": "child", "Pablo": "child", "Nico": "child"}),
+        ("es", "Tengo un perro, un beagle que se llama Rufus.", {"Rufus": "dog"}),
+        ("es", "Nuestra gata se llama Luna.", {"Luna": "cat"}),
+        ("fr", "Ma meilleure amie est Claire.", {"Claire": "best friend"}),
+        ("fr", "Notre chat s'appelle Mimi.", {"Mimi": "cat"}),
+        ("fr", "Nous avons deux enfants, Léa et Hugo.", {"Léa": "child", "Hugo": "child"}),
+        ("de", "Mein bester Freund ist Uwe.", {"Uwe": "best friend"}),
+        ("de", "Wir haben zwei Kinder: Emma und Paul.", {"Emma": "child", "Paul": "child"}),
+        ("de", "Mein Mann Tim und ich haben zwei Töchter, Mia und Ida.",
+         {"Tim": "husband", "Mia": "daughter", "Ida": "daughter"}),
+        ("de", "Unser Kater heißt Felix.", {"Felix": "cat"}),
+        ("zh", "我们有两个孩子，叫明明和乐乐。", {"明明": "child", "乐乐": "child"}),
+        ("zh", "我的女儿叫小红和小兰。", {"小红": "daughter", "小兰": "daughter"}),
+    ],
+)  # fmt: skip
+def test_who_is_named_by_the_part_they_play_is_known(
+    language: str, sentence: str, told: dict[str, str]
+) -> None:
+    """One by one, where several are named at once."""
+    claims = said(sentence, language=language).claims
+
+    relations = {c.key.removesuffix(":relation"): c.value for c in claims if "relation" in c.key}
+    assert {name: each for name, each in relations.items() if name in told} == told
+    assert set(relations) == set(told)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "My best friend is French."), ("en", "My sister is Irish."),
+        ("en", "My kids love Peppa and George."), ("en", "My brother is Head of Sales."),
+        ("en", "My new therapist is Dr. Ruiz."),
+        ("es", "Mis hijos odian Roma y Milán."), ("fr", "Mon mari est Français."),
+        ("de", "Vor drei Jahren ist mein Opa gestorben."), ("de", "Leider ist mein Vater krank."),
+        ("de", "Im Krankenhaus ist meine Schwester gut aufgehoben."),
+        ("de", "Zum Glück ist mein Hund wieder gesund."),
+        ("de", "Meine beste Freundin ist Lehrerin."), ("de", "Mein bester Freund ist Koch."),
+        ("fr", "Ma fille est Verseau."), ("en", "My wife is Polish and my boss is Dutch."),
+        ("zh", "我的孩子喜欢北京和上海。"),
+    ],
+)  # fmt: skip
+def test_what_begins_large_is_not_always_a_name(language: str, sentence: str) -> None:
+    """In German each noun does."""
+    assert not [c for c in said(sentence, language=language).claims if "relation" in c.key]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [("en", "My husband is called Mark and we live in Leeds.", "Lives in Leeds."),
+     ("de", "Meine Frau heißt Katrin, und wir wohnen in Bonn.", "Wohnt in Bonn."),
+     ("es", "Mi marido se llama Luis y vivimos en Madrid.", "Vive en Madrid."),
+     ("fr", "Mon mari s'appelle Luc et nous habitons à Lyon.", "Vit à Lyon.")],
+)  # fmt: skip
+def test_what_we_do_is_the_person_s_too(language: str, sentence: str, told: str) -> None:
+    """Though the sentence began with somebody else."""
+    assert any(told.casefold() in text for _, text in believed(sentence, language))
+
+
+def test_a_death_is_kept_in_however_few_words() -> None:
+    """ "Rex died." is shorter than what is worth keeping otherwise."""
+    material = material_of(message("My dog Rex is six."), message("Rex died on Sunday.", number=1))
+    kept = check(read_by_rules(material), material).extraction.claims
+
+    assert "Rex died." in [each.text for each in kept]
+
+
+def test_a_rendez_vous_speaks_to_nobody() -> None:
+    """Though there is a "you" in it."""
+    assert believed("J'ai un rendez-vous chez le dentiste lundi.", "fr")
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [
+        ("en", "Three years ago I lost my father.", "Lost father."),
+        ("en", "My dog died.", "Dog died."),
+        ("en", "My mother broke her hip last week.", "Mother broke her hip."),
+        ("es", "Mi padre se ha roto la pierna.", "El padre se ha roto la pierna."),
+        ("fr", "Il y a trois ans mon grand-père est mort.", "Mort : le grand-père."),
+        ("fr", "Mon père s'est cassé la jambe.", "Le père s’est cassé la jambe."),
+        ("de", "Vor drei Jahren ist mein Opa gestorben.", "Der Opa ist gestorben."),
+        ("de", "Mein Vater hat sich das Bein gebrochen.", "Der Vater hat sich das Bein gebrochen."),
+        ("zh", "三年前我爷爷去世了。", "爷爷去世了。"), ("zh", "我的狗死了。", "狗死了。"),
+        ("zh", "我爸爸摔断了腿，我很担心。", "爸爸摔断了腿。"),
+    ],
+)  # fmt: skip
+def test_what_befell_theirs_is_felt(language: str, sentence: str, told: str) -> None:
+    """Whenever it was; not only quoted because it has a date."""
+    (event,) = [each for each in said(sentence, language=language).claims if each.kind == "event"]
+
+    assert event.text.replace("'", "’") == told
+    assert event.impact < 0
+
+
+def test_what_else_was_done_on_that_day_is_told_besides() -> None:
+    """A dated sentence may tell of two."""
+    claims = said("On Saturday I crashed the car and my dog died.").claims
+
+    assert {each.impact < 0 for each in claims if each.kind == "event"} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "kind"),
+    [
+        ("en", "My flight was moved to Wednesday.", "expectation"),
+        ("en", "We're getting married on 12 September.", "expectation"),
+        ("es", "Nos casamos el 12 de septiembre.", "expectation"),
+        ("es", "Recuérdame llamar a mi abuela mañana.", "commitment"),
+        ("de", "Der Flug nach Rom ist auf den 5. Juni verschoben.", "expectation"),
+    ],
+)
+def test_what_is_to_come_has_its_day_and_has_not_happened(
+    language: str, sentence: str, kind: str
+) -> None:
+    """Whatever else the words look like."""
+    (claim,) = said(sentence, language=language).claims
+
+    assert (claim.kind, claim.due_at is not None) == (kind, True)

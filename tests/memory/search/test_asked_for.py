@@ -1,6 +1,12 @@
 """Who is to the asker what a question says? By the relations that are believed."""
 
-from oldfriend.memory.search.asked_for import names_of_kin
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.memories import Known
+from oldfriend.memory.search.asked_for import likeliest, names_of_kin
 from oldfriend.memory.search.questions import matter_of
 from tests.background.talking import believed
 
@@ -16,3 +22,34 @@ def test_a_relation_without_a_name_names_nobody() -> None:
 
     assert matter is not None
     assert names_of_kin([named, *unnamed], matter) == {"Eva"}
+
+
+def last_said(known: Known, at: int) -> Known:
+    """Something that was said last at a moment."""
+    return replace(known, standing=replace(known.standing, last_seen=at))
+
+
+@pytest.mark.parametrize(("since", "answer"), [(5 * DAY, "shop"), (2 * DAY, "over")])
+def test_what_is_so_now_answers_before_what_is_no_more(since: int, answer: str) -> None:
+    """Under another key, too; unless it was said before the other ended."""
+    over = believed("over", "fact", "No longer works as a teacher.", key="occupation",
+                    value="no longer a teacher")  # fmt: skip
+    shop = believed("shop", "fact", "Works in a bookshop.", key="workplace", value="a bookshop")
+    matter = matter_of("What is my job?")
+
+    assert matter is not None
+    told = likeliest([last_said(over, 5 * DAY), last_said(shop, since)], matter)
+    assert [each.memory.id for each in told] == [answer]
+
+
+@pytest.mark.parametrize(
+    "text", ["Am I married?", "¿Estoy casada?", "Suis-je mariée ?", "Bin ich verheiratet?",
+             "我结婚了吗？"],
+)  # fmt: skip
+def test_who_has_a_husband_is_married(text: str) -> None:
+    """Whoever asks is told by whom it is known."""
+    husband = believed("1", "fact", "Husband: Mark.", key="Mark:relation", value="husband")
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert matter.key_of(husband.memory) == "husband"

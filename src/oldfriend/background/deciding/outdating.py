@@ -24,18 +24,32 @@ from oldfriend.background.extraction import Claim, Tied
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, Known, Relation, Tie
 from oldfriend.domain.ties import FOR_GOOD, RELATION_OF
+from oldfriend.domain.ties import PETS as ANIMALS
 from oldfriend.memory.overtaking import has_one_value
+from oldfriend.memory.search.parts import parts_in
 
 LOST: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:died|passed away|put (?:down|to sleep))\b", re.IGNORECASE),
+    "en": re.compile(
+        r"\b(?:died|passed away|put (?:[\w ]{1,30} )?(?:down|to sleep))\b", re.IGNORECASE
+    ),
     "es": re.compile(
         r"\b(?:muri[óo]|ha muerto|falleció|ha fallecido|sacrific\w+)\b", re.IGNORECASE
     ),
-    "fr": re.compile(r"\b(?:est morte?|décédée?|euthanasi\w+)\b", re.IGNORECASE),
+    "fr": re.compile(r"\b(?:est morte?|décédée?|euthanasi\w+)\b|^morte?\b", re.IGNORECASE),
     "de": re.compile(r"\b(?:starb|gestorben|eingeschläfert)\b", re.IGNORECASE),
     "zh": re.compile("死了|去世|离世|没了|走了|安乐死"),
 }
 """How it is said that an animal has died."""
+ONE_OF: Final = re.compile("^一[只条匹头个]")
+"""Before the word for a single one, where no space parts them."""
+OWN: Final[Mapping[str, str]] = {
+    "en": r"\b(?:my|our) (?:\w+ )?",
+    "es": r"\b(?:mi|nuestr[oa]) (?:\w+ )?",
+    "fr": r"\b(?:mon|ma|notre) (?:\w+ )?",
+    "de": r"\b(?:meine?|unsere?) (?:\w+ )?",
+    "zh": "我们?家?的?[小老]?",
+}
+"""Before the word for a pet of one's own."""
 PETS: Final = frozenset({"pet", "pets"})
 OUTLIVING: Final[frozenset[Tie]] = FOR_GOOD | {"visited"}
 """Ties that were so once and for all, whoever has died since."""
@@ -90,13 +104,11 @@ def lost_at(
 
 def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
     """End that somebody has a pet that has died, as an event tells, which keeps what it ended."""
-    pet = lost_pet(thinking, claim)
-    event = None if pet is None else nearest(thinking, claim, thinking.live("event"))
-    if pet is None or event is None:
-        return
     heard_at = thinking.heard_at(claim)
-    about_it = (*of_pet(thinking, pet), *tied_to(thinking, pet))
-    over = [each for each in about_it if last_word(each) <= heard_at]
+    over = [each for each in gone(thinking, claim) if last_word(each) <= heard_at]
+    event = nearest(thinking, claim, thinking.live("event")) if over else None
+    if event is None:
+        return
     links = (Relation(kind="supersedes", other=each.memory.id) for each in over)
     relations = tuple(dict.fromkeys((*event.memory.relations, *links)))
     thinking.change(event, replace(event.memory, relations=relations), "revised")
@@ -104,14 +116,69 @@ def outdate_pets(thinking: Deliberation, claim: Claim) -> None:
         thinking.end(each, "superseded", "superseded", claim, until=event.memory.happened_at)
 
 
+def gone(thinking: Deliberation, claim: Claim) -> Iterator[Known]:
+    """What is so no more since a pet has died, as an event tells."""
+    pet = lost_pet(thinking, claim)
+    if pet is not None:
+        yield from of_pet(thinking, pet)
+        yield from tied_to(thinking, pet)
+    elif (sort := lost_sort(thinking, claim)) and not called(thinking, sort):
+        yield from the_only(thinking, sort, thinking.language_of(claim))
+
+
 def lost_pet(thinking: Deliberation, claim: Claim) -> Entity | None:
-    """The pet of whose death an event tells."""
-    died = LOST.get(thinking.language_of(claim))
-    if claim.kind != "event" or claim.impact >= 0 or died is None or not died.search(claim.text):
+    """The pet of whose death an event tells: by its name, or it is the only one of that sort."""
+    if not tells_death(thinking, claim):
         return None
     named = map(thinking.entities.get, thinking.named_in(claim))
     pets = [each for each in named if each is not None and each.kind == "pet"]
+    if not pets and (sort := lost_sort(thinking, claim)):
+        pets = called(thinking, sort)
     return pets[0] if len(pets) == 1 else None
+
+
+def tells_death(thinking: Deliberation, claim: Claim) -> bool:
+    """Whether an event tells that somebody has died."""
+    died = LOST.get(thinking.language_of(claim))
+    is_bad = claim.kind == "event" and claim.impact < 0
+    return is_bad and died is not None and died.search(claim.text) is not None
+
+
+def lost_sort(thinking: Deliberation, claim: Claim) -> str:
+    """Which sort of animal of their own somebody tells has died: "my dog"; else ""."""
+    language = thinking.language_of(claim)
+    if not tells_death(thinking, claim):
+        return ""
+    words = sorted(parts_in(language), key=len, reverse=True)
+    for word in (each for each in words if parts_in(language)[each] in ANIMALS):
+        whole = word if language == "zh" else rf"\b{word}\b"
+        is_told = re.search(whole, claim.text, re.IGNORECASE) is not None
+        own = re.compile(OWN[language] + whole, re.IGNORECASE)
+        if is_told and any(own.search(quote.text) for quote in claim.quotes):
+            return parts_in(language)[word]
+    return ""
+
+
+def called(thinking: Deliberation, sort: str) -> list[Entity]:
+    """The pets of a sort that are there by their names."""
+    keys = [e.memory.key for e in thinking.live("fact") if e.memory.value == sort]
+    names = {folded(key.removesuffix(RELATION_OF)) for key in keys if key.endswith(RELATION_OF)}
+    return [each for each in thinking.entities.values() if names_of(each) & names]
+
+
+def the_only(thinking: Deliberation, sort: str, language: str) -> Iterator[Known]:
+    """What says that there is one animal of a sort, if no more than one says so."""
+    here = [
+        each
+        for each in thinking.live("fact")
+        if each.memory.key in PETS and parts_in(language).get(word_for(each)) == sort
+    ]
+    yield from here if len(here) == 1 else ()
+
+
+def word_for(known: Known) -> str:
+    """The word for the animal that somebody has: "a small dog"; of several there is none."""
+    return "".join(ONE_OF.sub("", folded(known.memory.value)).split()[-1:])
 
 
 def names_of(entity: Entity) -> set[str]:
@@ -127,8 +194,8 @@ def of_pet(thinking: Deliberation, pet: Entity) -> Iterator[Known]:
     others = [each for each in facts if each not in own]
     yield from own
     for known in thinking.live("fact"):
-        sort = folded(known.memory.value).split()[-1:]
-        if known.memory.key in PETS and sort and tells(own, sort[0]) and not tells(others, sort[0]):
+        sort = word_for(known)
+        if known.memory.key in PETS and sort and tells(own, sort) and not tells(others, sort):
             yield known
 
 

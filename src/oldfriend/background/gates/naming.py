@@ -156,7 +156,7 @@ def checked_sameness(
 def is_name(name: str, talk: Talk) -> bool:
     """Whether it can be the name of somebody in the person's life: no pronoun, not their own."""
     material = talk.material
-    own = {material.person.name.casefold(), material.companion.casefold()}
+    own = {each.casefold() for each in (material.person.name, *material.companion_names)}
     words = words_in(name)
     return (
         len(name) <= LONGEST_NAME

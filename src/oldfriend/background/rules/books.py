@@ -61,6 +61,7 @@ class Part:
 
     relation: str  # in English, whatever the language
     kind: EntityKind
+    word: str = ""  # for one, where that is not the word it was found by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,15 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Instead:
+    """How it is told that something is otherwise than it was said or was to be."""
+
+    moved: re.Pattern[str]  # at another time
+    new_one: re.Pattern[str]  # a new boss, or the like
+    put_right: re.Pattern[str]  # it was wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleBook:
     """The rules of one language."""
 
@@ -121,8 +131,10 @@ class RuleBook:
     parts: Mapping[str, Part]  # by the word for it
     part_text: str
     parting: Parting
-    moved: re.Pattern[str]  # that something is at another time than it was to be
+    instead: Instead
     naming: tuple[re.Pattern[str], ...]
+    listed: tuple[re.Pattern[str], ...]  # {several} of a part, by their {names}
+    several: Mapping[str, Part]  # by the word for more than one
     related: tuple[re.Pattern[str], ...]  # the first is the {part} of the second, by their names
     pairs: tuple[tuple[re.Pattern[str], Tie], ...]  # two who are the same to each other
     nickname: tuple[re.Pattern[str], ...]
@@ -142,6 +154,10 @@ class RuleBook:
         """The part that a word stands for, in whichever script."""
         return self.parts[word.lower().translate(SIMPLIFIED)]
 
+    def part_of_each(self, word: str) -> Part:
+        """The part that each of several plays, by the word for all of them."""
+        return self.several[word.lower().translate(SIMPLIFIED)]
+
 
 @cache
 def rule_book(language: str) -> RuleBook:
@@ -149,7 +165,8 @@ def rule_book(language: str) -> RuleBook:
     file = resources.files("oldfriend.background.rules") / "books" / f"{language}.toml"
     book = tomllib.loads(file.read_text("utf-8"))
     parts = {word: _part(relation) for word, relation in parts_in(language).items()}
-    pieces = {**cast(dict[str, str], book["pieces"]), "part": _any_of(parts)}
+    several = {word: _part(each, one) for word, (one, each) in book["several"].items()}
+    pieces = {**book["pieces"], **_any_of(part=parts, several=several)}
     reading, times = book["reading"], book["times"]
     return RuleBook(
         language=language,
@@ -162,21 +179,19 @@ def rule_book(language: str) -> RuleBook:
         apart=_compiled(reading["apart"], pieces),
         polish=_rewording(reading["polish"], pieces),
         over=_rewording(reading["over"], pieces),
-        over_text=_rewording(reading["over_text"], pieces),
-        over_value=reading["over_value"],
+        over_text=_rewording(reading["over_text"], pieces), over_value=reading["over_value"],
         became=_compiled(reading["became"], pieces),
-        will_ask=_compiled(reading["will_ask"], pieces),
-        ask_text=reading["ask_text"],
+        will_ask=_compiled(reading["will_ask"], pieces), ask_text=reading["ask_text"],
         done=_compiled(reading["done"], pieces),
         did=_all_compiled(reading["did"], pieces),
         verb_marks=_rewording(reading["verb_marks"], pieces),
         infinitives=book["infinitives"],
         rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
-        parts=parts,
-        part_text=reading["part_text"],
+        parts=parts, part_text=reading["part_text"],
         parting=_parting(reading),
-        moved=_compiled(reading["moved"], pieces),
+        instead=_instead(reading, pieces),
         naming=_all_compiled(reading["naming"], pieces),
+        listed=_all_compiled(reading["listed"], pieces), several=several,
         related=_all_compiled(reading["related"], pieces),
         pairs=tuple((_compiled(words, pieces), cast(Tie, tie)) for words, tie in reading["pairs"]),
         nickname=_all_compiled(reading["nickname"], pieces),
@@ -188,15 +203,15 @@ def rule_book(language: str) -> RuleBook:
         clock=_compiled(times["clock"], pieces),
         after_noon=_compiled(times["after_noon"], pieces),
         counts=times["counts"],
-        week_text=times["week"],
-        month_text=times["month"],
+        week_text=times["week"], month_text=times["month"],
         feeling=_compiled(reading["feeling"], pieces),
-    )
+    )  # fmt: skip
 
 
-def _any_of(parts: Iterable[str]) -> str:
-    words = sorted(parts, key=len, reverse=True)
-    return f"(?P<part>{'|'.join(words)})"
+def _any_of(**words: Iterable[str]) -> dict[str, str]:
+    """Expressions that find any of some words, each under its name."""
+    longest_first = {name: sorted(some, key=len, reverse=True) for name, some in words.items()}
+    return {name: f"(?P<{name}>{'|'.join(some)})" for name, some in longest_first.items()}
 
 
 def _rewording(pairs: Sequence[Sequence[str]], pieces: Mapping[str, str]) -> Rewording:
@@ -211,6 +226,14 @@ def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:
         joke=_compiled(reading["joke"], pieces),
         not_value=_compiled(reading["not_value"], pieces),
         not_name=frozenset(reading["not_name"].split()),
+    )
+
+
+def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
+    return Instead(
+        moved=_compiled(reading["moved"], pieces),
+        new_one=_compiled(reading["new_one"], pieces),
+        put_right=_compiled(reading["put_right"], pieces),
     )
 
 
@@ -242,8 +265,8 @@ def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Rule:
     )
 
 
-def _part(relation: str) -> Part:
-    return Part(relation=relation, kind="pet" if relation in PETS else "person")
+def _part(relation: str, word: str = "") -> Part:
+    return Part(relation=relation, kind="pet" if relation in PETS else "person", word=word)
 
 
 def _time(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> RelativeTime:

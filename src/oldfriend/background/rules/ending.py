@@ -27,14 +27,25 @@ def endings_in(
     plain = once_reworded(sentence.plain, book.over)
     if plain == sentence.plain or sentence.is_question:
         return
-    kinds = {claim.kind for claim in told}
+    told = list(told)
     before = replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
     for claim in claims_in(before, book, known):
         is_state = claim.kind in {"fact", "preference"} and claim.holds_from is None
-        if is_state and claim.kind not in kinds:
+        if is_state and not any(is_beside(claim, each) for each in told):
             was = replace(claim, holds_until=sentence.message.at)
             yield was
             yield is_over(was, book)
+
+
+def is_beside(claim: Claim, told: Claim) -> bool:
+    """Whether something told otherwise leaves nothing to be turned round.
+
+    Of the person's likings any does; of facts another value, where there is one at a time.
+    """
+    if claim.kind != told.kind or claim.kind != "fact":
+        return claim.kind == told.kind
+    is_same = (claim.key, claim.subject) == (told.key, told.subject)
+    return is_same and (has_one_value(claim.kind, claim.key) or claim.value == told.value)
 
 
 def as_known(claims: Iterable[Claim], known: Sequence[Known]) -> Iterator[Claim]:

@@ -22,6 +22,7 @@ from oldfriend.prompts.phrasebook import SPOKEN
 
 Read = tuple[Sentence, RuleBook]
 
+HOME: Final = "location"
 _CONFIDENCE: Final = 0.9
 _KEPT: Final = 1_024
 _DATED: Final = r"(?:\s?[(（][^()（）]*[)）])?\W*"
@@ -71,6 +72,32 @@ def without_kept(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterator
             yield claim
 
 
+def arrivals(
+    claims: Iterable[Claim], read: Sequence[Read], known: Sequence[Known]
+) -> Iterator[Claim]:
+    """What was to come true by going to live somewhere, where somebody lives by now."""
+    awaited = [e for e in known if e.memory.kind == "expectation" and e.memory.is_live]
+    sentences = {sentence.message.id: sentence for sentence, _ in read}
+    for claim in claims:
+        sentence = sentences[claim.quotes[0].message]
+        is_home = claim.key == HOME and claim.subject == "person" and claim.ends is None
+        for each in awaited if is_home and claim.holds_until is None else ():
+            is_before = each.standing.last_seen < sentence.message.at
+            if is_before and place_to_go(each.memory.text, each.memory.language) == claim.value:
+                yield fulfilled(each.memory, sentence)
+
+
+@remembered(_KEPT)
+def place_to_go(text: str, language: str) -> str:
+    """Where somebody is going to, as a belief says; "" where it says nothing of that."""
+    for rule in rule_book(language).rules if language in SPOKEN else ():
+        if rule.is_coming and rule.kind == "expectation" and "{value}" in rule.text:
+            found = framed(rule.text).fullmatch(text)
+            if found is not None:
+                return found["value"]
+    return ""
+
+
 def fulfilled(promise: Memory, sentence: Sentence) -> Claim:
     """That a promise was kept, by what a sentence says."""
     return Claim(
@@ -108,31 +135,46 @@ def is_kept_by(text: str, language: str, deed: Deed) -> bool:
         return False
     book = rule_book(language)
     promised = promised_in(text, language)
-    words = matter_of(promised, language)
+    words, whom = matter_of(promised, language), matter_of(promised_to(text, language), language)
     if language == "zh":  # its words do not change; what is done stands among them
-        return len(deed.objects & words) > 1 and (deed.objects <= words or words <= deed.objects)
+        objects = deed.objects if deed.objects <= words else deed.objects - (whom - words)
+        return len(objects & words) > 1 and (objects <= words or words <= objects)
     verbs = {verb_stem(word, book) for word in words_in(promised)}
-    shared = deed.objects & words
-    left = {word for word in words if word not in shared and word != deed.verb}
-    is_same = bool(shared) and (deed.objects <= words or len(left) <= (deed.verb == ""))
+    objects = deed.objects - (whom - words)
+    left = {word for word in words if word not in objects and word != deed.verb}
+    if not objects:  # done to whom it was promised: "visit her", and nothing besides
+        return bool(deed.verb) and deed.verb in verbs and not left
+    shared = objects & words
+    is_same = bool(shared) and (objects <= words or len(left) <= (deed.verb == ""))
     return is_same and (deed.verb == "" or deed.verb in verbs)
 
 
-@remembered(_KEPT)
 def promised_in(text: str, language: str) -> str:
     """What is promised in a belief, without that it is."""
+    return parts_of_promise(text, language)[0]
+
+
+def promised_to(text: str, language: str) -> str:
+    """To whom it is promised, if a belief says so."""
+    return parts_of_promise(text, language)[1]
+
+
+@remembered(_KEPT)
+def parts_of_promise(text: str, language: str) -> tuple[str, str]:
+    """What is promised in a belief, and to whom."""
     for rule in rule_book(language).rules:
         if rule.is_coming and "{what}" in rule.text:
             found = framed(rule.text).fullmatch(text)
             if found is not None:
-                return found["what"]
-    return text
+                return found["what"], found.groupdict().get("whom") or ""
+    return text, ""
 
 
 @cache
 def framed(template: str) -> re.Pattern[str]:
     """A template as what finds its words again."""
     shape = re.escape(re.sub(r"\s?[(（]\{date\}[)）]\W*$", "", template).rstrip(".。"))
+    shape = shape.replace(re.escape("{who} "), re.escape("{who}") + " ?")
     return re.compile(_FIELD.sub(r"(?P<\1>.*?)", shape) + _DATED, re.IGNORECASE)
 
 

@@ -15,6 +15,8 @@ from oldfriend.domain.memories import Subject
 
 LONGEST_VALUE: Final = 70
 MOST_WORDS: Final = 9
+COMING: Final = "coming"
+"""The sort of whatever is to come."""
 _DATE: Final = re.compile(r"\s?[(（]\{date\}[)）]")
 _KEYS_OF_OTHERS: Final = {"dietary": "diet"}
 """Where a category of the person's preferences is a fact about somebody else."""
@@ -25,16 +27,26 @@ _SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how", "said"})
 def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Claim]:
     """What a sentence tells: at each place where a statement begins, one claim of each kind.
 
-    What is told because of its date is told once: the date may stand before another beginning.
+    What is told only because of its date is told once, for the date may stand before another
+    beginning; and not where the words tell more: "three years ago I lost my father". Nor has
+    happened what is to come: "my flight was moved to Friday".
     """
     rules = _binding(book.language, is_companion=sentence.message.role == "companion")
+    told: set[tuple[int, str]] = set()
+    for place in sentence.starts:
+        for rule, sort in rules:
+            is_open = rule.when != "dated" and not _is_told(rule, sort, place, told)
+            if is_open and (claims := _claims_at(place, rule, sentence, book, known)):
+                told.add((place, sort))
+                yield from claims
+    told |= {(led, sort) for at, sort in told for led in _led_from(sentence, at, book)}
     dated: set[str] = set()
     for place in sentence.starts:
-        told = set(dated)
         for rule, sort in rules:
-            if sort not in told and (claims := _claims_at(place, rule, sentence, book, known)):
-                told.add(sort)
-                dated |= {sort} if rule.when == "dated" else set()
+            is_open = rule.when == "dated" and told.isdisjoint({(place, sort), (place, COMING)})
+            is_open = is_open and sort not in dated
+            if is_open and (claims := _claims_at(place, rule, sentence, book, known)):
+                dated.add(sort)
                 yield from claims
 
 
@@ -45,7 +57,7 @@ def _binding(language: str, *, is_companion: bool) -> tuple[tuple[Rule, str], ..
     The companion is bound by its vows, and tells nothing else. What is to come is told once.
     """
     return tuple(
-        (rule, "coming" if rule.is_coming and rule.kind != "triple" else rule.kind)
+        (rule, COMING if rule.is_coming and rule.kind != "triple" else rule.kind)
         for rule in rule_book(language).rules
         if rule.is_vow or not is_companion
     )
@@ -129,8 +141,20 @@ def _claim(
 
 def led_in_by(sentence: Sentence, place: int, book: RuleBook) -> str:
     """The words before a statement that only lead to it, as "last Saturday"."""
-    leads = (book.lead.match(sentence.plain, start) for start in sentence.starts if start < place)
-    return next((lead[0] for lead in leads if lead and lead.end() == place), "")
+    return next((sentence.plain[start:place] for start in _led_from(sentence, place, book)), "")
+
+
+def _is_told(rule: Rule, sort: str, place: int, told: Collection[tuple[int, str]]) -> bool:
+    """Whether the words say such a thing already; a goal with its day is something to come."""
+    return (place, sort) in told or (rule.pattern == "goal" and (place, COMING) in told)
+
+
+def _led_from(sentence: Sentence, place: int, book: RuleBook) -> Iterator[int]:
+    """Where words begin that only lead to a statement."""
+    for start in sentence.starts:
+        lead = book.lead.match(sentence.plain, start) if start < place else None
+        if lead and lead.end() == place:
+            yield start
 
 
 def _others_key(who: str, rule: Rule) -> str:

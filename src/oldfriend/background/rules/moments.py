@@ -75,6 +75,11 @@ def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
     return Due(at=at, text=_written(days, book), begins=begins) if at > message.at else None
 
 
+def day_written(at: Micros, zone: str, book: RuleBook) -> str:
+    """The day of a moment, as a text names it."""
+    return _written(_one_day(from_micros(at, zone).date()), book)
+
+
 def without_times(words: str, book: RuleBook) -> str:
     """The words without those that name a time; a weekday first, for "下周" begins "下周六"."""
     counted = (known.said for known in book.times)

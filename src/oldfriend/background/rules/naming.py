@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from oldfriend.background.extraction import Claim, Named, Quote, Sameness
-from oldfriend.background.rules.books import RuleBook
+from oldfriend.background.rules.books import Part, RuleBook
+from oldfriend.background.rules.moments import without_times
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import EntityKind
 
@@ -13,15 +14,38 @@ _CONFIDENCE = 0.9
 
 def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[Named, Claim | None]]:
     """Everybody whom a sentence names by the part they play, and what that tells."""
+    told = without_times(sentence.plain, book)
+    together = list(_named_together(sentence, book))
+    alone = (each for each in _named_alone(sentence, book) if not _are_in(each[1], together))
+    for place, name, part in (*alone, *together):
+        is_somebody = is_name(name, book) and name in told
+        if is_somebody and not is_reported(sentence, place, book):
+            named = Named(name=name, kind=part.kind, quotes=(quote_of(sentence),))
+            is_theirs = sentence.message.role == "person"
+            yield named, _relation(named, part, book) if is_theirs else None
+
+
+def _named_alone(sentence: Sentence, book: RuleBook) -> Iterator[tuple[int, str, Part]]:
+    """Where somebody is named by the part they play: "my sister Ana"."""
     for naming in book.naming:
         for found in naming.finditer(sentence.plain):
-            if not is_name(found["name"], book) or is_reported(sentence, found.start(), book):
-                continue
-            part = book.part_called(found["part"])
-            quotes = (quote_of(sentence),)
-            named = Named(name=found["name"], kind=part.kind, quotes=quotes)
-            is_theirs = sentence.message.role == "person"
-            yield named, _relation(named, found["part"], book) if is_theirs else None
+            part = replace(book.part_called(found["part"]), word=found["part"])
+            yield found.start(), found["name"], part
+
+
+def _are_in(name: str, together: Iterable[tuple[int, str, Part]]) -> bool:
+    """Whether what looks like a name is several, where no space parts them."""
+    return any(each != name and each in name for _, each, _ in together)
+
+
+def _named_together(sentence: Sentence, book: RuleBook) -> Iterator[tuple[int, str, Part]]:
+    """Where several are, all of them by names: "we have two kids, Ana and Ben"."""
+    for listing in book.listed:
+        for found in listing.finditer(sentence.plain):
+            names = [each.strip() for each in book.apart.split(found["names"])]
+            if all(is_name(each, book) for each in names):
+                part = book.part_of_each(found["several"])
+                yield from ((found.start(), each, part) for each in names)
 
 
 def speakers_in(sentences: Iterable[tuple[Sentence, RuleBook]]) -> Iterator[Named]:
@@ -95,11 +119,10 @@ def quote_of(sentence: Sentence) -> Quote:
     return Quote(message=sentence.message.id, text=sentence.words)
 
 
-def _relation(named: Named, word: str, book: RuleBook) -> Claim:
-    part = book.part_called(word)
+def _relation(named: Named, part: Part, book: RuleBook) -> Claim:
     return Claim(
         kind="fact",
-        text=book.part_text.format(part=word[:1].upper() + word[1:], name=named.name),
+        text=book.part_text.format(part=part.word[:1].upper() + part.word[1:], name=named.name),
         quotes=named.quotes,
         confidence=_CONFIDENCE,
         subject="other",

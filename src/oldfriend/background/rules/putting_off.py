@@ -1,16 +1,21 @@
-"""Which appointment is at another time now? "The interview has been moved to Friday."
+"""Which appointment or promise is at another time now? "The interview has been moved to Friday."
 
 One that the words call the same, with a word that says that it was to be otherwise.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.keeping import matter_of, promised_in
+from oldfriend.background.rules.moments import day_written, due_in
 from oldfriend.background.rules.sentences import Sentence
-from oldfriend.domain.memories import Known
+from oldfriend.domain.memories import Known, MemoryKind
+
+AWAITED: Final[frozenset[MemoryKind]] = frozenset({"expectation", "commitment"})
+"""What can be put off."""
 
 
 def put_off(
@@ -26,17 +31,18 @@ def put_off(
 
 
 def is_awaited(known: Known) -> bool:
-    """Whether it is to be, at a time."""
-    return known.memory.kind == "expectation" and known.memory.due_at is not None
+    """Whether it is to be: at a time, or promised."""
+    memory = known.memory
+    return memory.kind in AWAITED and (memory.due_at is not None or memory.kind == "commitment")
 
 
 def instead_of(
     claim: Claim, sentence: Sentence, book: RuleBook, open_: Sequence[Known]
 ) -> Claim:  # fmt: skip
     """A claim as what takes the place of the one that it puts off, if it does."""
-    if claim.kind != "expectation" or claim.due_at is None or claim.target is not None:
+    if claim.kind not in AWAITED or claim.due_at is None or claim.target is not None:
         return claim
-    if not book.moved.search(sentence.plain):
+    if not book.instead.moved.search(sentence.plain):
         return claim
     same = [
         each
@@ -48,11 +54,33 @@ def instead_of(
     ]
     if len(same) != 1:
         return claim
-    return replace(claim, bearing="supersedes", target=same[0].memory.id)
+    return in_its_words(claim, same[0], sentence, book)
 
 
 def is_same_matter(claim: Claim, known: Known, book: RuleBook) -> bool:
-    """Whether all that one of them is about, the other is about, too."""
+    """Whether all that one is about the other is about, too; of a promise, also to whom."""
+    memory = known.memory
+    told = memory.text if memory.kind == "commitment" else promised_in(memory.text, book.language)
     one = matter_of(promised_in(claim.text, book.language), book.language)
-    other = matter_of(promised_in(known.memory.text, book.language), book.language)
+    other = matter_of(told, book.language)
+    one = frozenset(each[:-1] if each[:-1] in other else each for each in one)  # "Uwes Umzug"
     return bool(one and other) and (one <= other or other <= one)
+
+
+def in_its_words(claim: Claim, known: Known, sentence: Sentence, book: RuleBook) -> Claim:
+    """What was put off, as it was known, with its new day; as it is told now, if that says more."""
+    memory, due = known.memory, due_in(sentence.plain, sentence.message, book)
+    told = replace(claim, bearing="supersedes", target=memory.id)
+    one = matter_of(promised_in(claim.text, book.language), book.language)
+    if memory.language != book.language or due is None:
+        return told
+    if memory.kind == claim.kind and not one < matter_of(memory.text, book.language):
+        return told
+    before = day_written(memory.due_at, sentence.message.zone, book) if memory.due_at else ""
+    if not before or before not in memory.text:
+        return told
+    text = memory.text.replace(before, due.text)
+    return replace(
+        told, kind=memory.kind, text=text, relational=memory.relational,
+        importance=memory.importance,
+    )  # fmt: skip

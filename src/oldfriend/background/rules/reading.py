@@ -11,7 +11,7 @@ from oldfriend.background.extraction import Claim, Extraction, Material, Named, 
 from oldfriend.background.rules.asking_again import asked_questions, promised_questions
 from oldfriend.background.rules.books import RuleBook, rule_book
 from oldfriend.background.rules.ending import as_known, endings_in
-from oldfriend.background.rules.keeping import Read, kept_promises, without_kept
+from oldfriend.background.rules.keeping import Read, arrivals, kept_promises, without_kept
 from oldfriend.background.rules.matching import claims_in
 from oldfriend.background.rules.mending import notes_put_right
 from oldfriend.background.rules.naming import (
@@ -25,6 +25,7 @@ from oldfriend.background.rules.naming import (
 from oldfriend.background.rules.parting import partings_in
 from oldfriend.background.rules.putting_off import put_off
 from oldfriend.background.rules.relating import names_in, ties_in, ties_told
+from oldfriend.background.rules.replacing import replaced_in
 from oldfriend.background.rules.sentences import Sentence, statements_in
 from oldfriend.background.rules.summing import summary_of, topics_of
 from oldfriend.domain.language import detect_language
@@ -59,6 +60,7 @@ def read_by_rules(material: Material) -> Extraction:
     put_right = notes_put_right((sentence for sentence, _ in sentences), material.known)
     kept = (
         *kept_promises(sentences, material.known),
+        *arrivals(told, sentences, material.known),
         *promised_questions(sentences),
         *asked_questions(sentences, material.known),
     )
@@ -67,6 +69,7 @@ def read_by_rules(material: Material) -> Extraction:
     claims = [
         *put_off(claims, sentences, material.known),
         *partings_in(claims, sentences, material.known),
+        *replaced_in(claims, sentences, material.known),
     ]
     ties = ties_in(claims, tied, sentences)
     claims = [claim for claim in claims if claim.kind != "triple"]

@@ -19,7 +19,9 @@ LEFT_OUT: Final = "omitted"
 """So importers mark that a picture or the like was left out of the file."""
 
 _BREAK = re.compile(
-    r"(?<=[.!?…])(?<!\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS]r\.)(?<!Mrs\.)\s+|(?<=[。！？])|\n+"
+    r"(?<=[.!?…])(?<!\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS]r\.)(?<!Mrs\.)"
+    r"(?<!\bHi!)(?<!\bHey!)(?<!\bHello!)(?<!\bHola!)(?<!\bSalut!)(?<!\bBonjour!)"
+    r"(?<!\bSalut !)(?<!\bBonjour !)\s+|(?<=[。！？])|\n+"
 )
 _HIDDEN = "\ufffc"
 _QUOTED = re.compile(

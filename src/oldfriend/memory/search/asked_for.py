@@ -42,8 +42,7 @@ def values_of(matter: Matter | None, known: Iterable[Known], times: Times, whose
         for each in known
         if owner_of(each.memory) not in parted and is_value(each.memory, matter, whose, kin)
     ]
-    told = of_the_likeliest_key([each for each in values if times.answers(each)], matter)
-    told = [each for each in told if not tells_an_end(each.memory)] or told
+    told = likeliest([each for each in values if times.answers(each)], matter)
     others = () if told else tuple(each for each in values if stands(each.memory))
     return Values(matter=matter, told=tuple(told), other_times=others)
 
@@ -89,6 +88,24 @@ def is_value(memory: Memory, matter: Matter, whose: Whose, kin: frozenset[str]) 
 def tells_an_end(memory: Memory) -> bool:
     """Whether it only tells that something is so no more."""
     return _NO_MORE.match(memory.value) is not None
+
+
+def likeliest(values: Sequence[Known], matter: Matter) -> list[Known]:
+    """The values of the likeliest key; where they only tell an end, what was told with it or since.
+
+    "I'm no longer a teacher, I work in a bookshop now": of the job, that it is in a bookshop.
+    """
+    told = of_the_likeliest_key(values, matter)
+    over = [each for each in told if tells_an_end(each.memory)]
+    if len(over) < len(told) or not told:
+        return [each for each in told if each not in over]
+    ended = max(each.standing.last_seen for each in over)
+    since = [
+        each
+        for each in values
+        if each.standing.last_seen >= ended and not tells_an_end(each.memory)
+    ]
+    return of_the_likeliest_key(since, matter) or told
 
 
 def of_the_likeliest_key(values: Sequence[Known], matter: Matter) -> list[Known]:

@@ -29,6 +29,7 @@ from oldfriend.memory.search.ordering import by_date, each_once, without_what_ca
 from oldfriend.memory.search.past import Times
 from oldfriend.memory.search.questions import matter_of
 from oldfriend.memory.search.scorers import Scorer, typed_decay
+from oldfriend.memory.search.then import not_of_then
 from oldfriend.memory.search.values import Floats, Found, IndexRow, Question, Reason
 from oldfriend.memory.search.weighing import Scale
 from oldfriend.memory.search.whenever import HOLDING, search_whenever
@@ -229,6 +230,7 @@ class BeliefIndex:
         text = as_meant(question.text)
         asked = replace(question, text=text, exclude=unfit, former={}, exact={})
         if times.names_one:
+            asked = replace(asked, exclude=unfit | not_of_then(asked, self._by_seq.values()))
             found = search_whenever(self._index, asked, _LOOKED_AT * k, self._holds)
         else:
             found = search(self._index, asked, _LOOKED_AT * k)

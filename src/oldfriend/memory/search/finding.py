@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oldfriend.memory.search.asking import Asked, take_apart
 from oldfriend.memory.search.candidates import MOST_CANDIDATES, choose, look_closer
@@ -15,11 +16,16 @@ from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_f
 from oldfriend.memory.search.people import Meant, who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
 from oldfriend.memory.search.scan import Scan, scan
+from oldfriend.memory.search.then import asks_only_when
 from oldfriend.memory.search.values import Floats, Found, Hit, Ints, Question
 from oldfriend.memory.search.weights import learned_weights
 
 # Narrow vectors mistake a few: twice as many candidates hold nearly all of the right ones.
 _MOST_COMPARED = 2 * MOST_CANDIDATES
+SAID_THEN = 0.7
+"""How likely something said at a time answers what there was then."""
+_NEARLY = 0.1
+_FAR_BEHIND = 30.0
 _PUT_IN_ORDER = 10  # so many at least are looked at for the newest
 NOTHING = Found(hits=(), answerable=0.0)
 
@@ -44,6 +50,10 @@ def search(index: PersonIndex, question: Question, k: int) -> Found:
     scores = weights.fusion.score(features, kind_of_chat(evidence))
     judged = float(judged_by(evidence, scores) @ weights.judgement) + weights.judgement_shift
     answerable = _sigmoid(judged)
+    said_then = evidence.date_inside > 0
+    if said_then.any() and asks_only_when(question, evidence.asked.spans):
+        answerable = max(answerable, SAID_THEN)
+        scores = _all_of_then(scores, said_then)
     return Found(
         language=question.language,
         hits=_best_hits(
@@ -108,6 +118,13 @@ def _best_hits(
         best, behind = best[newest_first(list(told))][:k], behind[:k]
     shown = zip(seqs[best].tolist(), behind.tolist(), reasons_for(evidence, best), strict=True)
     return tuple(Hit(seq=seq, score=answerable * share, why=why) for seq, share, why in shown)
+
+
+def _all_of_then(scores: Floats, said_then: NDArray[np.bool_]) -> Floats:
+    """Scores by which whatever was said at a time answers nearly as well, and nothing else does."""
+    best = float(scores[said_then].max())
+    near = best + _NEARLY * (scores - best)
+    return np.where(said_then, near, best - _FAR_BEHIND).astype(np.float32)
 
 
 def _sigmoid(value: float) -> float:
