@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oldfriend.domain.clock import parse_moment
 from oldfriend.prompts.phrasebook import SPOKEN, phrasebook
-from oldfriend.turn.quoting import LONGEST_QUOTE, excerpt, moment_in
+from oldfriend.turn.quoting import LONGEST_QUOTE, days_in, excerpt, moment_in
 
 LONG = (
     "We talked for hours. The harbour was quiet and grey all morning long. "
@@ -55,3 +55,26 @@ def test_a_moment_is_written_as_the_language_writes_it(language: str, written: s
 
     assert moment_in(phrasebook(language), at, "Europe/Madrid") == written
     assert language in SPOKEN
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "last", "written"),
+    [
+        ("en", "2024-05-03", "2024-05-03", "3 May 2024"),
+        ("en", "2024-05-01", "2024-05-31", "May 2024"),
+        ("es", "2024-02-01", "2024-02-29", "febrero de 2024"),
+        ("zh", "2023-12-01", "2023-12-31", "2023年12月"),
+        ("de", "2023-01-01", "2023-12-31", "2023"),
+        ("zh", "2023-01-01", "2023-12-31", "2023年"),
+        ("fr", "2024-05-03", "2024-05-07", "3 mai 2024 – 7 mai 2024"),
+        ("en", "2023-01-01", "2024-12-31", "1 January 2023 – 31 December 2024"),
+    ],
+)
+def test_of_what_took_longer_no_day_is_named(
+    language: str, first: str, last: str, written: str
+) -> None:
+    """Three years ago was not on the first of January."""
+    begins, _ = parse_moment(f"{first}T00:00:00", "Europe/Madrid")
+    ends, _ = parse_moment(f"{last}T23:59:59", "Europe/Madrid")
+
+    assert days_in(phrasebook(language), begins, ends, "Europe/Madrid") == written

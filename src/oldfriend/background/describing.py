@@ -33,7 +33,8 @@ from oldfriend.memory.descriptions import Indescribed, describe, list_indescribe
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.ticks import TRANSCRIPTS_LAST, Tick, list_ticks
 from oldfriend.prompts.prompt import get_prompt
-from oldfriend.turn.labelling import day, inert
+from oldfriend.turn.context import day_of
+from oldfriend.turn.labelling import inert
 
 PROMPT: Final = "describe/1"
 AT_ONCE: Final = 3
@@ -151,7 +152,7 @@ def lines_of(person: Person, events: tuple[Known, ...]) -> tuple[str, ...]:
     return tuple(
         prompt.render(
             "event", id=f"e{number}", text=inert(each.memory.text),
-            when=day(each.memory.happened_at or each.standing.last_seen, person.zone),
+            when=day_of(each.memory.happened_at or each.standing.last_seen, person.zone),
         )
         for number, each in enumerate(events, 1)
     )  # fmt: skip

@@ -20,7 +20,8 @@ from oldfriend.llm.model import Purpose, Request, Turn
 from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.prompts.prompt import Prompt, get_prompt
-from oldfriend.turn.labelling import day, inert, moment
+from oldfriend.turn.context import day_of
+from oldfriend.turn.labelling import inert, moment
 
 MOST_EVENTS: Final = 24
 MOST_OTHERS: Final = 30
@@ -179,7 +180,7 @@ def lines_of(
             "event" if memory.kind == "event" else "known",
             **{
                 "id": f"{letter}{number}", "kind": memory.pattern or memory.kind,
-                "when": day(each.standing.last_seen if at is None else at, zone),
+                "when": day_of(each.standing.last_seen if at is None else at, zone),
                 "felt": f"{memory.impact:+d}" if memory.impact else "0",
                 "new": "yes" if retrospect.is_new(each) else "no",
                 "class": memory.trust, "text": inert(memory.text),

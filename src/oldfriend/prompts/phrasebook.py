@@ -49,9 +49,11 @@ class Understanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dates:
-    """How a date and a moment are written."""
+    """How a date, a month, a year and a moment are written."""
 
     date: str
+    month: str
+    year: str
     moment: str
     months: tuple[str, ...]
 
@@ -111,6 +113,8 @@ def phrasebook(language: str) -> Phrasebook:
         say=book["say"],
         time=Dates(
             date=book["time"]["date"],
+            month=book["time"]["month"],
+            year=book["time"]["year"],
             moment=book["time"]["moment"],
             months=tuple(book["time"]["months"]),
         ),

@@ -140,7 +140,8 @@ def belief_line(known: Known, zone: str) -> str:
     memory = known.memory
     signs = [f"said {day_of(known.standing.last_seen, zone)}"]
     if memory.kind == "event" and memory.happened_at is not None:
-        signs.insert(0, f"on {day_of(memory.happened_at, zone)}")
+        until = memory.happened_until or memory.happened_at
+        signs.insert(0, f"on {days_of(memory.happened_at, until, zone)}")
     if memory.due_at is not None:
         signs.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
     if memory.ended_at is not None:
@@ -155,6 +156,11 @@ def belief_line(known: Known, zone: str) -> str:
 def day_of(at: Micros, zone: str) -> str:
     """The day of a moment, where somebody is."""
     return from_micros(at, zone).date().isoformat()  # a third of what "%Y-%m-%d" takes
+
+
+def days_of(first: Micros, last: Micros, zone: str) -> str:
+    """A day, or from which to which."""
+    return " to ".join(dict.fromkeys(day_of(each, zone) for each in (first, last)))
 
 
 def message_line(message: Message) -> str:

@@ -9,7 +9,8 @@ from typing import Final, TypeAlias
 
 from oldfriend.domain.memories import Known
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.labelling import day, inert
+from oldfriend.turn.context import day_of
+from oldfriend.turn.labelling import inert
 from oldfriend.turn.portrait import listed
 from oldfriend.turn.sections import Section, View, whole
 
@@ -85,7 +86,7 @@ def memories_section(view: View, name: str, known: Sequence[Known], room: int) -
     zone = view.said.message.zone
     lines = [
         view.prompt.render(
-            "own_line", text=inert(each.memory.text), when=day(each.standing.last_seen, zone),
+            "own_line", text=inert(each.memory.text), when=day_of(each.standing.last_seen, zone),
             who=each.memory.subject,
         )
         for each in known

@@ -14,7 +14,7 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.memories import Known, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.context import flat
+from oldfriend.turn.context import day_of, days_of, flat
 from oldfriend.turn.quoting import excerpt
 from oldfriend.turn.recall import KnownNote, Recalled, Remembered, Thing
 
@@ -75,27 +75,28 @@ def belief_label(prompt: Prompt, known: Known, *, zone: str) -> str:
     """A belief, with when it was last said and whether it is sure, or since when it is over."""
     memory = known.memory
     values = {
-        "kind": memory.kind, "when": day(known.standing.last_seen, zone), "class": memory.trust,
+        "kind": memory.kind, "when": day_of(known.standing.last_seen, zone), "class": memory.trust,
         "text": inert(dated(known, zone)),
     }  # fmt: skip
     if memory.ended_at is not None:
-        until = day(memory.holds_until, zone) if memory.holds_until else "some time"
+        until = day_of(memory.holds_until, zone) if memory.holds_until else "some time"
         return prompt.render("belief_past", until=until, **values)
     return prompt.render("belief", sure=SURE.get(memory.status, "no"), **values)
 
 
 def dated(known: Known, zone: str) -> str:
-    """What is believed; what happened with its day, and a fact with since when at least it holds.
+    """What is believed; what happened with its days, and a fact with since when at least it holds.
 
     So that nobody tells it of a time before.
     """
     memory = known.memory
     if memory.kind == "event" and memory.happened_at is not None:
-        return f"{memory.text} ({day(memory.happened_at, zone)})"
+        until = memory.happened_until or memory.happened_at
+        return f"{memory.text} ({days_of(memory.happened_at, until, zone)})"
     if memory.holds_from is not None:
-        return f"{memory.text} (since {day(memory.holds_from, zone)})"
+        return f"{memory.text} (since {day_of(memory.holds_from, zone)})"
     if memory.kind == "fact" and memory.ended_at is None:
-        return f"{memory.text} (first said {day(known.standing.first_seen, zone)})"
+        return f"{memory.text} (first said {day_of(known.standing.first_seen, zone)})"
     return memory.text
 
 
@@ -123,7 +124,7 @@ def open_label(prompt: Prompt, known: Known, *, now: Micros, zone: str) -> str:
 
 def summary_label(prompt: Prompt, summary: Summary, *, zone: str) -> str:
     """What was said in a stretch of talk, in short."""
-    first, last = day(summary.from_at, zone), day(summary.until_at, zone)
+    first, last = day_of(summary.from_at, zone), day_of(summary.until_at, zone)
     return prompt.render("summary", **{"from": first, "until": last, "text": inert(summary.text)})
 
 
@@ -181,11 +182,6 @@ def note_label(prompt: Prompt, note: KnownNote) -> str:
     """A note, as the model may read it."""
     when = moment(note.evidence.said_at, note.evidence.zone)
     return prompt.render("note_line", when=when, text=inert(note.memory.text))
-
-
-def day(at: Micros, zone: str) -> str:
-    """A day by the clocks of a zone."""
-    return from_micros(at, zone).date().isoformat()
 
 
 def moment(at: int, zone: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import timedelta
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.messages import Message
@@ -37,6 +38,19 @@ def day_in(book: Phrasebook, at: Micros, zone: str) -> str:
     return book.time.date.format(
         day=local.day, number=local.month, month=book.time.months[local.month - 1], year=local.year
     )
+
+
+def days_in(book: Phrasebook, first: Micros, last: Micros, zone: str) -> str:
+    """A stretch of days: one, a month, a year, or from when to when."""
+    begins, ends = from_micros(first, zone).date(), from_micros(last, zone).date()
+    is_whole = begins.day == 1 and (ends + timedelta(days=1)).day == 1
+    month = book.time.months[begins.month - 1]
+    if is_whole and (begins.year, begins.month) == (ends.year, ends.month):
+        return book.time.month.format(month=month, number=begins.month, year=begins.year)
+    if is_whole and begins.year == ends.year and (begins.month, ends.month) == (1, 12):
+        return book.time.year.format(year=begins.year)
+    days = dict.fromkeys(day_in(book, each, zone) for each in (first, last))
+    return " \u2013 ".join(days)
 
 
 def excerpt(text: str, words: Iterable[str], *, longest: int = LONGEST_QUOTE) -> str:

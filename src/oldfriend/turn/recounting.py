@@ -12,7 +12,7 @@ from oldfriend.domain.memories import Evidence, Known, Memory
 from oldfriend.memory.search.past import held
 from oldfriend.prompts.phrasebook import Phrasebook
 from oldfriend.turn.looking_up import Grounds, Then, WouldGo
-from oldfriend.turn.quoting import day_in, excerpt, moment_in, quoted
+from oldfriend.turn.quoting import day_in, days_in, excerpt, moment_in, quoted
 from oldfriend.turn.recall import Remembered
 from oldfriend.turn.sight import Sight
 
@@ -44,9 +44,10 @@ def sentence_of(known: Known, book: Phrasebook, zone: str) -> str:
 
 
 def dated(memory: Memory, book: Phrasebook, zone: str) -> str:
-    """What is believed; what happened with its day, and what is so with its first, if known."""
+    """What is believed; what happened with its days, and what is so with its first, if known."""
     if memory.kind == "event" and memory.happened_at is not None:
-        return f"{memory.text} ({day_in(book, memory.happened_at, zone)})"
+        until = memory.happened_until or memory.happened_at
+        return f"{memory.text} ({days_in(book, memory.happened_at, until, zone)})"
     if memory.holds_from is not None and memory.kind not in {"commitment", "expectation"}:
         since = day_in(book, memory.holds_from, zone)
         return book.say["since_day"].format(text=memory.text, since=since)

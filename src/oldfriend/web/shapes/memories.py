@@ -39,8 +39,8 @@ class BeliefShape(Shape):
     is_by_person: bool = Field(description="Said, corrected or confirmed by the person here.")
     impact: int = Field(default=0, description="Of an event, −10 to +10.")
     level: int | None = Field(default=None, description="Of a summary: 1 of a talk, more of more.")
-    happened_at: str | None = Field(default=None, description="Of a summary: when it begins.")
-    until_at: str | None = Field(default=None, description="Of a summary: when it ends.")
+    happened_at: str | None = Field(default=None, description="Of a summary, an event: its begin.")
+    until_at: str | None = Field(default=None, description="… and ended, where that is known.")
     due_at: str | None = None
     learned_at: str
     ended_at: str | None = Field(description="Since when it is no longer believed.")

@@ -69,7 +69,8 @@ def fields_of(what: Believed, zone: str) -> dict[str, Any]:
     return {
         "key": what.key or None, "value": what.value or None, "impact": what.impact,
         "subject": what.subject, "tags": list(what.tags),
-        "happened_at": at_or_none(what.happened_at, zone), "due_at": at_or_none(what.due_at, zone),
+        "happened_at": at_or_none(what.happened_at, zone),
+        "until_at": at_or_none(what.happened_until, zone), "due_at": at_or_none(what.due_at, zone),
         "merged_into": merged_into(what),
     }  # fmt: skip
 

@@ -51,13 +51,10 @@ export function standingOf({ kind, confidence, times_seen: seen, first_seen_at: 
   return `${t(sure)} · ${often}`;
 }
 
-/** Its own time: of an event when it was, of a promise until when, of a summary from when to when. */
+/** Its own time: of an event when it was, as far as that is known, of a promise until when, of a summary from when to when. */
 export function timeOfIt({ kind, happened_at: happened, due_at: due, until_at: until, level }) {
-  if (kind === "summary") {
-    const [from, to] = [shortDay(happened), shortDay(until)];
-    return `${t("memory_level", { level })} · ${from === to ? from : `${from} – ${to}`}`;
-  }
-  if (kind === "event" && happened) return shortDay(happened);
+  if (kind === "summary") return `${t("memory_level", { level })} · ${shortDays(happened, until)}`;
+  if (kind === "event" && happened) return shortDays(happened, until ?? happened);
   if (due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: shortDay(due) });
   return "";
 }
@@ -68,6 +65,12 @@ export const region = () => navigator.languages.find((each) => each.startsWith(l
 /** A day, also where it is today. @param {string} iso */
 export function shortDay(iso) {
   return new Intl.DateTimeFormat(region(), { day: "numeric", month: "short", year: "numeric" }).format(new Date(iso));
+}
+
+/** From one day to another, which may be the same. @param {string} from @param {string} to */
+function shortDays(from, to) {
+  const [first, last] = [shortDay(from), shortDay(to)];
+  return first === last ? first : `${first} – ${last}`;
 }
 
 /** A day of the calendar, which has no time. @param {string} iso such as 2026-03-14 */
