@@ -6,7 +6,7 @@ Knows no database: what is told was looked up.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Known, Memory
 from oldfriend.memory.search.past import held
@@ -20,6 +20,8 @@ MOST_WORDS = 2
 """So many quotes are shown for one belief: the first and the last words for it."""
 MOST_ABOUT = 8
 MOST_LISTED = 40
+LAST_MINUTE = (23, 59)
+"""What is due then is due on that day."""
 
 
 def believed(remembered: Remembered, book: Phrasebook, zone: str) -> str:
@@ -156,13 +158,22 @@ def promised(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> str:
 
 def open_line(known: Known, book: Phrasebook, *, now: Micros, zone: str) -> str:
     """A promise or an expectation, with its time; one whose time has passed says so."""
-    due = known.memory.due_at
+    text, due = known.memory.text, known.memory.due_at
     if due is None:
-        return f"• {known.memory.text}"
-    when = moment_in(book, due, zone)
+        return f"• {text}"
+    when = due_in(book, due, zone)
     if due < now:
         when = book.say["overdue"].format(when=when)
-    return book.say["open_line"].format(text=known.memory.text, when=when)
+    elif when in text:
+        return f"• {text}"
+    return book.say["open_line"].format(text=text, when=when)
+
+
+def due_in(book: Phrasebook, due: Micros, zone: str) -> str:
+    """When something is due; only the day, where its end is meant."""
+    local = from_micros(due, zone)
+    is_whole_day = (local.hour, local.minute) == LAST_MINUTE
+    return (day_in if is_whole_day else moment_in)(book, due, zone)
 
 
 def with_words(remembered: Remembered, book: Phrasebook, zone: str) -> str:

@@ -201,6 +201,18 @@ async def test_words_are_searched_before_a_promise_is_denied(say: Say) -> None:
     assert "the blue bicycle" in (await say("What did I promise?")).reply.text
 
 
+async def test_what_is_due_on_a_day_is_told_with_the_day_once(say: Say) -> None:
+    """Not with its last minute, nor with the day twice."""
+    await say("I have to call the dentist by Sunday.")
+    (told,) = (
+        each for each in (await say("What did I promise?")).reply.text.splitlines()
+        if "dentist" in each
+    )  # fmt: skip
+
+    assert "23:59" not in told
+    assert told.count("2023") == 1
+
+
 async def test_a_promise_is_found_by_whom_it_was_made_to(say: Say) -> None:
     """In another language, too; one to somebody else is no answer."""
     await say("I promise I'll call Ana tomorrow at five.")
