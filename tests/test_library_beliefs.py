@@ -60,6 +60,16 @@ def test_beliefs_are_dated_and_have_a_history(memory: MemorySync) -> None:
     assert history[0].because[0].text == "I live in Porto."
 
 
+def test_what_is_about_herself_is_asked_for_by_her_name(memory: MemorySync) -> None:
+    """It is about nobody else."""
+    own = memory.beliefs(about="Nora")
+
+    assert home(memory) in own
+    assert not any("Ana" in each.text for each in own)
+    with pytest.raises(NotFound):
+        memory.beliefs(about="Zacharias")
+
+
 def test_corrections_hold_at_once(memory: MemorySync) -> None:
     """And are taken back by other ones."""
     new, old = memory.correct(home(memory).id, "Lives in Faro.")

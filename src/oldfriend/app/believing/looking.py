@@ -34,6 +34,7 @@ from oldfriend.memory.beliefs import (
 from oldfriend.memory.changes import believed_at, list_changes_of
 from oldfriend.memory.evidence import list_evidence, list_evidence_of
 from oldfriend.memory.meanings import load_meanings
+from oldfriend.memory.people import get_person_by_id
 from oldfriend.memory.receipts import Uses, find_uses
 from oldfriend.memory.search import Graph
 from oldfriend.memory.segments import find_segment, list_messages_in
@@ -131,7 +132,10 @@ def is_told(what: Believed) -> bool:
 
 
 async def about(tx: Transaction, person: PersonId, name: str, told: list[Belief]) -> list[Belief]:
-    """What of these is about somebody or something with a name. Raises NotFound."""
+    """What of these is about somebody or something with a name. Raises NotFound.
+
+    Of the person themselves, what is about nobody else.
+    """
     meant = await ids_named(tx, person, name)
     names = name.casefold()
     found = [
@@ -141,9 +145,11 @@ async def about(tx: Transaction, person: PersonId, name: str, told: list[Belief]
         or each.what.id in meant
         or names in text_of(each.what).casefold()
     ]
-    if not found and not meant:
-        raise NotFound(f"Nothing is known of {name!r}. See: oldfriend entities")
-    return found
+    if found or meant:
+        return found
+    if names == (await get_person_by_id(tx, person)).name.casefold():
+        return [each for each in told if isinstance(each.what, Memory) and not each.what.entities]
+    raise NotFound(f"Nothing is known of {name!r}. See: oldfriend entities")
 
 
 async def list_about(tx: Transaction, person: PersonId, name: str) -> list[Belief]:
