@@ -37,6 +37,7 @@ from oldfriend.memory.meanings import load_meanings
 from oldfriend.memory.people import get_person_by_id
 from oldfriend.memory.receipts import Uses, find_uses
 from oldfriend.memory.search import Graph
+from oldfriend.memory.search.asked_for import owner_of
 from oldfriend.memory.segments import find_segment, list_messages_in
 from oldfriend.turn.recall import vector_of
 
@@ -134,7 +135,7 @@ def is_told(what: Believed) -> bool:
 async def about(tx: Transaction, person: PersonId, name: str, told: list[Belief]) -> list[Belief]:
     """What of these is about somebody or something with a name. Raises NotFound.
 
-    Of the person themselves, what is about nobody else.
+    By the person's own name, what is of them.
     """
     meant = await ids_named(tx, person, name)
     names = name.casefold()
@@ -148,8 +149,13 @@ async def about(tx: Transaction, person: PersonId, name: str, told: list[Belief]
     if found or meant:
         return found
     if names == (await get_person_by_id(tx, person)).name.casefold():
-        return [each for each in told if isinstance(each.what, Memory) and not each.what.entities]
+        return [each for each in told if is_of_the_person(each.what)]
     raise NotFound(f"Nothing is known of {name!r}. See: oldfriend entities")
+
+
+def is_of_the_person(what: Believed) -> bool:
+    """Whether it is about the person, and filed under nobody else's name."""
+    return isinstance(what, Memory) and what.subject == "person" and not owner_of(what)
 
 
 async def list_about(tx: Transaction, person: PersonId, name: str) -> list[Belief]:
