@@ -36,6 +36,17 @@ def test_blocks_are_written_looked_at_and_compared(call: Call) -> None:
     assert "5,000 fit" in call("core", "user", "x" * 5_001).stderr
 
 
+def test_the_companion_is_given_a_name(call: Call) -> None:
+    """Shown before and after; by it it is called, and calls itself."""
+    assert call("core", "name").stdout == "Oldfriend\n"
+    assert call("core", "name", " Mira ").stdout == "Mira\n"
+    assert call("core", "name", "--json").json == {"name": "Mira"}
+    assert "I'm Mira, a program" in call("say", "Mira, who are you?").stdout
+    refused = call("core", "name", "x" * 41)
+    assert (refused.code, "Use 1 to 40 visible characters" in refused.stderr) == (2, True)
+    assert call("core", "name").stdout == "Mira\n"
+
+
 def test_the_style_is_set_added_to_and_cleared(call: Call) -> None:
     """Other words than these actions are the style itself."""
     call("core", "style", "Short.")

@@ -37,6 +37,18 @@ def ask(data: Path, sql: str) -> list[tuple[object, ...]]:
         return store.execute(sql).fetchall()
 
 
+def test_a_talk_begins_under_the_name_of_the_companion(
+    oldfriend: Program, chat: Callable[..., Terminal]
+) -> None:
+    """The one that it has by then."""
+    oldfriend.done("core", "name", "Mira")
+    window = chat()
+    window.shows("Mira · owner on terminal")
+    window.types("/quit")
+
+    assert window.ends() == 0
+
+
 def test_a_newer_version_that_takes_over_is_told_and_nothing_breaks(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:

@@ -70,6 +70,40 @@ def test_a_description_is_taken_as_it_stands_and_never_lost_in_silence(
     assert complaints == []
 
 
+def test_the_companion_is_given_a_name_and_another_window_shows_it_at_once(
+    browser: Browser, program: Program
+) -> None:
+    """In the first run, in Settings with an undo, at the command line; only the owner is asked."""
+    program.done("core", "user", "I row.", "--person", "Omar", "--new-person")
+    with opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_label("What shall I be called?").fill("Mira")
+        page.get_by_role("button", name="Next").click()
+        expect(page.get_by_label("What may I call you?")).to_be_visible()
+        page.goto(home_of(page))
+        expect(page.get_by_role("heading", name="Mira")).to_be_visible()
+        with opened(browser, new_link(program, person="Omar")) as (theirs, their_complaints):
+            expect(theirs.get_by_role("heading", name="Mira")).to_be_visible()
+            page.goto(f"{home_of(page)}/settings")
+            field = page.get_by_label("Name", exact=True)
+            field.fill("Vera")
+            field.blur()
+            expect(page.get_by_text("Name: saved.", exact=True)).to_be_visible()
+            expect(theirs.get_by_role("heading", name="Vera")).to_be_visible()
+            page.get_by_role("button", name="Undo").click()
+            expect(theirs.get_by_role("heading", name="Mira")).to_be_visible()
+            expect(field).to_have_value("Mira")
+            program.done("core", "name", "Nela")
+            expect(theirs.get_by_role("heading", name="Nela")).to_be_visible()
+            expect(field).to_have_value("Nela")
+            theirs.goto(f"{home_of(theirs)}/settings")
+            expect(theirs.get_by_label("Who your companion is")).to_be_visible()
+            expect(theirs.get_by_label("Name", exact=True)).to_have_count(0)
+
+    assert complaints == their_complaints == []
+
+
 def test_who_one_is_in_an_old_chat_is_guessed_by_the_name_and_never_nobody(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:

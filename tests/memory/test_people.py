@@ -10,12 +10,15 @@ from oldfriend.memory.people import (
     ensure_identity,
     ensure_owner,
     ensure_person,
+    get_companion,
     get_person,
     get_person_by_id,
     list_people,
     mark_introduced,
+    rename_companion,
     set_language,
 )
+from oldfriend.memory.soul import keep_soul, soul_text
 
 
 async def test_the_owner_is_made_once_and_stands_first(db: Database) -> None:
@@ -115,3 +118,34 @@ async def test_what_is_noted_about_a_person_is_read_back(db: Database) -> None:
         assert (await get_person_by_id(tx, ada.id)).language == "fr"
         assert (await get_person_by_id(tx, bob.id)).language is None
         assert await tx.rows("SELECT person FROM identity") == [(ada.id,)]
+
+
+async def test_the_companion_is_the_same_one_under_every_name(db: Database) -> None:
+    """With all that is its own; whoever comes to know it then makes no second one."""
+    async with db.writing() as tx:
+        first = await ensure_companion(tx, now=0)
+        await keep_soul(tx, first.id, "Be kind.", now=1)
+        renamed = await rename_companion(tx, first, "  Mira\u00a0 of Cork\n")
+    async with db.writing() as tx:
+        assert await ensure_companion(tx, now=2) == renamed
+        assert await get_companion(tx) == renamed
+        assert await soul_text(tx) == "Be kind."
+        assert await rename_companion(tx, renamed, "Oldfriend") == first
+        assert await rename_companion(tx, renamed, "Oldfriend") == first
+        assert len(await tx.rows("SELECT id FROM companion")) == 1
+
+    assert (first.name, renamed.name, renamed.id) == ("Oldfriend", "Mira of Cork", first.id)
+
+
+@pytest.mark.parametrize("name", ["", " \n ", "x" * 41, "Mira\nof Cork", "bell\x07"])
+async def test_what_is_no_name_on_one_line_is_none_of_the_companions(
+    db: Database, name: str
+) -> None:
+    """It stands over the page and in every prompt; it is said what would do."""
+    async with db.writing() as tx:
+        first = await ensure_companion(tx, now=0)
+        with pytest.raises(InvalidInput, match="Use 1 to 40 visible characters, on one line"):
+            await rename_companion(tx, first, name)
+
+        assert await get_companion(tx) == first
+        assert (await rename_companion(tx, first, "猫" * 40)).name == "猫" * 40

@@ -17,7 +17,12 @@ from tests.transfer.test_restoring import everything_in, live_in
 from oldfriend.app.wiring import open_database
 from oldfriend.db.database import Database, TableShape
 from oldfriend.domain.errors import InvalidInput, StoreDamaged, StoreError
-from oldfriend.memory.people import ensure_person
+from oldfriend.memory.people import (
+    ensure_companion,
+    ensure_person,
+    get_companion,
+    rename_companion,
+)
 from oldfriend.queues.lanes import put
 from oldfriend.transfer import converting
 from oldfriend.transfer.converting import Moving, convert
@@ -124,6 +129,16 @@ async def test_everything_arrives_exactly_as_it_was(
     assert await exported(house.db) == await exported(elsewhere)
     assert told[-1].done == told[-1].total == sum(table.rows for table in copied.values())
     assert len(told) > len([table for table in copied.values() if table.rows])
+
+
+async def test_the_companion_moves_with_its_name(house: House, elsewhere: Database) -> None:
+    """It is the same one on the other engine, also for whoever asks for it there."""
+    async with house.db.writing() as tx:
+        named = await rename_companion(tx, house.companion, "Mira")
+    await convert(house.db, elsewhere, progress=not_shown)
+
+    async with elsewhere.writing() as tx:
+        assert await ensure_companion(tx, now=NOW) == await get_companion(tx) == named
 
 
 async def test_a_database_that_holds_something_is_left_alone(

@@ -10,7 +10,13 @@ from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import Spoken
 from oldfriend.memory.dump import FINDABLE, LEFT_OUT, TABLES
 from oldfriend.memory.log import Place, edit_message, write_message
-from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    ensure_person,
+    get_companion,
+    rename_companion,
+)
 from oldfriend.memory.sessions import session_at
 from oldfriend.transfer.exporting import TYPE
 from oldfriend.transfer.formats.detection import find_format
@@ -210,6 +216,18 @@ async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(
 
     before, after = await everything_in(house.db), await everything_in(empty)
     assert {**after, VECTORS: before[VECTORS]} == before
+
+
+async def test_the_companion_comes_back_under_its_name(house, empty, tmp_path):
+    """Also where it was spoken to already, under its first one."""
+    async with house.db.writing() as tx:
+        named = await rename_companion(tx, house.companion, "Mira")
+    async with empty.writing() as tx:
+        await ensure_companion(tx, now=NOW)
+    await restore(empty, await house.export_to(tmp_path / "all.jsonl"))
+
+    async with empty.reading() as tx:
+        assert await get_companion(tx) == named
 
 
 async def test_an_export_tells_what_is_in_it(house, write, tmp_path):

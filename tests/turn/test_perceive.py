@@ -218,6 +218,22 @@ def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
     assert not understood("remember that I like tea").only_asks
 
 
+@pytest.mark.parametrize(
+    ("name", "said", "meant"),
+    [
+        ("Mira", "Mira, hi!", "greeting"),
+        ("Mira", "thanks Mira", "thanks"),
+        ("小雨", "小雨你好", "greeting"),
+        ("Al", "thanks, Al!", "thanks"),
+        ("Al", "hial", "statement"),
+        ("Mo", "mohello", "statement"),
+    ],
+)
+def test_its_name_is_no_part_of_what_is_meant(name: str, said: str, meant: str) -> None:
+    """But part of a longer word."""
+    assert perceive(said, Hearer(name=name, languages=("en",))).intent == meant
+
+
 def test_whoever_spoke_chinese_before_is_answered_in_what_they_speak_now() -> None:
     """Though these few words do not tell which language of Latin letters it is."""
     assert understood("Coriander ruins everything", language="zh").language == "en"

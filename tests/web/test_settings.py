@@ -1,6 +1,7 @@
 """What the owner chooses on the page: written as by hand, held at once, taken back."""
 
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from oldfriend.queues.agenda import Job, put_job
 from oldfriend.queues.letters import park
 from tests.conftest import SQLITE_ONLY
 from tests.fakes.telegram import World, running_telegram
-from tests.web.conftest import Browse, Site, opened_site
+from tests.web.conftest import Browse, Site, events, opened_site, until_topic
 
 
 def held(choices: dict[str, list[dict[str, object]]]) -> dict[str, object]:
@@ -144,6 +145,45 @@ async def test_character_is_written_with_its_versions_and_suggestions_decided(
     assert (await omar.get("/character/persona")).json()["version"] == 0
     assert (await owner.get("/character")).json()["soul_file"].endswith("SOUL.md")
     assert (await omar.get("/character")).json()["soul_file"] is None
+
+
+async def test_the_owner_gives_the_companion_a_name_and_every_page_hears_it(
+    browse: Browse,
+) -> None:
+    """On each engine: as it was seen, on one line; not by anybody else, nor by a token to write."""
+    owner, omar = await browse(), await browse("Omar")
+    first = await owner.get("/character/name")
+    made = {"name": "diary", "scope": "write", "days": 1}
+    token = (await owner.post("/tokens", json=made)).json()["token"]
+    async with aclosing(events(omar)) as heard:
+        ready = await anext(heard)
+        named = await owner.put(
+            "/character/name", json={"name": " Mira "},
+            headers={"If-Match": first.headers["etag"]},
+        )  # fmt: skip
+        news = (await until_topic(heard, "chat.companion.renamed"))[-1]
+    stale = await owner.put(
+        "/character/name", json={"name": "Vera"}, headers={"If-Match": first.headers["etag"]}
+    )
+    theirs = await omar.put("/character/name", json={"name": "Vera"})
+    by_token = await omar.put(
+        "/character/name", json={"name": "Vera"}, headers={"Authorization": f"Bearer {token}"}
+    )
+    long = await owner.put("/character/name", json={"name": "x" * 41})
+    again = await omar.get("/character/name")
+    character = (await omar.get("/character")).json()
+
+    assert (first.json(), named.json(), again.json()) == (
+        {"name": "Oldfriend"}, {"name": "Mira"}, {"name": "Mira"},
+    )  # fmt: skip
+    assert named.headers["etag"] == again.headers["etag"] != first.headers["etag"]
+    assert (ready.data["companion"], news.data) == ("Oldfriend", {"companion": "Mira"})
+    assert (stale.status_code, theirs.status_code, by_token.status_code) == (412, 403, 403)
+    assert by_token.json()["title"] == "Not with this token"
+    assert long.status_code == 422
+    assert "Use 1 to 40 visible characters" in long.json()["detail"]
+    assert (character["name"], character["longest_name"]) == ("Mira", 40)
+    assert (await omar.get("/state")).json()["companion"] == "Mira"
 
 
 async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse: Browse) -> None:

@@ -10,10 +10,9 @@ from oldfriend.app.accepting import open_line
 from oldfriend.app.believing.undoing import undo_import as undo_batch
 from oldfriend.app.bringing import write
 from oldfriend.app.catching_up import catch_up
-from oldfriend.app.embedding import make_up
+from oldfriend.app.embedding import make_up, plan_embedding
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.app.showing import NOT_FOUND
 from oldfriend.cli.columns import counted, duration
 from oldfriend.cli.consolidate import in_words, offer_model

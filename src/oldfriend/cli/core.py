@@ -10,6 +10,7 @@ from typing import Final
 from oldfriend.app.accepting import open_line
 from oldfriend.app.house import House
 from oldfriend.app.persona.approving import restyle, start_from, write
+from oldfriend.app.persona.naming import name_companion
 from oldfriend.app.persona.soul import FILE
 from oldfriend.cli.asking import is_agreed
 from oldfriend.cli.columns import counted, in_columns
@@ -129,6 +130,16 @@ def what_to_write(options: argparse.Namespace) -> tuple[StyleAction | None, str]
     return action, "".join(words[1:])
 
 
+async def show_or_give_name(house: House, _: Person, options: argparse.Namespace) -> int:
+    """What the companion is called, after giving it a name where there is one to give."""
+    if options.name is not None:
+        await name_companion(house, options.name)
+    async with house.db.reading() as tx:
+        name = (await get_companion(tx)).name
+    print(json.dumps({"name": name}, ensure_ascii=False) if options.json else name)
+    return 0
+
+
 async def show_history(house: House, person: Person, options: argparse.Namespace) -> int:
     """Every version of a block, or of the soul."""
     show_versions(await versions_of(house, person, options), options, person)
@@ -234,7 +245,8 @@ def moment_of(each: Version) -> Micros:
 Act = Callable[[House, Person, argparse.Namespace], Awaitable[int]]
 
 ACTIONS: Final[Mapping[str, Act]] = MappingProxyType({
-    "show": show_all, "persona": show_or_write, "user": show_or_write, "style": show_or_write,
+    "show": show_all, "name": show_or_give_name,
+    "persona": show_or_write, "user": show_or_write, "style": show_or_write,
     "history": show_history, "diff": show_diff, "start": start, "draft": draft_from,
     "suggestions": show_suggestions, "accept": accept_one, "decline": decline_one,
 })  # fmt: skip

@@ -20,6 +20,12 @@ def add_core(commands: Commands) -> None:
     core.set_defaults(action="show", json=False, new_person=False, yes=False)
     add_common(core)
     actions = core.add_subparsers(title="actions", metavar="ACTION")
+    called = add_action(
+        actions, "name", "what your companion is called: show it, or give it a name"
+    )
+    called.add_argument(
+        "name", nargs="?", type=storable, metavar="NAME", help="its name from now on, for everybody"
+    )
     for name, text in WRITES.items():
         block = add_action(actions, name, f"{text}: show it, or write it")
         block.set_defaults(block=name)

@@ -21,8 +21,8 @@ from oldfriend.app.believing.showing import (
     line_of,
     listed,
 )
+from oldfriend.app.embedding import plan_embedding
 from oldfriend.app.house import House
-from oldfriend.app.jobs import plan_embedding
 from oldfriend.background.merging import Merged
 from oldfriend.cli.columns import counted
 from oldfriend.cli.opening import opened

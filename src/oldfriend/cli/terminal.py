@@ -23,6 +23,7 @@ from oldfriend.cli.conversation import Conversation
 from oldfriend.cli.remarks import GREY
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
+from oldfriend.memory.people import get_companion
 
 PIECE_S, LONGEST_STREAM_S = 0.012, 0.6
 LOOK_AGAIN_S = 30.0
@@ -35,7 +36,9 @@ async def converse_on_terminal(place: TalkPlace) -> None:
     )
     talk = Conversation(place, print, speak_by_words, remark=remark, end="\n\n")
     line = talk.line
-    print(f"Oldfriend · {line.person.name} on {line.chat.channel} · /help · /quit\n")
+    async with place.house.db.reading() as tx:
+        name = (await get_companion(tx)).name
+    print(f"{name} · {line.person.name} on {line.chat.channel} · /help · /quit\n")
     await talk.begin()
     try:
         with patch_stdout():

@@ -16,8 +16,11 @@ from oldfriend.domain.people import Chat, Companion, Person
 
 OWNER_NAME = "owner"
 """What the owner is called; no word of ordinary questions, for names in them are looked up."""
-COMPANION_NAME = "Oldfriend"
+FIRST_NAME = "Oldfriend"
+"""What the companion is called until it is given a name."""
 LONGEST_NAME = 200
+LONGEST_COMPANION_NAME = 40
+"""It stands over the page, and in every prompt."""
 
 
 async def ensure_owner(tx: Transaction, *, now: Micros, zone: str) -> Person:
@@ -167,9 +170,9 @@ async def get_companion(tx: Transaction) -> Companion:
 
 
 async def find_companion(tx: Transaction) -> Companion | None:
-    """The companion of this install, if somebody has talked to it."""
+    """The companion of this install, if somebody has talked to it; there is one, of any name."""
     row = await tx.row(
-        "SELECT id, name, introduced_at FROM companion WHERE name = :name", name=COMPANION_NAME
+        "SELECT id, name, introduced_at FROM companion ORDER BY created_at, id LIMIT 1"
     )
     if row is None:
         return None
@@ -182,11 +185,26 @@ async def ensure_companion(tx: Transaction, *, now: Micros) -> Companion:
     if found is not None:
         return found
     await tx.run(
-        """INSERT INTO companion (id, name, created_at) VALUES (:id, :name, :now)
-           ON CONFLICT (name) DO NOTHING""",
-        id=new_id(now), name=COMPANION_NAME, now=now,
+        """INSERT INTO companion (id, name, created_at) SELECT :id, :name, :now
+           WHERE NOT EXISTS (SELECT 1 FROM companion) ON CONFLICT (name) DO NOTHING""",
+        id=new_id(now), name=FIRST_NAME, now=now,
     )  # fmt: skip
     return await get_companion(tx)
+
+
+async def rename_companion(tx: Transaction, companion: Companion, name: str) -> Companion:
+    """Give the companion another name; as it is then.
+
+    What it has said stays signed as it was. Raises InvalidInput for an unusable name.
+    """
+    new = checked_companion_name(name)
+    await tx.run("UPDATE companion SET name = :new WHERE id = :id", new=new, id=companion.id)
+    return replace(companion, name=new)
+
+
+async def lock_companion(tx: Transaction) -> None:
+    """Let nobody else rename the companion until this transaction ends."""
+    await tx.lock("SELECT 1 FROM companion FOR UPDATE")
 
 
 async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micros) -> bool:
@@ -273,6 +291,17 @@ def checked_name(name: str) -> str:
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
         raise InvalidInput(
             f"{name[:50]!r} cannot be a name. Use 1 to {LONGEST_NAME} visible characters."
+        )
+    return clean
+
+
+def checked_companion_name(name: str) -> str:
+    """A name of the companion as it is stored. Raises InvalidInput."""
+    clean, lines = as_written(name), name.strip().splitlines()
+    if len(lines) != 1 or not 1 <= len(clean) <= LONGEST_COMPANION_NAME or not clean.isprintable():
+        raise InvalidInput(
+            f"{name[:50]!r} cannot be the companion's name. "
+            f"Use 1 to {LONGEST_COMPANION_NAME} visible characters, on one line."
         )
     return clean
 

@@ -11,7 +11,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import CompanionId
 from oldfriend.domain.messages import storable
-from oldfriend.memory.people import COMPANION_NAME
+from oldfriend.memory.people import find_companion
 
 LONGEST_SOUL: Final = 8_000
 """Characters: it stands whole in every prompt, beside the blocks."""
@@ -57,9 +57,11 @@ async def list_souls(tx: Transaction, companion: CompanionId) -> list[Soul]:
 
 async def soul_text(tx: Transaction) -> str:
     """What it says now of the companion of this install; empty where nothing was ever read."""
+    companion = await find_companion(tx)
+    if companion is None:
+        return ""
     row = await tx.row(
-        """SELECT s.text FROM soul s JOIN companion c ON c.id = s.companion WHERE c.name = :name
-           ORDER BY s.version DESC LIMIT 1""",
-        name=COMPANION_NAME,
+        "SELECT text FROM soul WHERE companion = :companion ORDER BY version DESC LIMIT 1",
+        companion=companion.id,
     )
     return "" if row is None else str(row[0])

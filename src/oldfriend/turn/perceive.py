@@ -5,12 +5,14 @@ Knows nothing of what is remembered.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
 from oldfriend.domain.language import detect_language, may_be_in
 from oldfriend.domain.remembered import remembered
 from oldfriend.memory.search.questions import matter_of
+from oldfriend.memory.search.words import is_unspaced
 from oldfriend.prompts.phrasebook import SPOKEN, Phrasebook, phrasebook, spoken_language
 from oldfriend.turn.suspicion import Suspicion, suspicion_of, visible_words
 
@@ -244,8 +246,16 @@ def note_in(text: str, folded: str, book: Phrasebook) -> str | None:
 def bare(folded: str, name: str) -> str:
     """A message in lower case without what surrounds its words, or the companion's name."""
     words = " ".join(visible_words(folded).lower().split()).strip(EDGES)
-    without_name = words.removesuffix(name.lower()).removeprefix(name.lower()).strip(EDGES)
-    return without_name or words
+    return called(name.lower()).sub("", words).strip(EDGES) or words
+
+
+@cache
+def called(name: str) -> re.Pattern[str]:
+    """A name at the beginning or the end, where it is no part of a longer word."""
+    plain = re.escape(name)
+    if not name or is_unspaced(name[0]):
+        return re.compile(rf"^{plain}|{plain}$")
+    return re.compile(rf"^{plain}(?!\w)|(?<!\w){plain}$")
 
 
 def is_question(sentence: str, book: Phrasebook) -> bool:

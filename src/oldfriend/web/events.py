@@ -18,6 +18,7 @@ from oldfriend.domain.memories import Change, Entity, Evidence, Mood, ObjectKind
 from oldfriend.domain.messages import Message
 from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.moods import find_mood
+from oldfriend.memory.people import get_companion
 from oldfriend.memory.rows import kind_of
 from oldfriend.memory.talk import list_sounding
 from oldfriend.memory.watching import (
@@ -61,13 +62,14 @@ class News:
     words: Mapping[ObjectId, Sequence[Evidence]]
     sounding: frozenset[MessageId]  # what of it can be listened to
     mood: Mood | None
+    companion: str  # what it is called
 
 
-async def look(house: House, person: PersonId, since: Position) -> News | None:
-    """What is new of a person; None: nothing is."""
+async def look(house: House, person: PersonId, since: Position, *, companion: str) -> News | None:
+    """What is new of a person, for whom the companion was called so; None: nothing is."""
     async with house.db.reading() as tx:
-        until = await position_of(tx, person)
-        if until == since:
+        until, called = await position_of(tx, person), (await get_companion(tx)).name
+        if until == since and called == companion:
             return None
         appended = await list_appended(tx, person, after=since.said, limit=MOST_AT_ONCE + 1)
         decided = await list_decided(tx, person, after=since.decided, limit=MOST_AT_ONCE + 1)
@@ -75,8 +77,9 @@ async def look(house: House, person: PersonId, since: Position) -> News | None:
         sounding = await list_sounding(tx, person, [each.message.id for each in appended])
         mood = await find_mood(tx, person, at=house.clock())
     return News(
-        until=until, appended=appended, decided=decided, words=words, sounding=sounding, mood=mood
-    )
+        until=until, appended=appended, decided=decided, words=words, sounding=sounding, mood=mood,
+        companion=called,
+    )  # fmt: skip
 
 
 def events_of(news: News, since: Position, *, zone: str) -> Iterator[Event]:

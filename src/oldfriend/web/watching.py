@@ -16,6 +16,7 @@ from oldfriend.domain.ids import TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Mood
 from oldfriend.memory.moods import find_mood
+from oldfriend.memory.people import get_companion
 from oldfriend.memory.sign_in import SignedIn, find_web_session
 from oldfriend.memory.tokens import find_by_token
 from oldfriend.memory.watching import Position
@@ -42,6 +43,7 @@ class Watch:
         self._shown: dict[TurnId, tuple[int, str]] = {}
         self._ended: set[TurnId] = set()  # of what is being said, what was told whole
         self._mood: Mood | None = None
+        self._companion = ""  # what it is called
         self._progress: Progress | None = None
         self._looked_behind_at = 0.0
 
@@ -51,10 +53,16 @@ class Watch:
         async with self._room.house.db.reading() as tx:
             self._mood = await find_mood(tx, self._person, at=now)
             self._progress = await find_progress(tx, self._person, now=now)
+            self._companion = (await get_companion(tx)).name
         progress = progress_data(self._progress, self._me.person.zone)
         return Event(
             topic="chat.connection.ready",
-            data={"person": self._person, "mood": mood_data(self._mood), "progress": progress},
+            data={
+                "person": self._person,
+                "companion": self._companion,
+                "mood": mood_data(self._mood),
+                "progress": progress,
+            },
             position=self._since,
         )
 
@@ -66,7 +74,7 @@ class Watch:
     async def news(self) -> AsyncIterator[Event]:
         """Everything that was kept and is new."""
         house = self._room.house
-        found = await look(house, self._person, self._since)
+        found = await look(house, self._person, self._since, companion=self._companion)
         if found is not None:
             said = (each.message for each in found.appended)
             self._ended |= {each.turn for each in said if each.turn and each.role == "companion"}
@@ -76,6 +84,9 @@ class Watch:
             if found.mood != self._mood:
                 self._mood = found.mood
                 yield Event(topic="chat.mood.update", data={"mood": mood_data(found.mood)})
+            if found.companion != self._companion:
+                self._companion = found.companion
+                yield Event(topic="chat.companion.renamed", data={"companion": found.companion})
         for event in self._passings():
             yield event
         if house.settings is not self._settings:

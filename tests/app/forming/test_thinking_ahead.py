@@ -737,7 +737,7 @@ async def test_patterns_have_a_pattern_over_them(house: House, line: Line) -> No
 
 ABOUT_ANA = (
     "Yesterday my sister Ana passed her nursing exam in Porto.",
-    "My sister Ana broke her arm last week on the stairs.",
+    "My sister Ana hurt her arm last week on the stairs.",
     "My sister Ana moved in with us, into the flat by the river.",
 )
 A_NURSE = "The sister, who passed her nursing exam and moved in by the river."

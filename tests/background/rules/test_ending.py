@@ -481,4 +481,4 @@ def test_a_summary_asks_nothing_and_shows_no_picture() -> None:
         message("I live in Porto.", number=4),
     )
 
-    assert told.summary == "our boat in Porto I live in Porto."
+    assert told.summary == "our boat in Porto. I live in Porto."

@@ -1,4 +1,7 @@
-"""How is a person called, and by whose clocks do they live? As they say themselves."""
+"""How is a person called, and by whose clocks do they live? And how is the companion called?
+
+As people say themselves.
+"""
 
 from dataclasses import replace
 
@@ -6,8 +9,16 @@ from oldfriend.app.house import House
 from oldfriend.domain.clock import zone_named
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
-from oldfriend.memory.people import get_person_by_id, lock_person, rename_person, set_zone
+from oldfriend.domain.people import Companion, Person
+from oldfriend.memory.people import (
+    get_companion,
+    get_person_by_id,
+    lock_companion,
+    lock_person,
+    rename_companion,
+    rename_person,
+    set_zone,
+)
 
 
 async def change_person(
@@ -32,3 +43,19 @@ async def change_person(
             await set_zone(tx, person, zone)
             held = replace(held, zone=zone)
     return held
+
+
+async def name_companion(house: House, name: str, *, base: str | None = None) -> Companion:
+    """The companion under another name, for everybody here; open pages hear of it.
+
+    ``base`` is the name that was seen (None: whichever). Raises InvalidInput, StaleDecision.
+    """
+    async with house.db.writing() as tx:
+        await lock_companion(tx)
+        held = await get_companion(tx)
+        if base is not None and held.name != base:
+            raise StaleDecision("The companion was given another name. Look again, then change it.")
+        renamed = await rename_companion(tx, held, name)
+        await tx.wake()
+    house.waking.ring()
+    return renamed

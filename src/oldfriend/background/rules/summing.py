@@ -8,7 +8,7 @@ from oldfriend.background.extraction import Claim, Named
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.language import CJK_LANGUAGES
-from oldfriend.memory.search.words import is_stop_word
+from oldfriend.memory.search.words import is_stop_word, is_unspaced
 
 LONGEST_SUMMARY: Final = 200
 MOST_TOPICS: Final = 5
@@ -51,7 +51,14 @@ def topics_of(
 
 def _told(own: Sequence[tuple[Sentence, RuleBook]], chosen: Collection[int]) -> str:
     texts = dict.fromkeys(own[at][0].words for at in sorted(chosen))
-    return " ".join(" ".join(text.split()) for text in texts)
+    return " ".join(ended(" ".join(text.split())) for text in texts)
+
+
+def ended(sentence: str) -> str:
+    """A sentence with a mark at its end, that another may follow."""
+    if not sentence or not sentence[-1].isalnum():
+        return sentence
+    return f"{sentence}{'。' if is_unspaced(sentence[-1]) else '.'}"
 
 
 def _weight(sentence: Sentence, book: RuleBook, telling: Counter[str]) -> float:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from oldfriend.app.house import House
 from oldfriend.app.persona.approving import accept, decline, write
+from oldfriend.app.persona.naming import name_companion
 from oldfriend.app.persona.soul import FILE
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import (
@@ -15,15 +16,16 @@ from oldfriend.memory.core_blocks import (
     CoreBlock,
     list_versions,
 )
-from oldfriend.memory.people import get_companion
+from oldfriend.memory.people import LONGEST_COMPANION_NAME, get_companion
 from oldfriend.memory.soul import list_souls
 from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.prompts.starting import starting_points
-from oldfriend.web.matching import IfMatch, number_in, stale_is_412
+from oldfriend.web.matching import IfMatch, number_in, refuse_changed, stale_is_412, tag_of
 from oldfriend.web.shapes.character import (
     BlockShape,
     BlockWritten,
     Character,
+    CompanionNamed,
     Decision,
     SuggestionShape,
     Versions,
@@ -35,7 +37,7 @@ from oldfriend.web.showing.character import (
     suggestion_shape,
     version_shapes,
 )
-from oldfriend.web.signing import Here, Me
+from oldfriend.web.signing import Here, Me, Owner
 
 router = APIRouter(prefix="/character", tags=["character"])
 
@@ -45,17 +47,43 @@ async def show(me: Me, room: Here) -> Character:
     """The blocks as they read now, SOUL.md, from what one can start, and what is suggested."""
     async with room.house.db.reading() as tx:
         versions = {name: await list_versions(tx, me.person.id, name) for name in BLOCKS}
-        souls = await list_souls(tx, (await get_companion(tx)).id)
+        companion = await get_companion(tx)
+        souls = await list_souls(tx, companion.id)
         waiting = await list_suggestions(tx, me.person.id, status="pending")
     zone = me.person.zone
     soul_file = str(room.house.settings.data / FILE) if me.person.is_owner else None
     return Character(
+        name=companion.name, longest_name=LONGEST_COMPANION_NAME,
         blocks=[block_shape(name, newest(versions[name]), zone=zone) for name in BLOCKS],
         longest=LONGEST_BLOCK, soul=soul_shape(souls[-1], zone=zone) if souls else None,
         soul_file=soul_file,
         starting=[starting_shape(each) for each in starting_points().values()],
         suggestions=[suggestion_shape(each, zone=zone) for each in waiting],
     )  # fmt: skip
+
+
+@router.get("/name", summary="What the companion is called")
+async def show_name(_: Me, room: Here, response: Response) -> CompanionNamed:
+    """By everybody here; its `ETag` is for `If-Match`."""
+    named = await named_now(room.house)
+    response.headers["ETag"] = tag_of(named)
+    return named
+
+
+@router.put("/name", summary="Give the companion a name")
+async def give_name(
+    wanted: CompanionNamed, _: Owner, room: Here, response: Response, if_match: IfMatch = None
+) -> CompanionNamed:
+    """For everybody here, so the owner does; what it has said stays signed as it was."""
+    before = await named_now(room.house)
+    refuse_changed(if_match, tag_of(before))
+    with stale_is_412():
+        companion = await name_companion(
+            room.house, wanted.name, base=None if if_match is None else before.name
+        )
+    named = CompanionNamed(name=companion.name)
+    response.headers["ETag"] = tag_of(named)
+    return named
 
 
 @router.get("/{block}", summary="One block")
@@ -102,6 +130,12 @@ async def decide(suggestion: str, decision: Decision, me: Me, room: Here) -> Sug
     else:
         settled = await decline(house, person, suggestion)
     return suggestion_shape(settled, zone=me.person.zone)
+
+
+async def named_now(house: House) -> CompanionNamed:
+    """What the companion is called now."""
+    async with house.db.reading() as tx:
+        return CompanionNamed(name=(await get_companion(tx)).name)
 
 
 async def held_now(house: House, person: Person, block: BlockName) -> CoreBlock | None:

@@ -172,11 +172,11 @@ async def listen(
 
     `chat.connection.ready`, `.heartbeat` (each 30 s); `chat.message.user_appended`, `.token`,
     `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
-    `chat.mood.update`; `chat.settings.updated`; `chat.history.changed` (too much is new: read the
-    page anew); `memory.<kind>.created` and `.changed`; `memory.entity.confirmed`,
-    `.description_updated`, `.changed`; `memory.rewritten` (something was forgotten);
-    `memory.thinking` (how far it has come with reading what was said). What is kept has an id;
-    `Last-Event-ID` goes on after it, in any process.
+    `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.history.changed`
+    (too much is new: read the page anew); `memory.<kind>.created` and `.changed`;
+    `memory.entity.confirmed`, `.description_updated`, `.changed`; `memory.rewritten` (something was
+    forgotten); `memory.thinking` (how far it has come with reading what was said). What is kept has
+    an id; `Last-Event-ID` goes on after it, in any process.
     """
     if room.is_full_for(me.person.id):
         raise Refused(429, "Too many pages", "Close one that shows Oldfriend, then load this anew.")

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from oldfriend.memory.core_blocks import LONGEST_BLOCK, BlockName
+from oldfriend.memory.people import LONGEST_COMPANION_NAME
 from oldfriend.web.shapes.bringing import LikelyCost
 from oldfriend.web.shapes.common import Shape
 
@@ -48,9 +49,17 @@ class SuggestionShape(Shape):
     made_at: str
 
 
+class CompanionNamed(Shape):
+    """What the companion is called, by everybody here."""
+
+    name: str = Field(max_length=4 * LONGEST_COMPANION_NAME, examples=["Mira"])
+
+
 class Character(Shape):
     """Who is who."""
 
+    name: str = Field(description="What the companion is called.", examples=["Mira"])
+    longest_name: int = Field(description="So many characters fit in its name.")
     blocks: list[BlockShape]
     longest: int = Field(description="So many characters fit in a block.")
     soul: SoulShape | None

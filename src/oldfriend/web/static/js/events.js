@@ -10,9 +10,10 @@ const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
 /** @type {Record<string, (data?: any) => unknown>} */
 const HEARD = {
-  "chat.connection.ready": ({ person, mood, progress }) => {
+  "chat.connection.ready": ({ person, companion, mood, progress }) => {
     if (person !== store.me.value.id) return location.reload(); // somebody else has signed in beside
     store.isConnected.value = true;
+    store.rename(companion);
     store.mood.value = mood;
     store.progress.value = progress;
     return unsent.send();
@@ -28,6 +29,7 @@ const HEARD = {
   "chat.message.voice_ready": ({ message }) => store.sound(message),
   "chat.session.boundary": () => {},
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
+  "chat.companion.renamed": ({ companion }) => store.rename(companion),
   "chat.settings.updated": () => surely(store.readState),
   "chat.history.changed": () => {
     store.acquainted.value += 1;

@@ -205,6 +205,11 @@ export function settle() {
 
 export const isSettled = () => localStorage.getItem(settledName()) !== null;
 
+/** The companion is called so now; what it has said stays signed as it was. @param {string} name */
+export function rename(name) {
+  if (name !== state.value.companion) state.value = { ...state.value, companion: name };
+}
+
 /** How things are; what was said stays as it is. */
 export async function readState() {
   const now = await api.state();

@@ -1,6 +1,7 @@
 // Who is the companion, who are you, how does it talk? In people's words, each version kept.
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
+import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 import { house } from "./house.js";
 import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
@@ -32,10 +33,26 @@ export function CharacterSection() {
 
 function Blocks({ character, again }) {
   const { blocks, suggestions, starting, longest } = character;
-  return html`${suggestions.length > 0 && html`<${Suggestions} suggestions=${suggestions} again=${again} />`}
+  return html`${store.me.value.is_owner && html`<${Name} longest=${character.longest_name} />`}
+    ${suggestions.length > 0 && html`<${Suggestions} suggestions=${suggestions} again=${again} />`}
     ${blocks.map((block) => html`<${Block} key=${block.name} block=${block} longest=${longest} again=${again} />`)}
     <${Starting} starting=${starting} blocks=${blocks} again=${again} />
     <${Soul} soul=${character.soul} file=${character.soul_file} />`;
+}
+
+/** What the companion is called, by everybody here: so whoever runs the house gives it. @param {{longest: number}} given */
+function Name({ longest }) {
+  const [trouble, isBusy, run] = useDeed();
+  const name = store.state.value.companion;
+  const call = async (wanted) => store.rename((await house.nameCompanion(wanted)).name);
+  const give = ({ target }) => {
+    const wanted = target.value.trim();
+    if (!wanted) target.value = name;
+    else if (wanted !== name) run(async () => (await call(wanted), tell(t("settings_saved", { what: t("settings_companion_name") }), () => call(name))));
+  };
+  return html`<div class="choice"><label for="companion-name">${t("settings_companion_name")}</label>
+    <span class="given"><input id="companion-name" maxlength=${longest} value=${name} disabled=${isBusy} aria-describedby="companion-name-hint" onChange=${give} /></span>
+    <p class="hint" id="companion-name-hint">${t("settings_companion_name_hint")}</p><${Trouble} text=${trouble} /></div>`;
 }
 
 /** Who the companion is to everybody; whoever runs the house is told where that is written. */

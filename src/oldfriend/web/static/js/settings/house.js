@@ -17,6 +17,7 @@ export const house = {
   character: () => ask("/character"),
   write: (block, text, version) =>
     ask(`/character/${block}`, { ...put({ text }), headers: version === undefined ? {} : { "If-Match": `"${version}"` } }),
+  nameCompanion: (name) => ask("/character/name", put({ name })),
   versions: (block, cursor) => ask(`/character/${block}/versions${cursor ? `?cursor=${at(cursor)}` : ""}`),
   decide: (id, decision) => ask(`/character/suggestions/${at(id)}`, post(decision)),
   telegram: () => ask("/telegram"),

@@ -5,12 +5,13 @@ import { cost } from "../bring/old_talk.js";
 import { html } from "../html.js";
 import { startAbout, startName } from "../settings/character.js";
 import { house as settings } from "../settings/house.js";
+import * as store from "../store.js";
 import { t } from "../words.js";
 import { house } from "./house.js";
 
 const LONGEST_FILE = 1_000_000;
 const TYPING_MS = 500;
-const NOTHING = { chosen: "blank", persona: "", style: "", material: "", isDecided: false };
+const NOTHING = { name: null, chosen: "blank", persona: "", style: "", material: "", isDecided: false };
 const FOR = { persona: "welcome_for_persona", user: "welcome_for_user", style: "welcome_for_style" };
 
 /** What was chosen and written on this step, for whoever comes back to it. */
@@ -19,10 +20,13 @@ const give = (more) => (given.value = { ...given.value, ...more });
 
 export function Companion({ keep, calm }) {
   const [character, setCharacter] = useState(null);
-  const { chosen, persona, style, material, isDecided } = given.value;
+  const { name, chosen, persona, style, material, isDecided } = given.value;
+  const called = store.state.value.companion;
   useEffect(() => void settings.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] })), []);
   keep.current = async () => {
     if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
+    const wanted = name?.trim() || called;
+    if (wanted !== called) store.rename((await settings.nameCompanion(wanted)).name);
     for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.write(block, text);
   };
   const take = (text) => {
@@ -34,9 +38,10 @@ export function Companion({ keep, calm }) {
     give({ chosen: name, persona: start?.persona ?? "", style: start?.style ?? "" });
   };
   const starts = (character?.starting ?? []).filter((each) => each.persona);
-  const radio = (name, label, about) => html`<label key=${name} class="start"><input type="radio" name="start" checked=${chosen === name} onChange=${() => choose(name)} />
+  const radio = (start, label, about) => html`<label key=${start} class="start"><input type="radio" name="start" checked=${chosen === start} onChange=${() => choose(start)} />
     <span><strong>${label}</strong>${about && html` <span class="meta">${about}</span>`}</span></label>`;
   return html`<h1>${t("welcome_companion")}</h1><p class="lead">${t("welcome_companion_lead")}</p>
+    ${store.me.value.is_owner && html`<label>${t("welcome_companion_name")}<input value=${name ?? called} maxlength=${character?.longest_name} autocomplete="off" onInput=${({ target }) => give({ name: target.value })} /></label>`}
     <fieldset class="starts"><legend class="visually-hidden">${t("welcome_companion")}</legend>
       ${radio("blank", t("welcome_blank"))}
       ${starts.map((each) => radio(each.name, startName(each), startAbout(each)))}

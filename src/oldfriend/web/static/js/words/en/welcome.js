@@ -11,6 +11,7 @@ export default {
   welcome_back: "Back",
   welcome_companion: "Who shall I be?",
   welcome_companion_lead: "You write it, I never change it by myself.",
+  welcome_companion_name: "What shall I be called?",
   welcome_blank: "Nobody in particular, for now",
   welcome_material: "Somebody you describe, or bring words of",
   welcome_persona: "Who I am, in your words",

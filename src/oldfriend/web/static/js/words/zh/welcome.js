@@ -11,6 +11,7 @@ export default {
   welcome_back: "返回",
   welcome_companion: "我该是谁？",
   welcome_companion_lead: "由你来写，我从不自己改动。",
+  welcome_companion_name: "我该叫什么名字？",
   welcome_blank: "暂时不特别是谁",
   welcome_material: "你描述的人，或带来他说过的话",
   welcome_persona: "我是谁，用你的话说",
