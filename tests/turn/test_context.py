@@ -6,6 +6,7 @@ import pytest
 
 from oldfriend.app.accepting import Line, Said, open_line
 from oldfriend.app.answering import answer
+from oldfriend.app.catching_up import catch_up
 from oldfriend.app.embedding import embed_missing
 from oldfriend.app.house import House
 from oldfriend.domain.clock import parse_moment
@@ -18,6 +19,10 @@ from oldfriend.turn.context import assemble
 from oldfriend.turn.recall import Cue
 from tests.clock import FrozenClock
 
+SPORTS = (
+    "judo", "fencing", "rowing", "archery", "sailing", "curling", "boxing", "diving", "skiing",
+    "hockey", "tennis", "climbing", "surfing", "karate", "polo", "golf", "squash", "handball",
+)  # fmt: skip
 Tell = Callable[..., Awaitable[None]]
 Ask = Callable[..., Awaitable[str]]
 
@@ -125,6 +130,20 @@ async def test_when_not_all_notes_fit_the_newest_are_kept(
     assert text.index("shelf 28") < text.index("shelf 29")
     assert "shelf 1 " not in text
     assert estimate_tokens(text.split("\n\n")[0]) <= 50
+
+
+async def test_what_finds_no_room_in_the_picture_of_somebody_is_believed_still(
+    house: House, line: Line, tell: Tell, ask: Ask
+) -> None:
+    """A like that is asked for is told, though many others come before it; once."""
+    for number, sport in enumerate(SPORTS):
+        await tell(f"I like {sport}.", at=f"2023-05-{number + 1:02d}T18:00")
+    await catch_up(house, line.person.id, because="asked")
+
+    for sport in SPORTS:
+        told = (await ask(f"Do I like {sport}?", budget=250)).split("Said before")[0]
+
+        assert told.count(sport) == 1, sport
 
 
 async def test_what_repeats_leaves_room_for_what_does_not(tell: Tell, ask: Ask) -> None:

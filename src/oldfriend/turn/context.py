@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import Known
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
@@ -56,14 +57,19 @@ async def assemble(looking: Looking, person: Person, cue: Cue, *, budget: int) -
     if not recollection.is_empty:
         mixed = await without_near_repeats(looking, person, recollection.ranking)
         recollection = replace(recollection, mixed=mixed)
+    room = budget // KNOWN_SHARE
+    theirs = known_lines(
+        (*profile.facts, *profile.preferences), person, room - cost_of(PROFILE_TITLE)
+    )
+    awaited = known_lines(profile.promises, person, room - cost_of(OPEN_TITLE))
     always = [
         written_part(written, budget),
-        known_part(PROFILE_TITLE, (*profile.facts, *profile.preferences), person, budget),
-        known_part(OPEN_TITLE, profile.promises, person, budget),
+        shown_part(PROFILE_TITLE, [*theirs]),
+        shown_part(OPEN_TITLE, [*awaited]),
         notes_part(notes, budget),
     ]
     left = budget - sum(cost_of(line) for title, lines in always for line in (title, *lines))
-    told = {each.memory.id for each in (*profile.facts, *profile.preferences, *profile.promises)}
+    told = {*theirs.values(), *awaited.values()}
     parts = [*always, *recalled_parts(recollection, told, person, left)]
     return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
 
@@ -79,11 +85,11 @@ def written_part(text: str, budget: int) -> Part:
     return shown_part(WRITTEN_TITLE, lines_that_fit(lines, room))
 
 
-def known_part(title: str, known: Sequence[Known], person: Person, budget: int) -> Part:
-    """What is known of the person, as far as it fits."""
-    room = budget // KNOWN_SHARE - cost_of(title)
-    lines = [belief_line(each, person.zone) for each in known[: room // SHORTEST_LINE]]
-    return shown_part(title, lines_that_fit(lines, room))
+def known_lines(known: Sequence[Known], person: Person, room: int) -> dict[str, MemoryId]:
+    """The lines of what is known of the person that fit, each with what it tells."""
+    some = known[: room // SHORTEST_LINE]
+    lines = {belief_line(each, person.zone): each.memory.id for each in some}
+    return {line: lines[line] for line in lines_that_fit([*lines], room)}
 
 
 def notes_part(notes: Sequence[KnownNote], budget: int) -> Part:

@@ -37,7 +37,7 @@ _REMEMBERED: Final = 64  # questions: a turn asks of its own more than once
 _SENTENCE = re.compile(r"[^.!?。\n…]+")
 _BESIDE = re.compile(r"[\s,;:\"“”«»¿¡()]+")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
-_LONGER: Final = r"[^\W\u2e80-\U0010ffff]|-"
+_LONGER: Final = re.compile(r"[^\W\u2e80-\U0010ffff]|-")
 """What makes a word a longer one; a sign of a script without spaces stands beside it."""
 _PIECE = re.compile(r"\{([a-z_]+)\}")
 _WHOSE: Final = "whose"
@@ -190,16 +190,23 @@ def _names_my_kin(text: str) -> bool:
 
 def names_any(names: frozenset[str], text: str) -> bool:
     """Whether one of some names, or words, stands in a text, and not only in a longer word."""
-    return bool(names) and _one_of(names).search(_folded(text)) is not None
+    folded = _folded(text) if names else ""
+    return any(_stands_in(name, folded) for name in _all_folded(names))
 
 
 @remembered(_REMEMBERED)
-def _one_of(words: frozenset[str]) -> re.Pattern[str]:
-    folded = sorted(map(_folded, words))
-    spaced = "|".join(re.escape(each) for each in folded if not is_unspaced(each))
-    unspaced = [re.escape(each) for each in folded if is_unspaced(each)]
-    alone = [f"(?<!{_LONGER})(?:{spaced})(?!{_LONGER})"] if spaced else []
-    return re.compile("|".join([*alone, *unspaced]))
+def _all_folded(words: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(filter(None, map(_folded, words))))
+
+
+def _stands_in(word: str, text: str) -> bool:
+    begins = text.find(word)
+    while begins >= 0:
+        around = (text[begins - 1 : begins], text[begins + len(word) :][:1])
+        if is_unspaced(word) or not any(map(_LONGER.match, around)):
+            return True
+        begins = text.find(word, begins + 1)
+    return False
 
 
 def names_a_time_before(question: str) -> bool:
