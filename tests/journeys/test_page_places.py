@@ -70,6 +70,8 @@ def test_whoever_has_skipped_every_step_is_not_asked_again(
         page.reload()
         expect(page.locator(".welcome")).to_be_visible()
         offers += page.get_by_role("link", name="Set me up first").count()
+        page.get_by_role("link", name="Settings").click()
+        expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")  # the browser's
 
     assert offers == 0
 

@@ -179,6 +179,12 @@ async def find_companion(tx: Transaction) -> Companion | None:
     return Companion(id=CompanionId(row[0]), name=row[1], introduced_at=row[2])
 
 
+async def companion_name(tx: Transaction) -> str:
+    """What the companion is called, also before anybody has talked to it."""
+    found = await find_companion(tx)
+    return FIRST_NAME if found is None else found.name
+
+
 async def ensure_companion(tx: Transaction, *, now: Micros) -> Companion:
     """The companion of this install; made on the first call."""
     found = await find_companion(tx)

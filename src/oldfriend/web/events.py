@@ -18,7 +18,7 @@ from oldfriend.domain.memories import Change, Entity, Evidence, Mood, ObjectKind
 from oldfriend.domain.messages import Message
 from oldfriend.memory.evidence import list_evidence_of
 from oldfriend.memory.moods import find_mood
-from oldfriend.memory.people import get_companion
+from oldfriend.memory.people import companion_name
 from oldfriend.memory.rows import kind_of
 from oldfriend.memory.talk import list_sounding
 from oldfriend.memory.watching import (
@@ -68,7 +68,7 @@ class News:
 async def look(house: House, person: PersonId, since: Position, *, companion: str) -> News | None:
     """What is new of a person, for whom the companion was called so; None: nothing is."""
     async with house.db.reading() as tx:
-        until, called = await position_of(tx, person), (await get_companion(tx)).name
+        until, called = await position_of(tx, person), await companion_name(tx)
         if until == since and called == companion:
             return None
         appended = await list_appended(tx, person, after=since.said, limit=MOST_AT_ONCE + 1)

@@ -16,7 +16,7 @@ from oldfriend.domain.ids import TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Mood
 from oldfriend.memory.moods import find_mood
-from oldfriend.memory.people import get_companion
+from oldfriend.memory.people import companion_name
 from oldfriend.memory.sign_in import SignedIn, find_web_session
 from oldfriend.memory.tokens import find_by_token
 from oldfriend.memory.watching import Position
@@ -53,7 +53,7 @@ class Watch:
         async with self._room.house.db.reading() as tx:
             self._mood = await find_mood(tx, self._person, at=now)
             self._progress = await find_progress(tx, self._person, now=now)
-            self._companion = (await get_companion(tx)).name
+            self._companion = await companion_name(tx)
         progress = progress_data(self._progress, self._me.person.zone)
         return Event(
             topic="chat.connection.ready",

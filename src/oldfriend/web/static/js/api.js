@@ -77,6 +77,7 @@ export const api = {
   who: async () => keepToken(await ask("/session")),
   askToSign: () => ask("/session/passkey/options", { method: "POST" }),
   signWith: (credential) => ask("/session/passkey", { method: "POST", json: { credential } }),
+  changeMe: (changes) => ask("/me", { method: "PATCH", json: changes }),
   signOut: () => ask("/session", { method: "DELETE" }),
   state: () => ask("/state"),
   messages: () => ask("/chat/messages?limit=50"),

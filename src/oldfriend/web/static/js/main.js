@@ -80,12 +80,20 @@ async function begin(link = location.hash.slice(1)) {
   try {
     store.me.value ??= await (link.length > SHORTEST_LINK ? signIn(link) : api.who());
     unsent.takeUp();
-    listen(await store.load());
+    const position = await store.load();
+    await takeClocks();
+    listen(position);
   } catch (problem) {
     isSpent.value = link.length > SHORTEST_LINK;
     if (problem.status === 401) store.phase.value = "signed-out";
     else setTimeout(begin, PAUSE_MS, link);
   }
+}
+
+/** Whoever is new lives by the clocks of their browser, until they say otherwise. */
+async function takeClocks() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (store.state.value.is_new && !store.isSettled() && zone !== store.me.value.zone) await store.changeMe({ zone }).catch(() => {});
 }
 
 /** A link that was used before may have made the session that is still here. */

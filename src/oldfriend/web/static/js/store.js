@@ -196,6 +196,12 @@ function orNow(problem) {
   return api.messages();
 }
 
+/** Another name, or other clocks. @param {{name?: string, zone?: string}} changes */
+export async function changeMe(changes) {
+  const { name, zone } = await api.changeMe(changes);
+  me.value = { ...me.value, name, zone };
+}
+
 const settledName = () => `settled:${me.value.id}`;
 
 /** The first run is done: it is not offered in this browser any more. */

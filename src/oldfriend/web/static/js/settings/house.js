@@ -44,5 +44,4 @@ export const house = {
   askForPasskey: () => ask("/passkeys/options", post()),
   addPasskey: (made) => ask("/passkeys", post(made)),
   takePasskey: (id) => ask(`/passkeys/${at(id)}`, gone),
-  changeMe: (changes) => ask("/me", { method: "PATCH", json: changes }),
 };

@@ -17,9 +17,8 @@ export function YouSection() {
   const me = store.me.value;
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const change = (changes, before, what) => run(async () => {
-    const apply = async (wanted) => (store.me.value = { ...store.me.value, ...taken(await house.changeMe(wanted)) });
-    await apply(changes);
-    tell(t("settings_saved", { what }), () => apply(before));
+    await store.changeMe(changes);
+    tell(t("settings_saved", { what }), () => store.changeMe(before));
   });
   const rename = ({ target }) => target.value.trim() && target.value.trim() !== me.name && change({ name: target.value.trim() }, { name: me.name }, t("settings_name"));
   const moveTo = (zone) => change({ zone }, { zone: me.zone }, t("settings_zone"));
@@ -37,7 +36,6 @@ export function YouSection() {
     <p class="choices"><button onClick=${() => run(leave)}>${t("sign_out")}</button></p></${Section}>`;
 }
 
-const taken = ({ name, zone }) => ({ name, zone });
 
 /** Sign out; whose session is over already is out. */
 async function leave() {

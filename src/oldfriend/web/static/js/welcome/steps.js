@@ -14,7 +14,7 @@ export function You({ keep }) {
   const [about, setAbout] = useState("");
   useEffect(() => void house.character().then(({ blocks }) => setAbout(blocks.find((each) => each.name === "user")?.text ?? ""), () => {}), []);
   keep.current = async () => {
-    if (name.trim() && name.trim() !== store.me.value.name) store.me.value = { ...store.me.value, ...(await house.changeMe({ name: name.trim() })), token: store.me.value.token };
+    if (name.trim() && name.trim() !== store.me.value.name) await store.changeMe({ name: name.trim() });
     if (about.trim()) await house.write("user", about);
   };
   return html`<h1>${t("welcome_you")}</h1>
@@ -24,7 +24,7 @@ export function You({ keep }) {
 
 export function Place({ keep }) {
   const [zone, setZone] = useState(HERE);
-  keep.current = () => house.changeMe({ zone });
+  keep.current = () => store.changeMe({ zone });
   return html`<h1>${t("welcome_place")}</h1><p class="lead">${t("welcome_place_lead")}</p>
     <label>${t("welcome_zone")}<select value=${zone} onChange=${({ target }) => setZone(target.value)}>
       ${zonesAfter(HERE).map((each) => html`<option key=${each}>${each}</option>`)}</select></label>
