@@ -1,6 +1,7 @@
 """What was said is read after a pause, after some turns, or when asked for; nothing else is."""
 
 import asyncio
+import math
 from dataclasses import replace
 
 import pytest
@@ -165,7 +166,7 @@ async def test_who_asks_waits_for_another_that_reads(house: House, line: Line) -
     held = await take(house, lane_of(line.person.id))
     assert held is not None
     async with asyncio.TaskGroup() as both:
-        waiting = both.create_task(read_planned(house, line.person.id, is_patient=True))
+        waiting = both.create_task(read_planned(house, line.person.id, patience_s=math.inf))
         await asyncio.sleep(0.1)
         assert not waiting.done()
         await do_jobs(house, held, asyncio.Event())

@@ -1,5 +1,7 @@
 """Whom and what it knows by name, and how they are tied."""
 
+import math
+
 from oldfriend.app.catching_up import catch_up
 from oldfriend.memory.people import ensure_owner
 from tests.clock import FrozenClock
@@ -10,7 +12,7 @@ async def read_everything(site: Site) -> None:
     """Read what the owner has said up to now."""
     async with site.house.db.writing() as tx:
         owner = await ensure_owner(tx, now=site.house.clock(), zone="UTC")
-    await catch_up(site.house, owner.id, because="asked", is_patient=True)
+    await catch_up(site.house, owner.id, because="asked", patience_s=math.inf)
 
 
 async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse) -> None:

@@ -56,11 +56,11 @@ Show = Callable[[Progress], None]
 
 async def catch_up(
     house: House, person: PersonId, *, because: Cut | None = None, imported: bool = False,
-    show: Show | None = None, is_patient: bool = False,
+    show: Show | None = None, patience_s: float = 0.0,
 ) -> CaughtUp:  # fmt: skip
     """Cut what is ripe and read it, where memory is to form.
 
-    ``because`` has everything cut. Whoever is patient waits for another process that is at it.
+    ``because`` has everything cut. For ``patience_s`` somebody else is waited for who is at it.
     Raises InvalidInput when it was asked for, and memory is not to form.
     """
     if not house.settings.memory.forms:
@@ -68,14 +68,14 @@ async def catch_up(
             raise InvalidInput(IS_OFF)
         return CaughtUp()
     await tend(house, person, because=because, imported=imported)
-    return await read_planned(house, person, show=show, is_patient=is_patient)
+    return await read_planned(house, person, show=show, patience_s=patience_s)
 
 
 async def read_planned(
-    house: House, person: PersonId, *, show: Show | None = None, is_patient: bool = False
+    house: House, person: PersonId, *, show: Show | None = None, patience_s: float = 0.0
 ) -> CaughtUp:
     """Read everything that is planned and due, in its order."""
-    working = work_off(house, person, is_patient=is_patient)
+    working = work_off(house, person, patience_s=patience_s)
     read = await beside(tell_progress(house, person, show), working)
     async with house.db.reading() as tx:
         left, counts = await count_planned(tx, person), await count_segments(tx, person)
@@ -112,16 +112,17 @@ async def leave(house: House, person: PersonId) -> None:
         return  # nobody is there to be told; it is read at the next start
 
 
-async def work_off(house: House, person: PersonId, *, is_patient: bool) -> int:
+async def work_off(house: House, person: PersonId, *, patience_s: float) -> int:
     """Do what is due in a person's lanes until nothing is; how many readings came to their end."""
-    read = 0
+    now, read = asyncio.get_running_loop().time, 0
+    patient_until = now() + patience_s
     with house.waking.bell() as bell:
         for lane in (lane_of(person), old_lane_of(person)):
             while True:
                 if (held := await take(house, lane)) is not None:
                     read += await do_held(house, held)
-                elif is_patient and await is_due(house, lane):
-                    await bell.wait(LOOK_S)  # another process is at it
+                elif now() < patient_until and await is_due(house, lane):
+                    await bell.wait(LOOK_S)  # somebody else is at it
                 else:
                     break
     return read

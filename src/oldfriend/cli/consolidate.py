@@ -5,6 +5,7 @@ And say after how many turns that happens by itself.
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
@@ -95,9 +96,9 @@ async def read_all(house: House, person: PersonId, options: argparse.Namespace) 
     try:
         if options.now:
             return await catch_up(
-                house, person, because="asked", imported=True, show=show, is_patient=True
+                house, person, because="asked", imported=True, show=show, patience_s=math.inf
             )
-        return await read_planned(house, person, show=show, is_patient=True)
+        return await read_planned(house, person, show=show, patience_s=math.inf)
     finally:
         line.clear()
 

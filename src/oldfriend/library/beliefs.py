@@ -1,5 +1,6 @@
 """What can a program ask of what is believed, and set right? The part of ``Memory`` about it."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -49,7 +50,7 @@ class Beliefs:
         """
         person = self._line.person.id
         done = await catch_up(
-            self._house, person, because="asked", imported=True, is_patient=True
+            self._house, person, because="asked", imported=True, patience_s=math.inf
         )  # fmt: skip
         return done.read
 
