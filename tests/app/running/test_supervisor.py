@@ -275,7 +275,7 @@ async def test_a_reload_gives_what_has_given_up_another_chance(
 
 
 SCRIPT = """
-import asyncio, os, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from oldfriend.app.choices.settings import read_settings
 from oldfriend.app.running.supervisor import Supervisor, heeding_signals
@@ -294,6 +294,7 @@ async def main():
         with heeding_signals(supervisor):
             await supervisor.run()
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may be deaf to it
 if sys.stdin.isatty():
     os.open(os.ttyname(0), os.O_RDWR)  # a session of its own belongs to the terminal it opens
 asyncio.run(main())
