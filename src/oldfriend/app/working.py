@@ -5,6 +5,7 @@ at a time, different lanes beside each other.
 """
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -259,10 +260,21 @@ async def answer_all(house: House, held: Claim, stopping: asyncio.Event) -> None
 
 
 async def pause(house: House, queue: Queue, bell: Bell, stopping: asyncio.Event) -> None:
-    """Wait until something may be due."""
+    """Wait until something is due, or it is time to look for what nobody rings for.
+
+    Whatever rings may be for others: whether it is for us is read, which is cheap, and not tried.
+    """
+    now, sweep_s = asyncio.get_running_loop().time, min(SWEEP_S, house.settings.limits.lease_s)
+    sweeps_at = now() + sweep_s
+    while not stopping.is_set() and (left_s := sweeps_at - now()) > 0:
+        due_s = await due_in(house, queue)
+        if due_s <= 0:
+            return
+        await bell.wait(min(due_s, left_s))
+
+
+async def due_in(house: House, queue: Queue) -> float:
+    """In how many seconds something is due that nobody holds; for ever, where nothing is."""
     async with house.db.reading() as tx:
         due_at = await next_due(tx, queue)
-    sweep_s = min(SWEEP_S, house.settings.limits.lease_s)
-    left_s = sweep_s if due_at is None else (due_at - house.clock()) / SECOND
-    if not stopping.is_set():
-        await bell.wait(min(max(left_s, 0.0), sweep_s))
+    return math.inf if due_at is None else (due_at - house.clock()) / SECOND
