@@ -1,4 +1,5 @@
 // How does the page ask the house? Every answer is JSON; what went wrong says what to do.
+import { problem } from "./words.js";
 
 const ROOT = "/api/v1";
 const SAFE = ["GET", "PATCH", "PUT", "DELETE"]; // asked again, these do nothing twice
@@ -37,7 +38,7 @@ export async function ask(path, { json, headers, ...rest } = {}) {
   unanswered.delete(deed);
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Problem(response.status, answer?.detail ?? response.statusText);
+  if (!response.ok) throw new Problem(response.status, problem(response.status, answer?.detail ?? response.statusText));
   return answer;
 }
 
@@ -51,7 +52,7 @@ export function sendFile(path, file, tell) {
     request.onload = () => {
       const answer = JSON.parse(request.responseText || "null");
       if (request.status < 400) resolve(answer);
-      else reject(new Problem(request.status, answer?.detail ?? request.statusText));
+      else reject(new Problem(request.status, problem(request.status, answer?.detail ?? request.statusText)));
     };
     request.open("POST", ROOT + path);
     request.setRequestHeader("X-CSRF-Token", token);

@@ -26,6 +26,13 @@ export function t(name, values = {}) {
   return phrase.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
 }
 
+/** What the house says of a problem, in English; in other languages with what kind of problem it is before it.
+ * @param {number} status @param {string} detail */
+export function problem(status, detail) {
+  const kind = `problem_${status}`;
+  return language.value === "en" || !Object.hasOwn(en, kind) ? detail : t("problem", { kind: t(kind), detail });
+}
+
 /** All time zones, with some before the others. @param {string[]} first */
 export const zonesAfter = (...first) => [...new Set([...first, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 

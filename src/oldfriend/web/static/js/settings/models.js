@@ -45,6 +45,7 @@ export function ModelsSection({ just = "" }) {
       <${Choice} name="speech.speaks" kind="choice" label=${t("settings_speaks")}
         options=${[["never", t("settings_speaks_never")], ["asked", t("settings_speaks_asked")], ["always", t("settings_speaks_always")]]} />
       <${Choice} name="speech.keep_audio" kind="toggle" label=${t("settings_keep_audio")} hint=${t("settings_keep_audio_hint")} />
+      <${Choice} name="speech.overhears" kind="toggle" label=${t("settings_overhears")} hint=${t("settings_overhears_hint")} />
     </${Section}>`;
 }
 

@@ -125,6 +125,8 @@ export default {
   settings_speaks_always: "always",
   settings_keep_audio: "Keep recordings",
   settings_keep_audio_hint: "Else only their words are kept.",
+  settings_overhears: "Listen to everybody in groups",
+  settings_overhears_hint: "In groups on Telegram: recordings that are not said to it are written down, too. Each costs as much as one that is.",
   settings_telegram: "Telegram",
   settings_telegram_lead: "Talk to it from your phone; it is the same memory.",
   settings_no_bot: "No bot is connected. Ask whoever runs this Oldfriend.",

@@ -125,6 +125,8 @@ export default {
   settings_speaks_always: "总是",
   settings_keep_audio: "保留录音",
   settings_keep_audio_hint: "否则只留文字。",
+  settings_overhears: "在群里听每个人说话",
+  settings_overhears_hint: "Telegram 群里不是对它说的录音也会转成文字；每条的费用与对它说的一样。",
   settings_telegram: "Telegram",
   settings_telegram_lead: "用手机与它聊，同一份记忆。",
   settings_no_bot: "没有连接机器人，请找运行者。",
