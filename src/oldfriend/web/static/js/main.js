@@ -76,24 +76,25 @@ async function sign() {
 
 /** Sign in with what stands behind #, if anything does; try again where nobody answers. */
 async function begin(link = location.hash.slice(1)) {
+  const isLink = link.length > SHORTEST_LINK;
   history.replaceState(null, "", location.pathname);
   try {
-    store.me.value ??= await (link.length > SHORTEST_LINK ? signIn(link) : api.who());
+    store.me.value ??= await (isLink ? signIn(link) : api.who());
     unsent.takeUp();
     const position = await store.load();
-    await takeClocks();
+    if (isLink) await takeClocks();
     listen(position);
   } catch (problem) {
-    isSpent.value = link.length > SHORTEST_LINK;
+    isSpent.value = isLink;
     if (problem.status === 401) store.phase.value = "signed-out";
     else setTimeout(begin, PAUSE_MS, link);
   }
 }
 
-/** Whoever is new lives by the clocks of their browser, until they say otherwise. */
+/** Whoever comes for the first time lives by the clocks of their browser, until they say otherwise. */
 async function takeClocks() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (store.state.value.is_new && !store.isSettled() && zone !== store.me.value.zone) await store.changeMe({ zone }).catch(() => {});
+  if (store.state.value.is_new && zone !== store.me.value.zone) await store.changeMe({ zone }).catch(() => {});
 }
 
 /** A link that was used before may have made the session that is still here. */
