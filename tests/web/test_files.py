@@ -53,7 +53,9 @@ def test_every_language_of_the_page_says_everything() -> None:
     assert len(set(said)) == len(said)
 
 
-CHOSEN = ("kind_", "status_", "place_", "forget_way_", "forget_count_", "thinking_why_")
+CHOSEN = (
+    "kind_", "status_", "place_", "forget_way_", "forget_count_", "problem_", "thinking_why_",
+)  # fmt: skip
 """What is put together from a name that the house tells."""
 
 
