@@ -50,6 +50,14 @@ def brings(page: Page, tmp_path: Path) -> None:
     page.locator("input[type=file]").set_input_files(chat)
 
 
+def brings_in(page: Page, tmp_path: Path) -> None:
+    """Hand it over as Nora, and have it read."""
+    brings(page, tmp_path)
+    page.get_by_role("radio", name="Nora Hughes").check()
+    page.get_by_role("button", name="Bring it in").click()
+    expect(page.locator(".parcel")).to_contain_text("messages are new")
+
+
 def test_a_description_is_taken_as_it_stands_and_never_lost_in_silence(
     browser: Browser, program: Program
 ) -> None:
@@ -139,10 +147,7 @@ def test_in_the_talk_others_are_named_and_notices_are_nobodys(
 ) -> None:
     """Nothing that Ana wrote looks as if the companion had said it."""
     with opened(browser, new_link(program)) as (page, complaints):
-        brings(page, tmp_path)
-        page.get_by_role("radio", name="Nora Hughes").check()
-        page.get_by_role("button", name="Bring it in").click()
-        expect(page.locator(".parcel")).to_contain_text("messages are new")
+        brings_in(page, tmp_path)
         page.get_by_role("link", name="Chat").click()
         expect(page.locator(".belief").first).to_be_visible()
         ana = page.locator(".said", has_text="We moved to Lisbon!")
@@ -216,10 +221,7 @@ def test_words_are_found_to_be_forgotten_and_all_that_goes_can_be_seen(
 ) -> None:
     """What is not beside a message or a belief begins under Forget; none of it is only counted."""
     with opened(browser, new_link(program)) as (page, complaints):
-        brings(page, tmp_path)
-        page.get_by_role("radio", name="Nora Hughes").check()
-        page.get_by_role("button", name="Bring it in").click()
-        expect(page.locator(".parcel")).to_contain_text("messages are new")
+        brings_in(page, tmp_path)
         page.get_by_role("link", name="Forget", exact=True).click()
         page.get_by_label("Words, or something I know").check()
         page.get_by_label("Some of the words").fill("bakery")
