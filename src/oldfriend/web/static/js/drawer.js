@@ -1,7 +1,8 @@
 // What opens beside the talk for a while: why something was said, what went wrong.
-import { useEffect, useRef } from "../vendor/hooks.js";
+import { useEffect } from "../vendor/hooks.js";
 import { effect } from "../vendor/signals.js";
 import { showWords } from "./chat.js";
+import { useFocus } from "./focus.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { place } from "./places.js";
@@ -18,10 +19,9 @@ effect(() => {
 
 export function Drawer() {
   const open = store.drawer.value;
-  const panel = useRef(null);
+  const panel = useFocus(open);
   useEffect(() => {
     if (!open) return undefined;
-    panel.current.focus();
     const leave = ({ key }) => key === "Escape" && close();
     addEventListener("keydown", leave);
     return () => removeEventListener("keydown", leave);

@@ -1,12 +1,22 @@
 // Where is the keyboard? Whoever closes what they opened is back where they opened it.
-import { useEffect, useRef } from "../vendor/hooks.js";
+import { useLayoutEffect, useRef } from "../vendor/hooks.js";
+
+/** What has opened takes the keyboard, before the next key is pressed.
+ * @param {unknown} isOpen @returns {{current: any}} */
+export function useFocus(isOpen = true) {
+  const where = useRef(null);
+  useLayoutEffect(() => {
+    if (isOpen) where.current?.focus();
+  }, [isOpen]);
+  return where;
+}
 
 /** Back to what stands there again, once something is closed that was in its place: [where, comeBack].
  * @param {boolean} isOpen @returns {[{current: any}, () => void]} */
 export function useReturn(isOpen) {
   const where = useRef(null);
   const comes = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen || !comes.current) return;
     comes.current = false;
     where.current?.focus();
@@ -18,7 +28,7 @@ export function useReturn(isOpen) {
  * @param {boolean} isOpen @param {() => void} close @param {() => boolean} isCovered whether something lies above it in turn */
 export function useCover(isOpen, close, isCovered) {
   const cover = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     cover.current.focus();

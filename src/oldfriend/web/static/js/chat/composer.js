@@ -1,6 +1,7 @@
 // Where something is said: written, or aloud.
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
+import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { Arrow, Cross, Microphone, Square } from "../icons.js";
 import { addressOf, follow, go } from "../places.js";
@@ -20,7 +21,7 @@ export function Composer() {
   const [recording, setRecording] = useState(null);
   const [why, setWhy] = useState(""); // nothing is recorded: which phrase says it
   const waiting = store.waitingFor.value;
-  useEffect(() => field.current?.focus({ preventScroll: true }), [recording]);
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [recording]);
   useLayoutEffect(() => {
     if (!field.current) return;
     field.current.style.height = "auto";
@@ -81,14 +82,13 @@ const inWords = (phrase) => t(phrase, { address: `http://localhost:${location.po
 /** While somebody speaks: how long, and what to do with it. */
 function Speaking({ recording, onEnd }) {
   const [seconds, setSeconds] = useState(0);
-  const button = useRef(null);
+  const button = useFocus();
   const done = async () => {
     const sound = await recording.end();
     onEnd();
     if (sound.size) unsent.sayAloud(sound);
   };
   useEffect(() => {
-    button.current.focus();
     recording.onFull = done;
     const timer = setInterval(() => setSeconds(recording.seconds()), TICK_MS);
     return () => clearInterval(timer);

@@ -1,7 +1,7 @@
 // One thing that was said, is being said, or waits to be: with what can be done about it.
-import { useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
+import { useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
-import { useReturn } from "../focus.js";
+import { useFocus, useReturn } from "../focus.js";
 import { html } from "../html.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
@@ -46,8 +46,7 @@ function OwnWords({ message }) {
   const [text, setText] = useState(null);
   const [why, setWhy] = useState("");
   const [button, comeBack] = useReturn(text !== null);
-  const field = useRef(null);
-  useLayoutEffect(() => field.current?.focus(), [text !== null]);
+  const field = useFocus(text !== null);
   const close = () => {
     comeBack();
     setText(null);

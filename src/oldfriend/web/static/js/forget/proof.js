@@ -1,5 +1,5 @@
 // That it is gone: a short page to be read or printed, without a word of what went.
-import { useEffect, useRef } from "../../vendor/hooks.js";
+import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
 import { dayOf, t, timeOf } from "../words.js";
@@ -9,8 +9,7 @@ const MOST_NAMED = 500; // what the house takes at once
 const COUNTED = ["messages", "memories", "entities", "summaries", "replies"];
 
 export function Proof() {
-  const title = useRef(null);
-  useEffect(() => title.current?.focus(), []);
+  const title = useFocus();
   const done = proof.value;
   if (!done) return html`<div class="proof"><h2>${t("forget_title")}</h2><p>${t("proof_none")}</p><p><a href="/forget" onClick=${follow}>${t("proof_again")}</a></p></div>`;
   return html`<article class="proof">

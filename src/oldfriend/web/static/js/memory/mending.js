@@ -1,6 +1,7 @@
 // Put something right, or join it with what says the same.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { CHANGED } from "../api.js";
+import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
@@ -22,8 +23,7 @@ export function Edit({ belief, after, again }) {
   const [since, setSince] = useState(null); // null: it was a mistake
   const [why, setWhy] = useState("");
   const [seen, setSeen] = useState(belief.etag); // what one looked at when one began, whatever is decided meanwhile
-  const field = useRef(null);
-  useEffect(() => field.current.focus(), []);
+  const field = useFocus();
   const isOther = belief.value && value.trim() !== belief.value;
   const save = async (event) => {
     event.preventDefault();
@@ -61,14 +61,13 @@ export function Edit({ belief, after, again }) {
 /** Find what says the same. */
 export function Merge({ belief, after }) {
   const [found, setFound] = useState([]);
-  const field = useRef(null);
+  const field = useFocus();
   const timer = useRef(0);
   const kinds = [belief.kind];
   const look = async (words) => {
     const page = words && (await book.attempt(() => house.alike(kinds, words.slice(0, 200))));
     setFound(page ? page.items.filter((each) => each.id !== belief.id && !each.ended_at) : []);
   };
-  useEffect(() => field.current.focus(), []);
   useEffect(() => {
     setFound([]);
     look(belief.text);

@@ -1,6 +1,7 @@
 // What the sections of settings are made of: each says where it is, saves as it is changed, and can undo.
-import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { useEffect, useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
+import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { t } from "../words.js";
 
@@ -90,8 +91,7 @@ export function Trouble({ text }) {
 /** A button for what cannot be undone: pressed once it asks, pressed again it does. */
 export function Sure({ label, ask, name, onSure }) {
   const [isAsked, setAsked] = useState(false);
-  const yes = useRef(null);
-  useEffect(() => void (isAsked && yes.current?.focus()), [isAsked]);
+  const yes = useFocus(isAsked);
   if (!isAsked) return html`<button class="quiet" aria-label=${name ? `${label}: ${name}` : null} onClick=${() => setAsked(true)}>${label}</button>`;
   return html`<span class="sure"><span>${ask}</span>
     <button ref=${yes} onClick=${() => (setAsked(false), onSure())}>${label}</button>
