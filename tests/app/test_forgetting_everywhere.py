@@ -237,7 +237,7 @@ async def assert_gone(house: House, line: Line, report: Report) -> None:
     after = await held(house, line)
     assert [each for each in TRACES if each in after] == []
     assert [each for each in KEPT if each not in after] == []
-    pieces = [piece for _, piece in house.db.bytes_held()]
+    pieces = [piece async for _, piece in house.db.bytes_held()]
     assert [each for each in TRACES for piece in pieces if each.encode() in piece] == []
 
 

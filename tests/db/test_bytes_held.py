@@ -21,23 +21,23 @@ async def db(tmp_path: Path) -> Iterator[SqliteDatabase]:
     await database.close()
 
 
-def holding(db: SqliteDatabase) -> set[str]:
+async def holding(db: SqliteDatabase) -> set[str]:
     """The names of the files in which the secret stands."""
-    return {file.name for file, piece in db.bytes_held() if SECRET.encode() in piece}
+    return {file.name async for file, piece in db.bytes_held() if SECRET.encode() in piece}
 
 
 async def test_what_was_deleted_is_gone_once_the_log_is_empty(db: SqliteDatabase) -> None:
     """Before that it stands in the log, which is looked at, too."""
     async with db.writing() as tx:
         await tx.run("INSERT INTO note VALUES (1, :text)", text=SECRET)
-    assert holding(db) == {"oldfriend.db-wal"}
+    assert await holding(db) == {"oldfriend.db-wal"}
     assert await db.wipe_log()
-    assert holding(db) == {"oldfriend.db"}
+    assert await holding(db) == {"oldfriend.db"}
 
     async with db.writing() as tx:
         await tx.run("DELETE FROM note")
     assert await db.wipe_log()
-    assert holding(db) == set()
+    assert await holding(db) == set()
     assert db.files()[1].stat().st_size == 0
 
 
@@ -64,7 +64,9 @@ async def test_no_sentence_is_cut_by_the_end_of_a_piece(
         for number in range(300):
             await tx.run("INSERT INTO note VALUES (:id, :text)", id=number, text=SECRET * 3)
     await db.wipe_log()
-    whole = b"".join(piece[:4096] for file, piece in db.bytes_held() if file.suffix == ".db")
+    whole = b"".join(
+        [piece[:4096] async for file, piece in db.bytes_held() if file.suffix == ".db"]
+    )
 
     assert whole.count(SECRET.encode()) > 800
     assert len(whole) == db.path.stat().st_size

@@ -42,7 +42,8 @@ def test_every_city_has_a_zone(city: str) -> None:
     [
         ("Lissabon", "Europe/Lisbon"), ("Londres", "Europe/London"), ("Madird", "Europe/Madrid"),
         ("Spain", "Europe/Madrid"), ("germany", "Europe/Berlin"),
-        ("Nueva York", "America/New_York"),
+        ("Nueva York", "America/New_York"), ("USA", "America/New_York"),
+        ("England", "Europe/London"), ("Deutschland", "Europe/Berlin"), ("中国", "Asia/Shanghai"),
     ],
 )  # fmt: skip
 def test_what_is_near_is_found_by_country_or_by_letters(asked: str, zone: str) -> None:

@@ -25,7 +25,7 @@ def new_link(program: Program, *, person: str | None = None) -> str:
 @contextmanager
 def opened(browser: Browser, link: str, **how: object) -> Iterator[tuple[Page, list[str]]]:
     """A page of a new visitor, and what it complains of."""
-    context = browser.new_context(locale="en-GB", timezone_id="Europe/Lisbon", **how)
+    context = browser.new_context(**{"locale": "en-GB", "timezone_id": "Europe/Lisbon", **how})
     page = context.new_page()
     complaints = watched(page)
     page.goto(link)

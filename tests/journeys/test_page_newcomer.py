@@ -27,6 +27,11 @@ UNKNOWN = """async () => {
   const { ask } = await import("/static/js/api.js");
   return ask("/memories/0a0a0a0a").catch((problem) => problem.message);
 }"""
+ONE_DAY = """async () => {
+  const { timeOfIt } = await import("/static/js/memory/telling.js");
+  const [from, until] = ["2025-05-06T00:00:00+00:00", "2025-05-06T23:59:59.999999+00:00"];
+  return timeOfIt({ kind: "event", happened_at: from, until_at: until });
+}"""
 
 
 @pytest.fixture
@@ -271,3 +276,12 @@ def test_on_a_chinese_page_no_english_is_left_in_a_receipt_a_proof_or_a_starting
     assert any("收不回" in each for each in proof)
     assert not any("quiet and attentive" in each for each in starts)
     assert [each for each in complaints if "0a0a0a0a" not in each] == []
+
+
+@pytest.mark.parametrize("zone", ["Asia/Shanghai", "America/New_York"])
+def test_what_was_on_one_day_is_on_that_day_by_the_clocks_of_another_browser(
+    browser: Browser, program: Program, zone: str
+) -> None:
+    """Not on two, nor on the day before."""
+    with opened(browser, new_link(program), timezone_id=zone) as (page, _):
+        assert page.evaluate(ONE_DAY) == "6 May 2025"

@@ -138,7 +138,7 @@ async def search_files(db: Database, folder: Path, person: PersonId, what: Sough
         here = await asyncio.to_thread(find_in, piece, what)
         found[file.name] = found.get(file.name, frozenset()) | here
 
-    for file, piece in db.bytes_held():
+    async for file, piece in db.bytes_held():
         await look(file, piece)
     for file in await asyncio.to_thread(other_files, db, folder, person):
         pieces = all_pieces_of(file) if folder / BROUGHT in file.parents else pieces_of(file)

@@ -6,7 +6,7 @@ so, for on PostgreSQL several transactions write at once. SQLite, where one writ
 leaves it out. Knows nothing of what is stored.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +113,7 @@ class Database(Protocol):
         """Of those, the copies: as the database was before it was migrated."""
         ...
 
-    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+    def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
         """The bytes of the files that are open, piece by piece, each a little into the next."""
         ...
 
@@ -128,3 +128,10 @@ class Database(Protocol):
     async def close(self) -> None:
         """Let go of everything."""
         ...
+
+
+async def no_bytes() -> AsyncIterator[tuple[Path, bytes]]:
+    """Those of a database without a file that could be read here."""
+    nothing: tuple[tuple[Path, bytes], ...] = ()
+    for piece in nothing:
+        yield piece

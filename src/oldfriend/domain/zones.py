@@ -36,6 +36,22 @@ CITIES: Final[Mapping[str, str]] = {
     "巴黎": "Europe/Paris", "里斯本": "Europe/Lisbon",
 }  # fmt: skip
 """Large cities after which no zone is named."""
+COUNTRIES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("usa", "us", "america", "estados unidos", "etats-unis", "美国"), "united states"
+    ),
+    **dict.fromkeys(
+        ("uk", "united kingdom", "great britain", "england", "scotland", "wales", "reino unido",
+         "royaume-uni", "英国"), "britain (uk)",
+    ),
+    **dict.fromkeys(("deutschland", "alemania", "allemagne", "德国"), "germany"),
+    **dict.fromkeys(("osterreich", "autriche"), "austria"),
+    **dict.fromkeys(("schweiz", "suisse", "suiza", "瑞士"), "switzerland"),
+    **dict.fromkeys(("espana", "spanien", "espagne", "西班牙"), "spain"),
+    **dict.fromkeys(("frankreich", "francia", "法国"), "france"),
+    **dict.fromkeys(("中国", "chine"), "china"), "日本": "japan",
+}  # fmt: skip
+"""What people call countries that the time zone database calls otherwise, in plain letters."""
 
 
 def find_zone(asked: str) -> str:
@@ -73,7 +89,8 @@ def near_zones(asked: str) -> list[str]:
     """Zones that may be meant by a name that is none: of a country, or written alike."""
     place = plain(asked)
     near = get_close_matches(place, zones_by_place(), n=2 * MOST_NEAR, cutoff=LIKE)
-    found = [*zones_by_country().get(place, ()), *(zones_by_place()[each] for each in near)]
+    country = zones_by_country().get(COUNTRIES.get(place, place), ())
+    found = [*country, *(() if country else (zones_by_place()[each] for each in near))]
     return list(dict.fromkeys(found))[:MOST_NEAR]
 
 

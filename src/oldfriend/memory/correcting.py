@@ -12,15 +12,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import (
-    Believed,
-    Change,
-    ChangeOp,
-    Entity,
-    Memory,
-    Relation,
-    Summary,
-)
+from oldfriend.domain.memories import Believed, Change, ChangeOp, Entity, Memory, Relation, Summary
 from oldfriend.memory.beliefs import get_known, list_entities, list_memories
 from oldfriend.memory.changes import Ground, decide, list_changes_of
 from oldfriend.memory.evidence import move_evidence
@@ -28,6 +20,7 @@ from oldfriend.memory.overtaking import before, in_its_place
 from oldfriend.memory.overtaking import since as since_when
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.rewording import checked_text, value_in, value_meant
+from oldfriend.memory.search import named_in as named_among
 from oldfriend.memory.settling import end_what_was_made
 from oldfriend.memory.withdrawing import decide_next, hold_again
 
@@ -127,7 +120,10 @@ async def reject(
 async def unreject(
     tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
 ) -> Believed:
-    """It was not wrong after all: as before, and no surer. Raises NotFound, InvalidInput."""
+    """It was not wrong after all: as before, and no surer.
+
+    Raises NotFound; InvalidInput, also where something else holds in its place by now.
+    """
     each = await one_of(tx, person, object_id)
     history = await list_changes_of(tx, person, object_id)
     earlier = before({each.seq: each for each in history}, history[-1])
@@ -135,6 +131,11 @@ async def unreject(
         raise InvalidInput("It was not called wrong last. Look again, then decide.")
     if isinstance(each, Memory):
         await end_once_more(tx, each, now=now)
+        memories = [known.memory for known in await list_memories(tx, person)]
+        for other in in_its_place(each, memories):
+            raise InvalidInput(
+                f"By now “{other.text}” holds in its place. If it is so anyhow: memory confirm"
+            )
     return await decided(tx, earlier.after, "unrejected", now=now)
 
 
@@ -248,12 +249,7 @@ async def named_with(tx: Transaction, old: Memory, text: str, value: str) -> tup
 
 async def named_in(tx: Transaction, person: PersonId, text: str) -> tuple[EntityId, ...]:
     """Whose names stand in a text."""
-    words = text.casefold()
-    return tuple(
-        each.id
-        for each in await list_entities(tx, person)
-        if any(name.casefold() in words for name in (each.name, *each.aliases))
-    )
+    return tuple(each.id for each in named_among(text, await list_entities(tx, person)))
 
 
 async def merge_entities(

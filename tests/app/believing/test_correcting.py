@@ -219,6 +219,39 @@ async def test_a_rejection_that_is_undone_leaves_it_as_sure_as_it_was(
         await judge(house, line.person.id, "unreject", new.id)
 
 
+async def test_a_correction_is_of_whom_it_names_and_of_no_piece_of_a_word(
+    house: House, line: Line
+) -> None:
+    """There is an "Al" in "also"."""
+    await tell(house, line, ["My friend Al is a nurse.", "My sister Ana is a cook.", "I love tea."])
+    tea, cook = await the_one(house, line, "tea"), await the_one(house, line, "Ana works")
+    (liked,) = await edit(house, line.person.id, tea, "Also loves tea.", value="tea")
+    (works,) = await edit(house, line.person.id, cook, "Ana cooks with Al.", value="a cook")
+    async with house.db.reading() as tx:
+        named = {each.what.name: each.what.id for each in await list_names(tx, line.person.id)
+                 if isinstance(each.what, Entity)}  # fmt: skip
+
+    assert isinstance(liked, Memory)
+    assert isinstance(works, Memory)
+    assert liked.entities == ()
+    assert set(works.entities) == {named["Ana"], named["Al"]}
+
+
+async def test_a_rejection_is_not_taken_back_beside_what_was_learned_since(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """Nobody lives in two places; whoever means it all the same confirms it."""
+    await tell(house, line)
+    home = await the_one(house, line, "Porto")
+    await judge(house, line.person.id, "reject", home)
+    clock.tick(minutes=60)
+    await tell(house, line, ["I moved to Faro."])
+
+    with pytest.raises(InvalidInput, match="Faro"):
+        await judge(house, line.person.id, "unreject", home)
+    assert await values(house, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+
+
 async def known_as(house: House, line: Line, memory: str) -> Memory:
     """A memory as it is believed now."""
     async with house.db.reading() as tx:

@@ -455,6 +455,39 @@ def test_who_lives_where_they_were_going_is_there(
     assert [claim.target for claim in told if claim.bearing == "fulfils"] == ["move"] * is_over
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("我不住在北京了，现在住上海。", "上海"), ("我不住北京了，现在住在上海。", "上海"),
+        ("我已经不在谷歌上班了，现在在腾讯上班。", "腾讯"),
+        ("我早就不当老师了，现在当司机。", "司机"),
+    ],
+)  # fmt: skip
+def test_what_is_so_instead_is_read_however_the_end_is_told(text: str, value: str) -> None:
+    """In Chinese nobody says "I" twice."""
+    (fact,) = [each for each in said(text, language="zh").claims if each.kind == "fact"]
+
+    assert fact.value == value
+
+
+@pytest.mark.parametrize("text", ["我现在住郊区。", "我现在住六楼。", "我现在住得很远。"])
+def test_where_one_lives_is_not_always_a_town(text: str) -> None:
+    """A suburb or a floor is none."""
+    assert not said(text, language="zh").claims
+
+
+def test_that_somebody_is_there_stands_on_the_words_that_say_so() -> None:
+    """Not on whatever else the message says."""
+    plan = "Is going to Manchester (May 2025)."
+    known = believed("move", "expectation", plan, due_at=WEDNESDAY + 9 * DAY)
+    text = "We live in Manchester now. The weather is great."
+    told = read(message(text), known=(known,)).claims
+
+    assert [claim.quotes[0].text for claim in told if claim.bearing == "fulfils"] == [
+        "We live in Manchester now."
+    ]
+
+
 def test_a_plan_with_its_day_is_told_once() -> None:
     """As something to come, not as a goal for good besides."""
     dated = said("We are going to move to Manchester in June.").claims

@@ -42,6 +42,44 @@ def test_another_beside_takes_no_place(text: str) -> None:
     assert ended("en", text) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "part", "text"),
+    [
+        ("en", "daughter", "Actually my daughter Mia is sick today."),
+        ("en", "brother", "No problem, my brother Tom will help."),
+        ("en", "sister", "No, my sister Eva."), ("en", "wife", "Sorry, my wife Mara is at work."),
+        ("en", "cat", "Actually, we have a cat called Mimi."), ("en", "dog", "No, Rex is my dog."),
+        ("en", "child", "No, my kids Ana and Ben are at school."),
+        ("es", "brother", "No, mi hermano Luis vive en Lima."),
+        ("es", "dog", "En realidad tengo un perro que se llama Rex."),
+        ("fr", "sister", "Pardon, ma sœur Eva m'a appelée."),
+        ("fr", "dog", "En fait j'ai un chien qui s'appelle Rex."),
+        ("de", "daughter", "Nein, meine Tochter Mia ist krank."),
+        ("de", "dog", "Eigentlich habe ich einen Hund, der Rex heißt."),
+        ("zh", "sister", "其实我妹妹小丽住在北京。"), ("zh", "cat", "其实我家有一只猫叫咪咪。"),
+    ],
+)  # fmt: skip
+def test_who_only_tells_of_another_puts_nothing_right(language: str, part: str, text: str) -> None:
+    """A "no" or "actually" before it may answer anything; who was known is theirs still."""
+    assert ended(language, text, part=part) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "part", "text"),
+    [
+        ("en", "boss", "No, it's not Karen, my boss is Tina."),
+        ("en", "sister", "No, my sister's name is Eva."),
+        ("es", "sister", "No, mi hermana es Eva."),
+        ("fr", "sister", "Non, ma sœur s'appelle Eva."),
+        ("de", "sister", "Nein, meine Schwester heißt Eva."),
+        ("zh", "sister", "不对，我妹妹叫小丽。"),
+    ],
+)  # fmt: skip
+def test_who_says_who_it_is_instead_puts_it_right(language: str, part: str, text: str) -> None:
+    """Whatever the part."""
+    assert ended(language, text, part=part) == ["Karen"]
+
+
 def test_a_new_friend_is_one_more() -> None:
     """But who is put right means one alone; of several nobody knows which."""
     assert ended("en", "My new best friend is Sana.", part="best friend") == []

@@ -276,7 +276,10 @@ def test_who_is_named_by_the_part_they_play_is_known(
     [
         ("en", "My best friend is French."), ("en", "My sister is Irish."),
         ("en", "My kids love Peppa and George."), ("en", "My brother is Head of Sales."),
-        ("en", "My new therapist is Dr. Ruiz."),
+        ("en", "My new therapist is Dr. Ruiz."), ("en", "My wife is Filipino."),
+        ("en", "My uncle is Sikh."), ("en", "My grandmother is Afghan."),
+        ("en", "My cousin is Arab."), ("fr", "Mon père est Juif."),
+        ("fr", "Ma sœur est Musulmane."), ("fr", "Mon ami est Corse."),
         ("es", "Mis hijos odian Roma y Milán."), ("fr", "Mon mari est Français."),
         ("de", "Vor drei Jahren ist mein Opa gestorben."), ("de", "Leider ist mein Vater krank."),
         ("de", "Im Krankenhaus ist meine Schwester gut aufgehoben."),
@@ -303,6 +306,16 @@ def test_what_we_do_is_the_person_s_too(language: str, sentence: str, told: str)
     assert any(told.casefold() in text for _, text in believed(sentence, language))
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("es", "Mi hijo se llama Diego."), ("fr", "Mon fils s'appelle Louis."),
+     ("en", "My son is called Tom."), ("de", "Mein Sohn heißt Tim."), ("zh", "我儿子叫小明。")],
+)  # fmt: skip
+def test_a_son_is_kept_in_each_language(language: str, sentence: str) -> None:
+    """The word for it among us is a small one in Spanish and in French."""
+    assert any(text.endswith(" son") for _, text in believed(sentence, language))
+
+
 def test_a_death_is_kept_in_however_few_words() -> None:
     """ "Rex died." is shorter than what is worth keeping otherwise."""
     material = material_of(message("My dog Rex is six."), message("Rex died on Sunday.", number=1))
@@ -320,6 +333,11 @@ def test_a_rendez_vous_speaks_to_nobody() -> None:
     ("language", "sentence", "told"),
     [
         ("en", "Three years ago I lost my father.", "Lost father."),
+        ("en", "I lost my dad three years ago.", "Lost dad."),
+        ("en", "I lost my mum to cancer.", "Lost mum."),
+        ("en", "We had to put my dog Rex to sleep last week.", "Had to put dog Rex to sleep."),
+        ("es", "Perdí a mi madre hace dos años.", "Murió la madre."),
+        ("de", "Ich habe vor zwei Jahren meinen Vater verloren.", "Hat den Vater verloren."),
         ("en", "My dog died.", "Dog died."),
         ("en", "My mother broke her hip last week.", "Mother broke her hip."),
         ("es", "Mi padre se ha roto la pierna.", "El padre se ha roto la pierna."),
@@ -337,6 +355,51 @@ def test_what_befell_theirs_is_felt(language: str, sentence: str, told: str) -> 
 
     assert event.text.replace("'", "’") == told
     assert event.impact < 0
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "I had to put my daughter to sleep last night."),
+        ("en", "I had to put my mother on hold."), ("en", "We had to put my dad in a care home."),
+        ("en", "I had to put my cat in a carrier."), ("en", "I lost my son on the beach."),
+        ("en", "I lost my husband to football."), ("es", "Perdí a mi hija en el supermercado."),
+        ("de", "Ich habe gegen meinen Bruder verloren."), ("zh", "我女儿走了。"),
+        ("zh", "我朋友昨天走了。"),
+    ],
+)  # fmt: skip
+def test_nobody_has_died_of_whom_nobody_says_so(language: str, sentence: str) -> None:
+    """The words for it have other meanings, too."""
+    assert all(each.impact > -7 for each in said(sentence, language=language).claims)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("I started swimming last year and I really like it.",
+         "I started swimming last year and I really like it"),
+        ('Yesterday I finished reading "Dune" at last.',
+         'Yesterday I finished reading "Dune" at last'),
+    ],
+)  # fmt: skip
+def test_what_is_quoted_was_said_so(sentence: str, words: str) -> None:
+    """However it was read."""
+    events = [each.text for each in said(sentence).claims if each.kind == "event"]
+
+    assert events == [f"Says: “{words}”"]
+
+
+@pytest.mark.parametrize("sentence", ["Den mag ich gern.", "Die mag ich sehr.", "Dich mag ich."])
+def test_somebody_just_spoken_of_is_no_liking(sentence: str) -> None:
+    """What is liked has a name."""
+    assert not said(sentence, language="de").claims
+
+
+def test_who_has_begun_something_and_loves_it_now_loves_that() -> None:
+    """It is named before."""
+    claims = said("I've started running and now I love it.").claims
+
+    assert [each.value for each in claims if each.kind == "preference"] == ["running"]
 
 
 def test_what_else_was_done_on_that_day_is_told_besides() -> None:
@@ -363,3 +426,10 @@ def test_what_is_to_come_has_its_day_and_has_not_happened(
     (claim,) = said(sentence, language=language).claims
 
     assert (claim.kind, claim.due_at is not None) == (kind, True)
+
+
+def test_what_is_put_off_is_called_by_its_name() -> None:
+    """No piece of "we" belongs to it."""
+    (claim,) = said("我们把婚礼推迟到明年六月。", language="zh").claims
+
+    assert claim.text == "婚礼：2026年6月。"

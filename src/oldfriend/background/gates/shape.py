@@ -11,6 +11,7 @@ from oldfriend.background.marks import number_of_word
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import LIVE, Category, Memory, MemoryKind
+from oldfriend.domain.ties import RELATION_OF
 from oldfriend.memory.search.words import is_stop_word, words_in
 from oldfriend.prompts.phrasebook import SPOKEN
 
@@ -104,7 +105,9 @@ def value_fault(case: Case) -> Reason | None:
         return None
     if not value or len(value) > LONGEST_VALUE or value.count("|") >= 2:
         return "unfit value"
-    if value.islower() and all(is_stop_word(word, language_of(case)) for word in words_in(value)):
+    is_part = claim.key.endswith(RELATION_OF)  # which is English: "son" is a word of French, too
+    language = "en" if is_part else language_of(case)
+    if value.islower() and all(is_stop_word(word, language) for word in words_in(value)):
         return "unfit value"
     if is_amount(value, case) and (claim.key != "budget" or not speaks_of_money(case)):
         return None if claim.key.rpartition(":")[2] in IN_NUMBERS else "measurement"

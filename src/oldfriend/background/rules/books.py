@@ -102,6 +102,7 @@ class Instead:
     moved: re.Pattern[str]  # at another time
     new_one: re.Pattern[str]  # a new boss, or the like
     put_right: re.Pattern[str]  # it was wrong
+    is_called: re.Pattern[str]  # who it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +235,7 @@ def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
         moved=_compiled(reading["moved"], pieces),
         new_one=_compiled(reading["new_one"], pieces),
         put_right=_compiled(reading["put_right"], pieces),
+        is_called=_compiled(reading["is_called"], pieces),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import RuleBook, rule_book
 from oldfriend.background.rules.moments import without_times
-from oldfriend.background.rules.naming import quote_of
+from oldfriend.background.rules.naming import by_quote, quote_of
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known, Memory
 from oldfriend.domain.remembered import remembered
@@ -77,9 +77,9 @@ def arrivals(
 ) -> Iterator[Claim]:
     """What was to come true by going to live somewhere, where somebody lives by now."""
     awaited = [e for e in known if e.memory.kind == "expectation" and e.memory.is_live]
-    sentences = {sentence.message.id: sentence for sentence, _ in read}
+    sentences = by_quote(read)
     for claim in claims:
-        sentence = sentences[claim.quotes[0].message]
+        sentence, _ = sentences[claim.quotes[0]]
         is_home = claim.key == HOME and claim.subject == "person" and claim.ends is None
         for each in awaited if is_home and claim.holds_until is None else ():
             is_before = each.standing.last_seen < sentence.message.at

@@ -17,6 +17,7 @@ LONGEST_VALUE: Final = 70
 MOST_WORDS: Final = 9
 COMING: Final = "coming"
 """The sort of whatever is to come."""
+_ENDS: Final = " .!?…。！？"
 _DATE: Final = re.compile(r"\s?[(（]\{date\}[)）]")
 _KEYS_OF_OTHERS: Final = {"dietary": "diet"}
 """Where a category of the person's preferences is a fact about somebody else."""
@@ -85,9 +86,17 @@ def _claims(
     groups = third_person(found, rule, book)
     if groups is None:
         return ()
+    groups = in_exact_words(groups, sentence)
     each_alone = told_apart(groups, book) if rule.is_several else [groups]
     told = (_claim(found, one, rule, sentence, book, who) for one in each_alone)
     return tuple(claim for claim in told if claim is not None)
+
+
+def in_exact_words(groups: Mapping[str, str], sentence: Sentence) -> Mapping[str, str]:
+    """The words, with what is quoted as it was said: all of it, where it was read otherwise."""
+    if groups.get("said", "") in sentence.words:
+        return groups
+    return {**groups, "said": sentence.words.rstrip(_ENDS)}
 
 
 def told_apart(groups: Mapping[str, str], book: RuleBook) -> list[Mapping[str, str]]:

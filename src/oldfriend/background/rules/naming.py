@@ -1,6 +1,6 @@
 """Who and what has a name here, and how are they related to whoever speaks?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from oldfriend.background.extraction import Claim, Named, Quote, Sameness
@@ -117,6 +117,13 @@ def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:
 def quote_of(sentence: Sentence) -> Quote:
     """The whole sentence: the words around a statement tell how it was meant."""
     return Quote(message=sentence.message.id, text=sentence.words)
+
+
+def by_quote(
+    sentences: Iterable[tuple[Sentence, RuleBook]],
+) -> Mapping[Quote, tuple[Sentence, RuleBook]]:
+    """The sentences, to be found by what quotes them: a message has several."""
+    return {quote_of(sentence): (sentence, book) for sentence, book in sentences}
 
 
 def _relation(named: Named, part: Part, book: RuleBook) -> Claim:

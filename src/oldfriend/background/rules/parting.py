@@ -10,6 +10,7 @@ from typing import Final
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
+from oldfriend.background.rules.naming import by_quote
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
@@ -27,9 +28,9 @@ def partings_in(
 ) -> Iterator[Claim]:
     """For each parting that is told, that somebody is the one of before."""
     loved = [each for each in known if each.memory.is_live and is_loved(each)]
-    read = {sentence.message.id: (sentence, book) for sentence, book in sentences}
-    for claim in claims:
-        sentence, book = read[claim.quotes[0].message]
+    read = by_quote(sentences)
+    for claim in [each for each in claims if each.key == STATUS]:
+        sentence, book = read[claim.quotes[0]]
         if not tells_parting(claim, book):
             continue
         before = [
@@ -45,8 +46,8 @@ def partings_in(
 
 def tells_parting(claim: Claim, book: RuleBook) -> bool:
     """Whether somebody says that they part, or when they did; who is divorced tells neither."""
-    is_status = claim.key == STATUS and claim.subject == "person"
-    return is_status and claim.holds_from is not None and claim.value in book.parting.values
+    is_own = claim.subject == "person" and claim.holds_from is not None
+    return is_own and claim.value in book.parting.values
 
 
 def is_before(known: Known, parted: Claim, sentence: Sentence) -> bool:

@@ -3,7 +3,8 @@
 One that the words call the same, with a word that says that it was to be otherwise.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,11 +12,18 @@ from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.keeping import matter_of, promised_in
 from oldfriend.background.rules.moments import day_written, due_in
+from oldfriend.background.rules.naming import by_quote
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known, MemoryKind
+from oldfriend.memory.search.questions import names_any
 
 AWAITED: Final[frozenset[MemoryKind]] = frozenset({"expectation", "commitment"})
 """What can be put off."""
+_OWNERS: Final[Mapping[str, re.Pattern[str]]] = {
+    "en": re.compile(r"\b([A-Z]\w+)['’]s\b"),
+    "de": re.compile(r"\b([A-ZÄÖÜ]\w+)s(?= [A-ZÄÖÜ])"),
+}
+"""Whose something is, by name, where that is said before it."""
 
 
 def put_off(
@@ -23,9 +31,9 @@ def put_off(
 ) -> Iterator[Claim]:
     """The claims; what is said to be at another time takes the place of what it was before."""
     open_ = [each for each in known if each.memory.is_live and is_awaited(each)]
-    read = {(sentence.message.id, sentence.words): (sentence, book) for sentence, book in sentences}
+    read = by_quote(sentences)
     for claim in claims:
-        found = read.get((claim.quotes[0].message, claim.quotes[0].text))
+        found = read.get(claim.quotes[0])
         before = claim if found is None else instead_of(claim, *found, open_)
         yield before
 
@@ -60,11 +68,21 @@ def instead_of(
 def is_same_matter(claim: Claim, known: Known, book: RuleBook) -> bool:
     """Whether all that one is about the other is about, too; of a promise, also to whom."""
     memory = known.memory
+    if memory.kind == "expectation" and is_of_another(claim.text, memory.text, book):
+        return False
     told = memory.text if memory.kind == "commitment" else promised_in(memory.text, book.language)
     one = matter_of(promised_in(claim.text, book.language), book.language)
     other = matter_of(told, book.language)
     one = frozenset(each[:-1] if each[:-1] in other else each for each in one)  # "Uwes Umzug"
     return bool(one and other) and (one <= other or other <= one)
+
+
+def is_of_another(told: str, known: str, book: RuleBook) -> bool:
+    """Whether one is of somebody of whom the other says nothing: "my sister's interview"."""
+    parts = frozenset(word for word in book.parts if names_any(frozenset({word}), told))
+    owner = _OWNERS.get(book.language)
+    owners = frozenset(owner.findall(told)) if owner is not None else frozenset[str]()
+    return any(each and not names_any(each, known) for each in (parts, owners))
 
 
 def in_its_words(claim: Claim, known: Known, sentence: Sentence, book: RuleBook) -> Claim:

@@ -1,17 +1,22 @@
 """Whose place has somebody else taken? "My new boss is Tina.", "No, my boss is Tina."
 
-Of bosses, therapists and partners there is one at a time; who is put right speaks of one whatever
-the part. Where several are known, or none, nobody's place is taken.
+Of bosses, therapists and partners there is one at a time; who puts right who it is, and says no
+more, speaks of one whatever the part: "No, my brother Tom called" is of one more. Where several are
+known, or none, nobody's place is taken.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
+from oldfriend.background.rules.naming import by_quote
 from oldfriend.background.rules.sentences import Sentence
+from oldfriend.background.rules.stating import says_more
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
 
@@ -23,14 +28,14 @@ def replaced_in(
     claims: Iterable[Claim], sentences: Iterable[tuple[Sentence, RuleBook]], known: Sequence[Known]
 ) -> Iterator[Claim]:
     """For each that is said to be somebody's … instead of another, that the other is so no more."""
-    read = {(sentence.message.id, sentence.words): (sentence, book) for sentence, book in sentences}
+    read = by_quote(sentences)
     told = {e.memory.key: (e.standing.last_seen, as_told(e)) for e in known if is_relation(e)}
     for claim in [each for each in claims if each.key.endswith(RELATION_OF)]:
-        sentence, book = read[claim.quotes[0].message, claim.quotes[0].text]
+        sentence, book = read[claim.quotes[0]]
         same = [(at, each) for at, each in told.values() if each.value == claim.value]
         before = [each for at, each in same if at < sentence.message.at]
         is_new = claim.key not in told and len(same) == len(before) == 1
-        if is_new and takes_place(sentence, claim.value, book):
+        if is_new and takes_place(sentence, claim, book):
             over = replace(before[0], quotes=claim.quotes, holds_until=sentence.message.at)
             del told[over.key]
             yield is_over(over, book)
@@ -52,8 +57,30 @@ def as_told(known: Known) -> Claim:
     )  # fmt: skip
 
 
-def takes_place(sentence: Sentence, part: str, book: RuleBook) -> bool:
+def takes_place(sentence: Sentence, claim: Claim, book: RuleBook) -> bool:
     """Whether the words put right who it is, or tell of a new one where there is but one."""
-    if book.instead.put_right.search(sentence.plain):
+    if puts_right(sentence, claim.key.removesuffix(RELATION_OF), book):
         return True
-    return part in ONE_AT_A_TIME and book.instead.new_one.search(sentence.plain) is not None
+    is_one = claim.value in ONE_AT_A_TIME
+    return is_one and book.instead.new_one.search(sentence.plain) is not None
+
+
+def puts_right(sentence: Sentence, name: str, book: RuleBook) -> bool:
+    """Whether a sentence says that it was wrong, then who it is, and nothing besides."""
+    wrong = book.instead.put_right.search(sentence.plain)
+    if wrong is None:
+        return False
+    named = (each.finditer(sentence.plain, wrong.end()) for each in book.naming)
+    return any(
+        found["name"] == name
+        and book.instead.is_called.search(found[0]) is not None
+        and is_all(found, wrong.end(), sentence)
+        for found in chain.from_iterable(named)
+    )
+
+
+def is_all(found: re.Match[str], since: int, sentence: Sentence) -> bool:
+    """Whether what was found is a whole clause, the last one of a sentence."""
+    before, after = sentence.plain[since : found.start()], sentence.plain[found.end() :]
+    begins = found.start() in sentence.starts or not says_more(before)
+    return begins and not says_more(after)

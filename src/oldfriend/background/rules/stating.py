@@ -39,7 +39,7 @@ def stated(sentence: str, book: RuleBook) -> tuple[str, str] | None:
 
 
 def says_more(rest: str) -> bool:
-    """Whether there is more than a mark at the end of a statement."""
+    """Whether there is more than marks."""
     return any(character.isalnum() for character in rest)
 
 

@@ -7,7 +7,7 @@ nothing.
 """
 
 import glob
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +73,7 @@ class JsonDatabase:
         """The copies of the file as it was before it was migrated."""
         return tuple(sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.before-*")))
 
-    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+    async def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
         """The bytes of the file, piece by piece, each a little into the next."""
         content = self.path.read_bytes()
         for start in range(0, len(content), PIECE):

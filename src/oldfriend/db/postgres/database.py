@@ -5,11 +5,11 @@ Whoever reads and then writes what they read locks it (``FOR UPDATE``); nothing 
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
-from oldfriend.db.database import ByHand
+from oldfriend.db.database import ByHand, no_bytes
 from oldfriend.db.postgres.address import address_of
 from oldfriend.db.postgres.connections import Pool, connect
 from oldfriend.db.postgres.listening import Listener
@@ -73,9 +73,9 @@ class PostgresDatabase:
         """None that are known here."""
         return ()
 
-    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+    def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
         """None that can be read here."""
-        return iter(())
+        return no_bytes()
 
     async def size(self) -> int:
         """How many bytes the tables take, with their indexes."""

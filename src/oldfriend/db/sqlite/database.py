@@ -7,7 +7,7 @@ out by SQLite's own lock, woken by a doorbell, and noticed by ``PRAGMA data_vers
 import asyncio
 import glob
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from oldfriend.db.database import ByHand, Transaction
@@ -53,8 +53,10 @@ class SqliteDatabase:
         """Return once another process has written something new."""
         doorbell = self._writer.doorbell
         doorbell.put_up()
+        await self._writer.settled()
         while (version := self._writer.data_version()) == self._seen:
             await doorbell.wait()
+            await self._writer.settled()
         self._seen = version
 
     async def wipe_log(self) -> bool:
@@ -77,9 +79,14 @@ class SqliteDatabase:
         """The copies of the database as it was before it was migrated."""
         return tuple(sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.before-*")))
 
-    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+    async def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
         """The bytes of the database and of its log, piece by piece, each a little into the next."""
-        return bytes_of(self._writer.connection, self.path)
+        connection = await self._readers.take()
+        try:
+            for held in bytes_of(connection, self.path):
+                yield held
+        finally:
+            self._readers.give_back(connection)
 
     async def size(self) -> int:
         """How many bytes the pages of the file take."""

@@ -6,13 +6,13 @@ nothing. Knows nothing of files: whoever wants it kept is asked before each comm
 """
 
 from asyncio import Event
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 import apsw
 
-from oldfriend.db.database import ByHand
+from oldfriend.db.database import ByHand, no_bytes
 from oldfriend.db.schema import Migration, SchemaState, load_migrations
 from oldfriend.db.sqlite.connection import STATEMENTS_KEPT, our_errors
 from oldfriend.db.sqlite.database import unsound
@@ -75,9 +75,9 @@ class MemoryDatabase:
         """None."""
         return ()
 
-    def bytes_held(self) -> Iterator[tuple[Path, bytes]]:
+    def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
         """None: there is no file."""
-        return iter(())
+        return no_bytes()
 
     async def size(self) -> int:
         """How many bytes the image has."""

@@ -140,25 +140,31 @@ def _matter(found: re.Match[str], shape: str, book: Book, asked: str) -> Matter:
     is_own = not whom.startswith("others")
     keys = book.kin_words[found[f"kin_{place}"]] if whom == _KIN else book.keys[int(place)]
     is_promise = PROMISE in keys
-    whose = asked if is_own and is_promise else _whose(found)
-    kin = [book.kin_words[each["kin"]] for each in book.kin.finditer(whose)]
-    meant = book.my_kin.search if is_own else book.my_kin.fullmatch
-    is_my_kin = len(kin) == 1 and meant(whose) is not None
+    whose, onwards = (asked, asked) if is_own and is_promise else _whose(found)
+    mine = book.my_kin.search(whose) if is_own else book.my_kin.fullmatch(whose)
+    of_others = None if mine else book.of_others.search(onwards)
+    told = onwards if of_others else whose
+    kin = [book.kin_words[each["kin"]] for each in book.kin.finditer(told)]
+    is_my_kin = len(kin) == 1 and mine is not None
     told_of = kin if is_promise or not is_own else [keys]
     return Matter(
         keys=keys, is_own=is_own, is_past=whom.endswith("once"),
         of_kin=kin[0] if is_my_kin else (),
-        is_of_another_s=not is_my_kin
-        and (len(kin) > 1 or book.of_others.search(whose) is not None),
+        is_of_another_s=not is_my_kin and (len(kin) > 1 or of_others is not None),
         asks_for_all=keys[0] in KIN or (whom != _KIN and int(place) in book.of_all),
         words=tuple(filter(None, map(words_for, told_of))),
     )  # fmt: skip
 
 
-def _whose(found: re.Match[str]) -> str:
-    """By what words a question says whom it asks about; none, where it asks of the asker."""
-    said = (text for name, text in found.groupdict().items() if text and _WHOSE in name)
-    return next(said, "")
+def _whose(found: re.Match[str]) -> tuple[str, str]:
+    """By what words a question says whom it asks about, and all that it says from there on.
+
+    No words, where it asks of the asker.
+    """
+    for name, text in found.groupdict().items():
+        if text and _WHOSE in name:
+            return text, found.string[found.start(name) :]
+    return "", ""
 
 
 def _favourite(what: str, book: Book) -> Matter:

@@ -3,6 +3,7 @@ import { language, shortDayOf, t } from "../words.js";
 
 const SURE = 0.85;
 const FAIRLY_SURE = 0.6;
+const HALF_A_DAY_MS = 12 * 60 * 60_000;
 const DEEDS = {
   learned: "memory_op_learned", revised: "memory_op_revised", disputed: "memory_op_disputed",
   superseded: "memory_op_superseded", merged: "memory_op_merged", deprecated: "memory_op_deprecated",
@@ -54,7 +55,7 @@ export function standingOf({ kind, confidence, times_seen: seen, first_seen_at: 
 /** Its own time: of an event when it was, as far as that is known, of a promise until when, of a summary from when to when. */
 export function timeOfIt({ kind, happened_at: happened, due_at: due, until_at: until, level }) {
   if (kind === "summary") return `${t("memory_level", { level })} · ${shortDays(happened, until)}`;
-  if (kind === "event" && happened) return shortDays(happened, until ?? happened);
+  if (kind === "event" && happened) return shortDays(...fromNoons(happened, until ?? happened));
   if (due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: shortDay(due) });
   return "";
 }
@@ -65,6 +66,14 @@ export const region = () => navigator.languages.find((each) => each.startsWith(l
 /** A day, also where it is today. @param {string} iso */
 export function shortDay(iso) {
   return new Intl.DateTimeFormat(region(), { day: "numeric", month: "short", year: "numeric" }).format(new Date(iso));
+}
+
+/** The middles of the first and the last of some days: by the clocks of this browser a day may begin on another.
+ * @param {string} from @param {string} to @returns {[string, string]} */
+function fromNoons(from, to) {
+  const [first, last] = [Date.parse(from), Date.parse(to)];
+  const half = Math.min(HALF_A_DAY_MS, (last - first) / 2);
+  return [new Date(first + half).toISOString(), new Date(last - half).toISOString()];
 }
 
 /** From one day to another, which may be the same. @param {string} from @param {string} to */
