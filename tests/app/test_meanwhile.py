@@ -46,7 +46,7 @@ from tests.clock import FrozenClock
 from tests.conftest import EVERY_ENGINE
 from tests.postgres import Server
 
-ENGLISH = phrasebook("en").say
+ENGLISH, ASIDE = phrasebook("en").say, phrasebook("en").say_aside
 NOT_KEPT, KEPT = "what we say now is not kept yet", "is kept now"
 Broken = Callable[[], AbstractContextManager[None]]
 
@@ -147,10 +147,12 @@ async def test_what_is_said_meanwhile_is_answered_and_kept_later(
     """Both sides, with their times, in order, once; it is said once that it is not kept, and once
     that it is."""
     with broken():
-        assert await sitting.hears("I have a boat called Dora.")
+        thanks = await sitting.hears("I have a boat called Dora.")
         about_boat = await sitting.hears("What is my boat called?")
         about_cat = await sitting.hears("What is my cat called?")
-        assert await sitting.hears("Remember: the key is red")
+        noted = await sitting.hears("Remember: the key is red")
+    assert thanks.endswith(ASIDE["acknowledgement"])
+    assert noted == ASIDE["noted"].format(note="the key is red")
     assert [NOT_KEPT in each for each in sitting.remarks] == [True]
     assert "Dora" in about_boat
     assert ("Miso" in about_cat) == (engine != "postgres")

@@ -22,6 +22,18 @@ def test_every_sentence_is_there_in_each_language(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", SPOKEN)
+def test_nothing_is_called_kept_while_nothing_can_be_written(language: str) -> None:
+    """What is said instead takes the place of a phrase, and the same names."""
+    book = phrasebook(language)
+    aside = book.while_nothing_is_kept().say
+
+    assert book.say_aside.keys() == ENGLISH.say_aside.keys()
+    assert {name for name in aside if aside[name] != book.say[name]} == set(book.say_aside)
+    for name, sentence in book.say_aside.items():
+        assert names_in(sentence) == names_in(book.say[name]), name
+
+
+@pytest.mark.parametrize("language", SPOKEN)
 def test_every_language_understands_every_kind_of_request(language: str) -> None:
     """No list is empty, and whole phrases are written as they are compared."""
     understand = phrasebook(language).understand

@@ -297,7 +297,7 @@ async def utterance_in(tx: Transaction, house: House, task: Task) -> Utterance:
     said = Utterance(
         message=messages[-1], earlier=tuple(messages[:-1]), person=person, companion=companion,
         hearer=hearer_of(companion, person, house.settings), first_in_chat=not goes_on,
-        rewritten=revision.rewritten,
+        rewritten=revision.rewritten, is_kept=house.is_kept,
     )  # fmt: skip
     given = await list_completions(tx, asker_of(said))
     return replace(said, given=given) if given else said

@@ -61,6 +61,7 @@ class House:
     name: str  # of this process, among those that work on the same database
     opened_at: Micros
     in_memory: Callable[[], Database]  # a new one, for what cannot be kept now
+    is_kept: bool = True  # what is written; False: in memory alone, for now
     former: Callable[[str], Embedder | None] = no_other  # the embedder of a model of before
     models: Mapping[Role, RoleModel] = field(default_factory=dict)  # none: offline
     transcriber: Transcriber | None = None  # None: nobody listens to what is said aloud

@@ -146,7 +146,7 @@ async def go_on_aside(house: House, line: Line) -> Aside:
     """The same talk in memory, with what can be read of the person's store."""
     db = house.in_memory()
     shelf = Shelf(house.embedder.model, limit_bytes=house.settings.search.memory_mb << 20)
-    aside = replace(house, db=db, shelf=shelf, waking=Waking(db))
+    aside = replace(house, db=db, shelf=shelf, waking=Waking(db), is_kept=False)
     try:
         await copy_life(house.db, db, line.person.id)
     except StoreError:

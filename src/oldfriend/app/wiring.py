@@ -80,7 +80,7 @@ async def open_house(
             db=db, embedder=embedder, clock=clock, settings=settings, waking=waking,
             shelf=Shelf(embedder.model, limit_bytes=settings.search.memory_mb << 20),
             name=name_of_process(), opened_at=clock(),
-            in_memory=open_in_memory,
+            in_memory=open_in_memory, is_kept=not in_memory,
             former=embedders.find_former,
             models=minds[0].by_role(), warm=minds[0].warm,
             transcriber=voices[0].transcriber(settings.speech.transcriber),

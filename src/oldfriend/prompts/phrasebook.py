@@ -6,9 +6,10 @@ Reads the phrase books beside it into values. Knows nothing of memory.
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from typing import Self
 
 SPOKEN = ("en", "es", "de", "fr", "zh")
 """The languages that the offline companion speaks; the first is the last resort."""
@@ -65,7 +66,12 @@ class Phrasebook:
     language: str
     understand: Understanding
     say: Mapping[str, str]
+    say_aside: Mapping[str, str]  # instead, while nothing can be written
     time: Dates
+
+    def while_nothing_is_kept(self) -> Self:
+        """The same without a word that something was."""
+        return replace(self, say={**self.say, **self.say_aside})
 
 
 def spoken_language(*wishes: str | None) -> str:
@@ -111,6 +117,7 @@ def phrasebook(language: str) -> Phrasebook:
             again=any_of(understand["again"]),
         ),
         say=book["say"],
+        say_aside=book["say_aside"],
         time=Dates(
             date=book["time"]["date"],
             month=book["time"]["month"],

@@ -55,6 +55,7 @@ CLOSE_ENOUGH = 0.8
 def offline_reply(said: Utterance, perception: Perception, sight: Sight) -> Reply:
     """The reply to one message, from memory alone."""
     book = phrasebook(perception.language)
+    book = book if said.is_kept else book.while_nothing_is_kept()
     recollection = sight.recollection
     text, used = worded(said, perception, sight, book)
     if recollection.degraded and perception.intent == "question":

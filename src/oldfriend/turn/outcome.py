@@ -27,6 +27,7 @@ class Utterance:
     hearer: Hearer
     first_in_chat: bool
     rewritten: int = 0  # how often something had been forgotten by then
+    is_kept: bool = True  # False: in memory alone, until the store can be written again
     given: Mapping[int, Completion] = field(default_factory=dict)  # by models, before a crash
 
     @property
