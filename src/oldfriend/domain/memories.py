@@ -136,6 +136,13 @@ class Memory:
         """Whether it is believed, or waits to come true; whatever its status was in the end."""
         return self.ended_at is None and self.status in LIVE
 
+    @property
+    def happened_during(self) -> tuple[Micros, Micros] | None:
+        """When an event began and when it ended; None: it is none, or that is not known."""
+        if self.kind != "event" or self.happened_at is None:
+            return None
+        return self.happened_at, self.happened_until or self.happened_at
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:

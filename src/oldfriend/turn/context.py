@@ -145,9 +145,8 @@ def belief_line(known: Known, zone: str) -> str:
     """A belief as a line of a prompt: what, last said when, and what speaks against it."""
     memory = known.memory
     signs = [f"said {day_of(known.standing.last_seen, zone)}"]
-    if memory.kind == "event" and memory.happened_at is not None:
-        until = memory.happened_until or memory.happened_at
-        signs.insert(0, f"on {days_of(memory.happened_at, until, zone)}")
+    if (days := memory.happened_during) is not None:
+        signs.insert(0, f"on {days_of(*days, zone)}")
     if memory.due_at is not None:
         signs.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
     if memory.ended_at is not None:

@@ -90,9 +90,8 @@ def dated(known: Known, zone: str) -> str:
     So that nobody tells it of a time before.
     """
     memory = known.memory
-    if memory.kind == "event" and memory.happened_at is not None:
-        until = memory.happened_until or memory.happened_at
-        return f"{memory.text} ({days_of(memory.happened_at, until, zone)})"
+    if (days := memory.happened_during) is not None:
+        return f"{memory.text} ({days_of(*days, zone)})"
     if memory.holds_from is not None:
         return f"{memory.text} (since {day_of(memory.holds_from, zone)})"
     if memory.kind == "fact" and memory.ended_at is None:

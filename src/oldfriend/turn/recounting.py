@@ -47,9 +47,8 @@ def sentence_of(known: Known, book: Phrasebook, zone: str) -> str:
 
 def dated(memory: Memory, book: Phrasebook, zone: str) -> str:
     """What is believed; what happened with its days, and what is so with its first, if known."""
-    if memory.kind == "event" and memory.happened_at is not None:
-        until = memory.happened_until or memory.happened_at
-        return f"{memory.text} ({days_in(book, memory.happened_at, until, zone)})"
+    if (days := memory.happened_during) is not None:
+        return f"{memory.text} ({days_in(book, *days, zone)})"
     if memory.holds_from is not None and memory.kind not in {"commitment", "expectation"}:
         since = day_in(book, memory.holds_from, zone)
         return book.say["since_day"].format(text=memory.text, since=since)

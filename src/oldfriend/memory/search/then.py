@@ -64,9 +64,10 @@ def not_of_then(question: Question, known: Iterable[Known]) -> set[int]:
 
 def _happened_within(memory: Memory, days: int) -> bool:
     """Whether something happened, within so many days."""
-    if memory.kind != "event" or memory.happened_at is None:
+    if (during := memory.happened_during) is None:
         return False
-    return (memory.happened_until or memory.happened_at) - memory.happened_at <= days * DAY
+    began, ended = during
+    return ended - began <= days * DAY
 
 
 def _is_of_time(word: str, text: str, question: Question) -> bool:
