@@ -5,7 +5,7 @@ from dataclasses import replace
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Known, Memory, Standing
-from oldfriend.memory.profile import profile_of
+from oldfriend.memory.profile import as_of, lasting_profile_of
 
 NOW = 1_700_000_000_000_000
 
@@ -25,7 +25,7 @@ def known(key: str, number: int, **fields: object) -> Known:
 def test_who_they_are_comes_first_then_how_they_live_then_the_rest() -> None:
     """ACCEPTANCE E6."""
     keys = ["zodiac", "location", "name", "car", "pronouns", "occupation", "preferred_name"]
-    profile = profile_of([known(key, place) for place, key in enumerate(keys)], now=NOW)
+    profile = lasting_profile_of([known(key, place) for place, key in enumerate(keys)])
 
     assert [each.memory.key for each in profile.facts] == [
         "preferred_name", "name", "pronouns", "location", "occupation", "car", "zodiac",
@@ -34,13 +34,12 @@ def test_who_they_are_comes_first_then_how_they_live_then_the_rest() -> None:
 
 def test_nothing_of_the_houses_own_nor_of_others_nor_unsure() -> None:
     """ACCEPTANCE E5, E9."""
-    profile = profile_of(
+    profile = lasting_profile_of(
         [
             known("welcomed", 1), known("pending_slot", 2), known("Ana:diet", 3),
             known("diet", 4, subject="other"), known("car", 5, status="tentative"),
             known("cure", 6, trust="outside"),
-        ],
-        now=NOW,
+        ]
     )  # fmt: skip
 
     assert profile.is_empty
@@ -54,7 +53,7 @@ def test_what_is_due_first_is_first_and_what_is_long_overdue_is_let_go() -> None
         for place, (name, after) in enumerate(due.items())
     ]
     promises.append(known("some day", 9, kind="expectation"))
-    profile = profile_of(promises, now=NOW)
+    profile = as_of(lasting_profile_of(promises), NOW)
 
     assert [each.memory.text for each in profile.promises] == [
         "yesterday", "soon", "later", "some day",

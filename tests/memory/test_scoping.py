@@ -581,7 +581,6 @@ async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None
     await meanings.list_meaningless(tx, person, "other", limit=5)
     index = await Shelf("m").beliefs_of(tx, person)
     assert {each.memory.id for each in index.live} <= set(own)
-    await meanings.remove_meanings(tx, person, [*own, *of_others])
 
 
 async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:

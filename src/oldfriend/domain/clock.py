@@ -6,10 +6,11 @@ What comes in lies in the years 2 to 9998, so that no zone pushes it off the cal
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 Micros = int
 Clock = Callable[[], Micros]
@@ -69,9 +70,20 @@ def zone_named(zone: str) -> tzinfo:
             return timezone(offset or timedelta())
         return ZoneInfo(zone)
     except (ValueError, OSError, KeyError) as error:
-        raise InvalidInput(
-            f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset (+02:00)."
-        ) from error
+        raise InvalidInput(saying(
+            "zone_unknown",
+            f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset (+02:00).",
+            zone=zone,
+        )) from error  # fmt: skip
+
+
+def days_between(first: Micros, last: Micros, zone: str) -> tuple[date, date]:
+    """The first and the last day of a span, as the clocks of a zone name their middles.
+
+    Days that were whole where something happened may begin on another one here.
+    """
+    half = min(DAY, last - first) // 2
+    return from_micros(first + half, zone).date(), from_micros(last - half, zone).date()
 
 
 def parse_moment(text: str, zone: str) -> tuple[Micros, str]:
@@ -82,9 +94,10 @@ def parse_moment(text: str, zone: str) -> tuple[Micros, str]:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        raise InvalidInput(
-            f"{text!r} is not a time. Use ISO 8601, such as 2024-05-03T18:30."
-        ) from error
+        raise InvalidInput(saying(
+            "time_unreadable", f"{text!r} is not a time. Use ISO 8601, such as 2024-05-03T18:30.",
+            text=text,
+        )) from error  # fmt: skip
     return place_in_zone(moment, zone)
 
 
@@ -96,7 +109,10 @@ def place_in_zone(moment: datetime, zone: str) -> tuple[Micros, str]:
     is_naive = moment.utcoffset() is None
     at = to_micros(moment.replace(tzinfo=zone_named(zone)) if is_naive else moment)
     if not is_representable(at):
-        raise InvalidInput(f"{moment.isoformat()} lies outside the years 2 to 9998.")
+        raise InvalidInput(saying(
+            "time_outside", f"{moment.isoformat()} lies outside the years 2 to 9998.",
+            moment=moment.isoformat(),
+        ))  # fmt: skip
     return at, zone if is_naive else offset_name(moment)
 
 

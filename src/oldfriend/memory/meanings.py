@@ -86,11 +86,3 @@ async def list_meaningless(
         limit=limit,
     )
     return [Meaningless(memory=row[0], text=row[1], base=row[2]) for row in rows]
-
-
-async def remove_meanings(tx: Transaction, person: PersonId, memories: Sequence[MemoryId]) -> None:
-    """Take away what beliefs mean, to all models."""
-    await tx.run_many(
-        "DELETE FROM memory_vector WHERE person = :person AND memory = :memory",
-        [{"person": person, "memory": each} for each in memories],
-    )

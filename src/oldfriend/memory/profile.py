@@ -38,11 +38,6 @@ class Profile:
 NO_PROFILE: Final = Profile()
 
 
-def profile_of(live: Iterable[Known], *, now: Micros) -> Profile:
-    """The profile that these beliefs make at a moment."""
-    return as_of(lasting_profile_of(live), now)
-
-
 def as_of(lasting: Profile, now: Micros) -> Profile:
     """A profile without what was due too long before a moment."""
     waited_for = (each for each in lasting.promises if not is_long_overdue(each, now))

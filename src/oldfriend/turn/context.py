@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import Micros, days_between, from_micros
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import Known
 from oldfriend.domain.messages import Message, estimate_tokens
@@ -165,7 +165,7 @@ def day_of(at: Micros, zone: str) -> str:
 
 def days_of(first: Micros, last: Micros, zone: str) -> str:
     """A day, or from which to which."""
-    return " to ".join(dict.fromkeys(day_of(each, zone) for each in (first, last)))
+    return " to ".join(day.isoformat() for day in dict.fromkeys(days_between(first, last, zone)))
 
 
 def message_line(message: Message) -> str:

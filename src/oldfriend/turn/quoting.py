@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import date, timedelta
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import Micros, days_between, from_micros
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.phrasebook import Phrasebook
 
@@ -34,23 +34,26 @@ def moment_in(book: Phrasebook, at: Micros, zone: str) -> str:
 
 def day_in(book: Phrasebook, at: Micros, zone: str) -> str:
     """A day as the book's language writes it, by the clocks of a zone."""
-    local = from_micros(at, zone)
+    return date_in(book, from_micros(at, zone).date())
+
+
+def date_in(book: Phrasebook, day: date) -> str:
+    """A day as the book's language writes it."""
     return book.time.date.format(
-        day=local.day, number=local.month, month=book.time.months[local.month - 1], year=local.year
+        day=day.day, number=day.month, month=book.time.months[day.month - 1], year=day.year
     )
 
 
 def days_in(book: Phrasebook, first: Micros, last: Micros, zone: str) -> str:
     """A stretch of days: one, a month, a year, or from when to when."""
-    begins, ends = from_micros(first, zone).date(), from_micros(last, zone).date()
+    begins, ends = days_between(first, last, zone)
     is_whole = begins.day == 1 and (ends + timedelta(days=1)).day == 1
     month = book.time.months[begins.month - 1]
     if is_whole and (begins.year, begins.month) == (ends.year, ends.month):
         return book.time.month.format(month=month, number=begins.month, year=begins.year)
     if is_whole and begins.year == ends.year and (begins.month, ends.month) == (1, 12):
         return book.time.year.format(year=begins.year)
-    days = dict.fromkeys(day_in(book, each, zone) for each in (first, last))
-    return " \u2013 ".join(days)
+    return " \u2013 ".join(date_in(book, each) for each in dict.fromkeys((begins, ends)))
 
 
 def excerpt(text: str, words: Iterable[str], *, longest: int = LONGEST_QUOTE) -> str:

@@ -16,6 +16,7 @@ from oldfriend.app.believing.looking import (
     list_told,
     moment_named,
     search_beliefs,
+    text_of,
 )
 from oldfriend.app.believing.showing import belief_as_text, history_as_text, line_of
 from oldfriend.app.believing.undoing import undo_reading
@@ -27,6 +28,7 @@ from oldfriend.domain.ids import new_id
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.memory.changes import Ground, decide, newest_change_of
+from oldfriend.memory.people import rename_person
 from tests.app.believing.life import TOLD, believed, tell, the_one
 from tests.clock import FrozenClock
 
@@ -161,6 +163,20 @@ async def test_what_is_about_a_name_is_found_by_it(house: House, line: Line) -> 
 
     assert ana
     assert len(ana) < len(told)
+
+
+async def test_by_their_own_name_all_is_found_that_is_of_the_person(
+    house: House, line: Line
+) -> None:
+    """Not only what holds the name."""
+    await tell(house, line)
+    async with house.db.writing() as tx:
+        await rename_person(tx, line.person, "Jazz", platforms=())
+    async with house.db.reading() as tx:
+        told = await beliefs_at(tx, line.person.id, house.clock())
+        own = await about(tx, line.person.id, "jazz", told)
+
+    assert {"jazz" in text_of(each.what).casefold() for each in own} == {True, False}
 
 
 async def test_beliefs_are_found_by_words_and_meaning(house: House, line: Line) -> None:

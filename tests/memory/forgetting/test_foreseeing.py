@@ -13,7 +13,7 @@ from oldfriend.memory.changes import Ground, check_fold, decide, list_changes_of
 from oldfriend.memory.evidence import Words, add_evidence, check_standings
 from oldfriend.memory.forgetting.choosing import Wish, choose
 from oldfriend.memory.forgetting.foreseeing import Foreseen, foresee
-from oldfriend.memory.forgetting.journal import list_orphans
+from oldfriend.memory.forgetting.journal import ORPHANED
 from oldfriend.memory.forgetting.removing import Marker, remove
 from oldfriend.memory.log import list_messages
 from oldfriend.memory.segments import cut_segment, list_segments, list_uncut, set_status
@@ -122,7 +122,8 @@ async def test_an_orphan_stays_and_is_marked(of_nora: Believing) -> None:
     assert plan.objects == {}
     assert await of_nora.believed() == [memory.text]
     async with of_nora.friend.db.reading() as tx:
-        assert await list_orphans(tx, memory.person) == [memory.id]
+        changes = await list_changes_of(tx, memory.person, memory.id)
+    assert [each.author for each in changes].count(ORPHANED) == 1
 
 
 async def test_what_the_person_wrote_stands_on_that(of_nora: Believing) -> None:

@@ -23,6 +23,7 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.ties import Names
 from oldfriend.memory.beliefs import (
     find_object,
@@ -139,18 +140,20 @@ async def about(tx: Transaction, person: PersonId, name: str, told: list[Belief]
     """
     meant = await ids_named(tx, person, name)
     names = name.casefold()
+    is_own = not meant and names == (await get_person_by_id(tx, person)).name.casefold()
     found = [
         each
         for each in told
         if (isinstance(each.what, Memory) and meant & set(each.what.entities))
         or each.what.id in meant
         or names in text_of(each.what).casefold()
+        or (is_own and is_of_the_person(each.what))
     ]
-    if found or meant:
+    if found or meant or is_own:
         return found
-    if names == (await get_person_by_id(tx, person)).name.casefold():
-        return [each for each in told if is_of_the_person(each.what)]
-    raise NotFound(f"Nothing is known of {name!r}. See: oldfriend entities")
+    raise NotFound(
+        saying("name_unknown", f"Nothing is known of {name!r}. See: oldfriend entities", name=name)
+    )
 
 
 def is_of_the_person(what: Believed) -> bool:
@@ -249,5 +252,5 @@ def moment_named(text: str, zone: str, *, now: Micros) -> Micros:
         at = start_of_day(at + DAY + DAY // 2, at_zone) - 1
         at = max(at, parse_moment(text, zone)[0])
     if at > now + DAY:
-        raise InvalidInput(f"{text} is still to come.")
+        raise InvalidInput(saying("still_to_come", f"{text} is still to come.", text=text))
     return min(at, now)

@@ -24,7 +24,6 @@ ABOUTS: Final[tuple[About, ...]] = get_args(About)
 
 LEAST_SURE: Final = 0.5
 """Of who somebody is."""
-OF_WHO_THEY_ARE: Final = frozenset({"persona_traits", "user_identity_facts", "relationship_facts"})
 NO_BLOCK: Final[Mapping[FindingKind, str]] = MappingProxyType(
     {"user_events": "events", "user_reflections": "reflections"}
 )

@@ -37,8 +37,6 @@ OFFICIAL: Final = "https://api.telegram.org"
 LONGEST_BEGUN_S: Final = CALL_S + 1.0
 """So long who has begun to send something is waited for: no call takes longer, unless its process
 does not go on."""
-LARGEST_FILE: Final = 20 * 1024 * 1024
-"""Bytes that Telegram gives out to bots."""
 HEARD: Final = (
     "message", "edited_message", "channel_post", "callback_query", "message_reaction",
     "my_chat_member",

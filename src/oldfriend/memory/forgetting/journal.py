@@ -125,14 +125,3 @@ async def note(tx: Transaction, last: Change, after: Believed, *, author: str, n
     """Write down what forgetting decides about a belief that stays."""
     ground = Ground(author=author)
     await decide(tx, after, op="reopened", base=last.seq, ground=ground, now=now)
-
-
-async def list_orphans(tx: Transaction, person: PersonId) -> list[ObjectId]:
-    """The beliefs that stay although what they rested on was forgotten: these are not forgotten."""
-    rows = await tx.rows(
-        """SELECT object FROM change WHERE person = :person AND author = :author
-           AND ended_at IS NULL ORDER BY seq""",
-        person=person,
-        author=ORPHANED,
-    )
-    return [ObjectId(row[0]) for row in rows]
