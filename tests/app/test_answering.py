@@ -181,6 +181,44 @@ async def test_an_earlier_question_does_not_answer_the_same_question(say: Say) -
     assert ENGLISH["nothing_found"] in second.reply.text
 
 
+@pytest.mark.parametrize(
+    ("told", "question", "language"),
+    [
+        (["My sister is called Eva.", "I work at Siemens."], "What did I promise Eva?", "en"),
+        (["Ich bin allergisch gegen Nüsse.", "Ich habe heute Brot gekauft."],
+         "Wann habe ich Geburtstag?", "de"),
+        (["Soy alérgico a las nueces.", "Hoy compré pan."], "¿Cuándo es mi cumpleaños?", "es"),
+        (["Je suis allergique aux noix.", "J'ai acheté du pain."], "C'est quand mon anniversaire ?",
+         "fr"),
+    ],
+)  # fmt: skip
+async def test_what_has_nothing_to_do_with_a_question_is_not_quoted(
+    say: Say, told: list[str], question: str, language: str
+) -> None:
+    """Better no answer than any."""
+    for each in told:
+        await say(each)
+    given = await say(question)
+
+    assert phrasebook(language).say["nothing_found"] in given.reply.text
+    assert not any(item.used for item in given.receipt.items)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ["Gestern war ich im Kino.", "Ich habe heute Brot gekauft.", "Heute war Rex beim Arzt."],
+        ["Ayer fui al cine con Ana.", "Hoy compré pan y leche.", "Hoy llevé a Rex al médico."],
+    ],
+)
+async def test_nothing_is_brought_up_that_only_seems_close(say: Say, told: list[str]) -> None:
+    """In languages in which everything seems so."""
+    for each in told:
+        given = await say(each)
+
+        assert not any(item.used for item in given.receipt.items)
+
+
 async def test_what_is_told_beside_a_question_is_found_later(say: Say) -> None:
     """A message may tell something and ask something."""
     told = await say("I put the spare key under the blue pot. Do you think that is safe?")

@@ -31,10 +31,13 @@ from oldfriend.turn.recounting import (
 )
 from oldfriend.turn.sight import Sight
 from oldfriend.turn.worth_telling import (
+    has_newer_words,
     in_place_of_words,
     is_beside,
     is_better_said,
+    is_close_in_meaning,
     is_of_whom_is_asked,
+    is_put_right,
     is_spoken_of,
     is_telling,
     may_answer,
@@ -203,7 +206,7 @@ def answer(recollection: Recollection, book: Phrasebook, zone: str) -> tuple[str
     if is_known and tells_who(beliefs[0]):  # which was not asked
         spoken_of = [each for each in recollection.found if is_spoken_of(each, recollection)]
         return quoting(spoken_of, book) if spoken_of else from_beliefs(beliefs, book, zone)
-    if is_known and not is_better_said(recollection):
+    if is_known and not (is_better_said(recollection) or has_newer_words(recollection)):
         return from_beliefs(beliefs, book, zone)
     return from_words(recollection, book)
 
@@ -280,11 +283,13 @@ def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Seque
         if is_telling(each, book.language)
         and may_tell_what_is_asked(each, recollection)
         and is_of_whom_is_asked(each, recollection)
+        and not is_put_right(each, recollection)
     ]
-    if not recollection.is_good_enough or not telling:
+    best = max((each.hit.score for each in recollection.found), default=0.0)
+    worth = [each for each in telling if each.hit.score >= WORTH_ADDING * best]
+    if not recollection.is_good_enough or not worth:
         return book.say["nothing_found"], ()
-    best = telling[0].hit.score
-    return quoting([each for each in telling if each.hit.score >= WORTH_ADDING * best], book)
+    return quoting(worth, book)
 
 
 def quoting(recalled: Sequence[Recalled], book: Phrasebook) -> tuple[str, Sequence[Thing]]:
@@ -301,7 +306,7 @@ def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, 
     """A short word of thanks, with a related memory if one is really close."""
     if recollection.found and recollection.answerable >= CLOSE_ENOUGH:
         related = recollection.found[0]
-        if any(reason.cause == "meaning" for reason in related.hit.why):
+        if is_close_in_meaning(related, book.language):
             return book.say["related"].format(quoted=quote_of(related, book)), [related]
     return book.say["acknowledgement"], ()
 

@@ -3,7 +3,10 @@
 Says nothing itself.
 """
 
+from typing import Final
+
 from oldfriend.domain.ties import RELATION_OF
+from oldfriend.memory.restating import restated
 from oldfriend.memory.search import named_in
 from oldfriend.memory.search.asked_for import names_of_kin
 from oldfriend.memory.search.past import tells_of_before
@@ -14,8 +17,10 @@ from oldfriend.turn.recall import Recalled, Recollection, Remembered
 
 MUCH_BETTER = 0.75
 """Exact words are told instead of a belief that is so much less likely to answer."""
-BLURRED = frozenset({"es", "fr"})
+BLURRED: Final = frozenset({"de", "es", "fr"})
 """Spoken languages in which the embedder that ships finds everything alike."""
+ONE_STATEMENT = 160
+"""Characters; what is longer says more than what is put right of it."""
 TELLING = frozenset({"words", "date", "said_by", "mentions", "answers"})
 
 
@@ -60,6 +65,26 @@ def is_better_said(recollection: Recollection) -> bool:
     return recollection.answerable * MUCH_BETTER > recollection.believable
 
 
+def has_newer_words(recollection: Recollection) -> bool:
+    """Whether how it is by now, where that is asked, was told after the words for any belief."""
+    if not (recollection.asks_for_latest and recollection.is_good_enough):
+        return False
+    newest = recollection.found[0].message.at
+    return all(each.known.standing.last_seen < newest for each in recollection.beliefs)
+
+
+def is_put_right(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether somebody has put right since what they said there; the newer words tell both."""
+    old = recalled.message
+    return len(old.text) <= ONE_STATEMENT and any(
+        each.message.at > old.at
+        and each.message.author == old.author
+        and len(each.message.text) <= ONE_STATEMENT
+        and restated(each.message.text, old.text, old.language or "") is not None
+        for each in recollection.found
+    )
+
+
 def holds_only_names(remembered: Remembered) -> bool:
     """Whether a belief about somebody holds no word of what was asked but who that is."""
     words = {word for reason in remembered.why if reason.cause == "words" for word in reason.words}
@@ -78,6 +103,11 @@ def is_telling(recalled: Recalled, language: str) -> bool:
     """
     causes = {reason.cause for reason in recalled.hit.why}
     return language not in BLURRED or bool(causes & TELLING)
+
+
+def is_close_in_meaning(recalled: Recalled, language: str) -> bool:
+    """Whether a message means nearly the same; where everything does, none."""
+    return language not in BLURRED and any(each.cause == "meaning" for each in recalled.hit.why)
 
 
 def may_tell_what_is_asked(recalled: Recalled, recollection: Recollection) -> bool:
