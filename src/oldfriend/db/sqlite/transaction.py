@@ -9,13 +9,14 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import apsw
 
 from oldfriend.db.database import Row, SqlValue, TableShape
 from oldfriend.db.schema import shapes_from
-from oldfriend.db.sqlite.connection import SQLITE_RAISES, our_error, our_errors
+from oldfriend.db.sqlite.connection import SQLITE_RAISES, STATEMENTS_KEPT, our_error
 from oldfriend.db.sqlite.pool import Readers
 from oldfriend.domain.clock import Micros, system_clock
 
@@ -113,16 +114,19 @@ class Reading:
         self._readers.give_back(self._connection)
 
 
+@lru_cache(STATEMENTS_KEPT)  # hundreds are looked at for each turn
 def without_locks(sql: str) -> str:
     """A statement as SQLite takes it: whoever writes holds the lock on everything already."""
-    return LOCKING.sub("", sql) if "FOR UPDATE" in sql else sql
+    return LOCKING.sub("", sql)
 
 
 def roll_back(connection: apsw.Connection, path: Path) -> None:
     """End the transaction that is still open, if one is, without keeping anything."""
     if connection.in_transaction:
-        with our_errors(path):
+        try:
             connection.execute("ROLLBACK")
+        except apsw.Error as error:
+            raise our_error(error, path) from error
 
 
 async def begin_writing(connection: apsw.Connection, path: Path) -> None:
