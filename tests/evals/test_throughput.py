@@ -14,6 +14,16 @@ async def test_two_workers_are_compared_with_the_rows_that_they_left():
     assert measure.target is not None
 
 
+async def test_on_a_slow_disk_what_waits_is_kept_together():
+    """Workers and the rows that they left wait for it alike."""
+    measure = await measure_throughput(rounds=1, workers=1, chats=10, sync_s=0.02)
+
+    assert measure.reference is not None
+    assert measure.reference < 1 / 0.04  # two syncs and more for each
+    assert measure.value is not None
+    assert measure.value > measure.reference
+
+
 async def test_all_is_answered_by_processes_of_their_own():
     """Two of them share the chats, and nobody's words are left."""
     async with house_with_model(delay_s=0) as house:

@@ -1,8 +1,8 @@
 """A worker whose model costs nothing but time, as a process of its own.
 
-``python -m oldfriend.evals.scripted_worker DATA SECONDS`` works in a folder of ``stores`` until it
-is killed, with a model that takes so long. It says so in a line once it has all imported and read
-that a worker needs.
+``python -m oldfriend.evals.scripted_worker DATA SECONDS SYNC`` works in a folder of ``stores``
+until it is killed, with a model that takes so long, on a disk whose syncs take so much longer. It
+says so in a line once it has all imported and read that a worker needs.
 """
 
 import asyncio
@@ -12,16 +12,19 @@ from pathlib import Path
 from oldfriend.app.wiring import open_house
 from oldfriend.app.working import work
 from oldfriend.evals.load import house_with_model, with_model
+from oldfriend.evals.slow_disk import on_a_disk
 from oldfriend.evals.stores import settings_in
 
 
-async def main(data: Path, delay_s: float) -> None:
+async def main(data: Path, delay_s: float, sync_s: float) -> None:
     """Work for ever."""
-    async with house_with_model(delay_s=0), open_house(settings_in(data)) as house:
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        await work(with_model(house, delay_s=delay_s), stopping=asyncio.Event())
+    async with house_with_model(delay_s=0):
+        with on_a_disk(sync_s=sync_s):
+            async with open_house(settings_in(data)) as house:
+                sys.stdout.write("ready\n")
+                sys.stdout.flush()
+                await work(with_model(house, delay_s=delay_s), stopping=asyncio.Event())
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), float(sys.argv[2])))
+    asyncio.run(main(Path(sys.argv[1]), *map(float, sys.argv[2:])))

@@ -15,14 +15,16 @@ LOOK_AGAIN_S: Final = 0.2
 
 
 @asynccontextmanager
-async def at_work(house: House, count: int, *, delay_s: float) -> AsyncIterator[None]:
+async def at_work(
+    house: House, count: int, *, delay_s: float, sync_s: float = 0.0
+) -> AsyncIterator[None]:
     """So many workers with a model that takes so long, once ready; gone afterwards.
 
-    Raises ProcessFailed.
+    ``sync_s``: on a disk whose syncs take so much longer. Raises ProcessFailed.
     """
     command = [
         sys.executable, "-m", "oldfriend.evals.scripted_worker", str(house.settings.data),
-        str(delay_s),
+        str(delay_s), str(sync_s),
     ]  # fmt: skip
     async with AsyncExitStack() as workers:
         begun = [await workers.enter_async_context(running(command)) for _ in range(count)]
