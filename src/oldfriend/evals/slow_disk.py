@@ -20,7 +20,7 @@ class SlowFile(apsw.VFSFile):
         self._sync_s = sync_s
 
     @override
-    def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
+    def xSync(self, flags: int) -> None:
         """Wait for the disk, and longer."""
         super().xSync(flags)
         time.sleep(self._sync_s)
@@ -35,7 +35,7 @@ class SlowDisk(apsw.VFS):
         super().__init__(NAME, self._disk, makedefault=True)
 
     @override
-    def xOpen(  # noqa: N802 - SQLite's name
+    def xOpen(
         self, name: str | apsw.URIFilename | None, flags: list[int]
     ) -> apsw.VFSFile:
         """Open a file."""
