@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from oldfriend.app import working
+from oldfriend.app import holding, working
 from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_line, stop
 from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House, Step
+from oldfriend.app.waking import Waking
 from oldfriend.app.working import BREATH_S, PATIENCE_S, claim_some, until_calm, work
 from oldfriend.domain.errors import (
     NotDelivered,
@@ -169,8 +170,14 @@ async def test_an_edit_after_words_were_shown_waits_behind_the_turn(
     assert await letters_in(house) == []
 
 
-async def test_stop_ends_a_turn_at_once(house: House, line: Line) -> None:
-    """Nothing is answered, and the log says why."""
+@pytest.mark.parametrize("look_every_s", [0.2, 60])
+async def test_stop_ends_a_turn_at_once(
+    house: House, line: Line, monkeypatch: pytest.MonkeyPatch, look_every_s: float
+) -> None:
+    """Nothing is answered, and the log says why; it need not be looked for where it is said."""
+    monkeypatch.setattr(holding, "LOOK_EVERY_S", look_every_s)
+    limits = replace(house.settings.limits, heartbeat_s=30, lease_s=120)
+    house = replace(house, settings=replace(house.settings, limits=limits))
     house = with_model(house, ScriptedModel(lambda request: replace(echo(request), delay_s=60)))
     accepted = await said(house, line, "tell me everything")
 
@@ -181,7 +188,8 @@ async def test_stop_ends_a_turn_at_once(house: House, line: Line) -> None:
     async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
         tasks.create_task(wait_in_vain())
         await asyncio.sleep(0.1)
-        await stop(house, line, accepted.message.id)
+        stopper = house if look_every_s > 1 else replace(house, waking=Waking(house.db))
+        await stop(stopper, line, accepted.message.id)
 
     assert [role for role, _ in await log_of(house, line)] == ["person", "marker"]
 
@@ -383,15 +391,20 @@ async def test_a_worker_that_is_told_to_end_leaves_the_rest_of_a_chat_to_others(
     house: House, line: Line
 ) -> None:
     """However much waits there."""
-    platform = Platform()
-    model = ScriptedModel(slowly)
+    platform, begun = Platform(), asyncio.Event()
+
+    def ask(request: Request) -> Scripted:
+        begun.set()
+        return slowly(request)
+
+    model = ScriptedModel(ask)
     house = with_model(replace(house, channels={"platform": platform}), model)
     for number in range(5):
         await said(house, line, f"line {number}")
     stopping = asyncio.Event()
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         tasks.create_task(work(house, stopping=stopping))
-        await asyncio.sleep(0.1)
+        await begun.wait()
         stopping.set()
     assert len(model.asked) == 1
     await work_until(house, lambda: len(platform.sent) == 5)

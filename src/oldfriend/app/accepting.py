@@ -14,6 +14,7 @@ from oldfriend.app.forgotten import lift_told
 from oldfriend.app.forming.tending import note_talk, reopened
 from oldfriend.app.house import House
 from oldfriend.app.marking import STOPPED, write_marker
+from oldfriend.app.waking import QUEUES
 from oldfriend.channels.channel import PAGE, PLATFORMS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -22,6 +23,7 @@ from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
 from oldfriend.domain.letters import Claim
 from oldfriend.domain.messages import Message, Spoken
 from oldfriend.domain.people import Chat, Companion, Person
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.trust import TrustClass
 from oldfriend.memory.log import Place, edit_message, get_message, write_message
 from oldfriend.memory.people import (
@@ -122,7 +124,9 @@ async def accept(house: House, line: Line, said: Said, *, to_answer: bool) -> Ac
     Raises InvalidInput for an empty or endless text.
     """
     if not said.text.strip():
-        raise InvalidInput("There is nothing in that message. Write something.")
+        raise InvalidInput(
+            saying("empty_message", "There is nothing in that message. Write something.")
+        )
     house.reached("accept")
     async with house.db.writing() as tx:
         message = await write_down(tx, house, line, said)
@@ -130,7 +134,7 @@ async def accept(house: House, line: Line, said: Said, *, to_answer: bool) -> Ac
         if message is not None and to_answer:
             held = await take_lane(tx, house, line.chat.id)
     house.reached("accepted")
-    house.waking.ring()
+    house.waking.ring("inbox")
     return None if message is None else Accepted(message=message, claim=held)
 
 
@@ -282,7 +286,7 @@ async def stop(house: House, line: Line, message: MessageId) -> None:
             await plan_embedding(tx, now=house.clock())  # else the turn would have done it
         elif await is_open(tx, "inbox", line.chat.id, stopped.turn):
             await put_notice(tx, house, line.chat, stopped, kind="stop")
-    house.waking.ring()
+    house.waking.ring(*QUEUES, "stop")
 
 
 async def put_notice(

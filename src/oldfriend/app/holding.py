@@ -17,8 +17,8 @@ from oldfriend.queues.lanes import extend, fail, release
 
 INTERRUPTED = "interrupted"
 """What is noted of a letter that was given back unfinished."""
-LOOK_EVERY_S = 0.5
-"""How long a person who says stop may have to wait for it."""
+LOOK_EVERY_S = 1.0
+"""How long a person who says stop to another process may have to wait for it."""
 LONGEST_GOODBYE_S = 2.0
 """So long somebody who is interrupted may take to give a lane back."""
 
@@ -73,15 +73,16 @@ class Hold:
         """
         limits = self._house.settings.limits
         pause_s = min(LOOK_EVERY_S, limits.heartbeat_s)
-        while True:
-            await asyncio.sleep(pause_s)
-            try:
-                await self._beat()
-                if turn is not None:
-                    await refuse_stopped(self._house, self.claim, turn)
-            except StoreError as error:
-                if self._age_s() > limits.lease_s:
-                    raise LeaseLost(f"{self.claim.lane} could not be held.") from error
+        with self._house.waking.bell(topic="stop") as bell:
+            while True:
+                await bell.wait(pause_s)
+                try:
+                    await self._beat()
+                    if turn is not None:
+                        await refuse_stopped(self._house, self.claim, turn)
+                except StoreError as error:
+                    if self._age_s() > limits.lease_s:
+                        raise LeaseLost(f"{self.claim.lane} could not be held.") from error
 
     async def _beat(self) -> None:
         if self._is_stale():

@@ -3,9 +3,15 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Final, Literal, TypeAlias, get_args
 
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import StoreError
+from oldfriend.domain.letters import Queue
+
+Topic: TypeAlias = Queue | Literal["stop"]
+"""For what one waits: that something is put into a queue, or that somebody says stop."""
+QUEUES: Final[tuple[Queue, ...]] = get_args(Queue)
 
 
 class Bell:
@@ -34,34 +40,42 @@ async def ring_when(stopping: asyncio.Event, bell: Bell) -> None:
 
 
 class Waking:
-    """Rings every bell when this process, or another, has written something.
+    """Rings the bells of those who wait when this process, or another, has written something.
 
+    That somebody says stop is heard only where they have said it; others look for themselves.
     Listening to other processes begins with the first bell, and ends with ``close``.
     """
 
     def __init__(self, db: Database) -> None:
         """Nobody waits yet."""
         self._db = db
-        self._bells: set[Bell] = set()
+        self._bells: dict[Bell, Topic | None] = {}
         self._listening: asyncio.Task[None] | None = None
 
-    def ring(self) -> None:
-        """Ring all bells of this process."""
-        for bell in self._bells:
-            bell.ring()
+    def ring(self, *topics: Topic) -> None:
+        """Ring the bells of this process for some topics (none named: for all queues).
+
+        Who waits for anything at all hears each ring.
+        """
+        for bell, topic in self._bells.items():
+            if topic is None or topic in (topics or QUEUES):
+                bell.ring()
 
     @contextmanager
-    def bell(self, bell: Bell | None = None) -> Iterator[Bell]:
-        """A bell of one's own, for as long as one waits for anything; or the one brought along."""
+    def bell(self, bell: Bell | None = None, *, topic: Topic | None = None) -> Iterator[Bell]:
+        """A bell of one's own, for as long as one waits; or the one brought along.
+
+        It rings for one topic, or for anything.
+        """
         if self._listening is None or self._listening.done():
             # It lives as long as the house, not as long as whoever waits first.
             self._listening = asyncio.create_task(self._listen())  # noqa: TID251
         bell = bell or Bell()
-        self._bells.add(bell)
+        self._bells[bell] = topic
         try:
             yield bell
         finally:
-            self._bells.discard(bell)
+            del self._bells[bell]
 
     async def close(self) -> None:
         """Stop listening."""

@@ -85,7 +85,7 @@ async def work_through(
 ) -> None:
     """Take lane after lane of one queue, so many at once, and wait when nothing is due."""
     room, settled_at = Room(at_once), asyncio.get_running_loop().time() + SETTLED_S
-    with house.waking.bell() as bell:
+    with house.waking.bell(topic=queue) as bell:
         async with asyncio.TaskGroup() as running:
             while True:
                 places = await room.enter(most=CLAIMED_AT_ONCE)
