@@ -27,9 +27,10 @@ class Bell:
 
     async def wait(self, timeout_s: float) -> None:
         """Return at the next ring (at once if it rang since the last wait), or after so long."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await self._rung.wait()
+        if not self._rung.is_set():  # else no clock need be set
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await self._rung.wait()
         self._rung.clear()
 
 

@@ -4,6 +4,7 @@ What people have written about who is who, the profile, what is open, who is nam
 short. Reads, and writes nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oldfriend.db.database import Transaction
@@ -12,6 +13,7 @@ from oldfriend.domain.memories import Entity, Known, Summary
 from oldfriend.domain.people import Person
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
+from oldfriend.memory.overtaking import stands
 from oldfriend.memory.profile import NO_PROFILE, Profile, in_order_of_worth
 from oldfriend.memory.search import BeliefIndex, Question, Reached
 from oldfriend.memory.search.graph import Fits, holds_now
@@ -74,7 +76,7 @@ async def acquaint(
         blocks=tuple(await list_blocks(tx, person.id)),
         profile=beliefs.profile(now),
         about=tuple(about_one(beliefs, each, fits=fits) for each in sure),
-        between=beliefs.graph.between(sure[0].id, sure[1].id, fits=fits) if len(sure) > 1 else (),
+        between=tied_together(beliefs, sure, fits=fits),
         entities=beliefs.entities,
         unsure=tuple(
             (one, other) for one, other in beliefs.unsure if one in named or other in named
@@ -92,6 +94,17 @@ def fitting_ties(text: str, person: Person, *, now: Micros) -> Fits:
     )  # fmt: skip
     times = Times(question, asks_once=matter is not None and matter.is_past)
     return times.fits if times.is_past else holds_now
+
+
+def tied_together(
+    beliefs: BeliefIndex, named: Sequence[Entity], *, fits: Fits
+) -> tuple[Known, ...]:
+    """How the first two are tied to each other at one time; where they are not, how they were."""
+    if len(named) < 2:
+        return ()
+    one, other = named[0].id, named[1].id
+    was = beliefs.graph.between(one, other, fits=lambda known: stands(known.memory))
+    return beliefs.graph.between(one, other, fits=fits) or (was if len(was) == 1 else ())
 
 
 def about_one(beliefs: BeliefIndex, entity: Entity, *, fits: Fits) -> About:

@@ -106,12 +106,12 @@ def brief(
     rules, core = rules_section(said, prompt), core_section(sight, prompt)
     state = state_section(said, sight, prompt, noted=noted)
     message, passed_on = message_section(said, prompt), passed_on_section(said, sight, prompt)
-    fixed = (rules, core, tools_section(tools), state, message, passed_on)
+    fixed = [rules, core, tools_section(tools), state, message, passed_on]
     view = View(said=said, sight=sight, prompt=prompt, budget=budget, sections=fixed)
-    view = filled(filled(view, "mandatory"), "high")
+    fill(view, "mandatory", "high")
     window = window_that_fits(view)
-    view = replace(view, sections=(*view.sections, recent_section(window)))
-    view = filled(filled(view, "medium"), "low")
+    view.sections.append(recent_section(window))
+    fill(view, "medium", "low")
     told = [*view.of("mandatory"), state, *view.of("high"), *view.of("medium"), *view.of("low")]
     return Briefing(
         request=Request(
@@ -128,14 +128,12 @@ def brief(
     )
 
 
-def filled(view: View, priority: Priority) -> View:
-    """The same, with what fits into the places of a priority."""
+def fill(view: View, *priorities: Priority) -> None:
+    """Add what fits into the places of these priorities."""
     for place in PLACES:
-        if place.priority == priority:
+        if place.priority in priorities:
             room = max(min(left_in(view), place.most(view)), 0)
-            made = [replace(each, priority=priority) for each in place.fill(view, room)]
-            view = replace(view, sections=(*view.sections, *made))
-    return view
+            view.add(place.fill(view, room), place.priority)
 
 
 def left_in(view: View) -> int:

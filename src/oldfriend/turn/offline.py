@@ -277,16 +277,16 @@ def from_beliefs(
 
 def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:
     """The best words there are; of what has a key, only those that speak of it, or of whom."""
-    telling = [
+    speaking = [each for each in recollection.found if may_tell_what_is_asked(each, recollection)]
+    best = max((each.hit.score for each in speaking), default=0.0)
+    worth = [
         each
-        for each in recollection.found
-        if is_telling(each, book.language)
-        and may_tell_what_is_asked(each, recollection)
+        for each in speaking
+        if each.hit.score >= WORTH_ADDING * best
+        and is_telling(each, book.language)
         and is_of_whom_is_asked(each, recollection)
         and not is_put_right(each, recollection)
     ]
-    best = max((each.hit.score for each in recollection.found), default=0.0)
-    worth = [each for each in telling if each.hit.score >= WORTH_ADDING * best]
     if not recollection.is_good_enough or not worth:
         return book.say["nothing_found"], ()
     return quoting(worth, book)

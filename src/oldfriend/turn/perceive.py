@@ -39,6 +39,9 @@ SHORTEST_NOTE = 4
 LONGEST_OPENING = 40
 """Characters before a question; behind more, something was told."""
 
+LONGEST_HELLO = 20
+"""Characters of a greeting before a name."""
+
 LONGEST_REQUEST = 2000
 """Characters; what is longer tells something, whatever words it begins with."""
 
@@ -69,7 +72,7 @@ class Perception:
     language: str  # in which the reply is to be
     detected: str | None  # what the person speaks, where the words tell
     note: str | None = None  # the exact words to note
-    question: str | None = None  # the part that asks, where another part is a note
+    question: str | None = None  # what asks, where there is a note or a name to call by besides
     only_asks: bool = False  # tells nothing, so there is nothing in it to find later
 
     @property
@@ -105,17 +108,18 @@ def perceive(text: str, hearer: Hearer) -> Perception:
     """Understand one message. Never fails, whatever the text."""
     detected = detect_language(text, fallback="")
     wishes = (detected or None, *(each for each in hearer.languages if is_wish(text, each)))
-    folded = text.translate(ONE_WIDTH)
+    words = unaddressed(text, hearer.name)
+    folded = words.translate(ONE_WIDTH)
     plain = bare(folded[: LONGEST_REQUEST + 1], hearer.name)  # of longer ones no book is tried
     for language in books_for(text, wishes):
         book = phrasebook(language)
-        intent, note = recognised(text, folded, plain, book)
+        intent, note = recognised(words, folded, plain, book)
         if intent is not None:
             return Perception(
                 intent=intent, text=text, language=language, detected=detected or language,
                 note=note, only_asks=intent not in {"remember", "correct"},
             )  # fmt: skip
-    return told_or_asked(text, phrasebook(spoken_language(*wishes)), detected or None)
+    return told_or_asked(text, words, phrasebook(spoken_language(*wishes)), detected or None)
 
 
 def is_wish(text: str, language: str | None) -> bool:
@@ -123,15 +127,15 @@ def is_wish(text: str, language: str | None) -> bool:
     return language is not None and may_be_in(text, language)
 
 
-def told_or_asked(text: str, book: Phrasebook, detected: str | None) -> Perception:
-    """Understand a message sentence by sentence."""
-    sentences = sentences_of(text)
+def told_or_asked(text: str, words: str, book: Phrasebook, detected: str | None) -> Perception:
+    """Understand a message sentence by sentence, by its words without the companion's name."""
+    sentences = sentences_of(words)
     asking = [is_question(sentence, book) for sentence in sentences]
-    note, question = None, None
+    note, question = None, words if words != text and any(asking) else None
     if any(asking) and not asking[0]:
-        begins = text.index(sentences[asking.index(True)])
-        note = note_in(text[:begins], text[:begins].translate(ONE_WIDTH), book)
-        question = text[begins:] if note else None
+        begins = words.index(sentences[asking.index(True)])
+        note = note_in(words[:begins], words[:begins].translate(ONE_WIDTH), book)
+        question = words[begins:] if note else question
     intent: Intent = "question" if any(asking) else "statement"
     return Perception(
         intent=intent, text=text, language=book.language, detected=detected, note=note,
@@ -247,6 +251,44 @@ def bare(folded: str, name: str) -> str:
     """A message in lower case without what surrounds its words, or the companion's name."""
     words = " ".join(visible_words(folded).lower().split()).strip(EDGES)
     return called(name.lower()).sub("", words).strip(EDGES) or words
+
+
+def unaddressed(text: str, name: str) -> str:
+    """What is said, without the name by which the companion is called before or behind it.
+
+    Somebody else may have that name, too: it is taken off where a mark parts it from the rest, or
+    where the rest asks for something by itself.
+    """
+    before, behind = addresses(name.strip())
+    if found := behind.search(text.translate(ONE_WIDTH)):
+        text = text[: found.start()] + ("?" if "?" in found["marks"] else "")
+    found = before.match(text.translate(ONE_WIDTH))
+    if found is None or not is_courteous(found["hello"] or ""):
+        return text
+    rest = text[found.end() :]
+    is_apart = found["mark"].strip() != "" or matter_of(rest) is not None
+    return rest if is_apart and any(c.isalnum() for c in rest) else text
+
+
+def is_courteous(words: str) -> bool:
+    """Whether words only greet, thank or assent; as no words do."""
+    plain = words.lower().strip(EDGES)
+    told = (phrasebook(language).understand for language in SPOKEN)
+    return not plain or any(
+        plain in phrases for each in told for phrases in (each.greeting, each.thanks, each.assent)
+    )
+
+
+@cache
+def addresses(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A name before what is said, perhaps behind a greeting; and one behind it."""
+    plain = re.escape(name) if name else "(?!)"
+    gap, end = ("", "") if is_unspaced(name) else (r"[\s,!]", r"(?!\w)")
+    hello = rf"(?:(?P<hello>[^.?;:]{{1,{LONGEST_HELLO}}}?){gap}\s*)?"
+    return (
+        re.compile(rf"\W*{hello}{plain}{end}\s*(?P<mark>[,:;!.-]*)\s*", re.IGNORECASE),
+        re.compile(rf"\s*,\s*{plain}\s*(?P<marks>[?!.]*)\s*$", re.IGNORECASE),
+    )
 
 
 @cache

@@ -135,10 +135,16 @@ def how_tied(sight: Sight, book: Phrasebook, zone: str) -> str:
     """How the two are tied whom the words name, or that it is not known."""
     familiar = {each.known.memory.id: each for each in sight.familiar}
     known = sight.acquaintance
-    lines = [with_words(familiar[each.memory.id], book, zone) for each in known.between]
+    lines = [tie_line(familiar[each.memory.id], book, zone) for each in known.between]
     one, other = (about.entity.name for about in known.about[:2])
     title = book.say["tied"].format(one=one, other=other)
     return listed(title, lines) or book.say["not_tied"].format(one=one, other=other)
+
+
+def tie_line(tie: Remembered, book: Phrasebook, zone: str) -> str:
+    """A tie with its words; one that is no more, with its time."""
+    tell = with_words if tie.known.memory.ended_at is None else of_another_time
+    return tell(tie, book, zone)
 
 
 def only_named(sight: Sight, book: Phrasebook) -> str:

@@ -7,7 +7,7 @@ comes first when not all fits, is not decided here.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import estimate_tokens
@@ -43,18 +43,19 @@ class Section:
     shown: tuple[str, ...] = ()  # ids of messages and memories
     made_of: tuple[str, ...] = ()  # ids of others, which stand here in other words
     dropped: tuple[str, ...] = ()
-    priority: Priority | None = None  # None: never cut, or the talk itself
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class View:
-    """What sections are made of, and what the prompt holds by now."""
+    """What sections are made of, and what the prompt holds by now: it grows."""
 
     said: Utterance
     sight: Sight
     prompt: Prompt
     budget: Budget
-    sections: tuple[Section, ...] = ()  # made so far
+    sections: list[Section]  # made so far
+    by_priority: dict[Priority, list[Section]] = field(default_factory=dict)
+    """Of these not what is never cut, nor the talk itself."""
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -69,7 +70,12 @@ class View:
 
     def of(self, priority: Priority) -> list[Section]:
         """The sections of a priority."""
-        return [section for section in self.sections if section.priority == priority]
+        return self.by_priority.get(priority, [])
+
+    def add(self, sections: Sequence[Section], priority: Priority) -> None:
+        """Put these into the prompt."""
+        self.sections += sections
+        self.by_priority.setdefault(priority, []).extend(sections)
 
     def named(self, *names: str) -> list[Section]:
         """The sections of these names."""

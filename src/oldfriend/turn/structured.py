@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.model import Model, Request, Turn
 from oldfriend.prompts.prompt import get_prompt, joined
 
@@ -40,10 +41,12 @@ async def ask_for(model: Model, request: Request, parse: Callable[[JsonValue], T
     try:
         return parse(find_json(again.text))
     except ValueError as error:
-        raise BrokenOutput(
+        raise BrokenOutput(saying(
+            "answer_unusable",
             f"{again.model} gave no usable answer for {request.prompt}, "
-            f"also when it was shown what was wrong: {error}"
-        ) from error
+            f"also when it was shown what was wrong: {error}",
+            model=again.model,
+        )) from error  # fmt: skip
 
 
 def find_json(text: str) -> JsonValue:
