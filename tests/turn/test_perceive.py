@@ -284,6 +284,44 @@ def test_how_the_person_seems_to_be_is_noticed(text: str, signal: str) -> None:
     assert understood(text).signal == signal
 
 
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Mira, where do I live?", "where do I live?"),
+        ("Where do I live, Mira?", "Where do I live?"),
+        ("Hey Mira! Where do I live?", "Where do I live?"),
+        ("thanks Mira, where does my sister live?", "where does my sister live?"),
+        ("mira where do i live", "where do i live"), ("Mira, ¿dónde vivo?", "¿dónde vivo?"),
+        ("Mira, wo wohne ich?", "wo wohne ich?"),
+        ("Où est-ce que j'habite, Mira ?", "Où est-ce que j'habite?"),
+        ("Mira，我住在哪里？", "我住在哪里？"),
+        ("Where does Mira live?", None), ("Who is Mira?", None), ("Is Mira my sister?", None),
+        ("My sister Mira, where does she live?", None), ("Miranda, where do I live?", None),
+        ("Mira?", None), ("Mira, I live in Porto.", None),
+    ],
+)  # fmt: skip
+def test_who_is_called_by_name_is_not_asked_about(text: str, question: str | None) -> None:
+    """The name of the companion is no word of the question; somebody's who has it, too, is one."""
+    assert perceive(text, Hearer(name="Mira", languages=("en",))).question == question
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("Mira, remember that my code is 4711.", "my code is 4711."),
+        ("Remember that my code is 4711, Mira!", "my code is 4711"),
+        ("小米，记住我的密码是4711。", "我的密码是4711。"),
+    ],
+)
+def test_who_is_called_by_name_notes_what_it_is_told_to(text: str, note: str) -> None:
+    """In the words that stand there, without the name."""
+    name = "小米" if "小米" in text else "Mira"
+    perception = perceive(text, Hearer(name=name, languages=("en",)))
+
+    assert perception.intent == "remember"
+    assert perception.note == note
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_understood_as_something(text: str) -> None:
     """No text makes it stumble, and a note is never anything but the person's own words."""

@@ -394,6 +394,9 @@ def keeps(language: str, promise: str, text: str) -> list[Claim]:
          "Ich habe den Zahnarzt angerufen."),
         ("de", "Hat Ana versprochen: die Blumen zu gießen.",
          "Erledigt: ich habe die Blumen gegossen."),
+        ("de", "Hat Uwe versprochen: ihn anzurufen.", "Ich habe Uwe angerufen."),
+        ("de", "Hat Tom versprochen: das Buch zurückzubringen.",
+         "Ich habe das Buch zurückgebracht."),
         ("zh", "请求提醒：给牙医打电话。", "搞定了，给牙医打过电话了。"),
         ("zh", "请求提醒：买牛奶。", "牛奶买好了。"),
     ],
@@ -415,9 +418,14 @@ def test_who_has_done_it_has_kept_it(language: str, promise: str, text: str) -> 
         ("en", "Promised Priya to visit her (April 2025).", "I visited Leeds last weekend."),
         ("es", "Pidió un recordatorio: llamar al dentista.", "No he llamado al dentista."),
         ("de", "Möchte erinnert werden: Milch zu kaufen.", "Ich habe Milch getrunken."),
+        ("de", "Möchte erinnert werden: den Zahnarzt anzurufen.",
+         "Ich habe den Zahnarzt noch nicht angerufen."),
+        ("de", "Hat Ana versprochen: sie zu besuchen.", "Ich habe Ana nicht besucht."),
+        ("de", "Hat Ana versprochen: die Blumen zu gießen.", "Ich habe fast die Blumen gegossen."),
+        ("zh", "答应小红给她打电话。", "小红给我打电话了。"),
         ("zh", "请求提醒：买牛奶。", "我今天喝了牛奶。"),
     ],
-)
+)  # fmt: skip
 def test_who_has_done_something_else_has_not(language: str, promise: str, text: str) -> None:
     """In doubt it stays open."""
     assert keeps(language, promise, text) == []

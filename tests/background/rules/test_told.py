@@ -374,6 +374,23 @@ def test_nobody_has_died_of_whom_nobody_says_so(language: str, sentence: str) ->
 
 
 @pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "The meeting was not moved to Monday."), ("en", "My dog almost died."),
+        ("es", "La reunión no se pasa al lunes."), ("es", "Mi perro casi murió."),
+        ("fr", "Mon chien est presque mort."), ("fr", "La réunion n'est pas reportée à lundi."),
+        ("de", "Mir wurde nicht gekündigt."), ("de", "Mein Hund ist fast gestorben."),
+        ("de", "Wir haben uns nicht scheiden lassen."), ("de", "Wir haben uns fast getrennt."),
+        ("de", "Mein Vater hat sich nicht das Bein gebrochen."),
+        ("zh", "会议没改到周五。"), ("zh", "我爸差点走了。"),
+    ],
+)  # fmt: skip
+def test_what_was_not_or_nearly_so_is_not_told(language: str, sentence: str) -> None:
+    """Wherever in the sentence that is said."""
+    assert believed(sentence, language) == []
+
+
+@pytest.mark.parametrize(
     ("sentence", "words"),
     [
         ("I started swimming last year and I really like it.",

@@ -28,6 +28,9 @@ from tests.memory.search.test_beliefs import NOW, known, memory
         "La dernière fois que j’ai vu Tom", "Was habe ich zuletzt gelesen?",
         "Wann war ich das letzte Mal in Wien?", "mein letztes Buch",
         "我上次见小敏是什么时候？", "我最近一次去医院", "最新的消息",
+        "How is my mother?", "So, how's Ana doing these days?", "How are my sister's knees?",
+        "¿Cómo está mi madre?", "¿Y cómo le va a Ana?", "Wie geht es meiner Mutter?",
+        "Comment va ma mère ?", "Comment vont mes parents ?", "我妈妈怎么样了？", "小红还好吗？",
     ],
 )  # fmt: skip
 def test_the_latest_is_asked_for_in_five_languages(text: str) -> None:
@@ -42,6 +45,9 @@ def test_the_latest_is_asked_for_in_five_languages(text: str) -> None:
         "¿Qué hice la última semana?", "en los últimos tres meses", "la semaine dernière",
         "l'an dernier", "les derniers jours", "Qu'ai-je fait mercredi dernier ?", "letzte Woche",
         "letzten Monat", "im letzten Jahr", "我最近怎么样", "上周",
+        "How old is Ben?", "How is my mother called?", "How are Ana and Ben related?",
+        "How have I been lately?", "How do I make soup?", "¿Cómo se llama mi madre?",
+        "Wie heißt meine Mutter?", "Comment s'appelle ma mère ?", "我妈妈叫什么？",
     ],
 )  # fmt: skip
 def test_a_time_a_name_and_a_verb_are_not_the_latest(text: str) -> None:

@@ -84,6 +84,22 @@ def test_what_is_asked_of_somebody_else_is_theirs(text: str) -> None:
     assert not matter.is_own
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Are Ana and Ben married?", "Is Ana still married to Ben?", "Are Ana and Ben still together?",
+     "¿Están casados Ana y Ben?", "¿Ana y Ben siguen juntos?", "Sind Ana und Ben noch zusammen?",
+     "Ist Ana noch mit Ben verheiratet?", "Est-ce qu'Ana et Ben sont encore mariés ?",
+     "Ana et Ben sont-ils toujours ensemble ?", "小红和小林还在一起吗？"],
+)  # fmt: skip
+def test_whether_two_others_are_a_couple_has_a_key(text: str) -> None:
+    """Also asked of both at once."""
+    matter = matter_of(text)
+
+    assert matter is not None
+    assert (matter.keys[0], matter.is_own) == ("relationship_status", False)
+    assert "partner" in matter.keys
+
+
 @pytest.mark.parametrize(("key", "texts"), ASKED.items())
 def test_what_is_asked_for_is_the_same_in_all_five_languages(key: str, texts: list[str]) -> None:
     """Facts, likes and promises."""

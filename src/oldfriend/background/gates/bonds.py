@@ -63,6 +63,11 @@ def has_borne(name: str, said: str, *, language: str) -> bool:
     return re.search(rf"{re.escape(folded(name))}{verb}", folded(said), re.IGNORECASE) is not None
 
 
+def tells_parting(said: str, *, language: str) -> bool:
+    """Whether words say of a couple that they are none any more."""
+    return re.search(lists_of(language)["parted"], folded(said), re.IGNORECASE) is not None
+
+
 def bonds_in(text: str, language: str) -> frozenset[Bond]:
     """What ties the words of a text name."""
     plain = folded(text)

@@ -10,6 +10,7 @@ from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.domain.messages import Message
+from oldfriend.prompts.phrasebook import SPOKEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +68,15 @@ def talk_in(material: Material, named: Iterable[Named] = ()) -> Talk:
 
 
 def language_of(material: Material) -> str:
-    """In which language the person talks there, by all that they say together."""
-    spoken = " ".join(each.text for each in material.messages if each.trust == "person")
-    return detect_language(spoken, fallback=material.language)
+    """In which language the person talks there, by all that they say together.
+
+    In none that no message of theirs seems to be in, unless it is spoken here: "is" and "Ben"
+    are Dutch words.
+    """
+    own = [each for each in material.messages if each.trust == "person"]
+    told = detect_language(" ".join(each.text for each in own), fallback=material.language)
+    is_likely = told in SPOKEN or any(each.language == told for each in own)
+    return told if is_likely else material.language
 
 
 def spoken_in(place: Place) -> Telltales:

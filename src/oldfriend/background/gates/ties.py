@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.background.extraction import Named, Tied
-from oldfriend.background.gates.bonds import bonds_in, has_borne, is_turned, tells_of
+from oldfriend.background.gates.bonds import (
+    bonds_in,
+    has_borne,
+    is_turned,
+    tells_of,
+    tells_parting,
+)
 from oldfriend.background.gates.clauses import clauses_of
 from oldfriend.background.gates.evidence import supporting
 from oldfriend.background.gates.founding import around
@@ -76,9 +82,12 @@ def bond_fault(tied: Tied, case: Case) -> Reason | None:
     said = " ".join(place.said for place in case.places)
     near = " ".join(each.text for place in case.places for each in around(place, case))
     language = language_of(case)
-    if not tells_of(tied.tie, said, near=near, language=language):
+    is_over = tied.claim.holds_until is not None
+    has_parted = is_over and tied.tie == "partner_of" and tells_parting(said, language=language)
+    if not (has_parted or tells_of(tied.tie, said, near=near, language=language)):
         return "unfounded"
-    if is_of_another_place(tied, case) or is_told_apart(tied, case) or is_own_child(tied, case):
+    is_denied = not is_over and is_told_apart(tied, case)
+    if is_of_another_place(tied, case) or is_denied or is_own_child(tied, case):
         return "unfounded"
     is_own = not (tied.first and tied.second)
     is_other_way = is_own and is_turned(tied.tie, said, by_first=not tied.first, language=language)

@@ -93,6 +93,7 @@ class Parting:
     former: str  # what they call them since
     values: frozenset[str]  # of a rule, by which they have
     divorced: frozenset[str]  # those of them that only a marriage can end by
+    coupled: frozenset[str]  # of others, which hold as long as they have not parted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,8 +243,9 @@ def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
 def _parting(reading: Mapping[str, Any]) -> Parting:
     divorced = frozenset(reading["divorced"])
     return Parting(
-        former=reading["former"], values=divorced.union(reading["parted"]), divorced=divorced
-    )
+        former=reading["former"], values=divorced.union(reading["parted"]), divorced=divorced,
+        coupled=frozenset(reading["coupled"]),
+    )  # fmt: skip
 
 
 def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Rule:

@@ -24,17 +24,24 @@ def endings_in(
 
     A rule of its own for something that has ended goes before ("I don't eat meat any more").
     """
-    plain = once_reworded(sentence.plain, book.over)
-    if plain == sentence.plain or sentence.is_question:
+    before = turned_round(sentence, book)
+    if before is None:
         return
     told = list(told)
-    before = replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
     for claim in claims_in(before, book, known):
         is_state = claim.kind in {"fact", "preference"} and claim.holds_from is None
         if is_state and not any(is_beside(claim, each) for each in told):
             was = replace(claim, holds_until=sentence.message.at)
             yield was
             yield is_over(was, book)
+
+
+def turned_round(sentence: Sentence, book: RuleBook) -> Sentence | None:
+    """A sentence as if what it says is over still were so; None where it says nothing of that."""
+    plain = once_reworded(sentence.plain, book.over)
+    if plain == sentence.plain or sentence.is_question:
+        return None
+    return replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
 
 
 def is_beside(claim: Claim, told: Claim) -> bool:

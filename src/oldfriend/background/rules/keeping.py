@@ -141,7 +141,8 @@ def is_kept_by(text: str, language: str, deed: Deed) -> bool:
         return len(objects & words) > 1 and (objects <= words or words <= objects)
     verbs = {verb_stem(word, book) for word in words_in(promised)}
     objects = deed.objects - (whom - words)
-    left = {word for word in words if word not in objects and word != deed.verb}
+    acted = (each for each in words_in(promised) if verb_stem(each, book) == deed.verb)
+    left = words - objects - {stem_of(each, language) for each in acted}
     if not objects:  # done to whom it was promised: "visit her", and nothing besides
         return bool(deed.verb) and deed.verb in verbs and not left
     shared = objects & words

@@ -1,16 +1,17 @@
-"""From whom has somebody parted? Whoever was their husband or girlfriend is so no more.
+"""Who has parted? From the person: whoever was their husband or girlfriend is so no more.
 
-Who that is, the words say; or it is the only one there is.
+Who that is, the words say; or it is the only one there is. Of two others: neither is married now.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.background.extraction import Claim
+from oldfriend.background.extraction import Claim, Tied
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
 from oldfriend.background.rules.naming import by_quote
+from oldfriend.background.rules.replacing import as_told
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
@@ -42,6 +43,28 @@ def partings_in(
         if len({name_of(each) for each in left.values()}) == 1:
             for each in left.values():
                 yield former(each, claim, book)
+
+
+def singles_in(
+    ties: Iterable[Tied], claims: Sequence[Claim], sentences: Iterable[tuple[Sentence, RuleBook]],
+    known: Sequence[Known],
+) -> Iterator[Claim]:  # fmt: skip
+    """For each couple of others that has parted, that neither is married as was said before."""
+    read = by_quote(sentences)
+    told = [
+        *((each.standing.last_seen, as_told(each)) for each in known if each.memory.is_live),
+        *((read[each.quotes[0]][0].message.at, each) for each in claims),
+    ]
+    for tied in ties:
+        sentence, book = read[tied.quotes[0]]
+        keys = {f"{name}:{STATUS}" for name in (tied.first, tied.second)}
+        has_parted = tied.tie == "partner_of" and tied.claim.holds_until is not None
+        for at, was in told if has_parted else ():
+            is_so = was.key in keys and was.value in book.parting.coupled
+            if is_so and at < sentence.message.at:
+                yield is_over(
+                    replace(was, quotes=tied.quotes, holds_until=tied.claim.holds_until), book
+                )
 
 
 def tells_parting(claim: Claim, book: RuleBook) -> bool:

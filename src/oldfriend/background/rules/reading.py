@@ -5,12 +5,13 @@ Pure: no model, no database. In doubt it leaves out; a model that comes later re
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from oldfriend.background.extraction import Claim, Extraction, Material, Named, Quote, Sameness
 from oldfriend.background.rules.asking_again import asked_questions, promised_questions
 from oldfriend.background.rules.books import RuleBook, rule_book
-from oldfriend.background.rules.ending import as_known, endings_in
+from oldfriend.background.rules.ending import as_known, endings_in, turned_round
 from oldfriend.background.rules.keeping import Read, arrivals, kept_promises, without_kept
 from oldfriend.background.rules.matching import claims_in
 from oldfriend.background.rules.mending import notes_put_right
@@ -22,9 +23,9 @@ from oldfriend.background.rules.naming import (
     samenesses_in,
     speakers_in,
 )
-from oldfriend.background.rules.parting import partings_in
+from oldfriend.background.rules.parting import partings_in, singles_in
 from oldfriend.background.rules.putting_off import put_off
-from oldfriend.background.rules.relating import names_in, ties_in, ties_told
+from oldfriend.background.rules.relating import names_in, tied_in, ties_in, ties_told
 from oldfriend.background.rules.replacing import replaced_in
 from oldfriend.background.rules.sentences import Sentence, statements_in
 from oldfriend.background.rules.summing import summary_of, topics_of
@@ -69,6 +70,7 @@ def read_by_rules(material: Material) -> Extraction:
     claims = [
         *put_off(claims, sentences, material.known),
         *partings_in(claims, sentences, material.known),
+        *singles_in(tied, claims, sentences, material.known),
         *replaced_in(claims, sentences, material.known),
     ]
     ties = ties_in(claims, tied, sentences)
@@ -92,35 +94,46 @@ def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable
 
 
 def _sentences(message: Message, material: Material) -> Iterable[Read]:
-    language = message.language if message.language in SPOKEN else material.language
+    language = _language_for(message, material)
     if language in SPOKEN and _is_heard(message):
-        book = _book_for(message, language)
+        book = _book_for(message, language, _known_names((), material))
         return ((sentence, book) for sentence in statements_in(message, book))
     return ()
 
 
-def _book_for(message: Message, usual: str) -> RuleBook:
+def _language_for(message: Message, material: Material) -> str:
+    """In which language a message is likely to be: a few words may seem to be in another."""
+    before = replace(material, messages=material.before) if material.before else material
+    likely = (message.language, material.language, before.language)
+    return next((each for each in likely if each in SPOKEN), message.language)
+
+
+def _book_for(message: Message, usual: str, known: frozenset[str]) -> RuleBook:
     """The book of the usual language, or of another one that reads a short message.
 
     Of that which its words tell; or of the only one that reads it, for a few words ("Vivo en
     Sevilla.") do not tell their language, but what they say does.
     """
     book = rule_book(usual)
-    if len(message.text) > SHORT or _is_read(message, book):
+    if len(message.text) > SHORT or _is_read(message, book, known):
         return book
     told = detect_language(message.text, fallback="")
     if told:
         return rule_book(told) if told in SPOKEN else book
     others = [rule_book(each) for each in SPOKEN if each != usual]
-    reading = [other for other in others if _is_read(message, other)]
+    reading = [other for other in others if _is_read(message, other, known)]
     return reading[0] if len(reading) == 1 else book
 
 
-def _is_read(message: Message, book: RuleBook) -> bool:
+def _is_read(message: Message, book: RuleBook, known: frozenset[str]) -> bool:
     """Whether a message says anything by a book."""
+    said = list(statements_in(message, book))
+    over = (before for each in said if (before := turned_round(each, book)) is not None)
     return any(
-        list(claims_in(sentence, book, frozenset())) or list(named_in(sentence, book))
-        for sentence in statements_in(message, book)
+        list(claims_in(each, book, known))
+        or list(named_in(each, book))
+        or list(tied_in(each, book, known))
+        for each in chain(said, over)
     )
 
 

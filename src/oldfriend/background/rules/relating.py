@@ -11,6 +11,8 @@ from typing import Final
 
 from oldfriend.background.extraction import Claim, Named, Quote, Tied
 from oldfriend.background.rules.books import RuleBook
+from oldfriend.background.rules.ending import turned_round
+from oldfriend.background.rules.moments import past_in
 from oldfriend.background.rules.naming import is_name, is_reported, quote_of
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.domain.memories import EntityKind, Tie
@@ -20,13 +22,15 @@ PRONOUNS: Final = frozenset("我你您他她它")
 
 
 def ties_told(sentences: Iterable[tuple[Sentence, RuleBook]], known: Collection[str]) -> list[Tied]:
-    """The ties between two that the person tells of by both names."""
-    return [
-        tied
+    """The ties between two that the person tells of by both names, and those that are no more."""
+    told = [
+        (sentence, book)
         for sentence, book in sentences
         if sentence.message.role == "person" and not sentence.is_question
-        for tied in tied_in(sentence, book, known)
     ]
+    ties = [tied for sentence, book in told for _, tied in tied_in(sentence, book, known)]
+    known = {*known, *(named.name for named in names_in(ties))}
+    return [*ties, *(tied for sentence, book in told for tied in parted_in(sentence, book, known))]
 
 
 def names_in(ties: Iterable[Tied]) -> Iterator[Named]:
@@ -77,15 +81,43 @@ def tied_by(claim: Claim, tie: Tie, ends: tuple[str, str]) -> Tied:
     return Tied(tie=tie, first=ends[0], second=ends[1], claim=said)
 
 
-def tied_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Tied]:
-    """The ties between two who are named in a sentence."""
+def parted_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Iterator[Tied]:
+    """The ties that a sentence says are no more, where a statement begins, of two who are known."""
+    before = turned_round(sentence, book)
+    if before is None:
+        return
+    still = {(tied.tie, tied.first, tied.second) for _, tied in tied_in(sentence, book, known)}
+    past = past_in(sentence.plain, sentence.message, book)
+    until = past.begins if past else sentence.message.at
+    begins = {*begins_of_names(before, book)}
+    for place, tied in tied_in(before, book, known):
+        is_told = place in begins and {tied.first, tied.second} <= {*known}
+        if is_told and (tied.tie, tied.first, tied.second) not in still:
+            yield replace(tied, claim=replace(tied.claim, holds_until=until))
+
+
+def begins_of_names(sentence: Sentence, book: RuleBook) -> Iterator[int]:
+    """Where statements begin, or the names in them of whom they tell: "my sister Ana"."""
+    yield from sentence.starts
+    for naming in book.naming:
+        for found in naming.finditer(sentence.plain):
+            if found.start() in sentence.starts:
+                yield found.start("name")
+
+
+def tied_in(
+    sentence: Sentence, book: RuleBook, known: Collection[str]
+) -> Iterator[tuple[int, Tied]]:
+    """The ties between two who are named in a sentence, and where it names them."""
     for found in named_together(book.related, sentence, book, known):
         part = book.part_called(found["part"])
         ends = (found["first"], found["second"])
-        yield of_part(said_in(sentence, found[0]), part.relation, ends)
+        named = min(found.start("first"), found.start("second"))
+        yield named, of_part(said_in(sentence, found[0]), part.relation, ends)
     for pair, tie in book.pairs:
         for found in named_together([pair], sentence, book, known):
-            yield tied_by(said_in(sentence, found[0]), tie, (found["first"], found["second"]))
+            ends = (found["first"], found["second"])
+            yield found.start("first"), tied_by(said_in(sentence, found[0]), tie, ends)
 
 
 def named_together(

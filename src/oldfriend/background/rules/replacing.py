@@ -19,6 +19,7 @@ from oldfriend.background.rules.sentences import Sentence
 from oldfriend.background.rules.stating import says_more
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
+from oldfriend.memory.search.asked_for import owner_of
 
 CONFIDENCE: Final = 0.9
 ONE_AT_A_TIME: Final = frozenset({"boss", "therapist", "landlord", "landlady", *LOVES})
@@ -53,7 +54,7 @@ def as_told(known: Known) -> Claim:
     memory = known.memory
     return Claim(
         kind="fact", text=memory.text, quotes=(), confidence=CONFIDENCE, subject=memory.subject,
-        key=memory.key, value=memory.value, names=(memory.key.removesuffix(RELATION_OF),),
+        key=memory.key, value=memory.value, names=(owner_of(memory),),
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Does a question ask for the latest of something? Then the newest of all that answers is first.
 
-By its words, in the languages of the companion; "last week" is a time, and "last name" a name.
+By its words, in the languages of the companion; "last week" is a time, and "last name" a name. Who
+asks how somebody is wants to know how they are by now, too.
 """
 
 import re
@@ -35,6 +36,18 @@ _LATEST: Final = re.compile(
 )
 _NOT_MEANT: Final = re.compile(rf"\b{_UNITES} derni(?:er|ère)s?\b|\bhow long\b.*")
 """French says "la semaine dernière"; and "how long does it last?" is a verb."""
+_WHOM = r"[^\s?]+(?: [^\s?]+){0,5}"
+_HOW_SOMEBODY_IS: Final = re.compile(
+    r"(?:^|[.!?…,¿] *|\b(?:so|and|know|tell me|y|sabes|und|weißt du|et|sais) )(?:"
+    r"how(?:'s|'re| is| are| has| have) (?!i\b|.*\b(?:called|named|related|tied|connected|made|done"
+    rf"|written|spel(?:led|t)|pronounced|cooked|used)\b){_WHOM}"
+    rf"|c[óo]mo (?:est[áa]n?|siguen?|andan?|l[ea]s? va|se (?:encuentran?|sienten?)) {_WHOM}"
+    rf"|wie (?:geht(?:'?s| es)|steht es um|läuft es (?:bei|mit)) {_WHOM}"
+    rf"|comment (?:vont|va|se port(?:e|ent)|se sent(?:ent)?) {_WHOM}"
+    r")\s*[?!.]*\s*$"
+    r"|(?<!我)(?<!我最近)(?<!我现在)(?<!我过得)(?:怎么样|怎样|还好|好点|好些|好吗)[了吗没有]*\s*[?？]*\s*$"
+)
+"""How somebody is, or something of theirs: by now."""
 COMPARABLE: Final = 0.5
 AS_MANY_WORDS: Final = 0.8
 """What answers half as well as the best, or holds nearly as much of the question's words, is put in
@@ -44,7 +57,7 @@ order of time."""
 def asks_for_the_latest(text: str) -> bool:
     """Whether it is the newest that is wanted, of all that answers."""
     said = _NOT_MEANT.sub(" ", text.casefold().replace("’", "'"))
-    return _LATEST.search(said) is not None
+    return _LATEST.search(said) is not None or _HOW_SOMEBODY_IS.search(said) is not None
 
 
 class Answer(NamedTuple):

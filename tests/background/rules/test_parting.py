@@ -1,0 +1,119 @@
+"""Two others who have parted are no couple any more; who nearly did still is one."""
+
+import pytest
+
+from oldfriend.background.checking import check
+from oldfriend.background.extraction import Claim, Tied
+from oldfriend.background.rules.reading import read_by_rules
+from tests.background.rules.saying import WEDNESDAY, material_of, message
+from tests.background.talking import somebody
+
+OF = {
+    "en": ("Ana", "Ben", "Ben is Ana's husband."), "de": ("Ana", "Ben", "Ben ist Anas Mann."),
+    "es": ("Ana", "Ben", "Ben es el marido de Ana."),
+    "fr": ("Ana", "Ben", "Ben est le mari d'Ana."), "zh": ("小红", "小林", "小林是小红的丈夫。"),
+}  # fmt: skip
+"""Of two who are known, how it is told in each language that they are a couple."""
+
+
+def told(language: str, *texts: str) -> tuple[list[Tied], list[Claim]]:
+    """The ties and facts that are kept of what is said of two who are known."""
+    one, other, _ = OF[language]
+    material = material_of(
+        *(message(text, number=n, language=language) for n, text in enumerate(texts)),
+        entities=(somebody("e-one", one), somebody("e-other", other)),
+    )
+    found = check(read_by_rules(material), material).extraction
+    return list(found.ties), list(found.claims)
+
+
+PARTED = [
+    ("en", "Ana and Ben got divorced."), ("en", "Ana and Ben are no longer together."),
+    ("en", "Ana and Ben aren't together anymore."), ("en", "My sister Ana and Ben have split up."),
+    ("en", "Sadly, Ana and Ben separated last year."), ("en", "Ana divorced Ben."),
+    ("en", "Ana left her husband Ben."), ("en", "Ana and her husband Ben broke up."),
+    ("en", "Ben is Ana's ex-husband."), ("en", "Ben is no longer Ana's husband."),
+    ("de", "Ana und Ben haben sich scheiden lassen."), ("de", "Ana und Ben sind geschieden."),
+    ("de", "Ana und Ben haben sich letztes Jahr getrennt."),
+    ("de", "Ana und Ben sind nicht mehr zusammen."), ("de", "Ana hat sich von Ben getrennt."),
+    ("de", "Ana hat ihren Mann Ben verlassen."), ("de", "Ben ist Anas Exmann."),
+    ("es", "Ana y Ben se divorciaron."), ("es", "Ana y Ben se han separado."),
+    ("es", "Ana y Ben ya no están juntos."), ("es", "Ana rompió con Ben."),
+    ("es", "Ben es el exmarido de Ana."),
+    ("fr", "Ana et Ben ont divorcé."), ("fr", "Ana et Ben se sont séparés l'an dernier."),
+    ("fr", "Ana et Ben ne sont plus ensemble."), ("fr", "Ana a divorcé de Ben."),
+    ("fr", "Ben est l'ex-mari d'Ana."),
+    ("zh", "小红和小林离婚了。"), ("zh", "小红和小林去年分手了。"),
+    ("zh", "小红和小林不在一起了。"), ("zh", "小红和小林已经不是夫妻了。"),
+    ("zh", "小林是小红的前夫。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text"), PARTED)
+def test_who_have_parted_are_a_couple_no_more(language: str, text: str) -> None:
+    """However it is told, and by whichever of them."""
+    ties, _ = told(language, text)
+
+    (tied,) = ties
+    assert tied.tie == "partner_of"
+    assert {tied.first, tied.second} == {*OF[language][:2]}
+    assert tied.claim.holds_until is not None
+    assert tied.claim.holds_until <= WEDNESDAY
+
+
+STILL = [
+    ("en", "Ana and Ben almost got divorced."), ("en", "Ana and Ben never got divorced."),
+    ("en", "If they divorce, Ana and Ben will sell the house."),
+    ("en", "Ana and Ben are getting divorced."), ("en", "Ana and Ben want to get divorced."),
+    ("en", "Did Ana and Ben get divorced?"), ("en", "Ana and Ben got divorced, right?"),
+    ("en", "Tom told me Ana and Ben got divorced."), ("en", "Maybe Ana and Ben got divorced."),
+    ("en", "It's not true that Ana and Ben got divorced."),
+    ("en", "Ana and Ben are not divorced."), ("en", "Ana and Ben would have got divorced."),
+    ("en", "Ana and Ben split up the bill."), ("en", "Ana and Ben separated in the crowd."),
+    ("en", "Ana left her husband Ben at the station."),
+    ("de", "Ana und Ben haben sich fast scheiden lassen."),
+    ("de", "Ana und Ben haben sich am Bahnhof getrennt."),
+    ("de", "Wenn Ana und Ben sich scheiden lassen, ziehe ich um."),
+    ("de", "Ana und Ben wollen sich scheiden lassen."), ("de", "Haben Ana und Ben sich getrennt?"),
+    ("es", "Ana y Ben casi se divorciaron."), ("es", "Ana y Ben no se divorciaron."),
+    ("es", "Si Ana y Ben se divorcian, venden la casa."), ("es", "¿Ana y Ben se divorciaron?"),
+    ("fr", "Ana et Ben ont failli divorcer."), ("fr", "Ana et Ben n'ont pas divorcé."),
+    ("fr", "Si Ana et Ben divorcent, ils vendront la maison."),
+    ("zh", "小红和小林差点离婚了。"), ("zh", "小红和小林没离婚。"), ("zh", "小红和小林离婚了吗？"),
+    ("zh", "如果小红和小林离婚了，他们会卖房子。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text"), STILL)
+def test_who_have_not_parted_still_are_one(language: str, text: str) -> None:
+    """Asked, supposed, denied, wanted, told by others; or only of a bill and a station."""
+    ties, _ = told(language, OF[language][2], text)
+
+    assert [(each.tie, each.claim.holds_until) for each in ties] == [("partner_of", None)]
+
+
+@pytest.mark.parametrize(
+    ("language", "married", "parted", "over"),
+    [
+        ("en", "Ana is married to Ben.", "Ana and Ben got divorced.", "Ana is no longer married."),
+        ("es", "Ana está casada con Ben.", "Ana se divorció de Ben.", "Ana ya no está casada."),
+        ("fr", "Ana est mariée à Ben.", "Ana et Ben ont divorcé.", "Ana n’est plus mariée."),
+    ],
+)
+def test_neither_of_them_is_married_any_more(
+    language: str, married: str, parted: str, over: str
+) -> None:
+    """As it was said of her."""
+    _, claims = told(language, married, parted)
+
+    assert over in [each.text for each in claims if each.ends is not None]
+
+
+def test_who_has_found_another_is_tied_to_them() -> None:
+    """What holds by now is told in the same words."""
+    ties, claims = told("en", "Ana and Ben got divorced, Ana is married to Carl now.")
+
+    assert [(each.second, each.claim.holds_until is None) for each in ties] == [
+        ("Carl", True), ("Ben", False),
+    ]  # fmt: skip
+    assert not [each for each in claims if each.ends is not None]
