@@ -73,7 +73,7 @@ def test_a_moment_is_written_as_the_language_writes_it(language: str, written: s
 def test_of_what_took_longer_no_day_is_named(
     language: str, first: str, last: str, written: str
 ) -> None:
-    """Three years ago was not on the first of January; nor was it so for whoever has moved since."""
+    """Three years ago was not on the first of January; nor was it for whoever has moved since."""
     begins, _ = parse_moment(f"{first}T00:00:00", "Europe/Madrid")
     ends, _ = parse_moment(f"{last}T23:59:59", "Europe/Madrid")
 

@@ -109,9 +109,11 @@ async def test_what_cannot_be_read_is_told_and_goes_nowhere(browse: Browse) -> N
     ours = await checked(browser, b'{"oldfriend": "export", "version": 1}\n', "oldfriend.jsonl")
 
     assert (picture["stage"], picture["name"]) == ("failed", "photo.png")
-    assert "photo.png" in picture["why"]
+    assert "photo.png" in picture["why"]["text"]
+    assert picture["why"]["code"] == "import_unknown_kind"
+    assert picture["why"]["values"] == {"name": "photo.png", "hint": ""}
     assert (empty.status_code, empty.json()["detail"]) == (422, "This file is empty.")
-    assert "oldfriend --data" in ours["why"]
+    assert "oldfriend --data" in ours["why"]["text"]
 
 
 async def test_a_file_that_unfolds_without_end_is_refused(browse: Browse) -> None:
@@ -126,7 +128,7 @@ async def test_a_file_that_unfolds_without_end_is_refused(browse: Browse) -> Non
     seen = await checked(browser, bytes(raw), "chat.zip")
 
     assert seen["stage"] == "failed"
-    assert "unfolds" in seen["why"]
+    assert "unfolds" in seen["why"]["text"]
 
 
 async def test_nobody_sees_what_another_hands_over(browse: Browse) -> None:

@@ -54,7 +54,8 @@ def test_every_language_of_the_page_says_everything() -> None:
 
 
 CHOSEN = (
-    "kind_", "status_", "place_", "forget_way_", "forget_count_", "problem_", "thinking_why_",
+    "kind_", "status_", "place_", "forget_way_", "forget_count_", "problem_", "said_",
+    "thinking_why_",
 )  # fmt: skip
 """What is put together from a name that the house tells."""
 

@@ -48,6 +48,19 @@ async def test_what_is_chosen_holds_at_once_and_is_written(site: Site, browse: B
 
 
 @SQLITE_ONLY
+async def test_a_refusal_tells_what_it_takes_to_say_it_in_another_language(browse: Browse) -> None:
+    """A code and values, which may say something themselves; the detail is the whole in English."""
+    owner = await browse()
+    refused = (await owner.patch("/settings", json={"values": {"memory.passes": 90}})).json()
+    expected = refused["values"]["expected"]
+
+    assert refused["detail"] == f"memory.passes must be {expected['text']}, not 90."
+    assert (refused["code"], refused["values"]["given"]) == ("setting_unfit", "90")
+    assert (expected["code"], expected["values"]["within"]["code"]) == ("expected_whole", "from_to")
+    assert set(expected["values"]["within"]["values"]) == {"least", "most"}
+
+
+@SQLITE_ONLY
 @pytest.mark.parametrize(
     "values",
     [
@@ -96,7 +109,7 @@ async def test_a_model_is_chosen_its_key_kept_and_never_shown(
     missing = await owner.put("/models/main", json={"provider": "openai", "name": "gpt"})
 
     assert tried.json()["works"] is False
-    assert "nearby" in tried.json()["told"]
+    assert tried.json()["told"]["code"] == "provider_unreached_here"
     assert chosen.json()["key_in"].endswith("keys.toml")
     assert chosen.json()["takes_new_start"] is False
     assert (small.status_code, state.json()["model"]) == (200, "nearby:tiny")
@@ -105,7 +118,8 @@ async def test_a_model_is_chosen_its_key_kept_and_never_shown(
         assert "very-secret" not in answer
     assert [forgotten.status_code, again.status_code] == [204, 404]
     assert offline.json()["model"] is None
-    assert missing.status_code == 422
+    assert (missing.status_code, missing.json()["code"]) == (422, "key_needed")
+    assert missing.json()["values"] == {"provider": "openai"}
 
 
 async def test_character_is_written_with_its_versions_and_suggestions_decided(
@@ -208,7 +222,7 @@ async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse:
     after = (await owner.get("/letters")).json()
 
     assert "4711" not in listed.text
-    assert [one["error"], two["error"]] == ["BrokenOutput", "BrokenOutput"]
+    assert [one["error"]["text"], two["error"]["text"]] == ["BrokenOutput", "BrokenOutput"]
     assert [tried.status_code, dropped.status_code, gone.status_code] == [204, 204, 404]
     assert after == {"items": [], "next": None}
 
@@ -245,7 +259,7 @@ async def test_the_owner_sees_spending_and_health(browse: Browse) -> None:
 
     assert {each["purpose"] for each in spending["left"]} == {"background", "everything"}
     assert spending["total"]["heading"] == "all"
-    assert any("database" in each["text"] for each in health["findings"])
+    assert "database_sound" in [each["told"]["code"] for each in health["findings"]]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.log import get_message
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import remove_receipt
@@ -26,7 +27,9 @@ from oldfriend.queues.letters import letters_of_group
 Ending = Literal["waiting", "set aside", "stopped", "failed"]
 """Why something said has no answer: none yet; none unless somebody looks after it; the person did
 not want it any more; whoever was asked could not."""
-ANSWERED: Final = "That was answered; say it anew to have it answered again."
+ANSWERED: Final = saying(
+    "answered_already", "That was answered; say it anew to have it answered again.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

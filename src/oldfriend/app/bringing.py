@@ -33,6 +33,7 @@ from oldfriend.domain.errors import (
     StoreUnusable,
 )
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.vectors import count_findable
 from oldfriend.transfer.importing import Brought, Progress, bring_in
@@ -48,10 +49,11 @@ MOST_LOOKS: Final = 2
 PIECE_BYTES: Final = 1 << 20
 UNWANTED_AFTER: Final = DAY
 SWEEP_S: Final = 600.0
-OURS: Final = (
+OURS: Final = saying(
+    "export_of_ours",
     "This is a whole export of Oldfriend. It can only be brought back into an empty folder, where "
-    "Oldfriend runs: oldfriend --data NEWFOLDER import FILE"
-)
+    "Oldfriend runs: oldfriend --data NEWFOLDER import FILE",
+)  # fmt: skip
 
 
 class Porter:
@@ -74,7 +76,9 @@ class Porter:
         Raises InvalidInput, StoreFull, StoreUnusable.
         """
         if len(self._held_for(person)) >= MOST_PARCELS:
-            raise InvalidInput("There are too many files here. Bring some in, or put them away.")
+            raise InvalidInput(saying(
+                "too_many_files", "There are too many files here. Bring some in, or put them away.",
+            ))  # fmt: skip
         number = secrets.token_hex(16)
         parcel = Parcel(
             id=number, person=person, name=plain_name(name), folder=self._folder / number, bytes=0,
@@ -88,7 +92,10 @@ class Porter:
         except BaseException as error:
             await asyncio.shield(remove(parcel.folder))
             if isinstance(error, OSError):
-                raise StoreUnusable(f"The file could not be kept ({error.strerror}).") from error
+                raise StoreUnusable(saying(
+                    "file_not_kept", f"The file could not be kept ({error.strerror}).",
+                    reason=error.strerror or "",
+                )) from error  # fmt: skip
             raise
         finally:
             del self._arriving[number]
@@ -106,16 +113,21 @@ class Porter:
                 await asyncio.to_thread(file.write, piece)
             await asyncio.to_thread(keep, file)
         if not parcel.bytes:
-            raise InvalidInput("This file is empty.")
+            raise InvalidInput(saying("empty_file", "This file is empty."))
 
     def _refuse_too_much(self, parcel: Parcel) -> None:
         if parcel.bytes > MOST_BYTES:
-            raise InvalidInput(f"It is larger than {MOST_BYTES >> 30} GB. Split it.")
+            raise InvalidInput(saying(
+                "file_too_large", f"It is larger than {MOST_BYTES >> 30} GB. Split it.",
+                gb=MOST_BYTES >> 30,
+            ))  # fmt: skip
         held = self._held_for(parcel.person)
         if sum(each.bytes for each in held if not each.is_in_log) > MOST_LYING:
-            raise InvalidInput(
-                f"More than {MOST_LYING >> 30} GB would lie here. Bring some in, or put them away."
-            )
+            raise InvalidInput(saying(
+                "too_much_lying",
+                f"More than {MOST_LYING >> 30} GB would lie here. Bring some in, or put them away.",
+                gb=MOST_LYING >> 30,
+            ))  # fmt: skip
         refuse_to_fill(self._folder, spare=self._spare)
 
     def _held_for(self, person: PersonId) -> list[Parcel]:
@@ -136,7 +148,7 @@ class Porter:
         self._drop_lost()
         parcel = self._parcels.get(name)
         if parcel is None or parcel.person != person:
-            raise NotFound("This file is not here any more. Choose it again.")
+            raise NotFound(saying("file_gone", "This file is not here any more. Choose it again."))
         return parcel
 
     def _drop_lost(self) -> None:
@@ -148,7 +160,7 @@ class Porter:
     def bring(self, parcel: Parcel, *, me: str | None, zone: str, now: Micros) -> None:
         """Have a parcel brought in, or brought in further. Raises InvalidInput."""
         if parcel.is_under_way or parcel.stage in {"done", "waiting"}:
-            raise InvalidInput("It is being brought in, or was already.")
+            raise InvalidInput(saying("brought_already", "It is being brought in, or was already."))
         parcel.me, parcel.zone, parcel.why, parcel.wanted_at = me, zone, "", now
         parcel.reach("waiting")
         parcel.note()
@@ -157,7 +169,7 @@ class Porter:
     def pause(self, parcel: Parcel, *, now: Micros) -> None:
         """Leave a parcel where it is, until it is brought in further. Raises InvalidInput."""
         if parcel.stage not in {"waiting", "writing"}:
-            raise InvalidInput("There is nothing to pause.")
+            raise InvalidInput(saying("nothing_to_pause", "There is nothing to pause."))
         parcel.interrupt()
         parcel.wanted_at = now
         parcel.reach("paused", done=parcel.done, total=parcel.total)
@@ -233,7 +245,7 @@ async def deal_with(house: House, parcel: Parcel, looks: asyncio.Semaphore) -> N
             await bring_all(house, parcel, looks)
             parcel.reach("done")
     except OldfriendError as error:
-        fail(parcel, str(error))
+        fail(parcel, error.says)
     except asyncio.CancelledError:
         if parcel.is_in_log:
             parcel.reach("done")
@@ -242,7 +254,9 @@ async def deal_with(house: House, parcel: Parcel, looks: asyncio.Semaphore) -> N
         raise
     except Exception as error:
         tell_trouble("import-failed", error)
-        fail(parcel, f"Something went wrong inside ({type(error).__name__}). Try it once more.")
+        kind = type(error).__name__
+        told = f"Something went wrong inside ({kind}). Try it once more."
+        fail(parcel, saying("import_broke", told, kind=kind))
 
 
 def fail(parcel: Parcel, why: str) -> None:

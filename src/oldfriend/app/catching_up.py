@@ -19,6 +19,7 @@ from oldfriend.domain.clock import LATEST
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.letters import Claim
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.segments import Cut, count_segments
 from oldfriend.queues.agenda import count_jobs, job_of
 from oldfriend.queues.lanes import claim, list_letters, postpone, retry_letter
@@ -26,10 +27,11 @@ from oldfriend.queues.letters import find_letter, first_due
 
 LOOK_S: Final = 0.3
 LOOK_AGAIN_S: Final = 30.0
-IS_OFF: Final = (
+IS_OFF: Final = saying(
+    "forms_off",
     "Nothing is learned from what is said: [memory] forms is off in oldfriend.toml. "
-    "To have it learn again, set forms = true there."
-)
+    "To have it learn again, set forms = true there.",
+)  # fmt: skip
 GRACE_S: Final = 5.0
 """So long somebody who leaves waits for the rest to be read; what is not is read later."""
 

@@ -12,6 +12,7 @@ from oldfriend.app.choices.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import AllowanceUsedUp
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.calls import Asker, record_call
 from oldfriend.llm.model import Call
 from oldfriend.memory.people import find_owner
@@ -39,9 +40,10 @@ class LedgerAccount:
                 tx, self.settings, now=self.clock(), is_background=is_background
             )
         if used_up is not None:
-            raise AllowanceUsedUp(
-                f"Today's limit for {FOR_WHAT[used_up.purpose]} is reached; it ends at midnight."
-            )
+            raise AllowanceUsedUp(saying(
+                "allowance_used_up",
+                f"Today's limit for {FOR_WHAT[used_up.purpose]} is reached; it ends at midnight.",
+            ))  # fmt: skip
 
     async def record(self, call: Call) -> None:
         """Keep a finished call, unless nobody has talked here yet."""

@@ -28,6 +28,7 @@ from oldfriend.app.choices.settings_writing import Written, write_choices
 from oldfriend.app.wiring import Minds, dimension_of, ollama_models, open_database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.catalogue import PROVIDERS, Kind, is_on_this_machine
 from oldfriend.llm.model import Request, Turn
 
@@ -109,7 +110,10 @@ def checked_provider(name: str) -> str:
     """The name of a provider. Raises InvalidInput."""
     if not re.fullmatch(PROVIDER_NAME, name):
         there = ", ".join(PROVIDERS)
-        raise InvalidInput(f"{shown_url(name)!r} names no provider. There are: {there}.")
+        raise InvalidInput(saying(
+            "provider_unknown", f"{shown_url(name)!r} names no provider. There are: {there}.",
+            there=there,
+        ))  # fmt: skip
     return name
 
 
@@ -117,17 +121,23 @@ def refuse_unfit(settings: Settings, wish: Wish) -> None:
     """Raise InvalidInput for a wish in which something is missing, or cannot be right."""
     checked_provider(wish.provider)
     if not wish.name or not re.fullmatch(MODEL_NAME, wish.model):
-        raise InvalidInput("Name the model, as its provider does.")
+        raise InvalidInput(saying("model_unnamed", "Name the model, as its provider does."))
     if wish.base_url:
         ADDRESS(Given(value=wish.base_url, where="The address", is_text=True))
     elif not address_of(settings, wish.provider):
-        raise InvalidInput(
-            f"Say at which address {wish.provider} is, such as http://localhost:8080/v1"
-        )
+        raise InvalidInput(saying(
+            "address_needed",
+            f"Say at which address {wish.provider} is, such as http://localhost:8080/v1",
+            provider=wish.provider,
+        ))  # fmt: skip
     if variable := missing_variable(settings, wish):
-        raise InvalidInput(f"There is no key in {variable}.")
+        raise InvalidInput(
+            saying("variable_empty", f"There is no key in {variable}.", variable=variable)
+        )
     if wants_key(settings, wish):
-        raise InvalidInput(f"{wish.provider} needs a key.")
+        raise InvalidInput(
+            saying("key_needed", f"{wish.provider} needs a key.", provider=wish.provider)
+        )
 
 
 def with_wish(settings: Settings, wish: Wish) -> Settings:

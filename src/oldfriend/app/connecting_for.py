@@ -26,6 +26,7 @@ from oldfriend.app.connecting_speech import (
     try_transcriber,
 )
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 Use = Literal["main", "small", "reflect", "embedder", "transcriber", "speaker"]
 
@@ -48,7 +49,7 @@ class Candidate:
     def wished(self) -> Wish:
         """The wish, where nothing in this program can do it. Raises InvalidInput."""
         if self.wish is None:
-            raise InvalidInput("Name a provider.")
+            raise InvalidInput(saying("provider_unnamed", "Name a provider."))
         return self.wish
 
 
@@ -74,12 +75,17 @@ async def try_out(settings: Settings, candidate: Candidate) -> Trial:
     match candidate.use:
         case "transcriber":
             await try_transcriber(settings, candidate.model, candidate.wish)
-            return Trial(told="It listens.")
+            return Trial(told=saying("trial_listens", "It listens."))
         case "embedder" if candidate.wish is None:
-            return Trial(told="It is in this program.")
+            return Trial(told=saying("trial_in_program", "It is in this program."))
         case "embedder":
             dimension = await measure_embedder(settings, candidate.wished)
-            return Trial(told=f"Vectors of {dimension} numbers.", dimension=dimension)
+            return Trial(
+                told=saying(
+                    "trial_vectors", f"Vectors of {dimension} numbers.", dimension=dimension
+                ),
+                dimension=dimension,
+            )
         case "speaker":
             speech = await try_speaker(settings, candidate.wished, candidate.voice)
             return Trial(told=speech.mime, is_opus=speech.is_opus)

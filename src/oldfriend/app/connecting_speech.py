@@ -15,6 +15,7 @@ from oldfriend.app.choices.settings_writing import write_choices
 from oldfriend.app.connecting import Wish, charge_owner, keep, with_wish
 from oldfriend.app.wiring import voices_for
 from oldfriend.domain.errors import ModelMisconfigured, NothingHeard
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.speech import Speech
 
 TRANSCRIBERS: Final[Mapping[str, str]] = {
@@ -71,7 +72,7 @@ def keep_speaker(settings: Settings, wish: Wish, voice: str) -> str | None:
 def local_model(folder: str) -> str:
     """A folder with a model, as it is written in settings. Raises ModelMisconfigured."""
     if not folder.strip():
-        raise ModelMisconfigured("Name the folder in which the model is.")
+        raise ModelMisconfigured(saying("folder_needed", "Name the folder in which the model is."))
     return f"{LOCAL}:{folder.strip()}"
 
 

@@ -1,6 +1,7 @@
 """Is everything sound? The bytes, the fold, the search, the sense for meaning, the disk."""
 
 import shutil
+from collections.abc import Mapping
 
 from oldfriend.app.catching_up import IS_OFF
 from oldfriend.app.choices.database_url import file_of, names_postgres, shown_url
@@ -11,7 +12,7 @@ from oldfriend.app.connecting import keys_at_hand
 from oldfriend.app.connecting_speech import what_is_missing
 from oldfriend.app.doctor_telegram import ask_telegram, telegram_findings
 from oldfriend.app.embedding import embedding_waits_until
-from oldfriend.app.finding import Finding
+from oldfriend.app.finding import Finding, amiss, well
 from oldfriend.app.forgotten import BY_ANOTHER_KEY, forgotten_of
 from oldfriend.app.forming.tending import why_not_folded
 from oldfriend.app.forming.thinking_ahead import status_as_text, status_of, why_not
@@ -26,6 +27,7 @@ from oldfriend.domain.errors import (
     ModelMisconfigured,
 )
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import Saying, saying
 from oldfriend.ledger.looking_back import find_last_call
 from oldfriend.memory.changes import check_fold
 from oldfriend.memory.log import count_messages
@@ -35,10 +37,11 @@ from oldfriend.memory.vectors import count_findable, count_standing_in, models_o
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
 MEGABYTE = 1 << 20
-NOBODY_SPEAKS = (
+NOBODY_SPEAKS = saying(
+    "nobody_speaks",
     "Replies are to be spoken ([speech] speaks), and nobody speaks. "
-    "Choose somebody: oldfriend connect speaker"
-)
+    "Choose somebody: oldfriend connect speaker",
+)  # fmt: skip
 HAS_ANSWERED = frozenset({"done", "refused", "cut off"})
 
 
@@ -70,9 +73,9 @@ async def bytes_on_disk(house: House) -> list[Finding]:
     if not wrong:
         url = house.settings.database
         where = shown_url(url) if names_postgres(url) else file_of(url)
-        return [Finding(is_well=True, text=f"The database {where} is sound.")]
+        return [well("database_sound", f"The database {where} is sound.", where=str(where))]
     return [
-        Finding(is_well=False, text=f"The database is damaged: {line}. Restore a backup.")
+        amiss("database_damaged", f"The database is damaged: {line}. Restore a backup.", line=line)
         for line in wrong
     ]
 
@@ -82,8 +85,10 @@ async def room_in_store(house: House) -> list[Finding]:
     if house.db.most_bytes is None:
         return []
     text = await growing_too_large(house)
-    used = f"{await house.db.size() / MEGABYTE:.1f} MB of at most {house.db.most_bytes >> 20}"
-    return [Finding(is_well=text is None, text=text or f"The file has {used}.")]
+    if text is not None:
+        return [Finding(is_well=False, text=text)]
+    used, most = round(await house.db.size() / MEGABYTE, 1), house.db.most_bytes >> 20
+    return [well("file_has", f"The file has {used} MB of at most {most}.", used=used, most=most)]
 
 
 async def growing_too_large(house: House) -> str | None:
@@ -93,10 +98,12 @@ async def growing_too_large(house: House) -> str | None:
         return None
     url = house.settings.database
     moved = f"sqlite:///{file_of(url).with_suffix('.db')}"
-    return (
+    return saying(
+        "file_grows",
         f"The file has {size >> 20} MB. Each reply writes it anew, and beyond {most >> 20} MB "
-        f"nothing more fits. Move to SQLite in good time: oldfriend convert {url} {moved}"
-    )
+        f"nothing more fits. Move to SQLite in good time: oldfriend convert {url} {moved}",
+        mb=size >> 20, most=most >> 20, old=url, new=moved,
+    )  # fmt: skip
 
 
 def disk_space(house: House) -> list[Finding]:
@@ -105,10 +112,12 @@ def disk_space(house: House) -> list[Finding]:
         return []
     folder = file_of(house.settings.database).parent
     free = shutil.disk_usage(folder).free
-    room = f"{free / 1024**3:.1f} GB free in {folder}"
+    gb = round(free / 1024**3, 1)
+    room = f"{gb} GB free in {folder}"
     if free < LOW_DISK_BYTES:
-        return [Finding(is_well=False, text=f"Only {room}. Make room before it is full.")]
-    return [Finding(is_well=True, text=f"{room}.")]
+        told = f"Only {room}. Make room before it is full."
+        return [amiss("disk_low", told, gb=gb, folder=str(folder))]
+    return [well("disk_free", f"{room}.", gb=gb, folder=str(folder))]
 
 
 async def sense_for_meaning(house: House) -> Finding:
@@ -116,10 +125,14 @@ async def sense_for_meaning(house: House) -> Finding:
     try:
         await house.embedder.embed(["hello"])
     except AllowanceUsedUp as error:
-        return Finding(is_well=True, text=f"Search goes by words alone for now: {error}")
+        return well("words_for_now", f"Search goes by words alone for now: {error}", why=error.says)
     except EmbeddingFailed as error:
-        return Finding(is_well=False, text=f"Search goes by words alone: {error}")
-    return Finding(is_well=True, text=f"The embedding model works ({house.embedder.model}).")
+        return amiss("words_alone", f"Search goes by words alone: {error}", why=error.says)
+    return well(
+        "embedder_works",
+        f"The embedding model works ({house.embedder.model}).",
+        model=house.embedder.model,
+    )
 
 
 async def put_off_embedding(tx: Transaction, house: House) -> list[Finding]:
@@ -128,18 +141,26 @@ async def put_off_embedding(tx: Transaction, house: House) -> list[Finding]:
     if until is None:
         return []
     when = from_micros(until, house.settings.zone).strftime("%Y-%m-%d %H:%M")
-    return [Finding(is_well=True, text=f"Embedding waits for tomorrow's allowance, until {when}.")]
+    return [
+        well(
+            "embedding_waits",
+            f"Embedding waits for tomorrow's allowance, until {when}.",
+            when=when,
+        )
+    ]
 
 
 async def language_models(tx: Transaction, settings: Settings, *, now: Micros) -> list[Finding]:
     """Whether the chosen models could be asked, and what could be chosen; none is asked here."""
     chosen = dict.fromkeys(name for role in ROLES for name in settings.models.for_role(role))
     if not chosen:
+        offers = {offer.provider: offer.why for offer in keys_at_hand(settings)}
+        at_hand = [f"{provider} ({why})" for provider, why in offers.items()]
         text = "No language model is connected: answers come from the memory alone."
-        at_hand = [f"{offer.provider} ({offer.why})" for offer in keys_at_hand(settings)]
-        if at_hand:
-            text += f" At hand, and not used: {', '.join(at_hand)}. See: oldfriend connect model"
-        return [Finding(is_well=True, text=text)]
+        if not at_hand:
+            return [well("no_model_connected", text)]
+        text += f" At hand, and not used: {', '.join(at_hand)}. See: oldfriend connect model"
+        return [well("no_model_connected_yet", text, there=", ".join(offers))]
     return [await language_model(tx, settings, name, now=now) for name in chosen]
 
 
@@ -148,13 +169,23 @@ async def language_model(tx: Transaction, settings: Settings, name: str, *, now:
     try:
         choice = choice_of(settings, name)
     except (ModelMisconfigured, InvalidInput) as error:
-        return Finding(is_well=False, text=f"{name} cannot be asked: {error}")
+        return amiss(
+            "model_not_asked", f"{name} cannot be asked: {error}", name=name, why=error.says
+        )
     last = await find_last_call(tx, name)
     if last is None or last.outcome in HAS_ANSWERED:
-        return Finding(is_well=True, text=f"{name} is connected, at {choice.base_url}.")
+        return well(
+            "model_connected",
+            f"{name} is connected, at {choice.base_url}.",
+            name=name,
+            address=choice.base_url,
+        )
     minutes = max(now - last.made_at, 0) // MINUTE
-    text = f"{name} did not answer when it was asked last, {minutes:,} min ago: {last.error}"
-    return Finding(is_well=False, text=text)
+    return amiss(
+        "model_silent",
+        f"{name} did not answer when it was asked last, {minutes:,} min ago: {last.error}",
+        name=name, minutes=minutes, error=last.error or "",
+    )  # fmt: skip
 
 
 async def hearing_and_speaking(
@@ -167,9 +198,11 @@ async def hearing_and_speaking(
         if name is None:
             continue
         if (why := what_is_missing(settings, name)) is not None:
-            findings.append(Finding(is_well=False, text=f"{name} cannot be asked: {why}"))
+            findings.append(
+                amiss("model_not_asked", f"{name} cannot be asked: {why}", name=name, why=why)
+            )
         elif name.startswith(f"{LOCAL}:"):
-            findings.append(Finding(is_well=True, text=f"{name} can listen, on this machine."))
+            findings.append(well("listens_here", f"{name} can listen, on this machine.", name=name))
         else:
             findings.append(await language_model(tx, settings, name, now=now))
     if speech.speaks == "always" and speech.speaker is None:
@@ -187,19 +220,45 @@ async def person_findings(tx: Transaction, person: Person, model: str) -> list[F
     }
     by_words = findable - embedded - sum(standing_in.values())
     kept = await count_messages(tx, person.id)
-    words = f"{person.name}: {kept:,} messages are kept, {findable:,} of them can be found"
+    more = found_otherwise(by_words, standing_in)
     if kept > findable:
-        words += f" ({NOT_FOUND})"
-    if by_words > 0:
-        words += f", {by_words:,} of them by words only until the next chat or import ends"
-    for former, count in standing_in.items():
-        words += f", {count:,} of them as {former} understood them until they are embedded anew"
-    findings = [Finding(is_well=True, text=words + ".")]
+        more = saying("person_unfound", f" ({NOT_FOUND}){more}", more=more)
+    findings = [well(
+        "person_memory",
+        f"{person.name}: {kept:,} messages are kept, {findable:,} of them can be found{more}.",
+        name=person.name, kept=kept, findable=findable, more=more,
+    )]  # fmt: skip
     findings += await reading_findings(tx, person)
     for memory in await check_fold(tx, person.id):
-        text = f"{person.name}: memory {memory} is not what the journal says. Report this."
-        findings.append(Finding(is_well=False, text=text))
+        findings.append(amiss(
+            "fold_differs",
+            f"{person.name}: memory {memory} is not what the journal says. Report this.",
+            name=person.name, memory=memory,
+        ))  # fmt: skip
     return findings
+
+
+def found_otherwise(by_words: int, standing_in: Mapping[str, int]) -> str:
+    """How what is not found by the chosen model is found until then; nothing where all is."""
+    more = ""
+    for former, count in reversed([*standing_in.items()]):
+        more = saying(
+            "person_by_former",
+            f", {count:,} of them as {former} understood them until they are embedded anew{more}",
+            count=count, former=former, more=more,
+        )  # fmt: skip
+    if by_words > 0:
+        more = saying(
+            "person_by_words",
+            f", {by_words:,} of them by words only until the next chat or import ends{more}",
+            count=by_words, more=more,
+        )  # fmt: skip
+    return more
+
+
+def of_person(person: Person, what: str) -> Saying:
+    """What was found of one person's memory."""
+    return saying("of_person", f"{person.name}: {what}", name=person.name, what=what)
 
 
 def forming_of(settings: Settings) -> list[Finding]:
@@ -214,7 +273,7 @@ async def key_findings(tx: Transaction, settings: Settings, person: Person) -> l
     forgotten = await forgotten_of(settings, tx, person.id)
     if not forgotten.is_by_another_key:
         return []
-    return [Finding(is_well=False, text=f"{person.name}: {BY_ANOTHER_KEY}")]
+    return [Finding(is_well=False, text=of_person(person, BY_ANOTHER_KEY))]
 
 
 async def thinking_findings(tx: Transaction, house: House, person: Person) -> list[Finding]:
@@ -222,7 +281,7 @@ async def thinking_findings(tx: Transaction, house: House, person: Person) -> li
     status = await status_of(tx, house, person.id)
     if status.why_not is not None:
         return []
-    text = f"{person.name}: {status_as_text(status)}"
+    text = of_person(person, status_as_text(status))
     return [Finding(is_well=not status.is_failing, text=text)]
 
 
@@ -230,15 +289,20 @@ async def reading_findings(tx: Transaction, person: Person) -> list[Finding]:
     """Whether what was said could be read."""
     failed = await list_segments(tx, person.id, status=["failed"])
     findings = [
-        Finding(is_well=False, text=f"{person.name}: {unread_as_text(each, person.zone)}")
+        Finding(is_well=False, text=of_person(person, unread_as_text(each, person.zone)))
         for each in failed
     ]
     if (why := await why_not_folded(tx, person.id)) is not None:
-        text = f"{person.name}: old summaries could not be folded, and stay as they are: {why}"
-        findings.append(Finding(is_well=False, text=text))
+        findings.append(amiss(
+            "summaries_not_folded",
+            f"{person.name}: old summaries could not be folded, and stay as they are: {why}",
+            name=person.name, why=why,
+        ))  # fmt: skip
     if failed:
-        text = f"{person.name}: try again with oldfriend consolidate --resume"
-        findings.append(Finding(is_well=False, text=text))
+        findings.append(amiss(
+            "reading_again", f"{person.name}: try again with oldfriend consolidate --resume",
+            name=person.name,
+        ))  # fmt: skip
     return findings
 
 
@@ -246,4 +310,7 @@ def unread_as_text(segment: Segment, zone: str) -> str:
     """A stretch of talk that could not be read."""
     when = from_micros(segment.from_at, zone).strftime("%Y-%m-%d %H:%M")
     many = f"{segment.messages:,} messages of {when}"
-    return f"{many} could not be read, and were set aside: {segment.error}"
+    return saying(
+        "talk_unread", f"{many} could not be read, and were set aside: {segment.error}",
+        count=segment.messages, when=when, error=segment.error or "",
+    )  # fmt: skip

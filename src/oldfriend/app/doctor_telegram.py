@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from oldfriend.app.choices.reaching import token_of
 from oldfriend.app.choices.settings import Settings
-from oldfriend.app.finding import Finding
+from oldfriend.app.finding import Finding, amiss, well
 from oldfriend.app.wiring import state_of_bot
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros
 from oldfriend.domain.errors import PlatformRefused, PlatformUnavailable
+from oldfriend.domain.sayings import Saying, saying
 from oldfriend.memory.groups import list_groups
 from oldfriend.memory.log import last_heard_on
 from oldfriend.queues.places import list_closed
@@ -45,9 +46,15 @@ async def ask_telegram(settings: Settings) -> Bot | None:
         async with asyncio.timeout(ANSWERS_S):
             me, called = await state_of_bot(settings, token.value)
     except (PlatformRefused, PlatformUnavailable) as error:
-        return Bot(why=str(error))
+        return Bot(why=error.says)
     except TimeoutError:
-        return Bot(why=f"Telegram has not answered for {ANSWERS_S:g} s.")
+        return Bot(
+            why=saying(
+                "telegram_slow",
+                f"Telegram has not answered for {ANSWERS_S:g} s.",
+                seconds=ANSWERS_S,
+            )
+        )
     return Bot(me=me, called=called)
 
 
@@ -58,18 +65,21 @@ async def telegram_findings(
     if bot is None:
         return []
     if bot.me is None or bot.called is None:
-        return [Finding(is_well=False, text=f"Telegram: {bot.why}")]
+        return [amiss("telegram_trouble", f"Telegram: {bot.why}", why=bot.why)]
     groups = await list_groups(tx, CHANNEL)
-    findings = [Finding(is_well=True, text=f"Telegram knows the bot as @{bot.me.username}.")]
+    findings = [
+        well("bot_known", f"Telegram knows the bot as @{bot.me.username}.", name=bot.me.username)
+    ]
     findings += calling(settings, bot.called)
     findings.append(await heard_findings(tx, now=now))
     if groups and not bot.me.hears_all:
         names = ", ".join(each.name for each in groups)
-        text = (
+        findings.append(well(
+            "bot_hears_little",
             f"Telegram: of {names} it hears only what is said to it. To have it hear all, write "
-            "/setprivacy to @BotFather (Disable), and take the bot into the group anew."
-        )
-        findings.append(Finding(is_well=True, text=text))
+            "/setprivacy to @BotFather (Disable), and take the bot into the group anew.",
+            names=names,
+        ))  # fmt: skip
     return findings + await closed_findings(tx)
 
 
@@ -80,17 +90,24 @@ def calling(settings: Settings, called: "Webhook") -> list[Finding]:
     if called.url != wanted:
         whom = f"calls {called.url}" if called.url else "calls nobody"
         how = f"is to call {wanted}" if wanted else "is to be asked (no telegram.webhook is set)"
-        text = (
+        findings.append(amiss(
+            "bot_calls_otherwise",
             f"Telegram {whom}, but {how}. `oldfriend serve` changes that when it starts; if it "
-            "runs, another program uses this bot."
-        )
-        findings.append(Finding(is_well=False, text=text))
+            "runs, another program uses this bot.",
+            whom=whom, how=how,
+        ))  # fmt: skip
     if called.error and called.url:
-        text = f"Telegram could not deliver to {called.url} the last time: {called.error}"
-        findings.append(Finding(is_well=False, text=text))
+        findings.append(amiss(
+            "bot_not_delivered",
+            f"Telegram could not deliver to {called.url} the last time: {called.error}",
+            address=called.url, error=called.error,
+        ))  # fmt: skip
     if called.waiting >= MANY_WAITING:
-        text = f"Telegram holds {called.waiting:,} updates that nobody has taken. Is it running?"
-        findings.append(Finding(is_well=False, text=text))
+        findings.append(amiss(
+            "bot_holds",
+            f"Telegram holds {called.waiting:,} updates that nobody has taken. Is it running?",
+            count=called.waiting,
+        ))  # fmt: skip
     return findings
 
 
@@ -98,22 +115,33 @@ async def heard_findings(tx: Transaction, *, now: Micros) -> Finding:
     """When somebody was heard last."""
     at = await last_heard_on(tx, CHANNEL)
     if at is None:
-        return Finding(is_well=True, text="Telegram: nobody was heard there yet.")
-    return Finding(is_well=True, text=f"Telegram: somebody was heard {ago(now - at)} ago.")
+        return well("nobody_heard", "Telegram: nobody was heard there yet.")
+    return well(
+        "somebody_heard",
+        f"Telegram: somebody was heard {ago(now - at)} ago.",
+        ago=ago(now - at),
+    )
 
 
 async def closed_findings(tx: Transaction) -> list[Finding]:
     """Which chats take nothing any more, and why."""
     closed = await list_closed(tx, CHANNEL, limit=MOST_CLOSED)
     return [
-        Finding(is_well=True, text=f"Telegram: nothing is sent to {who}, until they write: {why}")
+        well(
+            "place_closed",
+            f"Telegram: nothing is sent to {who}, until they write: {why}",
+            who=who,
+            why=why,
+        )
         for who, why in closed
     ]
 
 
-def ago(span: Micros) -> str:
+def ago(span: Micros) -> Saying:
     """How long something is past, roughly."""
-    for unit, name in ((DAY, "days"), (HOUR, "hours")):
-        if span >= 2 * unit:
-            return f"{span // unit} {name}"
-    return f"{max(span, 0) // MINUTE} min"
+    if span >= 2 * DAY:
+        return saying("span_days", f"{span // DAY} days", count=span // DAY)
+    if span >= 2 * HOUR:
+        return saying("span_hours", f"{span // HOUR} hours", count=span // HOUR)
+    minutes = max(span, 0) // MINUTE
+    return saying("span_minutes", f"{minutes} min", count=minutes)

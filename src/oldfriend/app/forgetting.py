@@ -27,6 +27,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.people import Person
 from oldfriend.domain.remembered import let_go
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.forgetting import Exposed, find_exposed, redact_calls
 from oldfriend.ledger.looking_back import count_by_model
 from oldfriend.memory.attachments import list_attachments, remove_attachments
@@ -53,7 +54,9 @@ RETAIN: Final = "retain"
 """The job that lets messages go which are older than the person wants."""
 A_DATE: Final = 10
 """Characters of "2024-05-03"."""
-CHANGED: Final = "Something has changed since you looked: look once more at what would go."
+CHANGED: Final = saying(
+    "forget_changed", "Something has changed since you looked: look once more at what would go.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +168,10 @@ def span_between(first: str, last: str, zone: str) -> tuple[Micros, Micros]:
     if len(last) == A_DATE:
         until = start_of_day(until, zone, days_back=-1)
     if until <= since:
-        raise InvalidInput(f"A span takes the earlier date first, and not {first} and {last}.")
+        raise InvalidInput(saying(
+            "span_backwards", f"A span takes the earlier date first, and not {first} and {last}.",
+            first=str(first), last=str(last),
+        ))  # fmt: skip
     return since, until
 
 

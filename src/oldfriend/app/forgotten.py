@@ -6,6 +6,7 @@ from oldfriend.app.choices.forgetting_key import VARIABLE, find_forgetting_key
 from oldfriend.app.choices.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.forgetting.tombstones import (
     Forgotten,
     has_tombstones,
@@ -14,10 +15,14 @@ from oldfriend.memory.forgetting.tombstones import (
     print_of,
 )
 
-BY_ANOTHER_KEY: Final = f"""Something was forgotten with a key that this machine does not have: \
+BY_ANOTHER_KEY: Final = saying(
+    "forgotten_by_another_key",
+    f"""Something was forgotten with a key that this machine does not have: \
 here it is not known again, and may be brought in and learned anew. Copy the key "forgetting" from \
 the machine on which it was forgotten (its keyring, or keys.toml in its settings folder) into \
-{VARIABLE}."""
+{VARIABLE}.""",
+    variable=VARIABLE,
+)
 
 
 async def forgotten_of(settings: Settings, tx: Transaction, person: PersonId) -> Forgotten:

@@ -12,6 +12,7 @@ from oldfriend.app.running.presence import address
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.groups import is_group
 from oldfriend.memory.identities import has_told_anything, remove_person
 from oldfriend.memory.people import ensure_owner, ensure_person, get_person, get_person_by_id
@@ -56,7 +57,9 @@ async def invite(house: House, name: str, *, port: int) -> Invited:
         await ensure_owner(tx, now=now, zone=zone)
         person = await ensure_person(tx, name, now=now, zone=zone)
         if person.is_owner:
-            raise InvalidInput("That is you. For another browser of yours: oldfriend link")
+            raise InvalidInput(
+                saying("guest_is_you", "That is you. For another browser of yours: oldfriend link")
+            )
         await refuse_known(tx, person)
         made = await write_invitation(tx, person.id, secret, now=now)
     link = f"{page_at(house.settings.serve.host, port)}/#{secret}"
@@ -66,12 +69,17 @@ async def invite(house: House, name: str, *, port: int) -> Invited:
 async def refuse_known(tx: Transaction, person: Person) -> None:
     """Raise InvalidInput for a group, and for who has a memory here or a way in."""
     if await is_group(tx, person.id):
-        raise InvalidInput(f"{person.name} is a group, and nobody can become one.")
+        raise InvalidInput(saying(
+            "group_is_nobody", f"{person.name} is a group, and nobody can become one.",
+            name=person.name,
+        ))  # fmt: skip
     if await has_told_anything(tx, person.id) or await has_way_in(tx, person.id):
-        raise InvalidInput(
+        raise InvalidInput(saying(
+            "guest_is_here",
             f"{person.name} is here already, and sees what is theirs. A lost way in is made anew on"
-            f" the machine itself: oldfriend link --person {shlex.quote(person.name)}"
-        )
+            f" the machine itself: oldfriend link --person {shlex.quote(person.name)}",
+            name=person.name,
+        ))  # fmt: skip
 
 
 async def uninvite(house: House, invitation: str) -> None:

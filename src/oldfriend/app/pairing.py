@@ -16,6 +16,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.groups import (
     be_in_group,
     be_out_of_group,
@@ -62,7 +63,10 @@ async def show_code(house: House, name: str | None) -> tuple[Person, str]:
         if name is not None:
             person = await ensure_person(tx, name, now=now, zone=zone)
         if await is_group(tx, person.id):
-            raise InvalidInput(f"{person.name} is a group, and nobody can become one.")
+            raise InvalidInput(saying(
+                "group_is_nobody", f"{person.name} is a group, and nobody can become one.",
+                name=person.name,
+            ))  # fmt: skip
         return person, await code_for(tx, person.id, now=now)
 
 

@@ -14,6 +14,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.passkeys import (
     Passkey,
     find_passkey,
@@ -26,7 +27,10 @@ from oldfriend.memory.passkeys import (
 
 ANYBODY = ""
 """Whose challenge it is while nobody is signed in."""
-REFUSED = "The device's answer could not be verified. Try it once more, from the start."
+REFUSED = saying(
+    "passkey_unverified",
+    "The device's answer could not be verified. Try it once more, from the start.",
+)  # fmt: skip
 
 Answer = Mapping[str, JsonValue]
 """What the browser hands over of the device's answer."""
@@ -145,7 +149,9 @@ async def challenge_in(house: House, answer: Answer, person: str) -> str:
         challenge = bytes_to_base64url(client.challenge)
     async with house.db.writing() as tx:
         if not await use_challenge(tx, challenge, person, now=house.clock()):
-            raise InvalidInput("That took too long, or was answered already. Try it once more.")
+            raise InvalidInput(saying(
+                "passkey_late", "That took too long, or was answered already. Try it once more.",
+            ))  # fmt: skip
     return challenge
 
 

@@ -30,6 +30,7 @@ from oldfriend.domain.errors import (
     PlatformRefused,
     StoreUnusable,
 )
+from oldfriend.domain.sayings import extra_missing, saying
 from oldfriend.llm.catalogue import Choice, is_free
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.embedding import Account, Embedder, NoEmbedder
@@ -127,7 +128,7 @@ class Embedders:
         try:
             return self._at_hand(model)
         except (ModelMisconfigured, EmbeddingFailed, InvalidInput) as error:
-            return NoEmbedder(model, chosen.dimension or 0, str(error))
+            return NoEmbedder(model, chosen.dimension or 0, error.says)
 
     def find_former(self, model: str) -> Embedder | None:
         """The one that made stored vectors, if it can be had and may be asked."""
@@ -154,7 +155,9 @@ class Embedders:
             return MiniLM()
         name, _, dimension = model.rpartition("/")
         if not (name and dimension.isdecimal()):
-            raise EmbeddingFailed(f"This version does not have the model {model}.")
+            raise EmbeddingFailed(saying(
+                "embedder_unknown", f"This version does not have the model {model}.", model=model,
+            ))  # fmt: skip
         provided = provided_embedder(choice_of(self._settings, name), int(dimension), self.account)
         self._to_close.append(provided.close)
         return provided
@@ -167,10 +170,7 @@ def provided_embedder(
     try:
         from oldfriend.llm.adapters.provided import ProvidedEmbedder
     except ImportError as error:
-        raise EmbeddingFailed(
-            "Embedding by a provider needs an extra that is not installed. "
-            'Run: pip install "oldfriend[models]"'
-        ) from error
+        raise EmbeddingFailed(extra_missing("Embedding elsewhere", "oldfriend[models]")) from error
     return ProvidedEmbedder(choice, dimension, account)
 
 
@@ -240,9 +240,7 @@ def open_telegram(token: str, settings: Settings) -> "Telegram":
 
         from oldfriend.channels.telegram.channel import Telegram
     except ImportError as error:
-        raise PlatformRefused(
-            "Telegram needs an extra that is not installed. Run: pip install 'oldfriend[telegram]'"
-        ) from error
+        raise PlatformRefused(extra_missing("Telegram", "oldfriend[telegram]")) from error
     chosen = settings.telegram
     try:
         return Telegram(
@@ -250,7 +248,9 @@ def open_telegram(token: str, settings: Settings) -> "Telegram":
             folder=settings.data / "telegram",
         )  # fmt: skip
     except InvalidToken as error:
-        raise PlatformRefused("That cannot be a token of a Telegram bot.") from error
+        raise PlatformRefused(
+            saying("bot_token_unfit", "That cannot be a token of a Telegram bot.")
+        ) from error
 
 
 def hook_of(chosen: TelegramChoice) -> "Hook | None":
@@ -343,7 +343,7 @@ class Minds:
             choice = choice_of(self._settings, name)
             model = make_model(choice)
         except (ModelMisconfigured, InvalidInput) as error:
-            return NoModel(name=name, why=str(error))
+            return NoModel(name=name, why=error.says)
         if is_free(choice):
             self._free.add(model.name)
         self._to_close.append(model.close)

@@ -39,11 +39,24 @@ OldfriendError
     └── AllowanceUsedUp      nothing more may be spent on it today
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
+
+from oldfriend.domain.sayings import Code, Saying, saying
 
 
 class OldfriendError(Exception):
     """Everything that Oldfriend raises on purpose."""
+
+    code: ClassVar[Code | None] = None
+    """What all of its kind mean to who is told of it, where the sentence itself has no code."""
+
+    @property
+    def says(self) -> str:
+        """Its sentence; a saying, where a page can have words of its own for it."""
+        said = self.args[0] if self.args else ""
+        if isinstance(said, Saying) or self.code is None:
+            return said if isinstance(said, str) else str(self)
+        return saying(self.code, str(self), says=str(self))
 
 
 class StoreError(OldfriendError):
@@ -53,25 +66,37 @@ class StoreError(OldfriendError):
 class StoreNotFound(StoreError):
     """There is no database at that place yet."""
 
+    code = "store_missing"
+
 
 class StoreUnusable(StoreError):
     """The database cannot be opened, read or written."""
+
+    code = "store_unusable"
 
 
 class StoreFull(StoreError):
     """The disk is full; nothing of the attempt was kept."""
 
+    code = "store_full"
+
 
 class StoreBusy(StoreError):
     """Another process held the write lock for too long; try again."""
+
+    code = "store_busy"
 
 
 class StoreDamaged(StoreError):
     """The file is not a sound Oldfriend database."""
 
+    code = "store_damaged"
+
 
 class SchemaTooNew(StoreError):
     """A newer version of Oldfriend wrote this database; this one must not touch it."""
+
+    code = "store_too_new"
 
 
 class StaleDecision(OldfriendError):
@@ -93,11 +118,18 @@ class ImportRefused(OldfriendError):
         self, message: str, *, line: int | None = None, expected: str | None = None
     ) -> None:
         """Keep the facts: the line in the file (from 1), and what should have stood there."""
-        where = f"line {line}: " if line is not None else ""
         wanted = f" Expected {expected}." if expected else ""
-        super().__init__(f"{where}{message}{wanted}")
+        super().__init__(message if line is None else in_line(line, message, wanted))
         self.line = line
         self.expected = expected
+
+
+def in_line(line: int, what: str, wanted: str) -> Saying:
+    """What is amiss in a line of a file; what has no code is told to a page in general words."""
+    return saying(
+        "import_line" if isinstance(what, Saying) else "import_line_unlike",
+        f"line {line}: {what}{wanted}", line=line, what=what, wanted=wanted,
+    )  # fmt: skip
 
 
 class InvalidInput(OldfriendError):
@@ -184,6 +216,8 @@ class ModelNotAsked(ModelMisconfigured):
 class PlatformUnavailable(OldfriendError):
     """A platform on which people talk cannot be heard now; try again later."""
 
+    code = "platform_unreached"
+
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         """Keep how long the platform asks to be left alone, where it says so."""
         super().__init__(message)
@@ -192,6 +226,8 @@ class PlatformUnavailable(OldfriendError):
 
 class PlatformRefused(OldfriendError):
     """A platform lets us hear nothing as things are: a wrong token, another listener."""
+
+    code = "platform_refused"
 
 
 class NotDelivered(OldfriendError):
@@ -226,6 +262,8 @@ class TurnStopped(OldfriendError):
 
 class TurnFailed(OldfriendError):
     """Something that was said was not answered; it is kept, and can be tried again."""
+
+    code = "turn_failed"
 
 
 class UnknownJob(OldfriendError):

@@ -35,9 +35,7 @@ class SlowDisk(apsw.VFS):
         super().__init__(NAME, self._disk, makedefault=True)
 
     @override
-    def xOpen(
-        self, name: str | apsw.URIFilename | None, flags: list[int]
-    ) -> apsw.VFSFile:
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
         """Open a file."""
         return SlowFile(self._disk, name, flags, sync_s=self._sync_s)
 

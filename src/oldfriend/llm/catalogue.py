@@ -11,6 +11,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from oldfriend.domain.errors import ModelMisconfigured
+from oldfriend.domain.sayings import saying
 
 Kind = Literal["openai", "openai-responses", "anthropic"]
 """The language that a provider speaks; "openai" is the chat completions that all imitate."""
@@ -108,20 +109,26 @@ def choose(
     provider, _, name = model.partition(":")
     known = PROVIDERS.get(provider)
     if not provider or not name:
-        raise ModelMisconfigured(
+        raise ModelMisconfigured(saying(
+            "model_unfit",
             f"{model!r} does not name a model. Write provider:name, "
-            'such as "anthropic:claude-sonnet-5-5".'
-        )
+            'such as "anthropic:claude-sonnet-5-5".',
+            model=model,
+        ))  # fmt: skip
     if known is None and base_url is None:
-        raise ModelMisconfigured(
+        raise ModelMisconfigured(saying(
+            "provider_without_address",
             f"There is no address for the provider {provider!r}. Give its base_url, or choose one "
-            f"of {', '.join(PROVIDERS)}."
-        )
+            f"of {', '.join(PROVIDERS)}.",
+            provider=provider,
+        ))  # fmt: skip
     if known is not None and known.keys and not key and base_url is None:
-        raise ModelMisconfigured(
+        raise ModelMisconfigured(saying(
+            "provider_without_key",
             f"There is no key for {provider}. Run: oldfriend connect model "
-            f"(or set {' or '.join(known.keys)})."
-        )
+            f"(or set {' or '.join(known.keys)}).",
+            provider=provider,
+        ))  # fmt: skip
     return Choice(
         provider=provider, name=name, kind=kind or usual_kind(known, base_url), key=key or None,
         base_url=base_url or (known.base_url if known else ""), patience=patience or Patience(),

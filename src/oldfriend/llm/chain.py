@@ -210,7 +210,8 @@ def together(errors: Sequence[ModelError]) -> ModelError:
     """One error for all: of the kind that leaves most hope, with all that they say."""
     if len(errors) == 1:
         return errors[0]
-    says = " ".join(dict.fromkeys(str(error) for error in errors))
+    said = dict.fromkeys(error.says for error in errors)
+    says = next(iter(said)) if len(said) == 1 else " ".join(said)
     waits = [error for error in errors if isinstance(error, ModelUnavailable)]
     if waits:
         known = [error.retry_after_s for error in waits if error.retry_after_s is not None]

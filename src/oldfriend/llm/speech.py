@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from oldfriend.domain.errors import AudioTooLarge
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.sounds import is_opus, kind_of, seconds_of
 from oldfriend.llm.embedding import Account
 from oldfriend.llm.model import Purpose, Request
@@ -91,10 +92,12 @@ def request_for(purpose: Purpose) -> Request:
 def refuse_too_large(audio: bytes) -> None:
     """Raise AudioTooLarge before anything is sent."""
     if len(audio) > MOST_BYTES:
-        raise AudioTooLarge(
+        raise AudioTooLarge(saying(
+            "recording_too_long",
             f"The recording has {len(audio) / 1024**2:.1f} MB; at most {MOST_BYTES >> 20} MB "
-            "can be listened to."
-        )
+            "can be listened to.",
+            most=MOST_BYTES >> 20,
+        ))  # fmt: skip
 
 
 def speech_of(audio: bytes) -> Speech | None:

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.ids import BatchId, PersonId, SegmentId, new_id
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.changes import Ground
 from oldfriend.memory.evidence import remove_evidence_in
 from oldfriend.memory.people import lock_person
@@ -78,11 +79,13 @@ async def begin_batch(tx: Transaction, person: PersonId, reading: Reading, *, no
     if begun is None:
         return await add_batch(tx, person, reading, now=now)
     if not begun.reading.is_like(reading):
-        raise ImportRefused(
+        raise ImportRefused(saying(
+            "import_begun_otherwise",
             f"Import {begun.number} of this file is not finished, and was begun with "
             f"{begun.reading.as_options()}. Finish it with the same, "
-            f"or take it out first: oldfriend import undo {begun.number}"
-        )
+            f"or take it out first: oldfriend import undo {begun.number}",
+            number=begun.number,
+        ))  # fmt: skip
     return begun
 
 
@@ -127,7 +130,7 @@ async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
         number=number,
     )
     if row is None:
-        raise NotFound(f"There is no import {number}.")
+        raise NotFound(saying("import_unknown", f"There is no import {number}.", number=number))
     reading = Reading(file=row[3], format=row[4], sha256=row[5], me=row[6], zone=row[7])
     return Batch(
         id=BatchId(row[0]), person=PersonId(row[1]), number=row[2], reading=reading,
@@ -167,9 +170,11 @@ async def advance_batch(tx: Transaction, batch: Batch, *, added: int, known: int
         added=added, known=known, id=batch.id, person=batch.person, position=batch.position,
     )  # fmt: skip
     if touched != 1:
-        raise NotFound(
-            f"Import {batch.number} was undone, or goes on in another process. Start it again."
-        )
+        raise NotFound(saying(
+            "import_interrupted",
+            f"Import {batch.number} was undone, or goes on in another process. Start it again.",
+            number=batch.number,
+        ))  # fmt: skip
 
 
 async def finish_batch(tx: Transaction, batch: Batch, *, now: Micros) -> None:
@@ -195,7 +200,9 @@ async def undo_batch(tx: Transaction, person: PersonId, number: int, *, now: Mic
     await lock_person(tx, person)
     batch = await get_batch(tx, person, number)
     if batch.status == "undone":
-        raise NotFound(f"Import {number} was undone already.")
+        raise NotFound(
+            saying("import_undone", f"Import {number} was undone already.", number=number)
+        )
     chats = await tx.rows(
         "SELECT DISTINCT chat FROM message WHERE batch = :batch AND person = :person",
         batch=batch.id,

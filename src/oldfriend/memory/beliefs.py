@@ -8,6 +8,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, ambiguous, patterns_of
 from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Standing, Summary
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.rows import COLUMNS, from_row
 
 MEMORY: Final = ", ".join(COLUMNS[Memory])
@@ -146,7 +147,7 @@ async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Mem
         person=person,
     )
     if row is None:
-        raise NotFound(f"There is no memory {memory}.")
+        raise NotFound(saying("memory_gone", f"There is no memory {memory}."))
     return from_row(Memory, row)
 
 
@@ -158,7 +159,7 @@ async def get_known(tx: Transaction, person: PersonId, memory: MemoryId) -> Know
         person=person,
     )
     if row is None:
-        raise NotFound(f"There is no memory {memory}.")
+        raise NotFound(saying("memory_gone", f"There is no memory {memory}."))
     return known_from(row)
 
 
@@ -200,7 +201,7 @@ async def find_object(tx: Transaction, person: PersonId, prefix: str) -> tuple[s
         **patterns_of(prefix),
     )
     if not rows:
-        raise NotFound(f"Nothing that is believed has the id {prefix!r}.")
+        raise NotFound(saying("memory_gone", f"Nothing that is believed has the id {prefix!r}."))
     if len(rows) > 1:
         raise ambiguous(prefix, {row[0]: row[1] for row in rows})
     return str(rows[0][0]), str(rows[0][1])

@@ -14,6 +14,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.people import lock_person
 
 BlockName = Literal["persona", "user", "style"]
@@ -43,9 +44,11 @@ async def write_block(
     """
     clean = storable(text).strip()
     if len(clean) > LONGEST_BLOCK:
-        raise InvalidInput(
-            f"The {name} block has {len(clean):,} characters; {LONGEST_BLOCK:,} fit. Shorten it."
-        )
+        raise InvalidInput(saying(
+            "block_too_long",
+            f"The {name} block has {len(clean):,} characters; {LONGEST_BLOCK:,} fit. Shorten it.",
+            count=len(clean), longest=LONGEST_BLOCK,
+        ))  # fmt: skip
     await lock_person(tx, person)
     history = await list_versions(tx, person, name)
     if history and history[-1].text == clean:

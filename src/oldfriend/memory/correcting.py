@@ -10,15 +10,16 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import Believed, Change, ChangeOp, Entity, Memory, Relation, Summary
+from oldfriend.domain.memories import Believed, Change, ChangeOp, Entity, Memory, Relation
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.beliefs import get_known, list_entities, list_memories
 from oldfriend.memory.changes import Ground, decide, list_changes_of
 from oldfriend.memory.evidence import move_evidence
+from oldfriend.memory.mendable import entity, live_entity, live_one, memory, one_of
 from oldfriend.memory.overtaking import before, in_its_place
 from oldfriend.memory.overtaking import since as since_when
-from oldfriend.memory.people import lock_person
 from oldfriend.memory.rewording import checked_text, value_in, value_meant
 from oldfriend.memory.search import named_in as named_among
 from oldfriend.memory.settling import end_what_was_made
@@ -26,9 +27,6 @@ from oldfriend.memory.withdrawing import decide_next, hold_again
 
 BY_PERSON: Final = Ground(author="person")
 DUE: Final = frozenset({"commitment", "expectation"})
-MADE_OF_WORDS: Final = (
-    "A summary is made of what was said. Correct a belief instead, or edit the message itself."
-)
 
 
 async def pin(tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros) -> Believed:
@@ -55,16 +53,21 @@ async def confirm(
     after: Believed
     if isinstance(each, Entity):
         if each.status == "merged":
-            raise InvalidInput(f"{each.name} was merged. To undo that: memory separate")
+            raise InvalidInput(saying(
+                "was_merged", f"{each.name} was merged. To undo that: memory separate",
+                name=each.name,
+            ))  # fmt: skip
         after = replace(
             each, status="confirmed", same_as=None, is_by_person=True, ended_at=None
         )  # fmt: skip
     elif each.ended_at is None or each.status in {"rejected", "deprecated", "expired"}:
         after = replace(await overtaking(tx, each, now=now), status="active", ended_at=None)
     else:
-        raise InvalidInput(
-            f"“{each.text}” is over ({each.status}). Say what is so now: memory edit ID TEXT"
-        )
+        raise InvalidInput(saying(
+            "belief_over",
+            f"“{each.text}” is over ({each.status}). Say what is so now: memory edit ID TEXT",
+            text=each.text,
+        ))  # fmt: skip
     return await decided(tx, after, "confirmed", now=now)
 
 
@@ -128,14 +131,18 @@ async def unreject(
     history = await list_changes_of(tx, person, object_id)
     earlier = before({each.seq: each for each in history}, history[-1])
     if history[-1].op != "rejected" or earlier is None:
-        raise InvalidInput("It was not called wrong last. Look again, then decide.")
+        raise InvalidInput(
+            saying("not_called_wrong", "It was not called wrong last. Look again, then decide.")
+        )
     if isinstance(each, Memory):
         await end_once_more(tx, each, now=now)
         memories = [known.memory for known in await list_memories(tx, person)]
         for other in in_its_place(each, memories):
-            raise InvalidInput(
-                f"By now “{other.text}” holds in its place. If it is so anyhow: memory confirm"
-            )
+            raise InvalidInput(saying(
+                "other_holds",
+                f"By now “{other.text}” holds in its place. If it is so anyhow: memory confirm",
+                text=other.text,
+            ))  # fmt: skip
     return await decided(tx, earlier.after, "unrejected", now=now)
 
 
@@ -166,13 +173,18 @@ async def edit(
     each = await live_one(tx, person, object_id)
     if isinstance(each, Entity):
         if since is not None:
-            raise InvalidInput(f"{each.name} is a name; who or what it is has no date.")
+            raise InvalidInput(saying(
+                "name_has_no_date", f"{each.name} is a name; who or what it is has no date.",
+                name=each.name,
+            ))  # fmt: skip
         after = replace(each, description=text, is_by_person=True)
         return [await decided(tx, after, "corrected", now=now)]
     value = value_in(each, text) if value is None else value_meant(each, text, value.strip())
     if value == each.value:
         if since is not None:
-            raise InvalidInput(f"It is {value!r} as before: nothing has changed.")
+            raise InvalidInput(saying(
+                "value_as_before", f"It is {value!r} as before: nothing has changed.", value=value,
+            ))  # fmt: skip
         status = "active" if each.status in {"tentative", "disputed"} else each.status
         names = each.entities if each.kind == "triple" else await named_in(tx, person, text)
         said = replace(
@@ -194,7 +206,9 @@ async def set_due(
     """
     each = await live_one(tx, person, object_id)
     if not isinstance(each, Memory) or each.kind not in DUE:
-        raise InvalidInput("Only a commitment or an expectation is due at some time.")
+        raise InvalidInput(
+            saying("no_due_date", "Only a commitment or an expectation is due at some time.")
+        )
     after = replace(each, text=said(each), due_at=due_at, is_by_person=True, vouched_at=now)
     return await decided(tx, after, "corrected", now=now)
 
@@ -204,13 +218,16 @@ async def supersede(
 ) -> list[Believed]:
     """Write another value. The old one held until then, or (None) never: it was a mistake."""
     if not value:
-        raise InvalidInput("A value cannot be empty. If it is not so at all: memory reject ID")
+        raise InvalidInput(saying(
+            "value_empty", "A value cannot be empty. If it is not so at all: memory reject ID",
+        ))  # fmt: skip
     first = await began(tx, old)
     if since is not None and not first < since <= now:
-        raise InvalidInput(
+        raise InvalidInput(saying(
+            "since_unfit",
             "It cannot have changed then: that is ahead, or before it was first so. If it was a"
-            " mistake all along, leave the date out."
-        )
+            " mistake all along, leave the date out.",
+        ))  # fmt: skip
     new = replace(
         old, id=MemoryId(ObjectId(new_id(now))), text=text, value=value, status="active",
         entities=await named_with(tx, old, text, value),
@@ -244,7 +261,10 @@ async def named_with(tx: Transaction, old: Memory, text: str, value: str) -> tup
     for each in await list_entities(tx, old.person):
         if wanted in {name.casefold() for name in (each.name, *each.aliases)}:
             return (*old.entities[:-1], each.id)
-    raise InvalidInput(f"Nobody and nothing is known as {value!r}. See: oldfriend entities")
+    raise InvalidInput(saying(
+        "entity_unknown", f"Nobody and nothing is known as {value!r}. See: oldfriend entities",
+        value=value,
+    ))  # fmt: skip
 
 
 async def named_in(tx: Transaction, person: PersonId, text: str) -> tuple[EntityId, ...]:
@@ -296,7 +316,7 @@ async def separate_memories(
     if merged_into(other) == one.id:
         other = await unmerged(tx, other, one)
     elif one.ended_at is not None or other.ended_at is not None:
-        raise InvalidInput("Only what is believed now can be kept apart.")
+        raise InvalidInput(saying("apart_present", "Only what is believed now can be kept apart."))
     return [
         await decided(tx, replace(each, is_by_person=True), "separated", now=now)
         for each in (one, other)
@@ -344,50 +364,6 @@ async def when_set(
         **names,
     )
     return {ObjectId(row[0]): row[1] for row in rows}
-
-
-async def one_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memory | Entity:
-    """What is to be decided about, under the person's lock. Raises NotFound, InvalidInput."""
-    await lock_person(tx, person)
-    history = await list_changes_of(tx, person, object_id)
-    if not history:
-        raise NotFound(f"Nothing that is believed has the id {object_id}.")
-    after = history[-1].after
-    if isinstance(after, Summary):
-        raise InvalidInput(MADE_OF_WORDS)
-    return after
-
-
-async def live_one(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memory | Entity:
-    """The same; it must be believed now. Raises NotFound, InvalidInput."""
-    each = await one_of(tx, person, object_id)
-    if each.ended_at is not None:
-        raise InvalidInput(f"That is not believed any more ({each.status}): nothing to change.")
-    return each
-
-
-async def memory(tx: Transaction, person: PersonId, object_id: MemoryId) -> Memory:
-    """A memory, live or not. Raises InvalidInput."""
-    each = await one_of(tx, person, object_id)
-    if not isinstance(each, Memory):
-        raise InvalidInput(f"{each.name} is a name, not a memory.")
-    return each
-
-
-async def entity(tx: Transaction, person: PersonId, object_id: EntityId) -> Entity:
-    """Somebody or something with a name, live or not. Raises InvalidInput."""
-    each = await one_of(tx, person, object_id)
-    if not isinstance(each, Entity):
-        raise InvalidInput(f"“{each.text}” is a memory, not a name.")
-    return each
-
-
-async def live_entity(tx: Transaction, person: PersonId, object_id: EntityId) -> Entity:
-    """The same; it must be live. Raises InvalidInput."""
-    each = await entity(tx, person, object_id)
-    if each.ended_at is not None:
-        raise InvalidInput(f"{each.name} is not live any more ({each.status}).")
-    return each
 
 
 async def decided(tx: Transaction, after: Believed, op: ChangeOp, *, now: Micros) -> Believed:

@@ -23,6 +23,7 @@ from oldfriend.domain.ids import (
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import MAX_TEXT, Message, Spoken, estimate_tokens, storable
 from oldfriend.domain.people import Chat
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.search.imprint import imprint_of
 
@@ -153,7 +154,7 @@ async def get_message(
         id=message, person=person, version=version,
     )  # fmt: skip
     if row is None:
-        raise NotFound(f"There is no message {message}.")
+        raise NotFound(saying("message_gone", f"There is no message {message}."))
     return message_from(row)
 
 
@@ -331,9 +332,11 @@ def author_in(chat: Chat, said: Spoken) -> str:
 def checked_text(text: str) -> str:
     """A text as it can be stored. Raises InvalidInput when it is too long."""
     if len(text) > MAX_TEXT:
-        raise InvalidInput(
-            f"A message of {len(text):,} characters is too long; {MAX_TEXT:,} fit. Split it."
-        )
+        raise InvalidInput(saying(
+            "message_too_long",
+            f"A message of {len(text):,} characters is too long; {MAX_TEXT:,} fit. Split it.",
+            count=len(text), most=MAX_TEXT,
+        ))  # fmt: skip
     return storable(text)
 
 

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.sign_in import print_of
 
 CHALLENGE_GOOD_FOR: Final = 5 * MINUTE
@@ -69,7 +70,10 @@ async def write_passkey(tx: Transaction, passkey: Passkey) -> Passkey:
     """Keep a new passkey. Raises InvalidInput."""
     clean = " ".join(storable(passkey.name).split())[:LONGEST_NAME] or "Passkey"
     if len(await list_passkeys(tx, passkey.person)) >= MOST_PASSKEYS:
-        raise InvalidInput(f"There are {MOST_PASSKEYS} passkeys. Take some away first.")
+        raise InvalidInput(saying(
+            "passkeys_full", f"There are {MOST_PASSKEYS} passkeys. Take some away first.",
+            count=MOST_PASSKEYS,
+        ))  # fmt: skip
     made = await tx.run(
         """INSERT INTO web_passkey (id, person, name, public_key, sign_count, made_at)
            VALUES (:id, :person, :name, :public_key, :sign_count, :made_at)
@@ -78,7 +82,7 @@ async def write_passkey(tx: Transaction, passkey: Passkey) -> Passkey:
         sign_count=passkey.sign_count, made_at=passkey.made_at,
     )  # fmt: skip
     if not made:
-        raise InvalidInput("This passkey is known already.")
+        raise InvalidInput(saying("passkey_known", "This passkey is known already."))
     return await get_passkey(tx, passkey.person, passkey.id)
 
 
@@ -96,7 +100,9 @@ async def get_passkey(tx: Transaction, person: PersonId, name: str) -> Passkey:
     """A passkey of a person. Raises NotFound."""
     found = next((each for each in await list_passkeys(tx, person) if each.id == name), None)
     if found is None:
-        raise NotFound("There is no such passkey; it may have been taken away already.")
+        raise NotFound(
+            saying("passkey_gone", "There is no such passkey; it may have been taken away already.")
+        )
     return found
 
 
@@ -128,7 +134,9 @@ async def take_passkey(tx: Transaction, person: PersonId, name: str) -> None:
         "DELETE FROM web_passkey WHERE id = :id AND person = :person", id=name, person=person
     )
     if not taken:
-        raise NotFound("There is no such passkey; it may have been taken away already.")
+        raise NotFound(
+            saying("passkey_gone", "There is no such passkey; it may have been taken away already.")
+        )
 
 
 def passkey_from(row: Row) -> Passkey:

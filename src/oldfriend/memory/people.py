@@ -13,6 +13,7 @@ from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import ChatId, CompanionId, PersonId, new_id
 from oldfriend.domain.messages import storable
 from oldfriend.domain.people import Chat, Companion, Person
+from oldfriend.domain.sayings import saying
 
 OWNER_NAME = "owner"
 """What the owner is called; no word of ordinary questions, for names in them are looked up."""
@@ -61,7 +62,9 @@ async def get_person(tx: Transaction, name: str | None) -> Person:
     person = await find_person(tx, name)
     if person is None:
         known = ", ".join(p.name for p in await list_people(tx)) or "nobody yet"
-        raise NotFound(f"Nobody here is called {name!r}. Known: {known}.")
+        raise NotFound(
+            saying("person_unknown", f"Nobody here is called {name!r}. Known: {known}.", name=name)
+        )
     return person
 
 
@@ -77,7 +80,9 @@ async def rename_person(
     new = checked_name(name)
     taken = await find_person(tx, new)
     if taken is not None and taken.id != person.id:
-        raise InvalidInput(f"Somebody here is called {new} already.")
+        raise InvalidInput(
+            saying("name_taken", f"Somebody here is called {new} already.", name=new)
+        )
     await tx.run("UPDATE person SET name = :new WHERE id = :id", new=new, id=person.id)
     for table in ("chat", "identity"):
         rows = await tx.rows(
@@ -295,9 +300,11 @@ def checked_name(name: str) -> str:
     """A name of a person or channel as it is stored. Raises InvalidInput."""
     clean = as_written(name)
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
-        raise InvalidInput(
-            f"{name[:50]!r} cannot be a name. Use 1 to {LONGEST_NAME} visible characters."
-        )
+        raise InvalidInput(saying(
+            "name_unfit",
+            f"{name[:50]!r} cannot be a name. Use 1 to {LONGEST_NAME} visible characters.",
+            name=name[:50], longest=LONGEST_NAME,
+        ))  # fmt: skip
     return clean
 
 
@@ -305,10 +312,12 @@ def checked_companion_name(name: str) -> str:
     """A name of the companion as it is stored. Raises InvalidInput."""
     clean, lines = as_written(name), name.strip().splitlines()
     if len(lines) != 1 or not 1 <= len(clean) <= LONGEST_COMPANION_NAME or not clean.isprintable():
-        raise InvalidInput(
+        raise InvalidInput(saying(
+            "companion_name_unfit",
             f"{name[:50]!r} cannot be the companion's name. "
-            f"Use 1 to {LONGEST_COMPANION_NAME} visible characters, on one line."
-        )
+            f"Use 1 to {LONGEST_COMPANION_NAME} visible characters, on one line.",
+            name=name[:50], longest=LONGEST_COMPANION_NAME,
+        ))  # fmt: skip
     return clean
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.sayings import saying
 
 MOST_CHARACTERS: Final = 500
 STOPS: Final = " .!。！"
@@ -16,7 +17,10 @@ def value_in(each: Memory, text: str) -> str:
         return each.value
     if (other := find_in_place(each, text)) is not None:
         return other
-    raise InvalidInput(f"Say the new value, too, in place of {each.value!r}: --value VALUE")
+    raise InvalidInput(saying(
+        "value_needed", f"Say the new value, too, in place of {each.value!r}: --value VALUE",
+        value=each.value,
+    ))  # fmt: skip
 
 
 def value_meant(each: Memory, text: str, value: str) -> str:
@@ -43,5 +47,8 @@ def checked_text(text: str) -> str:
     """A text on one line. Raises InvalidInput for an empty or endless one."""
     flat = " ".join(text.split())
     if not flat or len(flat) > MOST_CHARACTERS:
-        raise InvalidInput(f"Say it in 1 to {MOST_CHARACTERS} characters, not {len(flat)}.")
+        raise InvalidInput(saying(
+            "text_unfit", f"Say it in 1 to {MOST_CHARACTERS} characters, not {len(flat)}.",
+            most=MOST_CHARACTERS, count=len(flat),
+        ))  # fmt: skip
     return flat

@@ -17,6 +17,7 @@ from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros
 from oldfriend.domain.errors import NotFound, TooManyAttempts
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.people import person_from
 
 Scope = Literal["read", "write", "admin"]
@@ -121,7 +122,11 @@ async def refuse_guessing(tx: Transaction, address: str, *, now: Micros) -> None
         return
     wait_s = max((first + COUNTED_FOR - now) // SECOND, 0) + 1
     raise TooManyAttempts(
-        f"Too much was tried that was wrong. Wait {wait_s // 60 + 1} min, then: oldfriend link",
+        saying(
+            "too_many_tries",
+            f"Too much was tried that was wrong. Wait {wait_s // 60 + 1} min, then: oldfriend link",
+            minutes=wait_s // 60 + 1,
+        ),
         retry_after_s=wait_s,
     )
 
@@ -245,7 +250,9 @@ async def end_invitation(tx: Transaction, name: str) -> PersonId:
     """Let an invitation open nothing any more; whose it was. Raises NotFound."""
     row = await tx.row("DELETE FROM web_invitation WHERE id = :id RETURNING person", id=name)
     if row is None:
-        raise NotFound("There is no such invitation; it was used, or is over.")
+        raise NotFound(
+            saying("invitation_over", "There is no such invitation; it was used, or is over.")
+        )
     return PersonId(row[0])
 
 

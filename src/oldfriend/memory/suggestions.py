@@ -15,6 +15,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId, SuggestionId, ambiguous, find_named, new_id, short
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.core_blocks import LONGEST_BLOCK, BlockName, added_to, text_of
 from oldfriend.memory.people import lock_person
 
@@ -89,7 +90,10 @@ def cleaned(what: Proposal) -> Proposal:
     """A proposal as it can be kept. Raises InvalidInput."""
     text = storable(what.text).strip()
     if not text or len(text) > LONGEST_BLOCK:
-        raise InvalidInput(f"A suggestion has 1 to {LONGEST_BLOCK:,} characters.")
+        raise InvalidInput(saying(
+            "suggestion_unfit", f"A suggestion has 1 to {LONGEST_BLOCK:,} characters.",
+            longest=LONGEST_BLOCK,
+        ))  # fmt: skip
     return replace(what, text=text, reason=storable(what.reason).strip())
 
 
@@ -128,7 +132,10 @@ async def get_suggestion(tx: Transaction, person: PersonId, name: str) -> Sugges
     held = {str(each.id): each for each in await list_suggestions(tx, person)}
     found = find_named(name, held)
     if not found:
-        raise NotFound(f"No suggestion has the id {name!r}. See: oldfriend core suggestions")
+        raise NotFound(saying(
+            "suggestion_gone",
+            f"No suggestion has the id {name!r}. See: oldfriend core suggestions",
+        ))  # fmt: skip
     if len(found) > 1:
         raise ambiguous(name, {each: held[each].what.block for each in found})
     return held[found[0]]
@@ -140,10 +147,12 @@ def with_it(held: str, suggestion: Suggestion) -> str:
     if not what.replaces:
         return added_to(held, what.text)
     if what.replaces not in held:
-        raise InvalidInput(
+        raise InvalidInput(saying(
+            "suggestion_stale",
             f"The {what.block} block has changed since: “{what.replaces}” stands there no more. "
-            f"Write it yourself, or: oldfriend core decline {short(suggestion.id)}"
-        )
+            f"Write it yourself, or: oldfriend core decline {short(suggestion.id)}",
+            replaces=what.replaces or "",
+        ))  # fmt: skip
     return held.replace(what.replaces, what.text, 1)
 
 
@@ -151,7 +160,9 @@ async def get_pending(tx: Transaction, person: PersonId, name: str) -> Suggestio
     """The one that a part of an id means, to be decided. Raises NotFound, InvalidInput."""
     found = await get_suggestion(tx, person, name)
     if found.status != "pending":
-        raise InvalidInput(f"{short(found.id)} was {found.status} already.")
+        raise InvalidInput(
+            saying("suggestion_decided", f"{short(found.id)} was {found.status} already.")
+        )
     return found
 
 

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.people import person_from
 from oldfriend.memory.sign_in import Scope, SignedIn, new_secret, print_of
 
@@ -47,12 +48,20 @@ async def write_token(
     """Keep a new token. Raises InvalidInput."""
     clean = " ".join(storable(name).split())
     if not 1 <= len(clean) <= LONGEST_NAME:
-        raise InvalidInput(f"Say in 1 to {LONGEST_NAME} characters what the token is for.")
+        raise InvalidInput(saying(
+            "token_name_unfit", f"Say in 1 to {LONGEST_NAME} characters what the token is for.",
+            longest=LONGEST_NAME,
+        ))  # fmt: skip
     if not 1 <= days <= MOST_DAYS:
-        raise InvalidInput(f"A token is good for 1 to {MOST_DAYS} days.")
+        raise InvalidInput(saying(
+            "token_days_unfit", f"A token is good for 1 to {MOST_DAYS} days.", most=MOST_DAYS,
+        ))  # fmt: skip
     await tx.run("DELETE FROM web_token WHERE expires_at <= :until", until=now - 30 * DAY)
     if len(await list_tokens(tx, person)) >= MOST_TOKENS:
-        raise InvalidInput(f"There are {MOST_TOKENS} tokens. End some that are not used.")
+        raise InvalidInput(saying(
+            "tokens_full", f"There are {MOST_TOKENS} tokens. End some that are not used.",
+            count=MOST_TOKENS,
+        ))  # fmt: skip
     token = Token(
         id=new_id(now), name=clean, scope=scope, made_at=now, expires_at=now + days * DAY,
         used_at=None,
@@ -107,7 +116,9 @@ async def end_token(tx: Transaction, person: PersonId, name: str) -> None:
         "DELETE FROM web_token WHERE id = :id AND person = :person", id=name, person=person
     )
     if not ended:
-        raise NotFound("There is no such token; it may have been ended already.")
+        raise NotFound(
+            saying("token_gone", "There is no such token; it may have been ended already.")
+        )
 
 
 def token_from(row: Row) -> Token:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from oldfriend.domain.clock import Micros, place_in_zone
 from oldfriend.domain.errors import ImportRefused, InvalidInput
 from oldfriend.domain.messages import MAX_TEXT, Spoken
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.trust import TRUST_OF_ROLE, Role
 from oldfriend.transfer.formats.parsed import ParsedMessage
 
@@ -39,8 +40,11 @@ class Cast:
         at, its_zone = placed(message, zone)
         if len(message.text) > MAX_TEXT:
             raise ImportRefused(
-                f"this message has {len(message.text):,} characters.", line=message.line,
-                expected=f"at most {MAX_TEXT:,}",
+                saying(
+                    "import_message_long", f"this message has {len(message.text):,} characters.",
+                    count=len(message.text), most=MAX_TEXT,
+                ),
+                line=message.line, expected=f"at most {MAX_TEXT:,}",
             )  # fmt: skip
         is_outside = message.outside or role == "system"  # a group's title is nobody's evidence
         return Spoken(
@@ -75,7 +79,10 @@ class Roll:
             speaker for speaker in self.by_speaker if speaker and same_name(speaker, me or person)
         )
         if me is not None and not named and not ("" in self.by_speaker and self.has_owner):
-            raise ImportRefused(f"Nobody in this file is called {me!r}. {self.names()}")
+            raise ImportRefused(saying(
+                "import_nobody_called", f"Nobody in this file is called {me!r}. {self.names()}",
+                me=me, names=self.names(),
+            ))  # fmt: skip
         if me is None and not self.undecided:
             named = frozenset()
         is_clear = bool(named) or self.has_owner or not self.undecided
@@ -106,5 +113,5 @@ def placed(message: ParsedMessage, zone: str) -> tuple[Micros, str]:
     try:
         at, its_zone = place_in_zone(message.at, zone)
     except InvalidInput as error:
-        raise ImportRefused(str(error), line=message.line) from error
+        raise ImportRefused(error.says, line=message.line) from error
     return at, zone if its_zone == "UTC" else its_zone

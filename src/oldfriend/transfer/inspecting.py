@@ -16,6 +16,7 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import Spoken, estimate_tokens
 from oldfriend.domain.people import SESSION_IDLE
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.trust import Role
 from oldfriend.transfer.casting import Cast, Roll
 from oldfriend.transfer.formats.detection import Export, find_format, note_old_encodings
@@ -97,7 +98,9 @@ def inspect(
         if tick is not None and number % TICK == 0:
             tick(number)
     if count.messages == 0:
-        raise ImportRefused(f"There is no message in {path.name}.")
+        raise ImportRefused(
+            saying("import_without_message", f"There is no message in {path.name}.", name=path.name)
+        )
     cast = count.roll.cast(me=me, person=person)
     return Preview(
         export=export, sha256=sha256_of(path), zone=zone, cast=cast, messages=count.messages,
@@ -123,7 +126,14 @@ class Notices:
 
     def shown(self) -> tuple[str, ...]:
         """The notices as they are shown."""
-        return (*self.told, *([f"… and {self.more:,} more like these."] if self.more else []))
+        return (
+            *self.told,
+            *(
+                [saying("notice_more", f"… and {self.more:,} more like these.", count=self.more)]
+                if self.more
+                else []
+            ),
+        )
 
 
 @dataclass(slots=True)

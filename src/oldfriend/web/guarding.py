@@ -15,8 +15,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oldfriend.app.bringing import MOST_BYTES as MOST_OF_FILE
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.speech import MOST_BYTES as MOST_OF_SOUND
-from oldfriend.web.problems import TITLES, Problem, as_response
+from oldfriend.web.problems import TITLES, Problem, as_response, problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN: Final = frozenset({"same-origin", "none"})
@@ -98,7 +99,7 @@ def why_refused(method: str, scheme: str, headers: Headers, most: int) -> Proble
         return foreign("What changes something can only be asked for by the page itself.")
     length = headers.get("content-length", "0")
     if not length.isdigit() or int(length) > most:
-        return Problem(title=TITLES[413], status=413, detail=too_long(most))
+        return problem(413, TITLES[413], too_long(most))
     return None
 
 
@@ -109,14 +110,13 @@ def shows_token(headers: Headers) -> bool:
 
 def foreign(what: str) -> Problem:
     """What is said to a page that is not ours."""
-    return Problem(
-        title="Not from here", status=403, detail=f"{what} Open the page again: oldfriend link"
-    )
+    told = f"{what} Open the page again: oldfriend link"
+    return problem(403, "Not from here", saying("foreign_page", told))
 
 
 def too_long(most: int) -> str:
     """What is said to whoever sends too much."""
-    return f"At most {most:,} bytes. Split it."
+    return saying("too_much", f"At most {most:,} bytes. Split it.", most=most)
 
 
 def bounded(receive: Receive, most: int) -> Receive:
@@ -133,7 +133,9 @@ def bounded(receive: Receive, most: int) -> Receive:
             async with asyncio.timeout_at(min(late, clock() + TO_SEND_S)):
                 message = await receive()
         except TimeoutError as error:
-            raise TooMuch("It took too long to arrive. Send it again.") from error
+            raise TooMuch(
+                saying("sent_too_slowly", "It took too long to arrive. Send it again.")
+            ) from error
         total += len(message.get("body", b""))
         is_over = not message.get("more_body", False)
         if total > most:

@@ -12,6 +12,7 @@ from fastapi import Header
 from pydantic import BaseModel
 
 from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.sayings import saying
 from oldfriend.web.problems import Refused
 
 IfMatch = Annotated[
@@ -38,7 +39,11 @@ def stale_is_412() -> Iterator[None]:
         yield
     except StaleDecision as error:
         raise Refused(
-            412, TITLE, "Look at it as it reads now, then say again what is right."
+            412,
+            TITLE,
+            saying(
+                "changed_meanwhile", "Look at it as it reads now, then say again what is right."
+            ),
         ) from error
 
 
@@ -50,4 +55,10 @@ def tag_of(shape: BaseModel) -> str:
 def refuse_changed(if_match: str | None, tag: str) -> None:
     """Raise Refused where somebody has not seen what has this tag."""
     if if_match is not None and if_match.strip() not in {"*", tag}:
-        raise Refused(412, TITLE, "Look at it as it reads now, then say again what is right.")
+        raise Refused(
+            412,
+            TITLE,
+            saying(
+                "changed_meanwhile", "Look at it as it reads now, then say again what is right."
+            ),
+        )

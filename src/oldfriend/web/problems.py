@@ -24,6 +24,8 @@ from oldfriend.domain.errors import (
     StoreError,
     TooManyAttempts,
 )
+from oldfriend.domain.sayings import Code, saying
+from oldfriend.web.shapes.common import SayingShape, saying_shape
 
 PROBLEM: Final = "application/problem+json"
 CONDITIONS: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
@@ -50,6 +52,13 @@ class Problem(BaseModel):
     title: str = Field(description="The condition, in a few words.")
     status: int = Field(description="The HTTP status.")
     detail: str = Field(description="What happened, and what to do.")
+    code: Code | None = Field(
+        description="What is meant by the detail, for a page that says it in another language; "
+        "null: there is only the detail."
+    )
+    values: dict[str, str | int | float | SayingShape] = Field(
+        description="What stands in the detail, by name."
+    )
 
 
 class Refused(Exception):
@@ -60,8 +69,14 @@ class Refused(Exception):
     ) -> None:
         """Keep what is told."""
         super().__init__(detail)
-        self.problem = Problem(title=title, status=status, detail=detail)
+        self.problem = problem(status, title, detail)
         self.headers = headers
+
+
+def problem(status: int, title: str, detail: str) -> Problem:
+    """What is told."""
+    said = saying_shape(detail)
+    return Problem(title=title, status=status, detail=said.text, code=said.code, values=said.values)
 
 
 def as_response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -75,8 +90,8 @@ def problem_of(error: OldfriendError) -> Problem:
     """An error of the house as a problem."""
     for kind, status, title in CONDITIONS:
         if isinstance(error, kind):
-            return Problem(title=title, status=status, detail=str(error))
-    return Problem(title="That did not work", status=500, detail=str(error))
+            return problem(status, title, error.says)
+    return problem(500, "That did not work", error.says)
 
 
 def unreadable(error: RequestValidationError) -> Problem:
@@ -84,7 +99,9 @@ def unreadable(error: RequestValidationError) -> Problem:
     wrong = [
         f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()
     ]
-    return Problem(title="That cannot be read", status=422, detail="; ".join(wrong))
+    fields = ", ".join(str(each["loc"][-1]) for each in error.errors())
+    told = "; ".join(wrong)
+    return problem(422, "That cannot be read", saying("form_unfit", told, says=told, fields=fields))
 
 
 def tell_problems(app: FastAPI) -> None:
@@ -106,12 +123,13 @@ def tell_problems(app: FastAPI) -> None:
     async def missing(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         title = TITLES.get(error.status_code, "That did not work")
-        problem = Problem(title=title, status=error.status_code, detail=error.detail)
-        return as_response(problem, error.headers)
+        return as_response(problem(error.status_code, title, error.detail), error.headers)
 
     async def broken(_: Request, error: Exception) -> JSONResponse:
-        detail = f"{type(error).__name__}. What was said is kept. Try again; else: oldfriend doctor"
-        return as_response(Problem(title="Something went wrong inside", status=500, detail=detail))
+        kind = type(error).__name__
+        told = f"{kind}. What was said is kept. Try again; else: oldfriend doctor"
+        said = saying("broken_inside", told, kind=kind)
+        return as_response(problem(500, "Something went wrong inside", said))
 
     app.add_exception_handler(Exception, broken)
     app.add_exception_handler(Refused, refused)

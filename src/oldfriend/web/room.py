@@ -28,6 +28,7 @@ from oldfriend.app.waking import Bell, ring_when
 from oldfriend.domain.errors import OldfriendError, TurnStopped
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
+from oldfriend.domain.sayings import saying
 
 MOST_AT_ONCE: Final = 64
 """So many replies are written here; of more, only the end is seen."""
@@ -182,7 +183,7 @@ class Room:
         except TurnStopped:
             pass  # the log says so to everybody
         except OldfriendError as error:
-            self._note(said, "failed", str(error))
+            self._note(said, "failed", why_unanswered(error))
         finally:
             del self.drafts[said.turn]
             self.ring(said.person)
@@ -253,3 +254,11 @@ class Room:
         seats = self._seats.values() if person is None else [self._seats.get(person, set())]
         for seat in [each for those in seats for each in those]:
             seat.ring()
+
+
+def why_unanswered(error: OldfriendError) -> str:
+    """Why there is no reply; of what was behind it a page may know more than of the whole."""
+    behind = error.__cause__
+    if not isinstance(behind, OldfriendError):
+        return error.says
+    return saying("turn_failed_by", str(error), says=str(error), why=behind.says)

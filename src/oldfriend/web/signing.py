@@ -16,6 +16,7 @@ from oldfriend.app.house import House
 from oldfriend.app.passkeys import Place
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.errors import StoreError
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.sign_in import (
     SEEN_EVERY,
     SESSION_GOOD_FOR,
@@ -55,12 +56,18 @@ async def signed_in(request: Request, room: Here) -> SignedIn:
         found = await find_web_session(tx, print_of(secret), now=now)
     if found is None:
         raise Refused(
-            401, "Not signed in", "Open a new link: run `oldfriend link` where Oldfriend runs."
+            401,
+            "Not signed in",
+            saying("not_signed_in", "Open a new link: run `oldfriend link` where Oldfriend runs."),
         )
     if request.method not in SAFE:
         shown = request.headers.get(TOKEN_HEADER, "")
         if not secrets.compare_digest(shown.encode(), token_of(secret).encode()):
-            raise Refused(403, "Not from this page", "Load the page again, then try once more.")
+            raise Refused(
+                403,
+                "Not from this page",
+                saying("page_is_old", "Load the page again, then try once more."),
+            )
     if was_long_ago(found, now):
         with suppress(StoreError):  # who can only be read is read
             async with room.house.db.writing() as tx:
@@ -108,7 +115,9 @@ Holder = Annotated[SignedIn, Depends(holder)]
 async def owner(me: Holder) -> SignedIn:
     """The owner, who asks about the whole install. Raises Refused."""
     if not me.person.is_owner:
-        raise Refused(403, "Only for the owner", "Ask whoever runs this Oldfriend.")
+        raise Refused(
+            403, "Only for the owner", saying("owner_only", "Ask whoever runs this Oldfriend.")
+        )
     return me
 
 

@@ -16,6 +16,7 @@ from oldfriend.app.choices.settings_file import text_of
 from oldfriend.app.house import House
 from oldfriend.app.running.presence import Reload
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 from oldfriend.web.room import Room
 
 T = TypeVar("T")
@@ -39,7 +40,10 @@ class Desk:
             outcome, house = await self._reload_now()
             if outcome.refused is not None:
                 await asyncio.to_thread(put_back, settings.file, before)
-                raise InvalidInput(f"Nothing was changed: {outcome.refused}")
+                raise InvalidInput(saying(
+                    "nothing_changed", f"Nothing was changed: {outcome.refused}",
+                    why=outcome.refused,
+                ))  # fmt: skip
             room.house = house
             return written
 

@@ -22,6 +22,7 @@ from oldfriend.memory.tokens import find_by_token
 from oldfriend.memory.watching import Position
 from oldfriend.web.events import Event, events_of, look, plain
 from oldfriend.web.room import Room, Seat
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.showing.session import mood_shape, progress_shape
 
 HEARTBEAT_S: Final = 30.0
@@ -137,7 +138,9 @@ class Watch:
         for each in self._room.passed_since(self._person, self._passing):
             self._passing = each.number
             if each.what == "failed":
-                told: dict[str, JsonValue] = {"asked": each.message, "why": each.why}
+                told: dict[str, JsonValue] = {
+                    "asked": each.message, "why": saying_shape(each.why).model_dump(),
+                }  # fmt: skip
                 yield Event(topic="chat.message.failed", data=told)
             else:
                 yield Event(topic="chat.message.voice_ready", data={"message": each.message})

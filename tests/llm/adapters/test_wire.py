@@ -213,7 +213,7 @@ async def test_a_provider_that_is_down(model, provider, status):
     [
         (401, "authentication_error", ModelMisconfigured, "oldfriend connect model"),
         (403, "permission_error", ModelMisconfigured, "oldfriend connect model"),
-        (404, "not_found_error", ModelMisconfigured, "knows no model"),
+        (404, "not_found_error", ModelMisconfigured, "has no model"),
         (400, "invalid_request_error", RequestRejected, "does not take this request"),
     ],
 )

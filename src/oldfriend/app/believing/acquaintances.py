@@ -11,6 +11,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Known, Tie
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.ties import Node
 from oldfriend.memory.evidence import list_evidence_of, list_last_said
 from oldfriend.memory.profile import in_order_of_worth
@@ -86,7 +87,7 @@ async def portrait_of(tx: Transaction, house: House, person: PersonId, name: str
     """Somebody or something, whose id begins or ends so. Raises NotFound, InvalidInput."""
     itself = await find_belief(tx, person, name)
     if not isinstance(itself.what, Entity):
-        raise NotFound("That is nobody and nothing with a name.")
+        raise NotFound(saying("nobody_named", "That is nobody and nothing with a name."))
     beliefs = await house.shelf.beliefs_of(tx, person)
     ties = beliefs.graph.of(itself.what.id)
     told = {each.known.memory.id for each in ties}

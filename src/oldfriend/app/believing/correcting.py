@@ -18,6 +18,7 @@ from oldfriend.domain.clock import Micros, parse_moment, start_of_day
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Believed, Entity, Memory
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
 from oldfriend.memory.beliefs import find_object, get_known
@@ -179,9 +180,11 @@ async def merge_memories(
     stronger, weaker = [await get_known(tx, person, each) for each in ids]
     if stronger.memory.kind != weaker.memory.kind:
         kinds = f"{stronger.memory.kind} and {weaker.memory.kind}"
-        raise InvalidInput(f"Only memories of one kind can be merged, not {kinds}.")
+        raise InvalidInput(
+            saying("merge_one_kind", f"Only memories of one kind can be merged, not {kinds}.")
+        )
     if stronger.memory.ended_at is not None or weaker.memory.ended_at is not None:
-        raise InvalidInput("Only what is believed now can be merged.")
+        raise InvalidInput(saying("merge_present", "Only what is believed now can be merged."))
     joining = Joining(stronger=stronger, weaker=weaker, author=BY_PERSON)
     await write_joined(tx, person, [joining], now=house.clock())
     return [(await get_known(tx, person, each)).memory for each in ids]
@@ -214,12 +217,14 @@ async def two(
     first = (await find_belief(tx, person, one)).what
     second = (await find_belief(tx, person, other)).what
     if first.id == second.id:
-        raise InvalidInput("These are one and the same already.")
+        raise InvalidInput(saying("merge_same", "These are one and the same already."))
     if isinstance(first, Memory) and isinstance(second, Memory):
         return first, second
     if isinstance(first, Entity) and isinstance(second, Entity):
         return first, second
-    raise InvalidInput("Name two memories, or two names; not one of each, and no summary.")
+    raise InvalidInput(
+        saying("merge_two", "Name two memories, or two names; not one of each, and no summary.")
+    )
 
 
 async def meant(tx: Transaction, person: PersonId, name: str) -> ObjectId:
@@ -234,4 +239,6 @@ async def require_unchanged(
     """Go on only where nothing was decided about it since a change. Raises StaleDecision."""
     await lock_person(tx, person)
     if base is not None and await newest_change_of(tx, person, object_id) != base:
-        raise StaleDecision("It has changed since you looked. Look again, then decide.")
+        raise StaleDecision(saying(
+            "changed_since_looked", "It has changed since you looked. Look again, then decide.",
+        ))  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Final, NewType, TypeVar
 
 from oldfriend.app.choices.database_url import shown_url
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 T = TypeVar("T")
 Choice = TypeVar("Choice", bound=str)
@@ -34,7 +35,10 @@ class Given:
     def refused(self, expected: str) -> InvalidInput:
         """The error that says where, and what should stand there."""
         value = shown_url(self.value) if isinstance(self.value, str) else self.value
-        return InvalidInput(f"{self.where} must be {expected}, not {value!r}.")
+        return InvalidInput(saying(
+            "setting_unfit", f"{self.where} must be {expected}, not {value!r}.", expected=expected,
+            given=str(value),
+        ))  # fmt: skip
 
 
 Reader = Callable[[Given], T]
@@ -42,7 +46,8 @@ Reader = Callable[[Given], T]
 
 def number(*, least: float = -math.inf, most: float = math.inf) -> Reader[float]:
     """A number."""
-    expected = f"a number{bounds(least, most)}"
+    within = bounds(least, most)
+    expected = saying("expected_number", f"a number{within}", within=within)
 
     def read(given: Given) -> float:
         value = given.value
@@ -73,7 +78,8 @@ def yes_or_no(given: Given) -> bool:
 
 def whole(*, least: int, most: int = 1 << 62) -> Reader[int]:
     """A whole number."""
-    expected = f"a whole number{bounds(least, most if most < 1 << 62 else math.inf)}"
+    within = bounds(least, most if most < 1 << 62 else math.inf)
+    expected = saying("expected_whole", f"a whole number{within}", within=within)
 
     def read(given: Given) -> int:
         value = given.value
@@ -144,5 +150,7 @@ def or_none(read_one: Reader[T]) -> Reader[T | None]:
 def bounds(least: float, most: float) -> str:
     """The bounds of a number in words."""
     if math.isinf(most):
-        return "" if math.isinf(least) else f" of at least {least:g}"
-    return f" from {least:g} to {most:g}"
+        return (
+            "" if math.isinf(least) else saying("at_least", f" of at least {least:g}", least=least)
+        )
+    return saying("from_to", f" from {least:g} to {most:g}", least=least, most=most)

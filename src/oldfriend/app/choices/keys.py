@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Final
 from platformdirs import user_config_path
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.catalogue import PROVIDERS
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
 
 SERVICE: Final = "oldfriend"
-KEYRING: Final = "the system keyring"
+KEYRING: Final = saying("system_keyring", "the system keyring")
 FILE_NAME: Final = "keys.toml"
 _KEY: Final = re.compile(r"[!-~]{1,4096}")  # printable, without spaces
 
@@ -68,9 +69,9 @@ def keep_key(provider: str, key: str, *, data: Path) -> str:
     """
     key = key.strip()
     if not _KEY.fullmatch(key):
-        raise InvalidInput(
-            "That cannot be a key: it has spaces or unusual characters, or is empty."
-        )
+        raise InvalidInput(saying(
+            "key_unfit", "That cannot be a key: it has spaces or unusual characters, or is empty.",
+        ))  # fmt: skip
     if _put_into_keyring(provider, key):
         return KEYRING
     path = keys_file(data)
@@ -101,17 +102,24 @@ def read_keys(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
-                raise InvalidInput(
+                raise InvalidInput(saying(
+                    "keys_open",
                     f"Others on this machine can read {path}. Make it private "
-                    f"(chmod 600 {path}), and have the keys in it replaced."
-                )
+                    f"(chmod 600 {path}), and have the keys in it replaced.",
+                    path=str(path),
+                ))  # fmt: skip
             keys = tomllib.load(file)
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}).") from error
+        raise InvalidInput(saying(
+            "keys_unreadable", f"{path} cannot be read ({error.strerror}).", path=str(path),
+            reason=error.strerror or "",
+        )) from error  # fmt: skip
     except ValueError as error:
-        raise InvalidInput(f"{path} is damaged. Remove it, and connect again.") from error
+        raise InvalidInput(saying(
+            "keys_damaged", f"{path} is damaged. Remove it, and connect again.", path=str(path),
+        )) from error  # fmt: skip
     return {name: key for name, key in keys.items() if isinstance(key, str)}
 
 

@@ -19,6 +19,7 @@ from oldfriend.app.choices.settings import (
 from oldfriend.app.choices.settings_file import read_file, text_of
 from oldfriend.app.choices.settings_writing import Written, replace_file, write_choices
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.spending import DOLLAR
 
 Value: TypeAlias = bool | int | float | str | Sequence[str] | None
@@ -101,9 +102,11 @@ def write_chosen(settings: Settings, choices: Mapping[str, Value]) -> str:
     fixed = dict(from_environment(settings.environment))
     for name, value in choices.items():
         if name in fixed:
-            raise InvalidInput(
-                f"{name} is set by {fixed[name].where}, which wins. Change it there."
-            )
+            raise InvalidInput(saying(
+                "setting_fixed",
+                f"{name} is set by {fixed[name].where}, which wins. Change it there.", name=name,
+                where=fixed[name].where,
+            ))  # fmt: skip
         check(name, value)
     before = text_of(settings.file)
     write_choices(settings.file, {name: writable(value) for name, value in choices.items()})
@@ -120,9 +123,13 @@ def check(name: str, value: Value) -> None:
     place, _, part = name.partition(".")
     kind = SECTIONS.get(place)
     if kind is None or part not in {each.name for each in fields(kind)}:
-        raise InvalidInput(f"There is no setting {name[:80]!r}.")
+        raise InvalidInput(
+            saying("setting_unknown", f"There is no setting {name[:80]!r}.", name=name[:80])
+        )
     if name in ONLY_BY_HAND:
-        raise InvalidInput(f"{name} is only changed in the file of settings itself.")
+        raise InvalidInput(saying(
+            "setting_by_hand", f"{name} is only changed in the file of settings itself.", name=name,
+        ))  # fmt: skip
     if value is not None:
         read: Reader[object] = get_type_hints(kind, include_extras=True)[part].__metadata__[0]
         read(Given(value=writable(value), where=name, is_text=False))

@@ -19,6 +19,7 @@ from oldfriend.app.choices.choosing import (
     whole,
     yes_or_no,
 )
+from oldfriend.domain.sayings import saying
 from oldfriend.turn.budget import BUDGETS, Preset
 
 Role = Literal["small", "main", "reflect"]
@@ -36,7 +37,8 @@ PROVIDER_NAME: Final = "[a-z0-9][a-z0-9-]*"
 MODEL_NAME: Final = rf"{PROVIDER_NAME}:\S+"
 
 MODELS = several(text('"provider:name", such as "anthropic:claude-sonnet-5"', MODEL_NAME))
-ADDRESS = text("an address such as http://localhost:11434/v1", r"https?://[^\s@]+")
+LIKE_OLLAMA = "an address such as http://localhost:11434/v1"
+ADDRESS = text(saying("expected_address", LIKE_OLLAMA), r"https?://[^\s@]+")
 PUBLIC = text(
     "the address of a proxy that Telegram can reach, such as https://me.example/api/telegram",
     r"https?://[^\s@]+/api/telegram",

@@ -35,6 +35,7 @@ from oldfriend.app.choices.sections import (
 )
 from oldfriend.app.choices.settings_file import FILE_NAME, read_file
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 S = TypeVar("S", bound=Section)
 
@@ -250,7 +251,9 @@ def refuse_unknown(given: Mapping[str, Given]) -> None:
         if name not in own:
             near = get_close_matches(name, own, n=1, cutoff=0.5)
             meant = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(own)}."
-            raise InvalidInput(f"{value.where} is not a setting.{meant}")
+            raise InvalidInput(saying(
+                "setting_not_known", f"{value.where} is not a setting.{meant}", where=value.where,
+            ))  # fmt: skip
 
 
 def section(default: S, name: str, given: Mapping[str, Given]) -> S:

@@ -11,6 +11,7 @@ from typing import Final
 
 from oldfriend.app.choices.choosing import Given
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 FILE_NAME: Final = "oldfriend.toml"
 _TABLE: Final = re.compile(r"\s*\[([^\[\]]+)\]")
@@ -44,10 +45,16 @@ def text_of(path: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}).") from error
+        raise InvalidInput(saying(
+            "settings_unreadable", f"{path} cannot be read ({error.strerror}).", path=str(path),
+            reason=error.strerror or "",
+        )) from error  # fmt: skip
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(f"{path} is not as TOML is written: no UTF-8 in line {line}.") from error
+        raise InvalidInput(saying(
+            "settings_no_toml", f"{path} is not as TOML is written: no UTF-8 in line {line}.",
+            path=str(path), line=line,
+        )) from error  # fmt: skip
 
 
 def tables_in(text: str, path: Path) -> Mapping[str, object]:
@@ -88,9 +95,11 @@ def refuse_secret(name: str, value: object, path: Path) -> None:
     """Raise InvalidInput, without showing it, where a value must not stand in a file."""
     texts = value if isinstance(value, list) else [value]
     if _SECRET_NAME.search(name) or any(_SECRET_VALUE.search(str(text)) for text in texts):
-        raise InvalidInput(
+        raise InvalidInput(saying(
+            "settings_secret",
             f"{name} in {path} looks like a secret. That file is copied, backed up and shown, so "
             "keys and passwords do not go into it: take it out, and have it replaced if the file "
             "has been anywhere. `oldfriend connect model` keeps a key in the system keyring; or "
-            "set it in the environment."
-        )
+            "set it in the environment.",
+            name=name, path=str(path),
+        ))  # fmt: skip

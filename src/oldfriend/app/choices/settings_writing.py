@@ -13,6 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 Written: TypeAlias = str | int | float | Sequence[str] | None
 """What can be written; None takes a key away."""
@@ -35,7 +36,10 @@ def write_choices(path: Path, choices: Mapping[str, Written]) -> None:
         tomllib.loads(written)
         replace_file(path, written)
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be written ({error.strerror}).") from error
+        raise InvalidInput(saying(
+            "settings_unwritable", f"{path} cannot be written ({error.strerror}).", path=str(path),
+            reason=error.strerror or "",
+        )) from error  # fmt: skip
     except (ValueError, TypeError, TOMLKitError) as error:
         raise InvalidInput(f"{path} is not as TOML is written: {error}.") from error
 

@@ -24,6 +24,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, start_of_day
 from oldfriend.domain.errors import BrokenOutput, ModelMisconfigured
 from oldfriend.domain.ids import PersonId, TurnId
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.calls import Asker, set_aside
 from oldfriend.llm.model import Model
 from oldfriend.memory.tallying import counted_in
@@ -47,9 +48,16 @@ THINKING: Final[Mapping[str, Think]] = MappingProxyType(
 )
 """The jobs, and what each does."""
 
-IS_OFF: Final = "It does not think between conversations: [memory] thinks is off in oldfriend.toml."
-FORMS_OFF: Final = "It does not think between conversations: [memory] forms is off."
-NO_MODEL: Final = "It does not think between conversations: that takes a language model."
+IS_OFF: Final = saying(
+    "thinks_off",
+    "It does not think between conversations: [memory] thinks is off in oldfriend.toml.",
+)  # fmt: skip
+FORMS_OFF: Final = saying(
+    "thinks_off_with_forms", "It does not think between conversations: [memory] forms is off.",
+)  # fmt: skip
+NO_MODEL: Final = saying(
+    "thinking_takes_model", "It does not think between conversations: that takes a language model.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +171,11 @@ def status_as_text(status: Status) -> str:
     )
     tokens = sum(each.tokens_in + each.tokens_out for each in status.today.values())
     if not counts:
-        return "It thinks between conversations; not yet today."
-    failed = " The last time in vain." if status.is_failing else ""
-    return f"It thinks between conversations. Today: {counts}, {tokens:,} tokens.{failed}"
+        return saying("thinks_not_yet", "It thinks between conversations; not yet today.")
+    failed = saying("thought_in_vain", " The last time in vain.") if status.is_failing else ""
+    return saying(
+        "thinks_today",
+        f"It thinks between conversations. Today: {counts}, {tokens:,} tokens.{failed}",
+        counts=counts, times=sum(each.cycles for each in status.today.values()), tokens=tokens,
+        failed=failed,
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import replace
 from oldfriend.app.house import House
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.core_blocks import (
     BlockName,
     CoreBlock,
@@ -40,7 +41,9 @@ async def write(
         await lock_person(tx, person)
         held = await list_versions(tx, person, name) if base is not None else []
         if base is not None and base != (held[-1].version if held else 0):
-            raise StaleDecision("What stands there now is newer. Read it again, then write.")
+            raise StaleDecision(
+                saying("block_newer", "What stands there now is newer. Read it again, then write.")
+            )
         return await write_block(tx, person, name, text, now=house.clock())
 
 

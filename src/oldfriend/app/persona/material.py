@@ -13,6 +13,7 @@ from typing import Final
 from oldfriend.domain.errors import ImportRefused, InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.chunks import chunks_of
 from oldfriend.transfer.formats.detection import Export, find_format
 from oldfriend.transfer.formats.parsed import ParsedMessage
@@ -54,12 +55,14 @@ def pieces_of_text(source: str, text: str) -> list[Piece]:
 def refuse_unfit(pieces: list[Piece]) -> list[Piece]:
     """The pieces, where they are neither too many nor none. Raises InvalidInput."""
     if len(pieces) > MOST_PIECES:
-        raise InvalidInput(
+        raise InvalidInput(saying(
+            "draft_too_long",
             f"That is {len(pieces):,} pieces; a draft is made of at most {MOST_PIECES}. Choose "
-            "fewer files, or the parts that tell most."
-        )
+            "fewer files, or the parts that tell most.",
+            count=len(pieces), most=MOST_PIECES,
+        ))  # fmt: skip
     if not pieces:
-        raise InvalidInput("There are no words in it.")
+        raise InvalidInput(saying("draft_empty", "There are no words in it."))
     return pieces
 
 

@@ -10,6 +10,7 @@ from oldfriend.domain.clock import zone_named
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Companion, Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.people import (
     get_companion,
     get_person_by_id,
@@ -36,7 +37,9 @@ async def change_person(
         await lock_person(tx, person)
         held = await get_person_by_id(tx, person)
         if base is not None and (held.name, held.zone) != (base.name, base.zone):
-            raise StaleDecision("Your name or time zone has changed. Look again, then change it.")
+            raise StaleDecision(saying(
+                "me_changed", "Your name or time zone has changed. Look again, then change it.",
+            ))  # fmt: skip
         if name is not None and name != held.name:
             held = await rename_person(tx, held, name, platforms=house.platforms)
         if zone is not None:
@@ -54,7 +57,10 @@ async def name_companion(house: House, name: str, *, base: str | None = None) ->
         await lock_companion(tx)
         held = await get_companion(tx)
         if base is not None and held.name != base:
-            raise StaleDecision("The companion was given another name. Look again, then change it.")
+            raise StaleDecision(saying(
+                "companion_renamed",
+                "The companion was given another name. Look again, then change it.",
+            ))  # fmt: skip
         renamed = await rename_companion(tx, held, name)
         await tx.wake()
     house.waking.ring()

@@ -137,7 +137,7 @@ class Supervisor:
             chosen = self._read_again()
         except InvalidInput as error:
             tell_trouble("reload-refused", error)
-            return Reload(number=self._reloads, refused=str(error))
+            return Reload(number=self._reloads, refused=error.says)
         settings, needs_start = reloaded(self.house.settings, chosen)
         self.house = self.house.refurnish(self.house, settings)
         for part in self.parts.values():

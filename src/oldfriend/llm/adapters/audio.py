@@ -15,6 +15,7 @@ import httpx2
 
 from oldfriend.domain.errors import BrokenOutput, ModelError, ModelRefused, NothingHeard
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.sounds import kind_of, seconds_of
 from oldfriend.llm.adapters.audio_failing import Asked, failure, lost
 from oldfriend.llm.adapters.speech_pricing import price_of_hearing, price_of_speaking
@@ -112,7 +113,9 @@ class ProvidedTranscriber:
             lambda answer: transcript_in(choice, answer, seconds_of(audio)),
         )  # fmt: skip
         if not heard.text:
-            raise NothingHeard(f"{choice.model} hears no words in the recording.")
+            raise NothingHeard(
+                saying("nothing_heard", f"{choice.model} hears no words in the recording.")
+            )
         return heard
 
 
@@ -204,7 +207,10 @@ def transcript_in(
     text = said.get("text")
     cost = price_of_hearing(choice, seconds)
     if not isinstance(text, str):
-        broken = BrokenOutput(f"{choice.model} answered with something that is no transcript.")
+        broken = BrokenOutput(saying(
+            "answer_no_transcript",
+            f"{choice.model} answered with something that is no transcript.", model=choice.model,
+        ))  # fmt: skip
         return Gave(value=broken, paid=paid_for(choice, "", cost, seconds))
     words = "" if is_silence(said.get("segments")) else text.strip()
     told = said.get("language")
@@ -220,7 +226,10 @@ def speech_in(choice: Choice, answer: httpx2.Response, text: str) -> Gave[Speech
     seconds = None if speech is None else speech.seconds
     paid = paid_for(choice, "", price_of_speaking(choice, text, seconds), seconds)
     if speech is None:
-        broken = BrokenOutput(f"{choice.model} answered with something that is no sound.")
+        broken = BrokenOutput(saying(
+            "answer_no_sound", f"{choice.model} answered with something that is no sound.",
+            model=choice.model,
+        ))  # fmt: skip
         return Gave(value=broken, paid=paid)
     return Gave(value=speech, paid=paid)
 

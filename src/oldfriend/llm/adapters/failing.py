@@ -3,6 +3,7 @@
 No sentence contains a key, also where the provider quotes it.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from pydantic_ai.exceptions import (
@@ -30,7 +31,19 @@ from oldfriend.domain.errors import (
     Outage,
     RequestRejected,
 )
-from oldfriend.llm.catalogue import Choice, is_on_this_machine
+from oldfriend.domain.sayings import Saying, saying
+from oldfriend.llm.adapters.troubles import (
+    busy,
+    failed,
+    key_refused,
+    lost,
+    model_unknown,
+    overloaded,
+    slow,
+    unpaid,
+    unreached,
+)
+from oldfriend.llm.catalogue import Choice
 
 MOST_QUOTED: Final = 200
 """Characters of what a provider says itself."""
@@ -39,14 +52,12 @@ REFUSALS: Final = frozenset({
     "content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked",
 })  # fmt: skip
 
-WAITS: Final[dict[type[ModelAPIError], tuple[Outage, str]]] = {
-    ModelQuotaExceededError: (
-        "unpaid", "has no credit left for this account. Top it up, or connect another",
-    ),
-    ModelRateLimitError: ("busy", "asks for fewer requests (429)"),
-    ModelOverloadedError: ("failing", "is overloaded"),
-    ModelTimeoutError: ("slow", "did not answer in time"),
-}  # fmt: skip
+WAITS: Final[dict[type[ModelAPIError], tuple[Outage, Callable[[Choice], Saying]]]] = {
+    ModelQuotaExceededError: ("unpaid", unpaid),
+    ModelRateLimitError: ("busy", busy),
+    ModelOverloadedError: ("failing", overloaded),
+    ModelTimeoutError: ("slow", slow),
+}
 
 
 def failure(choice: Choice, error: Exception) -> ModelError:
@@ -56,67 +67,70 @@ def failure(choice: Choice, error: Exception) -> ModelError:
     if isinstance(error, ContentFilterError):
         return refusal(choice)
     if isinstance(error, UserError):
-        return ModelMisconfigured(f"{choice.model} cannot be used so: {quoted(choice, str(error))}")
+        return ModelMisconfigured(saying(
+            "model_unusable", f"{choice.model} cannot be used so: {quoted(choice, str(error))}",
+            model=choice.model, said=quoted(choice, str(error)),
+        ))  # fmt: skip
     said = quoted(choice, str(error)) or type(error).__name__
     return ModelUnavailable(
-        f"{choice.model} answered with something that cannot be read: {said}", outage="failing"
+        saying(
+            "answer_unreadable",
+            f"{choice.model} answered with something that cannot be read: {said}",
+            model=choice.model,
+            said=said,
+        ),
+        outage="failing",
     )
 
 
 def api_failure(choice: Choice, error: ModelAPIError) -> ModelError:
     """What an error of the interface is for us."""
     if isinstance(error, ModelAuthenticationError):  # not quoted: some repeat parts of the key
-        return KeyRefused(
-            f"{choice.provider} does not accept the key, or does not let it use {choice.name}. "
-            "Give it another one: oldfriend connect model"
-        )
+        return KeyRefused(key_refused(choice, "model"))
     if isinstance(error, ModelNotFoundError):
         return unknown_model(choice, error)
     if isinstance(error, ModelContextWindowExceededError):
-        return RequestRejected(f"The request is longer than {choice.model} can read.")
+        return RequestRejected(saying(
+            "request_too_long", f"The request is longer than {choice.model} can read.",
+            model=choice.model,
+        ))  # fmt: skip
     if isinstance(error, ModelRequestRejectedError):
         if {error.provider_error_code, error.provider_error_type} & REFUSALS:
             return refusal(choice)
         said = quoted(choice, provider_message(error))
-        return RequestRejected(f"{choice.model} does not take this request: {said}")
+        return RequestRejected(saying(
+            "request_not_taken", f"{choice.model} does not take this request: {said}",
+            model=choice.model, said=said,
+        ))  # fmt: skip
     outage, says = waiting(choice, error)
     return ModelUnavailable(says, retry_after_s=error.retry_after, outage=outage)
 
 
-def waiting(choice: Choice, error: ModelAPIError) -> tuple[Outage, str]:
+def waiting(choice: Choice, error: ModelAPIError) -> tuple[Outage, Saying]:
     """What may pass: its kind, and a sentence for it."""
     for kind, (outage, says) in WAITS.items():
         if isinstance(error, kind):
-            return outage, f"{choice.provider} {says}."
+            return outage, says(choice)
     if isinstance(error, ModelConnectionError):
-        return "unavailable", unreached(choice, error)
-    status = f" ({error.status_code})" if isinstance(error, ModelHTTPError) else ""
-    said = quoted(choice, provider_message(error))
-    return "failing", f"{choice.provider} failed{status}: {said}"
-
-
-def unreached(choice: Choice, error: ModelConnectionError) -> str:
-    """A sentence for a connection that was not made, or was lost."""
-    if error.phase == "connect":
-        hint = " Is it running?" if is_on_this_machine(choice.base_url) else ""
-        return f"{choice.provider} cannot be reached at {choice.base_url}.{hint}"
-    return f"The connection to {choice.provider} was lost before the reply was whole."
+        is_never_made = error.phase == "connect"
+        return "unavailable", (
+            unreached(choice) if is_never_made else lost(choice, " before the reply was whole")
+        )
+    status = error.status_code if isinstance(error, ModelHTTPError) else None
+    return "failing", failed(choice, quoted(choice, provider_message(error)), status=status)
 
 
 def unknown_model(choice: Choice, error: ModelNotFoundError) -> ModelMisconfigured:
     """The name or the address is wrong."""
-    known = error.suggested_model_id if isinstance(error, ModelHTTPError) else None
-    hint = f" Did you mean {known}?" if known else ""
-    return ModelMisconfigured(
-        f"{choice.provider} knows no model {choice.name!r} at {choice.base_url}.{hint} "
-        "Choose another one: oldfriend connect model"
-    )
+    meant = error.suggested_model_id if isinstance(error, ModelHTTPError) else None
+    return ModelMisconfigured(model_unknown(choice, "model", "model", meant=meant or None))
 
 
 def refusal(choice: Choice, why: str = "") -> ModelRefused:
     """It will not answer this."""
     said = quoted(choice, why)
-    return ModelRefused(f"{choice.model} will not answer this{': ' + said if said else '.'}")
+    told = f"{choice.model} will not answer this{': ' + said if said else '.'}"
+    return ModelRefused(saying("model_refuses", told, model=choice.model))
 
 
 def provider_message(error: ModelAPIError) -> str:

@@ -4,6 +4,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from oldfriend.domain.errors import ModelMisconfigured
+from oldfriend.domain.sayings import extra_missing
 from oldfriend.llm.catalogue import Choice
 
 if TYPE_CHECKING:
@@ -44,6 +45,4 @@ def warm(choice: Choice) -> None:
 
 def missing_extra() -> ModelMisconfigured:
     """What to do where providers cannot be reached."""
-    return ModelMisconfigured(
-        'Language models need an extra that is not installed. Run: pip install "oldfriend[models]"'
-    )
+    return ModelMisconfigured(extra_missing("Reaching language models", "oldfriend[models]"))

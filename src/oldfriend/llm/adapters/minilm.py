@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.adapters.wordpiece import WordPiece
 from oldfriend.llm.embedding import Vectors
 
@@ -108,9 +109,16 @@ def _check(folder: Path) -> None:
             checksum, name = line.split()
             with (folder / name).open("rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
-                    raise EmbeddingFailed(f"{folder / name} is damaged: install Oldfriend anew.")
+                    raise EmbeddingFailed(saying(
+                        "model_files_damaged",
+                        f"{folder / name} is damaged: install Oldfriend anew.",
+                        file=str(folder / name),
+                    ))  # fmt: skip
     except (OSError, ValueError) as error:
-        raise EmbeddingFailed(f"The model in {folder} cannot be read: {error}") from error
+        raise EmbeddingFailed(saying(
+            "model_files_unreadable", f"The model in {folder} cannot be read: {error}",
+            folder=str(folder), error=str(error),
+        )) from error  # fmt: skip
 
 
 def _session(graph: Path, threads: int) -> "InferenceSession":
@@ -118,7 +126,10 @@ def _session(graph: Path, threads: int) -> "InferenceSession":
     try:
         import onnxruntime
     except ImportError as error:
-        raise EmbeddingFailed(f"onnxruntime does not work on this machine: {error}") from error
+        raise EmbeddingFailed(saying(
+            "runtime_broken", f"onnxruntime does not work on this machine: {error}",
+            error=str(error),
+        )) from error  # fmt: skip
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -16,6 +16,8 @@ import httpx2
 import numpy as np
 
 from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.sayings import saying
+from oldfriend.llm.adapters import troubles
 from oldfriend.llm.adapters.pricing import price
 from oldfriend.llm.catalogue import Choice, is_free, is_on_this_machine
 from oldfriend.llm.embedding import Account, Vectors
@@ -85,7 +87,10 @@ class ProvidedEmbedder:
         how = self._for_few if len(texts) <= FEW else self._in_bulk
         now = asyncio.get_running_loop().time
         if how is self._for_few and now() < self._link.rests_until:
-            raise EmbeddingFailed(f"{self._choice.provider} failed a moment ago.")
+            raise EmbeddingFailed(saying(
+                "provider_rests", f"{self._choice.provider} failed a moment ago.",
+                provider=self._choice.provider,
+            ))  # fmt: skip
         if not is_free(self._choice):  # only now: what was paid for is not thrown away half-way
             await self._account.check()
         parts = [np.zeros((0, self.dimension), dtype=np.float32)]
@@ -115,7 +120,7 @@ class ProvidedEmbedder:
                 parts = [await self._embed(part, how) for part in (texts[:half], texts[half:])]
                 return np.concatenate(parts)
             if len(texts[0]) <= SHORTEST_TEXT:
-                raise EmbeddingFailed(str(refused)) from refused
+                raise EmbeddingFailed(*refused.args) from refused
             return await self._embed([texts[0][: len(texts[0]) // 2]], how)
 
     async def _persist(self, texts: Sequence[str], how: Persistence) -> Vectors:
@@ -127,7 +132,7 @@ class ProvidedEmbedder:
             except _Passing as trouble:
                 tried += 1
                 if tried >= how.tries:
-                    raise EmbeddingFailed(str(trouble)) from trouble
+                    raise EmbeddingFailed(*trouble.args) from trouble
                 pause = min(how.first_pause_s * 2 ** (tried - 1), how.longest_pause_s)
                 wished = min(trouble.wait_s or 0.0, how.longest_pause_s)
                 await asyncio.sleep(max(wished, pause * random.uniform(0.5, 1.0)))
@@ -165,14 +170,11 @@ class ProvidedEmbedder:
         try:
             answer = await self._connections().post("embeddings", json=body, timeout=timeout)
         except httpx2.ConnectError as error:
-            hint = " Is it running?" if is_on_this_machine(choice.base_url) else ""
-            raise _Passing(
-                f"{choice.provider} cannot be reached at {choice.base_url}.{hint}"
-            ) from error
+            raise _Passing(troubles.unreached(choice)) from error
         except httpx2.TimeoutException as error:
-            raise _Passing(f"{choice.provider} did not answer in time.") from error
+            raise _Passing(troubles.slow(choice)) from error
         except httpx2.HTTPError as error:
-            raise _Passing(f"The connection to {choice.provider} was lost.") from error
+            raise _Passing(troubles.lost(choice)) from error
         if answer.status_code != httpx2.codes.OK:
             raise failure(choice, answer)
         return answer
@@ -212,22 +214,18 @@ def failure(choice: Choice, answer: httpx2.Response) -> Exception:
     """What an answer that is none means, in words that do not contain the key."""
     status, said = answer.status_code, quoted(choice, answer)
     if status in MAY_PASS:
-        return _Passing(
-            f"{choice.provider} failed ({status}): {said}", wait_s=wait_in(answer.headers)
-        )
+        told = troubles.failed(choice, said, status=status)
+        return _Passing(told, wait_s=wait_in(answer.headers))
     if status in TOO_MUCH:
-        return _TooMuch(f"{choice.model} does not take this ({status}): {said}")
-    if status in {401, 403}:  # not quoted: some repeat parts of the key
-        return EmbeddingFailed(
-            f"{choice.provider} does not accept the key. Give it another one: "
-            "oldfriend connect embedder"
-        )
+        return _TooMuch(saying(
+            "request_not_taken", f"{choice.model} does not take this ({status}): {said}",
+            model=choice.model, said=said,
+        ))  # fmt: skip
+    if status in {401, 403}:
+        return EmbeddingFailed(troubles.key_refused(choice, "embedder"))
     if status == 404:
-        return EmbeddingFailed(
-            f"{choice.provider} has no embedding model {choice.name!r} at {choice.base_url}. "
-            "Choose another one: oldfriend connect embedder"
-        )
-    return EmbeddingFailed(f"{choice.provider} failed ({status}): {said}")
+        return EmbeddingFailed(troubles.model_unknown(choice, "embedding model", "embedder"))
+    return EmbeddingFailed(troubles.failed(choice, said, status=status))
 
 
 def wait_in(headers: httpx2.Headers) -> float | None:
@@ -285,7 +283,11 @@ class _Item(TypedDict):
 
 def vectors_in(choice: Choice, answer: httpx2.Response, *, count: int, dimension: int) -> Vectors:
     """The vectors in an answer, brought to length 1. Raises EmbeddingFailed."""
-    unreadable = f"{choice.model} answered with something that is no list of {count} vectors."
+    unreadable = saying(
+        "answer_no_vectors",
+        f"{choice.model} answered with something that is no list of {count} vectors.",
+        model=choice.model,
+    )  # fmt: skip
     try:
         items: list[_Item] = answer.json()["data"]
         places = [item.get("index", place) for place, item in enumerate(items)]
@@ -295,10 +297,12 @@ def vectors_in(choice: Choice, answer: httpx2.Response, *, count: int, dimension
     if sorted(places) != list(range(count)) or rows.ndim != 2:
         raise EmbeddingFailed(unreadable)
     if dimension and rows.shape[1] != dimension:
-        raise EmbeddingFailed(
+        raise EmbeddingFailed(saying(
+            "vectors_of_other_length",
             f"{choice.model} gives vectors of {rows.shape[1]} numbers, not of {dimension}. "
-            "Choose it anew: oldfriend connect embedder"
-        )
+            "Choose it anew: oldfriend connect embedder",
+            model=choice.model, found=rows.shape[1], wanted=dimension,
+        ))  # fmt: skip
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or not lengths.all():
         raise EmbeddingFailed(unreadable)

@@ -24,6 +24,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.adapters.clients import open_client, open_http
 from oldfriend.llm.adapters.failing import failure, refusal
 from oldfriend.llm.adapters.pricing import price
@@ -121,7 +122,10 @@ class PydanticModel:
         details = response.provider_details or {}
         is_cut = response.finish_reason == "length" or details.get("finish_reason") == "incomplete"
         if response.finish_reason is None and not is_cut:
-            raise ModelUnavailable(f"The connection to {self.name} was lost in mid-reply.")
+            raise ModelUnavailable(saying(
+                "reply_lost", f"The connection to {self.name} was lost in mid-reply.",
+                model=self.name,
+            ))  # fmt: skip
         if response.finish_reason == "content_filter":
             raise refusal(self.choice, str(details.get("refusal", "")))
         cost = price(self.choice, response.usage, response.model_name)
@@ -136,7 +140,10 @@ class PydanticModel:
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            raise ModelUnavailable(f"{self.name} did not answer in time.", outage="slow") from error
+            raise ModelUnavailable(
+                saying("model_slow", f"{self.name} did not answer in time.", model=self.name),
+                outage="slow",
+            ) from error
 
     @contextmanager
     def _failures_as_ours(self) -> Iterator[None]:
@@ -175,7 +182,8 @@ def open_model(choice: Choice) -> PydanticModel:
         http = open_http(choice)
         client = open_client(choice, http)
     except (UserError, ValueError, httpx2.InvalidURL) as error:
-        raise ModelMisconfigured(
-            f"{choice.provider} cannot be reached at {choice.base_url!r}: {error}"
-        ) from error
+        raise ModelMisconfigured(saying(
+            "address_unfit", f"{choice.provider} cannot be reached at {choice.base_url!r}: {error}",
+            provider=choice.provider, address=choice.base_url, error=str(error),
+        )) from error  # fmt: skip
     return PydanticModel(choice=choice, client=client, http=http)

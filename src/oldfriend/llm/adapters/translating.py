@@ -25,6 +25,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.sayings import Saying, saying
 from oldfriend.llm.model import Completion, Request, ToolCall, ToolResult, Turn, Usage
 
 ANSWER: Final = "answer"
@@ -130,8 +131,7 @@ def completion_from(
         text = next((part.args_as_json_str() for part in calls if part.tool_name == ANSWER), text)
         calls = [part for part in calls if part.tool_name != ANSWER]
     if not text.strip() and not calls:
-        used_up = f"used up its {request.most_tokens} tokens before it said anything"
-        raise BrokenOutput(f"{model} {used_up if is_cut else 'gave an empty answer'}.")
+        raise BrokenOutput(silent(model, request.most_tokens if is_cut else None))
     usage = response.usage
     return Completion(
         model=model, text=text, calls=tuple(call_from(part, model) for part in calls),
@@ -140,6 +140,14 @@ def completion_from(
         ),
         cost=cost, is_cut=is_cut, echo=echo_from(response, model) if calls else None,
     )  # fmt: skip
+
+
+def silent(model: str, most: int | None) -> Saying:
+    """That nothing was said, with so many tokens for it; None: there were enough."""
+    if most is None:
+        return saying("answer_empty", f"{model} gave an empty answer.", model=model)
+    told = f"{model} used up its {most} tokens before it said anything."
+    return saying("answer_cut_short", told, model=model, most=most)
 
 
 def call_from(part: ToolCallPart, model: str) -> ToolCall:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oldfriend.domain.errors import InvalidInput, ModelMisconfigured
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.adapters.making import missing_extra
 from oldfriend.llm.catalogue import Choice
 from oldfriend.llm.embedding import Account
@@ -36,7 +37,7 @@ class Voices:
             where, _, name = model.partition(":")
             return self._whisper(name) if where == "local" else self._listener(model)
         except (ModelMisconfigured, InvalidInput) as error:
-            return NoTranscriber(model=model, why=str(error))
+            return NoTranscriber(model=model, why=error.says)
 
     def speaker(self, model: str | None, voice: str) -> Speaker | None:
         """Whoever was named to speak: "provider:name"; None: nobody."""
@@ -45,7 +46,7 @@ class Voices:
         try:
             link = self._link(model)
         except (ModelMisconfigured, InvalidInput) as error:
-            return NoSpeaker(model=model, why=str(error))
+            return NoSpeaker(model=model, why=error.says)
         from oldfriend.llm.adapters.audio import ProvidedSpeaker
 
         return ProvidedSpeaker(link, voice, self._account)
@@ -60,7 +61,7 @@ class Voices:
         try:
             self._link(model)
         except (ModelMisconfigured, InvalidInput) as error:
-            return str(error)
+            return error.says
         return None
 
     async def close(self) -> None:
@@ -86,9 +87,11 @@ class Voices:
         """Connections to a provider. Raises ModelMisconfigured, InvalidInput."""
         choice = self._reach(model)
         if choice.kind == "anthropic":
-            raise ModelMisconfigured(
-                f"{choice.provider} neither hears nor speaks. Choose another: oldfriend connect"
-            )
+            raise ModelMisconfigured(saying(
+                "provider_has_no_voice",
+                f"{choice.provider} neither hears nor speaks. Choose another: oldfriend connect",
+                provider=choice.provider,
+            ))  # fmt: skip
         try:
             from oldfriend.llm.adapters.audio import Link
         except ImportError as error:

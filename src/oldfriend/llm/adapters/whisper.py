@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelNotAsked, NothingHeard, RequestRejected
+from oldfriend.domain.sayings import extra_missing, saying
 from oldfriend.llm.embedding import Account
 from oldfriend.llm.model import Call, Completion
 from oldfriend.llm.speech import Transcript, refuse_too_large, request_for
 
 WEIGHTS: Final = "model.bin"
-NO_EXTRA: Final = (
-    "Hearing on this machine needs an extra that is not installed. "
-    'Run: pip install "oldfriend[voice]"'
-)
+NO_EXTRA: Final = extra_missing("Hearing on this machine", "oldfriend[voice]")
 
 
 class Segment(Protocol):
@@ -83,7 +81,7 @@ class LocalTranscriber:
             completion=gave, error=None, latency_us=latency,
         ))  # fmt: skip
         if not heard.text:
-            raise NothingHeard("There are no words in the recording.")
+            raise NothingHeard(saying("nothing_heard", "There are no words in the recording."))
         return heard
 
 
@@ -98,7 +96,9 @@ def hear(loaded: Loaded, audio: bytes, language: str | None) -> Transcript:
         )
         words = " ".join(each.text.strip() for each in segments).strip()
     except (ValueError, OSError, EOFError, RuntimeError) as error:  # what its decoder raises
-        raise RequestRejected(f"The recording cannot be read: {error}") from error
+        raise RequestRejected(saying(
+            "recording_unreadable", f"The recording cannot be read: {error}", error=str(error),
+        )) from error  # fmt: skip
     return Transcript(text=words, language=told.language, seconds=told.duration)
 
 
@@ -111,7 +111,10 @@ def load(folder: Path) -> Whisper:
             str(folder), device="auto", compute_type="default", local_files_only=True
         )
     except (ImportError, OSError, RuntimeError, ValueError, LookupError) as error:
-        raise ModelMisconfigured(f"The model in {folder} cannot be loaded: {error}") from error
+        raise ModelMisconfigured(saying(
+            "model_not_loaded", f"The model in {folder} cannot be loaded: {error}",
+            folder=str(folder), error=str(error),
+        )) from error  # fmt: skip
     return made
 
 
@@ -121,10 +124,12 @@ def why_not(folder: Path) -> str | None:
         name for name in (WEIGHTS, "config.json", "tokenizer.json") if not (folder / name).is_file()
     ]
     if missing:
-        return (
+        return saying(
+            "folder_without_model",
             f"{folder} holds no model for faster-whisper: {', '.join(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing."
-        )
+            f"{'is' if len(missing) == 1 else 'are'} missing.",
+            folder=str(folder), missing=", ".join(missing),
+        )  # fmt: skip
     try:
         import_module("faster_whisper")
     except ImportError:

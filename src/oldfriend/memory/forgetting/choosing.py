@@ -13,6 +13,7 @@ from oldfriend.domain.clock import LATEST, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import SHORTEST, ObjectId, PersonId, ambiguous, patterns_of, short
 from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.batches import get_batch
 from oldfriend.memory.beliefs import MOST_CANDIDATES, list_entities, list_memories
 from oldfriend.memory.evidence import list_evidence
@@ -94,7 +95,7 @@ async def by_id(tx: Transaction, person: PersonId, prefix: str) -> Chosen:
         return Chosen(seqs=await seqs_of(tx, person, [messages[0][0]]))
     if objects:
         return Chosen(objects=frozenset({ObjectId(objects[0][0])}))
-    raise NotFound(f"Nothing that is kept has the id {prefix!r}.")
+    raise NotFound(saying("forget_gone", f"Nothing that is kept has the id {prefix!r}."))
 
 
 async def seqs_of(tx: Transaction, person: PersonId, messages: Iterable[str]) -> frozenset[int]:
@@ -184,7 +185,9 @@ async def about(tx: Transaction, person: PersonId, name: str) -> Chosen:
         if speaker in speakers or mentions(f"{text}\n{details or ''}", names)
     )  # fmt: skip
     if not (objects or told):
-        raise NotFound(f"Nothing that is kept is about {name!r}.")
+        raise NotFound(
+            saying("forget_about_unknown", f"Nothing that is kept is about {name!r}.", name=name)
+        )
     here = await names_here(tx, person)
     is_somebody = meant is not None or bool(speakers)
     return Chosen(
@@ -229,7 +232,9 @@ def meant_by(name: str, entities: Collection[Entity]) -> Entity | None:
     """The one entity of this name or id; None where there is none. Raises InvalidInput."""
     wanted = name.strip().casefold()
     if len(wanted) < 1:
-        raise InvalidInput("Name somebody or something: --about NAME")
+        raise InvalidInput(
+            saying("forget_about_nobody", "Name somebody or something: --about NAME")
+        )
     named = [
         each for each in entities
         if wanted in {known.casefold() for known in (each.name, *each.aliases)}
@@ -244,7 +249,10 @@ def meant_by(name: str, entities: Collection[Entity]) -> Entity | None:
     found = live or named
     if len(found) > 1:
         which = ", ".join(f"…{short(each.id)} ({each.description or each.kind})" for each in found)
-        raise InvalidInput(f"There are several called {name!r}. Give the id of one: {which}")
+        raise InvalidInput(saying(
+            "forget_several", f"There are several called {name!r}. Give the id of one: {which}",
+            name=name,
+        ))  # fmt: skip
     return found[0] if found else None
 
 

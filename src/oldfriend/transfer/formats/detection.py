@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.chatgpt import CHATGPT
 from oldfriend.transfer.formats.claude import CLAUDE
 from oldfriend.transfer.formats.json_pieces import keys_at_front
@@ -50,9 +51,11 @@ def find_format(path: Path) -> Export:
         sources = tuple(glimpse.source for glimpse in glimpses if candidate.recognise(glimpse))
         if sources:
             return Export(path=path, format=candidate, sources=sources)
-    raise ImportRefused(
-        f"{path.name} is nothing that can be imported{hint_for(path)}.\n{readable()}"
-    )
+    raise ImportRefused(saying(
+        "import_unknown_kind",
+        f"{path.name} is nothing that can be imported{hint_for(path)}.\n{readable()}",
+        name=path.name, hint=hint_for(path),
+    ))  # fmt: skip
 
 
 def readable() -> str:
@@ -64,7 +67,9 @@ def readable() -> str:
 def hint_for(path: Path) -> str:
     """What to do about a file that is close to one that can be read."""
     if path.suffix.lower() in {".html", ".htm"}:
-        return " (of Telegram, export machine-readable JSON instead of HTML)"
+        return saying(
+            "import_html_hint", " (of Telegram, export machine-readable JSON instead of HTML)",
+        )  # fmt: skip
     return ""
 
 
@@ -96,4 +101,7 @@ def note_old_encodings(export: Export, note: Note) -> None:
     """Mention texts that are in no Unicode encoding."""
     for source in export.sources:
         if source.suffix != ".json" and encoding_of(source) == "cp1252":
-            note(f"{source.name} is not UTF-8; it is read as Windows-1252.")
+            note(saying(
+                "notice_no_utf8", f"{source.name} is not UTF-8; it is read as Windows-1252.",
+                name=source.name,
+            ))  # fmt: skip

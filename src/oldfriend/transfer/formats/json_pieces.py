@@ -13,6 +13,7 @@ import ijson
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.source import (
     Source,
     encoding_by_mark,
@@ -103,7 +104,11 @@ def pieces(source: Source, at: frozenset[Path]) -> Iterator[tuple[int, Path, obj
                 yield lines.line, path, value
         except (ijson.JSONError, ValueError, ArithmeticError) as error:
             raise ImportRefused(
-                f"the JSON breaks off or is damaged here ({first_line_of(error)}).",
+                saying(
+                    "import_json_broken",
+                    f"the JSON breaks off or is damaged here ({first_line_of(error)}).",
+                    reason=first_line_of(error),
+                ),
                 line=max(lines.line, 1),
                 expected="whole JSON, as it was exported",
             ) from error

@@ -15,6 +15,7 @@ import numpy as np
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import MAX_TEXT, storable
+from oldfriend.domain.sayings import saying
 from oldfriend.domain.trust import Role
 from oldfriend.transfer.formats.derived_ids import DerivedIds
 from oldfriend.transfer.formats.json_pieces import ARRAY, pieces
@@ -73,7 +74,11 @@ def read(source: Source, note: Note) -> Iterator[ParsedMessage]:
         told.see(fields, message)
         for name in sorted(fields.keys() - FIELDS - told.unknown):
             told.unknown.add(name)
-            note(f"The unknown field {name[:40]!r} was left out (first on line {message.line}).")
+            note(saying(
+                "notice_unknown_field",
+                f"The unknown field {name[:40]!r} was left out (first on line {message.line}).",
+                name=name[:40], line=message.line,
+            ))  # fmt: skip
         yield message
     if told.has_conflict():
         refuse_conflict(source)
@@ -86,7 +91,11 @@ def refuse_conflict(source: Source) -> None:
         first = seen.setdefault(message.external_id, message)
         if fields.get("id") is not None and (first.text, first.at) != (message.text, message.at):
             raise ImportRefused(
-                f"the id {message.external_id[:40]!r} is also that of line {first.line}.",
+                saying(
+                    "import_id_twice",
+                    f"the id {message.external_id[:40]!r} is also that of line {first.line}.",
+                    id=message.external_id[:40], other=first.line,
+                ),
                 line=message.line, expected="an id of its own for each message",
             )  # fmt: skip
 
@@ -118,7 +127,9 @@ def parsed_line(line: str, number: int) -> object:
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "not readable"
         raise ImportRefused(
-            f"this is no JSON ({reason}).", line=number, expected=EXPECTED
+            saying("import_no_json", f"this is no JSON ({reason}).", reason=reason),
+            line=number,
+            expected=EXPECTED,
         ) from error
     return value
 
@@ -130,7 +141,9 @@ def message_of(fields: Fields, line: int, source: Source, ids: DerivedIds) -> Pa
     speaker = name_in(fields, "speaker", line) or (COMPANION_NAME if role == "companion" else "")
     if not speaker and role != "person":
         raise ImportRefused(
-            "nobody says this.", line=line, expected='"speaker" or "role": "person"'
+            saying("import_nobody_says", "nobody says this."),
+            line=line,
+            expected='"speaker" or "role": "person"',
         )
     at = moment_of_iso(fields.get("at"), line=line, what='"at"')
     own_id = name_in(fields, "id", line)
@@ -147,7 +160,9 @@ def checked_text(value: object, line: int) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         found = kind_of(value) if not isinstance(value, str) else f"{len(value):,} characters long"
         raise ImportRefused(
-            f'"text" is {found}.', line=line, expected=f"a text of at most {MAX_TEXT:,} characters"
+            saying("import_text_unfit", f'"text" is {found}.', found=found, most=MAX_TEXT),
+            line=line,
+            expected=f"a text of at most {MAX_TEXT:,} characters",
         )
     return storable(value)
 
@@ -156,7 +171,9 @@ def checked_role(value: object, line: int) -> Role | None:
     """Who says it, if told. Raises ImportRefused."""
     if not isinstance(value, str | None) or value not in SPOKEN_ROLES:
         raise ImportRefused(
-            f'"role" is {str(value)[:40]!r}.', line=line, expected="person, companion or other"
+            saying("import_role_unfit", f'"role" is {str(value)[:40]!r}.', role=str(value)[:40]),
+            line=line,
+            expected="person, companion or other",
         )
     return SPOKEN_ROLES[value]
 
@@ -168,7 +185,11 @@ def name_in(fields: Fields, key: str, line: int) -> str:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise ImportRefused(
-            f'"{key}" is {kind_of(value)}.', line=line, expected="a text or a number"
+            saying(
+                "import_name_unfit", f'"{key}" is {kind_of(value)}.', key=key, kind=kind_of(value)
+            ),
+            line=line,
+            expected="a text or a number",
         )
     return storable(str(value)).strip()
 

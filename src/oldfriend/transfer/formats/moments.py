@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from oldfriend.domain.clock import EPOCH
 from oldfriend.domain.errors import ImportRefused
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.json_values import text_in
 
 FARTHEST_OFFSET = timedelta(hours=15)
@@ -16,7 +17,14 @@ def moment_of_epoch(value: object, *, line: int, what: str) -> datetime:
         return EPOCH + timedelta(seconds=float(text_in(value)))
     except (ValueError, OverflowError) as error:
         raise ImportRefused(
-            f"{what} is {shown(value)}.", line=line, expected="seconds since 1970"
+            saying(
+                "import_time_unreadable",
+                f"{what} is {shown(value)}.",
+                what=what,
+                value=shown(value),
+            ),
+            line=line,
+            expected="seconds since 1970",
         ) from error
 
 
@@ -25,7 +33,16 @@ def moment_of_iso(value: object, *, line: int, what: str) -> datetime:
     try:
         return datetime.fromisoformat(text_in(value).strip())
     except ValueError as error:
-        raise ImportRefused(f"{what} is {shown(value)}.", line=line, expected=ISO_TIME) from error
+        raise ImportRefused(
+            saying(
+                "import_time_unreadable",
+                f"{what} is {shown(value)}.",
+                what=what,
+                value=shown(value),
+            ),
+            line=line,
+            expected=ISO_TIME,
+        ) from error
 
 
 def shown(value: object) -> str:

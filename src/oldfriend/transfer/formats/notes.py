@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Final
 
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.chunks import chunks_of
 from oldfriend.transfer.formats.derived_ids import DerivedIds
 from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
@@ -77,7 +78,11 @@ def date_in(front: dict[str, str], note: Note) -> datetime | None:
     try:
         return datetime.fromisoformat(told)
     except ValueError:
-        note(f"The date {told[:40]!r} was not understood; the file's own date is used.")
+        note(saying(
+            "notice_date_unknown",
+            f"The date {told[:40]!r} was not understood; the file's own date is used.",
+            date=told[:40],
+        ))  # fmt: skip
         return None
 
 

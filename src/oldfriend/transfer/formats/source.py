@@ -17,6 +17,7 @@ from typing import IO
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import MAX_TEXT
+from oldfriend.domain.sayings import saying
 
 GLIMPSED_BYTES = 65_536
 CHUNK_BYTES = 1 << 20
@@ -84,12 +85,17 @@ def sources_in(path: Path) -> list[Source]:
                 each.file_size for each in archive.infolist() if is_worth_a_look(each.filename)
             )
     if unfolded > MOST_UNFOLDED:
-        raise ImportRefused(
+        raise ImportRefused(saying(
+            "import_unfolds",
             f"{path.name} unfolds to {unfolded / (1 << 30):,.0f} GB, at most "
-            f"{MOST_UNFOLDED >> 30} GB are read. Give the file in it that holds the talk."
-        )
+            f"{MOST_UNFOLDED >> 30} GB are read. Give the file in it that holds the talk.",
+            name=path.name, gb=round(unfolded / (1 << 30)), most=MOST_UNFOLDED >> 30,
+        ))  # fmt: skip
     if len(names) > MOST_MEMBERS * 100:
-        raise ImportRefused(f"{path.name} holds too many files ({len(names):,}).")
+        raise ImportRefused(saying(
+            "import_too_many_files", f"{path.name} holds too many files ({len(names):,}).",
+            name=path.name, count=len(names),
+        ))  # fmt: skip
     found = [Source(path=path, member=name) for name in sorted(names) if is_worth_a_look(name)]
     return found[:MOST_MEMBERS]
 
@@ -108,7 +114,10 @@ def refusing_unreadable(path: Path) -> Iterator[None]:
         yield
     except _UNREADABLE as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ImportRefused(f"{path.name} cannot be read: {reason or error}.") from error
+        raise ImportRefused(saying(
+            "import_unreadable", f"{path.name} cannot be read: {reason or error}.", name=path.name,
+            reason=str(reason or error),
+        )) from error  # fmt: skip
 
 
 @contextmanager
@@ -178,11 +187,13 @@ def lines_of(
                 number += 1
                 if len(line) > longest:
                     raise ImportRefused(
-                        "this line is too long.", line=number,
-                        expected=f"at most {longest:,} characters",
+                        saying("import_line_long", "this line is too long.", longest=longest),
+                        line=number, expected=f"at most {longest:,} characters",
                     )  # fmt: skip
                 yield number, line.removesuffix("\n")
         except UnicodeError as error:
             raise ImportRefused(
-                "the bytes here are no text.", line=number + 1, expected="text in UTF-8"
+                saying("import_no_text", "the bytes here are no text."),
+                line=number + 1,
+                expected="text in UTF-8",
             ) from error

@@ -7,6 +7,7 @@ from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.derived_ids import DerivedIds
 from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
 from oldfriend.transfer.formats.source import Glimpse, Source, changed_at, encoding_of, lines_of
@@ -51,7 +52,9 @@ def pieces_of(source: Source) -> Iterator[tuple[int, list[str]]]:
                 rows = []
     except csv.Error as error:
         raise ImportRefused(
-            f"the table cannot be read ({error}).", line=reader.line_num, expected="rows of values"
+            saying("import_table_broken", f"the table cannot be read ({error}).", error=str(error)),
+            line=reader.line_num,
+            expected="rows of values",
         ) from error
     if rows or header:
         yield reader.line_num, rows or [", ".join(header)]

@@ -12,6 +12,7 @@ from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.messages import MAX_TEXT, storable
+from oldfriend.domain.sayings import saying
 from oldfriend.transfer.formats.derived_ids import DerivedIds
 from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
 from oldfriend.transfer.formats.source import Glimpse, Source, encoding_of, lines_of
@@ -48,7 +49,11 @@ class Draft:
         """Take one more line. Raises ImportRefused when it is no message any more."""
         self.length += len(line) + 1
         if self.length > MAX_TEXT:
-            raise ImportRefused("the message does not end.", line=number, expected=EXPECTED)
+            raise ImportRefused(
+                saying("import_message_endless", "the message does not end."),
+                line=number,
+                expected=EXPECTED,
+            )
         self.lines.append(line)
 
 
@@ -84,15 +89,23 @@ def settle(source: Source, encoding: str, note: Note) -> tuple[Style, DateOrder]
             style, same_day = head.style, head.opening
             trials.see(head)
         elif style is None and line.strip("\ufeff\u200e \t"):
-            raise ImportRefused("no message begins here.", line=number, expected=EXPECTED)
+            raise ImportRefused(
+                saying("import_no_message_here", "no message begins here."),
+                line=number,
+                expected=EXPECTED,
+            )
     if style is None:
-        raise ImportRefused("the file is empty.", line=1, expected=EXPECTED)
+        raise ImportRefused(
+            saying("import_file_empty", "the file is empty."), line=1, expected=EXPECTED
+        )
     order, is_sure = trials.settle()
     if not is_sure:
-        note(
+        note(saying(
+            "notice_dates_ambiguous",
             f"The dates can be read in more than one way; they are taken as {order.name} "
-            f"(as in {order.example})."
-        )
+            f"(as in {order.example}).",
+            order=order.name, example=order.example,
+        ))  # fmt: skip
     return style, order
 
 
@@ -112,13 +125,17 @@ def drafts(
         elif draft is not None:
             draft.add(line, number)
             if head is not None:
-                note(
+                note(saying(
+                    "notice_line_kept",
                     f"Line {number} begins like a message, but its date is not {order.name}; "
-                    "it is kept as part of the message before it."
-                )
+                    "it is kept as part of the message before it.",
+                    line=number, order=order.name, example=order.example,
+                ))  # fmt: skip
         elif head is not None:
             raise ImportRefused(
-                "there is no such day.", line=number, expected=f"a date, {order.name}"
+                saying("import_no_such_day", "there is no such day."),
+                line=number,
+                expected=f"a date, {order.name}",
             )
     if draft is not None:
         yield draft

@@ -15,6 +15,7 @@ from oldfriend.app.parcels import Parcel
 from oldfriend.app.wiring import likely_cost
 from oldfriend.domain.clock import from_micros, zone_named
 from oldfriend.domain.errors import NotFound
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.spending import DOLLAR
 from oldfriend.memory.batches import Batch, list_batches, overlapping
 from oldfriend.memory.sign_in import SignedIn
@@ -135,7 +136,11 @@ async def show_reading(me: Me, room: Here) -> OldTalk:
 async def read_with_model(me: Me, room: Here) -> OldTalk:
     """In the background, within the day's cap; what rules have found stands until then."""
     if "small" not in room.house.models:
-        raise Refused(409, "No model is connected", "Connect one first: see Settings, Models.")
+        raise Refused(
+            409,
+            "No model is connected",
+            saying("no_model", "Connect one first: see Settings, Models."),
+        )
     await plan_rereading(room.house, await what_rules_read(room.house, me.person.id))
     return await show_reading(me, room)
 
@@ -220,4 +225,4 @@ def named(batches: list[Batch], number: int) -> Batch:
     for batch in batches:
         if batch.number == number:
             return batch
-    raise NotFound(f"There is no import {number}.")
+    raise NotFound(saying("import_unknown", f"There is no import {number}.", number=number))

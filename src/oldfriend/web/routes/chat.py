@@ -16,6 +16,7 @@ from oldfriend.domain.clock import LATEST, Micros, zone_named
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import Message
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.log import find_by_key, get_message
 from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
@@ -156,7 +157,9 @@ async def why(message: str, me: Me, room: Here) -> ReceiptShape:
     async with room.house.db.reading() as tx:
         receipt = await find_receipt(tx, me.person.id, message)
         if receipt is None:
-            raise NotFound("Nothing is kept of why this was said; it may have been forgotten.")
+            raise NotFound(saying(
+                "no_receipt", "Nothing is kept of why this was said; it may have been forgotten.",
+            ))  # fmt: skip
         return receipt_shape(await explained(tx, receipt))
 
 
@@ -193,7 +196,11 @@ async def own_words(tx: Transaction, person: PersonId, message: str) -> tuple[Li
     """A message that a person has said here, and its line. Raises NotFound, Refused."""
     found = await get_message(tx, person, MessageId(message))
     if found.role != "person" or found.turn is None:
-        raise Refused(409, "Not yours to change", "Only what you have said here can be changed.")
+        raise Refused(
+            409,
+            "Not yours to change",
+            saying("not_yours_to_change", "Only what you have said here can be changed."),
+        )
     chat = await get_chat(tx, person, found.chat)
     return Line(person=await get_person_by_id(tx, person), chat=chat), found
 
@@ -203,7 +210,10 @@ async def known_by(house: House, line: Line, key: str) -> Message:
     async with house.db.reading() as tx:
         known = await find_by_key(tx, line.person.id, line.chat.id, key)
     if known is None:
-        raise NotFound("This was said before, and has been forgotten since. Say it anew.")
+        raise NotFound(saying(
+            "said_and_forgotten",
+            "This was said before, and has been forgotten since. Say it anew.",
+        ))  # fmt: skip
     return known
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path
 
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_moment
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.days import (
     count_said,
     find_first_said,
@@ -89,7 +90,11 @@ def day_named(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise Refused(422, "There is no such day", f"{text} is none. Give YYYY-MM-DD.") from error
+        raise Refused(
+            422,
+            "There is no such day",
+            saying("day_unknown", f"{text} is none. Give YYYY-MM-DD.", text=text),
+        ) from error
 
 
 def month_after(first: date) -> date:
@@ -97,7 +102,9 @@ def month_after(first: date) -> date:
     try:
         return (first + timedelta(days=31)).replace(day=1)
     except OverflowError as error:
-        raise Refused(422, "There is no such day", "The calendar ends there.") from error
+        raise Refused(
+            422, "There is no such day", saying("calendar_ends", "The calendar ends there.")
+        ) from error
 
 
 def start_of(day: date, zone: str) -> Micros:

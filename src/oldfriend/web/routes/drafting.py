@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from oldfriend.app.persona.drafting import draft, tokens_to_read
 from oldfriend.app.persona.material import pieces_of_text
 from oldfriend.app.persona.plain_rules import BY_RULES
+from oldfriend.domain.sayings import saying
 from oldfriend.web.problems import Refused
 from oldfriend.web.repeating import MaybeKey, Once
 from oldfriend.web.routes.bringing import cost_of
@@ -44,6 +45,10 @@ async def make(
         )
 
     if material.with_model and "small" not in room.house.models:
-        raise Refused(409, "No model is connected", "Leave `with_model` out: rules read it, too.")
+        raise Refused(
+            409,
+            "No model is connected",
+            saying("no_model", "Leave `with_model` out: rules read it, too."),
+        )
     now = room.house.clock()
     return await deeds.once(me.person.id, idempotency_key, material, read, Drafted, now=now)

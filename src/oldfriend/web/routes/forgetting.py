@@ -11,6 +11,7 @@ from oldfriend.app.house import House
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Believed
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.forgetting.auditing import list_audited
 from oldfriend.memory.forgetting.choosing import Wish
 from oldfriend.web.problems import Refused
@@ -19,9 +20,11 @@ from oldfriend.web.showing.forgetting import before_shape, foreseen_shape, forgo
 from oldfriend.web.signing import Here, Me
 
 MOST_KEPT: Final = 50
-NOTHING_NAMED: Final = (
-    "Name what is to be forgotten: ids, about whom, from when to when, which import, or everything."
-)
+NOTHING_NAMED: Final = saying(
+    "nothing_named",
+    "Name what is to be forgotten: ids, about whom, from when to when, which import, or "
+    "everything.",
+)  # fmt: skip
 
 router = APIRouter(prefix="/forget", tags=["forget"])
 
@@ -59,7 +62,7 @@ async def do(
             seen=if_match.removeprefix("W/").strip('"'),
         )  # fmt: skip
     except StaleDecision as error:
-        raise Refused(412, "Something has changed meanwhile", str(error)) from error
+        raise Refused(412, "Something has changed meanwhile", error.says) from error
     if named.everything:
         await room.porter.put_all_away(me.person.id)
     await put_done_away(room.porter, me.person.id)

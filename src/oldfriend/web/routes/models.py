@@ -26,7 +26,9 @@ from oldfriend.app.connecting import (
 from oldfriend.app.connecting_for import Candidate, Use, keep_candidate, try_out
 from oldfriend.app.connecting_speech import SPEAKERS, TRANSCRIBERS
 from oldfriend.domain.errors import EmbeddingFailed, ModelError, NotFound
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.catalogue import PROVIDERS, Known, is_on_this_machine
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.shapes.settings import (
     Kept,
     Models,
@@ -72,8 +74,10 @@ async def try_one(use: ForWhat, wanted: ModelWanted, _: Owner, room: Here) -> Tr
         trial = await try_out(settings, candidate_of(settings, use, wanted))
         works, told = True, trial.told
     except (ModelError, EmbeddingFailed) as error:
-        works, told = False, str(error)
-    return Tried(works=works, told=told, took_ms=round((time.monotonic() - began) * 1000))
+        works, told = False, error.says
+    return Tried(
+        works=works, told=saying_shape(told), took_ms=round((time.monotonic() - began) * 1000)
+    )
 
 
 @router.put("/models/{use}", summary="Choose a model")
@@ -102,7 +106,10 @@ async def forget_key(provider: str, _: Owner, room: Here, desk: AtDesk) -> Respo
     """Remove it from this machine. Revoke it at the provider, too."""
     name = checked_provider(provider)
     if not await desk.take_over(room, lambda settings: forget_provider(settings, name)):
-        raise NotFound(f"No key of {name} is kept here. One in a variable is taken out there.")
+        raise NotFound(saying(
+            "key_not_kept", f"No key of {name} is kept here. One in a variable is taken out there.",
+            name=name,
+        ))  # fmt: skip
     return Response(status_code=204)
 
 

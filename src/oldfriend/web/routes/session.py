@@ -14,6 +14,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.days import find_first_said
 from oldfriend.memory.log import list_messages
@@ -88,7 +89,10 @@ async def sign_in(given: SignIn, request: Request, response: Response, room: Her
     if opened is None:
         raise Refused(
             401, "This link is no longer good",
-            "It opens once, within ten minutes. Run `oldfriend link` for a new one.",
+            saying(
+                "link_spent",
+                "It opens once, within ten minutes. Run `oldfriend link` for a new one.",
+            ),
         )  # fmt: skip
     return await begin(request, response, room, *opened)
 
@@ -120,7 +124,10 @@ async def sign_in_with_passkey(
         await tried_in_vain(house, came_from)
         raise Refused(
             401, "This passkey is not known here",
-            "It may have been taken away. Run `oldfriend link`, and add it again in Settings.",
+            saying(
+                "passkey_unknown",
+                "It may have been taken away. Run `oldfriend link`, and add it again in Settings.",
+            ),
         )  # fmt: skip
     return await begin(request, response, room, person, "passkey")
 
@@ -208,7 +215,9 @@ async def end_session(session: str, me: Holder, room: Here) -> Response:
     """End one session of yours, also this one."""
     async with room.house.db.writing() as tx:
         if not await end_web_session(tx, me.person.id, session):
-            raise NotFound("There is no such session; it may have ended already.")
+            raise NotFound(
+                saying("session_over", "There is no such session; it may have ended already.")
+            )
     room.note_ending(me.person.id)
     return Response(status_code=204)
 

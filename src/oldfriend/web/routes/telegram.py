@@ -14,9 +14,11 @@ from oldfriend.app.house import House
 from oldfriend.app.pairing import let_go, show_code_of
 from oldfriend.app.wiring import name_of_bot
 from oldfriend.domain.errors import NotFound, PlatformRefused, PlatformUnavailable
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.identities import GOOD_FOR, list_paired
 from oldfriend.memory.people import get_person
 from oldfriend.web.problems import Refused
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.shapes.settings import Bot, BotToken, Code, Paired, TelegramShape
 from oldfriend.web.showing.common import in_zone
 from oldfriend.web.signing import Here, Holder, Me, Owner
@@ -39,7 +41,7 @@ async def show(me: Me, room: Here) -> TelegramShape:
     return TelegramShape(
         is_connected=token is not None, bot=await bot_of(house),
         is_mine=any(person.id == me.person.id for person, _ in paired),
-        token_in=token.where if token and sees_all else None,
+        token_in=saying_shape(token.where) if token and sees_all else None,
         people=[Paired(name=each.name, addresses=count) for each, count in paired]
         if sees_all else [],
     )  # fmt: skip
@@ -64,7 +66,9 @@ async def disconnect(_: Owner, room: Here, desk: AtDesk) -> Response:
         return forget_key(CHANNEL, data=settings.data)
 
     if not await desk.take_over(room, forget):
-        raise NotFound("No token is kept here. One in a variable is taken out there.")
+        raise NotFound(saying(
+            "bot_token_not_kept", "No token is kept here. One in a variable is taken out there.",
+        ))  # fmt: skip
     return Response(status_code=204)
 
 
@@ -86,7 +90,7 @@ async def new_code(me: Holder, room: Here) -> Code:
 async def leave(me: Holder, room: Here) -> Response:
     """What was said stays."""
     if not await let_go(room.house, me.person, CHANNEL):
-        raise NotFound("You are not known on Telegram.")
+        raise NotFound(saying("you_not_on_telegram", "You are not known on Telegram."))
     return Response(status_code=204)
 
 
@@ -96,7 +100,15 @@ async def remove(name: str, _: Owner, room: Here) -> Response:
     async with room.house.db.reading() as tx:
         person = await get_person(tx, name)
     if not await let_go(room.house, person, CHANNEL):
-        raise Refused(404, "Not there", f"{person.name} is not known on Telegram.")
+        raise Refused(
+            404,
+            "Not there",
+            saying(
+                "other_not_on_telegram",
+                f"{person.name} is not known on Telegram.",
+                name=person.name,
+            ),
+        )
     return Response(status_code=204)
 
 

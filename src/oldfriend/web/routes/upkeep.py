@@ -11,6 +11,7 @@ from oldfriend.ledger.spending import spent_by, spent_by_day, spent_since
 from oldfriend.memory.people import list_people
 from oldfriend.queues.lanes import BEFORE_ALL, drop_letter, list_letters, retry_letter
 from oldfriend.web.leafing import none_of_ours
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.shapes.settings import FindingShape, Health, Letters, Spending
 from oldfriend.web.showing.settings import (
     find_place,
@@ -93,5 +94,7 @@ async def look(_: Owner, room: Here) -> Health:
     """Look at everything; what is not well says what to do. It may take a while."""
     findings = await examine(room.house)
     return Health(
-        findings=[FindingShape(is_well=each.is_well, text=each.text) for each in findings]
+        findings=[
+            FindingShape(is_well=each.is_well, told=saying_shape(each.text)) for each in findings
+        ]
     )

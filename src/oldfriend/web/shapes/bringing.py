@@ -6,7 +6,7 @@ from pydantic import Field
 
 from oldfriend.app.parcels import Stage
 from oldfriend.domain.trust import Role
-from oldfriend.web.shapes.common import Shape
+from oldfriend.web.shapes.common import SayingShape, Shape
 
 
 class SpeakerShape(Shape):
@@ -29,7 +29,7 @@ class LikelyCost(Shape):
 class Contents(Shape):
     """What a file holds; all of it was checked."""
 
-    format: str = Field(description="Where it comes from, to read.", examples=["WhatsApp"])
+    format: str = Field(description="Where it comes from, or what it is.", examples=["whatsapp"])
     messages: int
     talks: int = Field(description="In so many sessions.")
     chats: int
@@ -39,7 +39,7 @@ class Contents(Shape):
     others: int = Field(description="So many speakers are not listed.")
     me: list[str] = Field(description="The speakers who are the person.")
     is_clear: bool = Field(description="Whether it is known which words are the person's.")
-    notices: list[str]
+    notices: list[SayingShape]
     takes_s: float = Field(description="About how long bringing it in takes, in seconds.")
     likely_cost: LikelyCost | None = Field(description="None: no model is connected.")
 
@@ -64,7 +64,9 @@ class ParcelShape(Shape):
     done: int = Field(description="Of `total`, in the stage that it is in; 0: not known.")
     total: int
     left_s: float | None = Field(description="About so many seconds are left of the stage.")
-    why: str = Field(description="Why it could not be brought in; empty: nothing is wrong.")
+    why: SayingShape | None = Field(
+        description="Why it could not be brought in; null: nothing is wrong."
+    )
     me: str | None = Field(description="The speaker who was said to be the person.")
     zone: str = Field(description="Of times that name none.")
     contents: Contents | None = Field(description="None: it is still being checked.")

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from oldfriend.domain.letters import Queue
 from oldfriend.llm.catalogue import Kind
-from oldfriend.web.shapes.common import Shape
+from oldfriend.web.shapes.common import SayingShape, Shape
 
 Value = bool | int | float | str | list[str] | None
 
@@ -92,7 +92,7 @@ class Tried(Shape):
     """What came of trying a model."""
 
     works: bool
-    told: str = Field(description="What it said, or why it does not work.")
+    told: SayingShape = Field(description="What it said, or why it does not work.")
     took_ms: int
 
 
@@ -116,7 +116,9 @@ class TelegramShape(Shape):
     is_connected: bool
     is_mine: bool = Field(description="Whether you are known there.")
     bot: str | None = Field(description="What the bot is called; null where it is not known.")
-    token_in: str | None = Field(description="Where its token is. Null for all but the owner.")
+    token_in: SayingShape | None = Field(
+        description="Where its token is. Null for all but the owner."
+    )
     people: list[Paired] = Field(description="Who is known there. Empty for all but the owner.")
 
 
@@ -188,7 +190,7 @@ class LetterShape(Shape):
     due_at: str
     attempts: int
     is_parked: bool
-    error: str | None = Field(description="Of which kind it was; without its words.")
+    error: SayingShape | None = Field(description="Of which kind it was; without its words.")
 
 
 class Letters(Shape):
@@ -202,7 +204,7 @@ class FindingShape(Shape):
     """One thing that was looked at."""
 
     is_well: bool
-    text: str
+    told: SayingShape
 
 
 class Health(Shape):

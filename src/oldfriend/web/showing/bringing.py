@@ -12,6 +12,7 @@ from oldfriend.web.shapes.bringing import (
     ParcelShape,
     SpeakerShape,
 )
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.showing.common import in_zone
 
 MOST_SPEAKERS = 50
@@ -24,7 +25,8 @@ def parcel_shape(parcel: Parcel, *, likely_cost: LikelyCost | None) -> ParcelSha
     contents, brought = parcel.contents, parcel.brought
     return ParcelShape(
         id=parcel.id, name=parcel.name, bytes=parcel.bytes, stage=parcel.stage,
-        done=parcel.done, total=parcel.total, left_s=parcel.left_s, why=parcel.why,
+        done=parcel.done, total=parcel.total, left_s=parcel.left_s,
+        why=saying_shape(parcel.why) if parcel.why else None,
         me=parcel.me, zone=parcel.zone,
         contents=None if contents is None else contents_shape(contents, likely_cost),
         brought=None if brought is None else brought_shape(brought),
@@ -35,13 +37,13 @@ def contents_shape(preview: Preview, likely_cost: LikelyCost | None) -> Contents
     """What a file holds."""
     shown = preview.speakers[:MOST_SPEAKERS]
     return Contents(
-        format=preview.export.format.title.partition(":")[0], messages=preview.messages,
+        format=preview.export.format.name, messages=preview.messages,
         talks=preview.sessions, chats=len(preview.chats), first=preview.first.isoformat(),
         last=preview.last.isoformat(),
         speakers=[SpeakerShape(name=each.name, role=each.role, messages=each.messages)
                   for each in shown],
         others=len(preview.speakers) - len(shown), me=sorted(preview.cast.me),
-        is_clear=preview.cast.is_clear, notices=list(preview.notices),
+        is_clear=preview.cast.is_clear, notices=[saying_shape(each) for each in preview.notices],
         takes_s=round(preview.messages / MESSAGES_A_SECOND, 1), likely_cost=likely_cost,
     )  # fmt: skip
 

@@ -4,15 +4,17 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from oldfriend.app.allowance import Allowance
 from oldfriend.app.choices.listing import Chosen
 from oldfriend.domain.letters import Letter, Queue
+from oldfriend.domain.sayings import saying
 from oldfriend.ledger.spending import DOLLAR, Spent
 from oldfriend.queues.counting import QUEUES
 from oldfriend.web.problems import Refused
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.shapes.settings import Choice, Left, LetterShape, Sum
 from oldfriend.web.showing.common import in_zone
 
@@ -22,7 +24,16 @@ KIND: Final = re.compile(
     r"|whoever worked on it ended each time$)"
 )
 """How an error is kept that tells its kind, and what else is kept without anybody's words."""
-OTHERWISE: Final = "something went wrong"
+OTHERWISE: Final = saying("letter_went_wrong", "something went wrong")
+KEPT_AS: Final[Mapping[str, str]] = {
+    "interrupted": saying("letter_interrupted", "interrupted"),
+    "the platform did not answer": saying("letter_unanswered", "the platform did not answer"),
+    "[memory] forms is off": saying("letter_forms_off", "[memory] forms is off"),
+    "whoever worked on it ended each time": saying(
+        "letter_ended_each_time", "whoever worked on it ended each time"
+    ),
+}
+"""What is kept besides kinds of errors; a kind goes by its name everywhere."""
 
 
 def choice_shape(chosen: Chosen) -> Choice:
@@ -66,14 +77,14 @@ def letter_shape(letter: Letter, person: str | None, *, zone: str) -> LetterShap
         id=letter_id(letter.queue, letter.lane, letter.seq), queue=letter.queue, person=person,
         since=in_zone(letter.put_at, zone), due_at=in_zone(letter.due_at, zone),
         attempts=letter.attempts, is_parked=letter.is_parked,
-        error=None if letter.error is None else kind_of_error(letter.error),
+        error=None if letter.error is None else saying_shape(kind_of_error(letter.error)),
     )  # fmt: skip
 
 
 def kind_of_error(told: str) -> str:
     """What went wrong, without the words of an error, which may quote what somebody said."""
     found = KIND.match(told)
-    return OTHERWISE if found is None else found[1]
+    return OTHERWISE if found is None else KEPT_AS.get(found[1], found[1])
 
 
 def letter_id(queue: Queue, lane: str, seq: int) -> str:
@@ -85,7 +96,9 @@ def place_from(name: str) -> tuple[Queue, str, int]:
     """The place that a word names. Raises Refused."""
     found = find_place(name)
     if found is None:
-        raise Refused(404, "There is no such letter", "It may be done by now.")
+        raise Refused(
+            404, "There is no such letter", saying("letter_gone", "It may be done by now.")
+        )
     return found
 
 

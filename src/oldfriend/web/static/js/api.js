@@ -38,7 +38,7 @@ export async function ask(path, { json, headers, ...rest } = {}) {
   unanswered.delete(deed);
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Problem(response.status, problem(response.status, answer?.detail ?? response.statusText));
+  if (!response.ok) throw new Problem(response.status, problem(response.status, answer?.detail ? answer : { detail: response.statusText }));
   return answer;
 }
 
@@ -52,7 +52,7 @@ export function sendFile(path, file, tell) {
     request.onload = () => {
       const answer = JSON.parse(request.responseText || "null");
       if (request.status < 400) resolve(answer);
-      else reject(new Problem(request.status, problem(request.status, answer?.detail ?? request.statusText)));
+      else reject(new Problem(request.status, problem(request.status, answer?.detail ? answer : { detail: request.statusText })));
     };
     request.open("POST", ROOT + path);
     request.setRequestHeader("X-CSRF-Token", token);

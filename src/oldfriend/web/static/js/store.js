@@ -17,7 +17,7 @@ export const hasLater = signal(false); // the window does not reach to now
 export const unseen = signal(0); // said meanwhile, behind the window
 export const drafts = signal({}); // by turn: {asked, text, remark}
 export const endings = signal({}); // by turn: waiting, set aside, stopped, failed
-export const remarks = signal({}); // by what was asked: why no reply comes, in words
+export const remarks = signal({}); // by what was asked: why no reply comes, as the house says it
 
 export const learned = signal([]); // the latest first
 export const acquainted = signal(0); // how often a name or a tie changed while the page was open

@@ -26,9 +26,26 @@ export function t(name, values = {}) {
   return phrase.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
 }
 
-/** What the house says of a problem, in English; in other languages with what kind of problem it is before it.
- * @param {number} status @param {string} detail */
-export function problem(status, detail) {
+/** @typedef {{text: string, code: string | null, values: Record<string, any>}} Saying */
+
+/** What the house says, in the words that the page has for its code; in English where it has none.
+ * @param {Saying} said @returns {string} */
+export function inWords({ text, code, values }) {
+  const phrase = `said_${code}`;
+  if (!Object.hasOwn(en, phrase)) return text;
+  return t(phrase, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueTold(value)])));
+}
+
+/** @param {string | number | Saying} value */
+function valueTold(value) {
+  if (typeof value === "number") return value.toLocaleString();
+  return typeof value === "string" ? value : inWords(value);
+}
+
+/** What the house says of a problem. What the page has no words for is told in English; in other languages with what
+ * kind of problem it is before it. @param {number} status @param {{detail: string, code?: string | null, values?: Record<string, any>}} answer */
+export function problem(status, { detail, code = null, values = {} }) {
+  if (code) return inWords({ text: detail, code, values });
   const kind = `problem_${status}`;
   return language.value === "en" || !Object.hasOwn(en, kind) ? detail : t("problem", { kind: t(kind), detail });
 }

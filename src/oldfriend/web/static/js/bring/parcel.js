@@ -3,7 +3,7 @@ import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
 import * as store from "../store.js";
-import { shortDayOf, t, zonesAfter } from "../words.js";
+import { channelName, inWords, shortDayOf, t, zonesAfter } from "../words.js";
 import { bring, imports, isUnderWay, pauseFile, putAway } from "./asking.js";
 import { cost, money } from "./old_talk.js";
 
@@ -23,19 +23,24 @@ export function Parcel({ file, attempt }) {
     ${isUnderWay(file) && html`<${UnderWay} file=${file} attempt=${attempt} />`}
     ${file.stage === "ready" && html`<${Choices} file=${file} attempt=${attempt} />`}
     ${file.stage === "paused" && html`<p>${t("bring_paused")} <button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_go_on")}</button></p>`}
-    ${file.stage === "failed" && html`<p class="bad" role="alert">${file.why}</p>
+    ${file.stage === "failed" && html`${file.why && html`<p class="bad" role="alert">${inWords(file.why)}</p>`}
       ${file.contents && html`<p><button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_again")}</button></p>`}`}
     ${file.stage === "done" && html`<${Done} brought=${file.brought} />`}
     ${!isUnderWay(file) && html`<p><button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
   </li>`;
 }
 
+const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table" };
+
+/** From where a file comes, or what it is. @param {string} format */
+export const formatName = (format) => (format in FORMATS ? t(FORMATS[format]) : channelName(format));
+
 function Contents({ contents }) {
   const [first, last] = [shortDayOf(contents.first), shortDayOf(contents.last)];
-  return html`<p>${contents.format}: ${t(contents.talks === 1 ? "bring_ready_one" : "bring_ready", {
+  return html`<p>${formatName(contents.format)}: ${t(contents.talks === 1 ? "bring_ready_one" : "bring_ready", {
     messages: contents.messages.toLocaleString(), talks: contents.talks.toLocaleString(), days: first === last ? first : `${first} – ${last}`,
   })}</p>
-    ${contents.notices.map((each) => html`<p class="meta" key=${each}>${each}</p>`)}`;
+    ${contents.notices.map((each) => html`<p class="meta" key=${each.text}>${inWords(each)}</p>`)}`;
 }
 
 function Choices({ file, attempt }) {

@@ -6,7 +6,7 @@ import { html } from "../html.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
-import { channelName, dayOf, t, timeOf } from "../words.js";
+import { channelName, dayOf, inWords, t, timeOf } from "../words.js";
 
 const HERE = "web";
 const NOTICES = ["system", "marker"]; // what nobody said
@@ -101,7 +101,8 @@ function Ending({ message }) {
       setWhy(problem.status ? problem.message : t("lost"));
     }
   };
-  const told = { stopped: t("stopped"), "set aside": store.remarks.value[message.id] ?? t("set_aside"), failed: t("no_answer") }[ending];
+  const remark = store.remarks.value[message.id];
+  const told = { stopped: t("stopped"), "set aside": remark ? inWords(remark) : t("set_aside"), failed: t("no_answer") }[ending];
   return html`<p class="aside ending" role="status">${told}
     <button class="quiet" onClick=${again}>${t("try_again")}</button>
     ${why && html`<span class="bad" role="alert">${why}</span>`}</p>`;

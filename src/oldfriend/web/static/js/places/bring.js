@@ -3,12 +3,12 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { OldTalk } from "../bring/old_talk.js";
 import * as house from "../bring/asking.js";
-import { Parcel } from "../bring/parcel.js";
+import { formatName, Parcel } from "../bring/parcel.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
 import { Sure } from "../settings/parts.js";
 import * as store from "../store.js";
-import { channelName, shortDayOf, t } from "../words.js";
+import { shortDayOf, t } from "../words.js";
 
 const HOW = ["bring_how_whatsapp", "bring_how_telegram", "bring_how_chatgpt", "bring_how_claude"];
 const trouble = signal("");
@@ -83,7 +83,7 @@ function Imports() {
       ${undone.value.overlapping.length > 0 && t("bring_overlapping", { numbers: undone.value.overlapping.join(", ") })}</p>`}
     ${list.length === 0 && html`<p class="empty">${t("bring_imports_empty")}</p>`}
     <ul role="list">${list.map((each) => html`<li class="import" key=${each.number}>
-      <div><p>${each.file || t("bring_import_nameless")}</p><p class="meta">${t("bring_import_line", { added: each.added, format: channelName(each.format), when: shortDayOf(each.at) })}
+      <div><p>${each.file || t("bring_import_nameless")}</p><p class="meta">${t("bring_import_line", { added: each.added, format: formatName(each.format), when: shortDayOf(each.at) })}
         ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
       ${each.status === "undone"
         ? html`<span class="meta">${t("bring_import_undone")}</span>`

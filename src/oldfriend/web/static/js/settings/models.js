@@ -1,7 +1,7 @@
 // Which model does what? Each can be tried on the spot; a key is typed once, and never shown again.
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { t } from "../words.js";
+import { inWords, t } from "../words.js";
 import { Choice, choices, readChoices, writtenOf } from "./choices.js";
 import { house } from "./house.js";
 import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
@@ -105,14 +105,15 @@ function Choosing({ use, label, models, held, change }) {
     <p class="choices wide"><button type="button" disabled=${isBusy} onClick=${test}>${t("settings_try")}</button>
       <button class="main" disabled=${isBusy}>${t("settings_use")}</button>
       ${held && use !== "main" && held !== LOCAL && html`<button type="button" class="quiet" onClick=${clear}>${t("settings_take_away")}</button>`}</p>
-    <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${isBusy ? t("settings_trying") : result && told(result)}</p>
+    <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${isBusy ? t("settings_trying") : result && came(result)}</p>
     <div class="wide"><${Trouble} text=${trouble} /></div></form>`;
 }
 
 const aboutOf = ({ is_here, models, key_in }) =>
   models.length ? ` · ${t("settings_runs_here")}` : key_in ? ` · ${t("settings_has_key")}` : is_here ? ` · ${t("settings_on_machine")}` : "";
 
-function told({ works, told: words, took_ms }) {
+function came({ works, told: said, took_ms }) {
+  const words = inWords(said);
   return works ? t("settings_works", { words: words || "…", seconds: (took_ms / 1000).toFixed(1) }) : words;
 }
 

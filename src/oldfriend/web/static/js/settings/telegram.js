@@ -2,7 +2,7 @@
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
-import { t, timeOf } from "../words.js";
+import { inWords, t, timeOf } from "../words.js";
 import { Choice } from "./choices.js";
 import { house } from "./house.js";
 import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
@@ -28,7 +28,7 @@ function Inside({ told, isOwner, again }) {
         <${Sure} label=${t("settings_remove")} name=${name} ask=${t("settings_remove_ask")} onSure=${() => remove(name)} /></li>`)}</ul>` : html`<p class="hint">${t("settings_nobody_there")}</p>`}
       <${Choice} name="telegram.allowed" kind="list" label=${t("settings_allowed")} hint=${t("settings_allowed_hint")} />
       <${Choice} name="telegram.enabled" kind="toggle" label=${t("settings_telegram_on")} hint=${t("settings_telegram_on_hint")} />
-      <p class="choices">${told.token_in && html`<span class="hint">${t("settings_token_in", { where: told.token_in })}</span>`}
+      <p class="choices">${told.token_in && html`<span class="hint">${t("settings_token_in", { where: inWords(told.token_in) })}</span>`}
         <${Sure} label=${t("settings_bot_let_go")} ask=${t("settings_bot_let_go_ask")} onSure=${letGo} /></p>`}
     <${Trouble} text=${trouble} />`;
 }

@@ -5,8 +5,9 @@ import forget from "./zh/forget.js";
 import memory from "./zh/memory.js";
 import people from "./zh/people.js";
 import places from "./zh/places.js";
+import said from "./zh/said.js";
 import settings from "./zh/settings.js";
 import talk from "./zh/talk.js";
 import welcome from "./zh/welcome.js";
 
-export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...welcome };
+export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...welcome, ...said };

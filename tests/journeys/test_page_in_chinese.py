@@ -1,0 +1,96 @@
+"""Whoever reads Chinese meets no sentence in English: what the house says is told in Chinese."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+SENTENCE = re.compile(r"[A-Za-z]+(?:,? [A-Za-z]+){2,}")
+AMBIGUOUS = "\n".join([
+    "03/05/2024, 18:30 - 安娜: 我们搬到里斯本了！",
+    "03/05/2024, 18:31 - 诺拉: 我在公园街的面包店上班。",
+])  # fmt: skip
+BROKEN = '{"speaker": "诺拉", "at": "2024-05-03T18:30:00Z", "text": "你好"}\n{"at": 1}\n'
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    """A process that serves somebody who has said something."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.done("say", "我住在里斯本。")
+    with served(program):
+        yield program
+
+
+def home_of(page: Page) -> str:
+    """Where the page is, without a place."""
+    return "/".join(page.url.split("/")[:3])
+
+
+def english_in(texts: list[str]) -> list[str]:
+    """What of it is a sentence in English; addresses, names and commands are none."""
+    return [each for each in texts if SENTENCE.search(each)]
+
+
+def told_by_the_doctor(page: Page) -> list[str]:
+    """What it says, once it has looked."""
+    page.get_by_role("button", name="现在检查").click()
+    expect(page.locator(".findings li")).not_to_have_count(0, timeout=60_000)
+    return page.locator(".findings li").all_inner_texts()
+
+
+def tries_a_model_that_is_not_there(page: Page) -> str:
+    """Why it does not work."""
+    page.locator("#models").get_by_role("button", name="更改").first.click()
+    page.locator("#models select").first.select_option("ollama")
+    page.get_by_role("combobox", name="模型").fill("tiny")
+    page.get_by_label("地址").fill("http://localhost:9/v1")
+    page.get_by_role("button", name="试一下").click()
+    told = page.locator("#models p.bad[role=status]")
+    expect(told).not_to_be_empty(timeout=60_000)
+    return told.inner_text()
+
+
+def hands_over(page: Page, file: Path, text: str) -> list[str]:
+    """What is told of a file, once it was looked into."""
+    file.write_text(text, "utf-8")
+    page.locator("input[type=file]").set_input_files(file)
+    parcel = page.locator(".parcel", has_text=file.name)
+    expect(parcel.get_by_role("button", name="不要了")).to_be_visible()
+    return parcel.locator("p:not(.parcel-name, :has(select))").all_inner_texts()
+
+
+def test_what_the_house_says_is_said_in_chinese(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """By the doctor, of a model that does not answer, of what an import holds, and of a refusal."""
+    with opened(browser, new_link(program), locale="zh-CN") as (page, _):
+        page.locator(".composer").wait_for()
+        page.goto(f"{home_of(page)}/bring")
+        noticed = hands_over(page, tmp_path / "WhatsApp Chat with Anna.txt", AMBIGUOUS)
+        broken = hands_over(page, tmp_path / "talk.jsonl", BROKEN)
+        unknown = hands_over(page, tmp_path / "photo.bin", "\x00\x01")
+        page.goto(f"{home_of(page)}/settings")
+        name = page.get_by_label("你的名字")
+        name.fill("\u200b")
+        name.blur()
+        refused = page.locator("#you .bad").inner_text()
+        tried = tries_a_model_that_is_not_there(page)
+        findings = told_by_the_doctor(page)
+
+    assert "日期有不止一种读法；这里按 31/12/2023 那样读取。" in noticed
+    assert any("第 2 行" in each for each in broken)
+    assert any("不是可以导入的文件" in each for each in unknown)
+    assert "不能作为名字" in refused
+    assert "联系不上 ollama" in tried
+    assert any("完好" in each for each in findings)
+    assert any("条消息" in each for each in findings)
+    assert english_in([*noticed, *broken, *unknown, refused, tried, *findings]) == []
