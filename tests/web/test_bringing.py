@@ -278,15 +278,23 @@ async def test_who_forgets_everything_leaves_no_file_waiting(site: Site, browse:
     ]
 
 
+async def forget_import(browser: httpx.AsyncClient, batch: int) -> httpx.Response:
+    """Forget it as it is seen then; what was read of it meanwhile has one look again."""
+    while True:
+        wish = {"import": batch}
+        tag = (await browser.post("/forget/preview", json=wish)).headers["ETag"]
+        forgotten = await browser.post("/forget", json=wish, headers={"If-Match": tag})
+        if forgotten.status_code != 412:
+            return forgotten
+
+
 async def test_a_file_whose_words_are_forgotten_is_named_no_more(browse: Browse) -> None:
     """Its name tells with whom one talked; it went from the list of imports, too."""
     browser = await browse()
     seen = await checked(browser, CHAT.encode(), "WhatsApp Chat with Ana.txt")
     await browser.post(f"/bring/files/{seen['id']}/import", json={"me": "Nora"})
     done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
-    wish = {"import": 1}
-    tag = (await browser.post("/forget/preview", json=wish)).headers["ETag"]
-    forgotten = await browser.post("/forget", json=wish, headers={"If-Match": tag})
+    forgotten = await forget_import(browser, 1)
     files = (await browser.get("/bring/files")).json()["items"]
     (one,) = (await browser.get("/bring/imports")).json()["items"]
 
