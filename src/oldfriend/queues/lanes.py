@@ -28,6 +28,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Claim, Letter, Queue
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 from oldfriend.queues.free_lanes import LONGEST_LEASE_S, find_lane, lease_end
 from oldfriend.queues.keys import let_keys_age, remember_key
 from oldfriend.queues.letters import (
@@ -331,7 +332,7 @@ async def get_group(tx: Transaction, queue: Queue, lane: str, seq: int) -> tuple
     """A letter, with all of its group. Raises NotFound."""
     letter = await find_letter(tx, queue, lane, seq)
     if letter is None:
-        raise NotFound(f"There is no letter {seq} in {queue} {lane}.")
+        raise NotFound(saying("letter_gone", f"There is no letter {seq} in {queue} {lane}."))
     return await group_of(tx, letter)
 
 
@@ -354,7 +355,8 @@ async def lock_idle(tx: Transaction, queue: Queue, lane: str) -> None:
         queue=queue, lane=lane, clock=clock, latest=lease_end(clock, LONGEST_LEASE_S),
     )  # fmt: skip
     if held is not None:
-        raise InvalidInput(f"{queue} {lane} is being worked on; try again in a moment.")
+        told = f"{queue} {lane} is being worked on; try again in a moment."
+        raise InvalidInput(saying("letter_at_work", told))
 
 
 async def hold(

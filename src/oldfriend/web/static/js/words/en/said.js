@@ -108,6 +108,7 @@ export default {
   said_keys_damaged: "{path} is damaged. Remove it, and connect again.",
   said_keys_open: "Others on this machine can read {path}. Make it private (chmod 600 {path}), and have the keys in it replaced.",
   said_keys_unreadable: "{path} cannot be read ({reason}).",
+  said_letter_at_work: "It is being worked on; try again in a moment.",
   said_letter_ended_each_time: "whoever worked on it ended each time",
   said_letter_forms_off: "[memory] forms is off",
   said_letter_gone: "It is not there any more; it may be done by now.",

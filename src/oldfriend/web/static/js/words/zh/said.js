@@ -108,6 +108,7 @@ export default {
   said_keys_damaged: "{path} 已损坏。请删除它，再重新连接。",
   said_keys_open: "这台机器上的其他人也能读 {path}。请把它设为私有（chmod 600 {path}），并更换里面的密钥。",
   said_keys_unreadable: "读不了 {path}。",
+  said_letter_at_work: "正在处理它，请过一会儿再试。",
   said_letter_ended_each_time: "处理它的进程每次都中止了",
   said_letter_forms_off: "[memory] forms 是关着的",
   said_letter_gone: "它不在了，可能已经处理完了。",
