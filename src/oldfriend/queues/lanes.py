@@ -23,7 +23,7 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import InvalidInput, LeaseLost, NotFound
+from oldfriend.domain.errors import InvalidInput, LeaseLost
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Claim, Letter, Queue
@@ -36,10 +36,9 @@ from oldfriend.queues.letters import (
     count_attempt,
     due_letters,
     due_letters_after,
-    find_letter,
     first_due,
     first_due_in,
-    group_of,
+    get_group,
     letter_from,
     park,
     put_off,
@@ -326,14 +325,6 @@ async def drop_letter(
     await let_go(tx, queue, lane)
     await tx.wake()
     return letters
-
-
-async def get_group(tx: Transaction, queue: Queue, lane: str, seq: int) -> tuple[Letter, ...]:
-    """A letter, with all of its group. Raises NotFound."""
-    letter = await find_letter(tx, queue, lane, seq)
-    if letter is None:
-        raise NotFound(saying("letter_gone", f"There is no letter {seq} in {queue} {lane}."))
-    return await group_of(tx, letter)
 
 
 async def lock(tx: Transaction, queue: Queue, lane: str) -> None:

@@ -15,10 +15,12 @@ from typing import Final
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.letters import Letter, Queue
 from oldfriend.domain.messages import storable
+from oldfriend.domain.sayings import saying
 
 MOST_CLAIMED = 50
 LONGEST_ERROR = 2000
@@ -120,6 +122,14 @@ async def last_letters(tx: Transaction, queue: Queue, lane: str) -> tuple[Letter
         most=MOST_CLAIMED,
     )
     return tuple(map(letter_from, rows))
+
+
+async def get_group(tx: Transaction, queue: Queue, lane: str, seq: int) -> tuple[Letter, ...]:
+    """A letter, with all of its group. Raises NotFound."""
+    letter = await find_letter(tx, queue, lane, seq)
+    if letter is None:
+        raise NotFound(saying("letter_gone", f"There is no letter {seq} in {queue} {lane}."))
+    return await group_of(tx, letter)
 
 
 async def group_of(tx: Transaction, letter: Letter) -> tuple[Letter, ...]:
