@@ -121,3 +121,37 @@ def test_escape_closes_what_was_learned_on_a_phone(browser: Browser, program: Pr
         expect(strip).to_be_focused()
 
     assert complaints == []
+
+
+# Escape in the very moment in which something stands there, before it is painted
+AT_ONCE = """what => new MutationObserver((_, watch) => {
+  if (!document.querySelector(what)) return;
+  watch.disconnect();
+  window.hasStood = what;
+  const key = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });
+  document.activeElement.dispatchEvent(key);
+}).observe(document.body, { subtree: true, childList: true, attributes: true })"""
+
+
+def test_escape_is_heard_from_the_moment_in_which_something_opens(
+    browser: Browser, program: Program
+) -> None:
+    """On a busy machine a key comes before the first paint, and must not go to nobody."""
+    phone = {"width": 390, "height": 780}
+    with opened(browser, new_link(program), viewport=phone) as (page, complaints):
+
+        def opens_and_is_left(opener: Locator, what: str) -> None:
+            page.evaluate(AT_ONCE, what)
+            press(page, opener)
+            page.wait_for_function("what => window.hasStood === what", arg=what)
+            expect(page.locator(what)).to_have_count(0)
+            expect(opener).to_be_focused()
+
+        why = page.get_by_role("button", name="Why did you say that?").last
+        opens_and_is_left(why, ".drawer")
+        opens_and_is_left(page.get_by_role("button", name="Learned: "), ".learned.is-open")
+        page.get_by_role("link", name="Memory", exact=True).click()
+        belief = page.get_by_role("link", name="my cat is called Miso").first
+        opens_and_is_left(belief, ".memory-panel")
+
+    assert complaints == []

@@ -1,8 +1,7 @@
 // What opens beside the talk for a while: why something was said, what went wrong.
-import { useEffect } from "../vendor/hooks.js";
 import { effect } from "../vendor/signals.js";
 import { showWords } from "./chat.js";
-import { useFocus } from "./focus.js";
+import { useEscape, useFocus } from "./focus.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { place } from "./places.js";
@@ -20,12 +19,7 @@ effect(() => {
 export function Drawer() {
   const open = store.drawer.value;
   const panel = useFocus(open);
-  useEffect(() => {
-    if (!open) return undefined;
-    const leave = ({ key }) => key === "Escape" && close();
-    addEventListener("keydown", leave);
-    return () => removeEventListener("keydown", leave);
-  }, [open]);
+  useEscape(open, close);
   if (!open) return null;
   const inside = { receipt: Receipt, problem: Trouble }[open.kind];
   return html`<section class="drawer" role="dialog" aria-labelledby="drawer-title" tabindex="-1" ref=${panel}>

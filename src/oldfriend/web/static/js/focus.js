@@ -24,21 +24,33 @@ export function useReturn(isOpen) {
   return [where, () => void (comes.current = true)];
 }
 
+/** While something is open, Escape leaves it: heard from the moment in which it takes the keyboard.
+ * @param {unknown} isOpen @param {(event: KeyboardEvent) => void} leave */
+export function useEscape(isOpen, leave) {
+  const newest = useRef(leave);
+  newest.current = leave;
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined;
+    const hear = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && newest.current(event);
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, [Boolean(isOpen)]);
+}
+
 /** What lies above all else takes the keyboard; Escape closes it and gives it back.
  * @param {boolean} isOpen @param {() => void} close @param {() => boolean} isCovered whether something lies above it in turn */
 export function useCover(isOpen, close, isCovered) {
   const cover = useRef(null);
+  const opener = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
-    if (!isOpen) return undefined;
-    const opener = /** @type {HTMLElement | null} */ (document.activeElement);
+    if (!isOpen) return;
+    opener.current = /** @type {HTMLElement | null} */ (document.activeElement);
     cover.current.focus();
-    const leave = ({ key }) => {
-      if (key !== "Escape" || isCovered()) return;
-      close();
-      opener?.focus();
-    };
-    addEventListener("keydown", leave);
-    return () => removeEventListener("keydown", leave);
   }, [isOpen]);
+  useEscape(isOpen, () => {
+    if (isCovered()) return;
+    close();
+    opener.current?.focus();
+  });
   return cover;
 }

@@ -1,5 +1,5 @@
 // What was learned, from which words: as it happens, each to be kept, called wrong, or forgotten.
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { api, CHANGED } from "./api.js";
 import { showWords } from "./chat.js";
 import { useCover } from "./focus.js";
@@ -123,7 +123,7 @@ function Choices({ belief, place }) {
 
 function TakenBack({ belief }) {
   const button = useRef(null);
-  useEffect(() => document.activeElement === document.body && button.current.focus({ preventScroll: true }), []); // what one has pressed is gone
+  useLayoutEffect(() => document.activeElement === document.body && button.current.focus({ preventScroll: true }), []); // what one has pressed is gone
   return html`<li class="taken-back"><span role="status">${t("wrong_done", { text: belief.text })}</span>
     <button ref=${button} onClick=${() => judge(belief, "unreject")}>${t("undo")}</button></li>`;
 }

@@ -1,6 +1,7 @@
 // Memory: what is known, grouped by kind, now or on any day; beside it one thing and its history.
-import { useEffect, useRef } from "../../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useRef } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
+import { useEscape } from "../focus.js";
 import { html } from "../html.js";
 import { Trouble, Undo } from "../memory/aftermath.js";
 import * as book from "../memory/book.js";
@@ -74,12 +75,8 @@ function Beside({ name }) {
     go("/memory");
     opener.current?.focus?.();
   };
-  useEffect(() => panel.current.focus({ preventScroll: true }), [name]);
-  useEffect(() => {
-    const leave = ({ key, defaultPrevented }) => key === "Escape" && !defaultPrevented && !store.drawer.value && close();
-    addEventListener("keydown", leave);
-    return () => removeEventListener("keydown", leave);
-  }, []);
+  useLayoutEffect(() => panel.current.focus({ preventScroll: true }), [name]);
+  useEscape(true, ({ defaultPrevented }) => defaultPrevented || store.drawer.value || close());
   const inside = { changes: html`<${Changes} />`, thinking: html`<${Thinking} />`, moods: book.moods.value.length > 1 && html`<${Moods} />` };
   return html`<section class="memory-panel" role="region" aria-labelledby="panel-title" tabindex="-1" ref=${panel}>
     <button class="quiet close" onClick=${close}>${t("close")}</button>

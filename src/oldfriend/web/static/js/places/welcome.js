@@ -1,5 +1,5 @@
 // The first run: a few steps, each of which can be skipped; what is done on each is kept at once.
-import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { Mark } from "../icons.js";
 import { go } from "../places.js";
@@ -15,7 +15,7 @@ export default function Welcome() {
   const keep = useRef(null); // keeps what a step has asked for
   const heading = useRef(null);
   const [trouble, setTrouble] = useState("");
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [step]);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [step]);
   const leave = (address = "/") => {
     store.load();
     go(address);
