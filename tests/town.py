@@ -4,8 +4,8 @@
     python -m tests.town bring URL FOLDER [STEP]   accepts what stands in FOLDER/said.jsonl
     python -m tests.town talk URL FOLDER [STEP]    has it answered line by line, like `say`
 
-With a STEP the process kills itself the first time that it gets there. The model is scripted and
-notes each call that it begins; the platform is a file; everything else is the product.
+With a STEP the process kills itself the first time that it gets there, or freezes. The model is
+scripted and notes each call that it begins; the platform is a file; all else is the product.
 """
 
 import asyncio
@@ -104,12 +104,17 @@ class Town:
 
         return RoleModel(name="scripted:model", chain=chain)
 
-    def furnished(self, house: House, *, step: str | None, delay_s: float = 0.0) -> House:
+    def furnished(
+        self, house: House, *, step: str | None, delay_s: float = 0.0, end: str = "SIGKILL"
+    ) -> House:
         """The house with a model, a platform, and perhaps an early end."""
+        is_to_come = True
 
         def reached(now: Step) -> None:
-            if now == step:
-                os.kill(os.getpid(), signal.SIGKILL)
+            nonlocal is_to_come
+            if now == step and is_to_come:
+                is_to_come = False
+                os.kill(os.getpid(), signal.Signals[end])
 
         return replace(
             house, embedder=NoEmbedder(), models={"main": self.model(delay_s)}, reached=reached,
@@ -148,14 +153,16 @@ async def bring(town: Town, house: House, *, to_answer: bool) -> None:
             await see_answered(house, accepted, say=None)
 
 
-async def main(what: str, url: str, folder: str, step: str = "", delay_s: str = "0") -> None:
+async def main(
+    what: str, url: str, folder: str, step: str = "", delay_s: str = "0", end: str = "SIGKILL"
+) -> None:
     """Be a worker or a mail carrier."""
     town = Town(url=url, folder=Path(folder))
     stopping = asyncio.Event()
     if what == "work":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     async with open_house(town.settings) as plain:
-        house = town.furnished(plain, step=step or None, delay_s=float(delay_s))
+        house = town.furnished(plain, step=step or None, delay_s=float(delay_s), end=end)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         if what != "work":

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import signal
 import sys
@@ -44,13 +45,19 @@ def town(database_url: str, tmp_path: Path) -> Town:
 
 @contextmanager
 def process(
-    town: Town, what: str, step: str = "", *, delay_s: float = 0
+    town: Town, what: str, step: str = "", *, delay_s: float = 0, end: str = "SIGKILL"
 ) -> "Iterator[Popen[bytes]]":
     """A worker or a mail carrier of the town, once it is ready."""
-    command = [sys.executable, "-m", "tests.town", what, town.url, town.folder, step, str(delay_s)]
+    command = [sys.executable, "-m", "tests.town", what, town.url, town.folder, step, delay_s, end]
     with running(list(map(str, command))) as started:
         assert line_of(started.stdout) == "ready", started.stderr.read().decode()
         yield started
+
+
+def is_stopped(child: "Popen[bytes]") -> bool:
+    """Whether a process has been frozen."""
+    how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, child.pid, how) is not None
 
 
 def say(town: Town, lines: list[tuple[str, str, str]]) -> None:
@@ -219,6 +226,23 @@ async def test_a_worker_frozen_past_its_lease_cannot_commit(town: Town) -> None:
 
     assert happened.shown == [("Ana@square", "re: one")]
     assert happened.called == {"one": 2}
+
+
+async def test_a_worker_frozen_past_its_lease_asks_no_model(town: Town) -> None:
+    """It was about to: by its own clock it sees that the chat may be another's by now."""
+    say(town, [("Ana", "square", "one")])
+    bring_all(town)
+    with process(town, "work", "thinking", end="SIGSTOP") as frozen:
+        until(lambda: is_stopped(frozen))
+        with process(town, "work"):
+            until(lambda: len(shown_in(town.shown)) == 1, within_s=10 * LEASE_S)
+            frozen.send_signal(signal.SIGCONT)
+            await asyncio.sleep(LEASE_S)
+        assert frozen.poll() is None
+    happened = await what_happened(town)
+
+    assert happened.shown == [("Ana@square", "re: one")]
+    assert happened.called == {"one": 1}
 
 
 async def test_a_worker_that_is_told_to_end_finishes_its_turns(town: Town) -> None:

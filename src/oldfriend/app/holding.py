@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
 
 from oldfriend.app.beside import beside
 from oldfriend.app.house import House
@@ -17,7 +18,7 @@ from oldfriend.queues.lanes import extend, fail, release
 
 INTERRUPTED = "interrupted"
 """What is noted of a letter that was given back unfinished."""
-LOOK_EVERY_S = 1.0
+LOOK_EVERY_S = 0.5
 """How long a person who says stop to another process may have to wait for it."""
 LONGEST_GOODBYE_S = 2.0
 """So long somebody who is interrupted may take to give a lane back."""
@@ -39,7 +40,16 @@ class Hold:
 
         Raises LeaseLost, TurnStopped; then the work was cancelled.
         """
-        return await beside(self._watch(turn), work)
+        outer = _HELD.set(self)
+        try:
+            return await beside(self._watch(turn), work)
+        finally:
+            _HELD.reset(outer)
+
+    def refuse_lost(self) -> None:
+        """Raise LeaseLost where the lease has run out by this process's own clock."""
+        if self._age_s() > self._house.settings.limits.lease_s:
+            raise LeaseLost(f"{self.claim.lane} could not be held.")
 
     async def keep(self, tx: Transaction) -> None:
         """Extend the lease, where a heartbeat has passed since that was done. Raises LeaseLost."""
@@ -80,9 +90,8 @@ class Hold:
                     await self._beat()
                     if turn is not None:
                         await refuse_stopped(self._house, self.claim, turn)
-                except StoreError as error:
-                    if self._age_s() > limits.lease_s:
-                        raise LeaseLost(f"{self.claim.lane} could not be held.") from error
+                except StoreError:
+                    self.refuse_lost()
 
     async def _beat(self) -> None:
         if self._is_stale():
@@ -94,6 +103,19 @@ class Hold:
 
     def _age_s(self) -> float:
         return asyncio.get_running_loop().time() - self._extended_at
+
+
+_HELD: Final[ContextVar[Hold | None]] = ContextVar("held", default=None)
+"""The lane for which is done what is done now."""
+
+
+def refuse_too_late() -> None:
+    """Raise LeaseLost where what is done now is done for a lane that may be another's by now.
+
+    Whoever was frozen, or got no processor, asks this before they spend anything.
+    """
+    if (hold := _HELD.get()) is not None:
+        hold.refuse_lost()
 
 
 async def refuse_stopped(house: House, claim: Claim, turn: TurnId) -> None:

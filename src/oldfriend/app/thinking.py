@@ -11,6 +11,7 @@ from typing import Final
 
 from oldfriend.app.allowance import allowances
 from oldfriend.app.choices.sections import Role
+from oldfriend.app.holding import refuse_too_late
 from oldfriend.app.house import House
 from oldfriend.app.recording import keep_call
 from oldfriend.ledger.calls import Asker, completions_by_request
@@ -91,8 +92,9 @@ def model_for(
         house.reached("called")
 
     return Replayed(
-        model=make.chain, given=given, given_for=given_for, keep=keep, name=make.name, first=first
-    )
+        model=make.chain, given=given, given_for=given_for, keep=keep, name=make.name, first=first,
+        before=refuse_too_late,
+    )  # fmt: skip
 
 
 async def background_model(house: House, asker: Asker, role: Role) -> Model | None:

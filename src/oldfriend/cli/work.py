@@ -11,6 +11,7 @@ from typing import Final
 from oldfriend.app.house import House
 from oldfriend.app.persona.soul import take_up_soul
 from oldfriend.app.running.collecting import collect_seldom
+from oldfriend.app.running.opening_books import open_books
 from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
 from oldfriend.app.running.telling import begin_telling, tell, tell_trouble
 from oldfriend.app.wiring import open_house
@@ -33,6 +34,7 @@ async def make_ready(house: House) -> None:
     elif taken.is_new:
         tell("soul-taken-up", version=taken.version)
     await house.warm()
+    await open_books()
     collect_seldom()
 
 

@@ -15,8 +15,8 @@ from oldfriend.app.catching_up import catch_up
 from oldfriend.app.choices.sections import Serve
 from oldfriend.app.house import House, RoleModel, Step
 from oldfriend.app.running.collecting import collect_seldom
+from oldfriend.app.running.opening_books import open_books
 from oldfriend.app.working import work
-from oldfriend.background.rules.books import rule_book
 from oldfriend.evals.corpus import sessions
 from oldfriend.evals.measuring import Measure, Scope, at_least, at_most, not_measured
 from oldfriend.evals.processes import resident_of
@@ -26,7 +26,6 @@ from oldfriend.llm.chain import Chain
 from oldfriend.llm.model import Record
 from oldfriend.llm.resting import Rests
 from oldfriend.llm.scripted import Scripted, ScriptedModel
-from oldfriend.prompts.phrasebook import SPOKEN
 
 CHATS = 50
 MANY_CHATS, SLOW_S, ROUNDS = 200, 2.0, 5
@@ -146,15 +145,14 @@ def role_model(*, delay_s: float) -> RoleModel:
 async def warm_up(house: House) -> None:
     """Have all imported and read that a worker needs once: the second turn recalls the first.
 
-    Then what was said is read, by the rules of every language.
+    Then what was said is read, and the books of every language are opened.
     """
     for number, text in enumerate(remarks(WARM)):
         line = await open_line(house, person="somebody", channel=f"place {number}")
         await say_in_turn(house, [line], iter([text]))
         await work_until_answered(house, 1)
         await catch_up(house, line.person.id, because="asked")
-    for language in SPOKEN:
-        rule_book(language)
+    await open_books()
 
 
 async def lines_in(house: House, count: int) -> list[Line]:

@@ -17,6 +17,10 @@ Keep: TypeAlias = Callable[[Call, str, int], Awaitable[None]]
 """Keeps a finished call under the hash of its request and its number in the turn."""
 
 
+def nothing() -> None:
+    """There is no reason not to ask."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Replayed:
     """The model of one turn. Its requests are numbered; it is asked one at a time."""
@@ -25,6 +29,7 @@ class Replayed:
     given: Mapping[int, Completion]  # before a crash, by the number of the request in the turn
     keep: Keep
     name: str
+    before: Callable[[], None] = nothing  # it asks; raises where nobody is to ask any more
     given_for: Mapping[str, Completion] = field(default_factory=dict)  # the same by its hash
     first: int = 0  # the number of its first request; others of the turn have others
     _next: int = field(init=False)
@@ -41,6 +46,8 @@ class Replayed:
             if say is not None and found.text:
                 await say(found.text)
             return found
+
+        self.before()
 
         async def record(call: Call) -> None:
             await self.keep(call, digest, number)

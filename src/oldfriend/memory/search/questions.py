@@ -39,6 +39,7 @@ _BESIDE = re.compile(r"[\s,;:\"“”«»¿¡()]+")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
 _LONGER: Final = re.compile(r"[^\W\u2e80-\U0010ffff]|-")
 """What makes a word a longer one; a sign of a script without spaces stands beside it."""
+_WORD: Final = r"[\w-]+"
 _PIECE = re.compile(r"\{([a-z_]+)\}")
 _WHOSE: Final = "whose"
 _WHOSE_PIECES: Final = frozenset({"who", "whom"})
@@ -238,6 +239,11 @@ def _books() -> tuple[Book, ...]:
     return tuple(map(_book, _LANGUAGES))
 
 
+def open_question_books() -> None:
+    """Open the books of all languages: later it takes no time."""
+    _books()
+
+
 def _book(language: str) -> Book:
     file = files("oldfriend.memory.search").joinpath("questions", f"{language}.toml")
     book = tomllib.loads(file.read_text("utf-8"))
@@ -251,6 +257,8 @@ def _book(language: str) -> Book:
     kin = _kin_words(language, book["kin_words"])
     pieces["any_kin"] = f"(?:{'|'.join(sorted(map(re.escape, kin), key=len, reverse=True))})"
     pieces["kin"] = "(?P<kin>{any_kin})"
+    of_several_words = sorted((each for each in kin if " " in each), key=len, reverse=True)
+    pieces["called"] = rf"(?:{'|'.join((*of_several_words, _WORD))})(?![\w-])"
     pieces["what"] = f"(?P<what>{pieces['liked']})"
     for piece in _WHOSE_PIECES & pieces.keys():
         pieces[piece] = f"(?P<{_WHOSE}>{pieces[piece]})"
