@@ -36,8 +36,7 @@ from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from tests.fakes.platform import FilePlatform
 
-LEASE_S, HEARTBEAT_S = 2.5, 0.2
-"""Whoever is starved for longer, beside others that start, is taken for dead."""
+LEASE_S, HEARTBEAT_S = 1.0, 0.2
 CHANNELS = ("street", "square", "market", "harbour", "park")
 
 

@@ -14,7 +14,14 @@ from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
 from oldfriend.app.house import House, Step
 from oldfriend.app.waking import Waking
-from oldfriend.app.working import BREATH_S, PATIENCE_S, claim_some, until_calm, work
+from oldfriend.app.working import (
+    BREATH_S,
+    PATIENCE_S,
+    answer_all,
+    claim_some,
+    until_calm,
+    work,
+)
 from oldfriend.domain.errors import (
     NotDelivered,
     StoreBusy,
@@ -492,6 +499,25 @@ async def test_a_long_row_of_short_turns_outlasts_a_lease(house: House, line: Li
 
     assert len(model.asked) == 60
     assert platform.sent == [f"re: line {number}" for number in range(60)]
+
+
+async def test_who_comes_to_a_chat_when_its_lease_is_over_asks_no_model(
+    house: House, line: Line
+) -> None:
+    """The time between the claim and the work counts, too: another may be at it by now."""
+    limits = Limits(messages_per_minute=0, lease_s=0.2, heartbeat_s=0.1)
+    model = ScriptedModel(echo)
+    house = with_model(replace(house, settings=replace(house.settings, limits=limits)), model)
+    await said(house, line, "one")
+    [late] = await claim_some(house, "inbox", 1)
+    time.sleep(limits.lease_s)  # noqa: ASYNC251 - what keeps the whole process from its work
+    await answer_all(house, late, asyncio.Event())
+    assert model.asked == []
+
+    [again] = await claim_some(house, "inbox", 1)
+    await answer_all(house, again, asyncio.Event())
+    assert await log_of(house, line) == [("person", "one"), ("companion", "re: one")]
+    assert len(model.asked) == 1
 
 
 async def test_a_reply_for_a_platform_is_sent_whoever_has_answered(

@@ -1,6 +1,7 @@
 """How is a lane kept for as long as somebody works on it, and who is told when it is lost?"""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
@@ -30,10 +31,10 @@ class Hold:
     """A lane that is held; its lease is extended whenever a heartbeat has passed."""
 
     def __init__(self, house: House, claim: Claim) -> None:
-        """The lane was claimed just now."""
+        """The lease is as old as the claim, whenever one comes to it."""
         self.claim = claim
         self._house = house
-        self._extended_at = asyncio.get_running_loop().time()
+        self._extended_at = claim.taken_at
 
     async def during(self, work: Coroutine[Any, Any, T], *, turn: TurnId | None = None) -> T:
         """Do something for as long as the lane is held and nobody stops the turn.
@@ -55,7 +56,7 @@ class Hold:
         """Extend the lease, where a heartbeat has passed since that was done. Raises LeaseLost."""
         if not self._is_stale():
             return
-        began = asyncio.get_running_loop().time()
+        began = time.monotonic()
         if not await extend(tx, self.claim, lease_s=self._house.settings.limits.lease_s):
             raise LeaseLost(f"{self.claim.queue} {self.claim.lane} was taken over.")
         self._extended_at = began
@@ -102,7 +103,7 @@ class Hold:
         return self._age_s() >= self._house.settings.limits.heartbeat_s
 
     def _age_s(self) -> float:
-        return asyncio.get_running_loop().time() - self._extended_at
+        return time.monotonic() - self._extended_at
 
 
 _HELD: Final[ContextVar[Hold | None]] = ContextVar("held", default=None)

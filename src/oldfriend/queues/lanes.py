@@ -17,6 +17,7 @@ Locks: whoever writes for a person locks the person's row first, then lanes; so 
 for one who waits for them. Knows nothing of what a letter says.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -91,7 +92,7 @@ async def claim(
     A letter that was begun so many times and never ended is parked: it takes its workers down.
     The claim tells of it, also when nothing else is due in that lane.
     """
-    clock = await tx.clock()
+    taken_at, clock = time.monotonic(), await tx.clock()
     until = lease_end(clock, lease_s)
     while (found := await find_lane(tx, queue, lane, now=now, clock=clock)) is not None:
         letters, given_up = await take_up(tx, queue, found, now=now, most_attempts=most_attempts)
@@ -99,8 +100,8 @@ async def claim(
             last = last_seq(letters or given_up)
             epoch = await hold(tx, queue, found, owner=owner, until=until, handed_out=last)
             return Claim(
-                queue=queue, lane=found, owner=owner, epoch=epoch, letters=letters,
-                given_up=given_up,
+                queue=queue, lane=found, owner=owner, epoch=epoch, taken_at=taken_at,
+                letters=letters, given_up=given_up,
             )  # fmt: skip
         await let_go(tx, queue, found)
     return None
