@@ -3,7 +3,10 @@
 import asyncio
 import sqlite3
 import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Timer
 
 import pytest
 
@@ -33,6 +36,12 @@ async def add(tx: Transaction, name: str) -> None:
         "INSERT INTO companion (id, name, created_at) VALUES (:id, :id, 0) ON CONFLICT DO NOTHING",
         id=name,
     )
+
+
+async def write_one(db: Database, name: str) -> None:
+    """Write one row and have it kept."""
+    async with db.writing() as tx:
+        await add(tx, name)
 
 
 async def names(db: Database) -> list[str]:
@@ -389,6 +398,86 @@ async def test_who_fails_in_company_takes_nothing_of_the_others(db: SqliteDataba
     assert len(kept) >= 36
     async with db.writing() as tx:
         await add(tx, "and on it goes")
+
+
+@dataclass
+class SlowDisk:
+    """A disk that has a commit wait until it is told how that ends."""
+
+    db: SqliteDatabase
+    asked: Event = field(default_factory=Event)
+    told: Event = field(default_factory=Event)
+    breaks: bool = False
+
+    def __post_init__(self) -> None:
+        """Be asked at each commit from now on."""
+        self.db._writer.connection.set_commit_hook(self._commit)
+
+    def _commit(self) -> bool:
+        self.asked.set()
+        assert self.told.wait(20), "the event loop stood still meanwhile"
+        return self.breaks
+
+    async def writers(self, *names: str) -> list[asyncio.Task[None]]:
+        """These write together; as soon as that is being committed."""
+
+        tasks = [asyncio.create_task(write_one(self.db, each)) for each in names]  # noqa: TID251
+        await asyncio.to_thread(self.asked.wait, 20)
+        return tasks
+
+    def end(self) -> None:
+        """It has done what it was asked for, from now on at once."""
+        self.told.set()
+
+
+@SQLITE_ONLY
+async def test_while_the_disk_takes_its_time_others_go_on(db: SqliteDatabase) -> None:
+    """They read what was there before; whoever writes waits, and so does whoever is cancelled."""
+    disk = SlowDisk(db)
+    together = await disk.writers("a", "b", "c")
+    assert await names(db) == []
+    with suppress(TimeoutError):
+        await asyncio.wait_for(db.wait_for_others(), 0.05)
+    together[0].cancel()
+    async with asyncio.TaskGroup() as tasks:
+        after = tasks.create_task(write_one(db, "after"))
+        await asyncio.sleep(0.05)
+        assert not after.done()
+        disk.end()
+
+    await asyncio.wait(together)
+    assert [each.cancelled() for each in together] == [True, False, False]
+    assert together[1].exception() is together[2].exception() is None
+    assert await names(db) == ["a", "after", "b", "c"]
+
+
+@SQLITE_ONLY
+async def test_a_commit_that_fails_aside_is_told_to_all_of_it(db: SqliteDatabase) -> None:
+    """And nothing of it is kept; the next one is."""
+    disk = SlowDisk(db, breaks=True)
+    together = await disk.writers("a", "b")
+    disk.end()
+    await asyncio.wait(together)
+    assert all(isinstance(each.exception(), StoreError) for each in together)
+    disk.breaks = False
+    await write_one(db, "after")
+
+    assert await names(db) == ["after"]
+
+
+async def test_what_is_being_committed_is_kept_when_the_house_is_closed(tmp_path: Path) -> None:
+    """Closing waits for the disk."""
+    db = open_sqlite(tmp_path / "oldfriend.db")
+    disk = SlowDisk(db)
+    together = await disk.writers("a", "b")
+    Timer(0.1, disk.end).start()
+    await db.close()
+    await asyncio.wait(together)
+    assert [each.exception() for each in together] == [None, None]
+    again = open_sqlite(tmp_path / "oldfriend.db")
+
+    assert await names(again) == ["a", "b"]
+    await again.close()
 
 
 @SQLITE_ONLY

@@ -53,8 +53,10 @@ class SqliteDatabase:
         """Return once another process has written something new."""
         doorbell = self._writer.doorbell
         doorbell.put_up()
+        await self._writer.settled()
         while (version := self._writer.data_version()) == self._seen:
             await doorbell.wait()
+            await self._writer.settled()
         self._seen = version
 
     async def wipe_log(self) -> bool:

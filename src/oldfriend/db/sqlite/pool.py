@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -114,6 +115,8 @@ class Writer:
         """
         self.connection = connection
         self._keep = keep
+        self._hand: ThreadPoolExecutor | None = None
+        self._committing: asyncio.Future[None] | None = None
         self.turn = Turn()
         self.waiting = 0  # how many wait for their turn
         self.lonely = 0  # how many commits in a row nobody joined
@@ -138,12 +141,31 @@ class Writer:
             self._keep()
         self.connection.execute("COMMIT")
 
+    @property
+    def can_commit_aside(self) -> bool:
+        """Whether nothing has to be done on the event loop at each commit."""
+        return self._keep is None
+
+    def commit_aside(self) -> asyncio.Future[None]:
+        """The same on a thread; until it is done nobody may use the connection."""
+        if self._hand is None:
+            self._hand = ThreadPoolExecutor(1, thread_name_prefix="commits")
+        self._committing = asyncio.get_running_loop().run_in_executor(self._hand, self.commit)
+        return self._committing
+
+    async def settled(self) -> None:
+        """Return once nothing is being committed on the thread."""
+        while self._committing is not None and not self._committing.done():
+            await asyncio.wait([self._committing])
+
     def data_version(self) -> int:
         """A number that changes when another connection has committed."""
         with our_errors(self._path):
             return int(self.connection.execute("PRAGMA data_version").get)
 
     def close(self) -> None:
-        """Let go of the file and take the bell down."""
+        """Let go of the file, once what is being committed is, and take the bell down."""
+        if self._hand is not None:
+            self._hand.shutdown()
         self.doorbell.close()
         self.connection.close()

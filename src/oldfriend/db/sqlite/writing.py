@@ -3,7 +3,8 @@
 One writes at a time. Whoever has written and finds that others wait hands the open transaction on
 instead of committing it; the last one commits for all, and only then does any of them go on. So a
 commit that takes milliseconds (the disk must say that it has everything) is paid for once by all
-who are ready together. Each has a savepoint: what fails takes nothing of the others with it.
+who are ready together. Each has a savepoint: what fails takes nothing of the others with it. Where
+many write, it is done on a thread: meanwhile the others of this process go on.
 
 Whoever has done something outside that nobody knows of yet comes first, and hands nothing on.
 """
@@ -22,7 +23,10 @@ from oldfriend.domain.errors import OldfriendError, StoreError
 MOST_TOGETHER = 64
 """Other processes wait meanwhile."""
 LONELY = 16
-"""After so many commits that nobody joined, only each so-manieth looks whether others are ready."""
+"""After so many commits that nobody joined, only each so-manieth looks whether others are ready.
+
+Then they are done in place, too: a hop to a thread and back takes longer than a quick disk.
+"""
 
 
 class Writing:
@@ -76,6 +80,10 @@ class Writing:
             writer.turn.hand_on()
             await company.kept()
             return
+        if writer.lonely < LONELY and writer.can_commit_aside:
+            self._commit_aside(company)
+            await company.kept()
+            return
         error = self._let_go()
         if error is not None:
             raise error
@@ -115,21 +123,47 @@ class Writing:
             self._writer.turn.hand_on()
 
     def _commit(self) -> OldfriendError | None:
-        """Commit what the company has written, and tell its members and the other processes."""
+        """Commit what the company has written, or end what nobody has written in."""
         writer, company = self._writer, self._writer.company
-        connection = writer.connection
         writer.company = None
-        error: OldfriendError | None = None
         try:
             if company is not None and company.members:
                 writer.commit()
-            roll_back(connection, self._path)
+                return self._end(company, None)
+            roll_back(writer.connection, self._path)
         except (apsw.Error, StoreError) as failure:
-            error = our_error(failure, self._path) if isinstance(failure, apsw.Error) else failure
+            return self._end(company, failure)
+        return None
+
+    def _commit_aside(self, company: Company) -> None:
+        """Commit on a thread what the company has written, and end the turn when that is done."""
+        writer = self._writer
+        writer.company = None
+
+        def end(committed: asyncio.Future[None]) -> None:
+            try:
+                self._end(company, committed.exception())
+            finally:
+                writer.turn.hand_on()
+
+        writer.commit_aside().add_done_callback(end)
+
+    def _end(self, company: Company | None, failure: BaseException | None) -> OldfriendError | None:
+        """Tell the company, and the other processes, what has become of it; what went wrong."""
+        writer, error = self._writer, self._told_of(failure)
+        if error is not None:
             with suppress(apsw.Error, StoreError):
-                roll_back(connection, self._path)
+                roll_back(writer.connection, self._path)
         if company is not None and company.members:
             company.end(error)
             if error is None:
                 writer.doorbell.ring()
         return error
+
+    def _told_of(self, failure: BaseException | None) -> OldfriendError | None:
+        """The error of ours for what went wrong."""
+        if failure is None or isinstance(failure, OldfriendError):
+            return failure
+        if isinstance(failure, apsw.Error):
+            return our_error(failure, self._path)
+        return StoreError(f"What was written could not be kept ({failure!r}).")
