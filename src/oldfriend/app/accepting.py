@@ -219,11 +219,12 @@ async def write_words(
 ) -> Message | None:  # fmt: skip
     """Put the words into the log, in the session of their time; None if they are known.
 
-    Whoever talks at this machine is where it is; of others it is known from before.
+    Whoever talks at this machine is where it is, unless they have said by whose clocks they live;
+    of others it is known from before.
     """
     now, settings = house.clock(), house.settings
     is_away = chat.channel == PAGE or chat.channel in house.platforms
-    zone = person.zone if is_away else settings.zone
+    zone = person.zone if is_away or person.has_said_zone else settings.zone
     if person.zone != zone:  # they have travelled
         await set_zone(tx, person.id, zone)
     at = now if said.at is None else said.at

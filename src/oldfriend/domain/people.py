@@ -25,6 +25,7 @@ class Person:
     is_owner: bool
     language: str | None
     zone: str
+    has_said_zone: bool = False  # they chose it; else it is that of the machine they talk at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,12 @@ import re
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import ChatId, PersonId
 from oldfriend.domain.people import Person
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.identities import find_identity, join_identity, take_identities
-from oldfriend.memory.people import groups_on, person_from
+from oldfriend.memory.people import PERSON_P, groups_on, person_from
 
 
 async def find_group(tx: Transaction, channel: str, address: str) -> Person | None:
@@ -27,7 +29,7 @@ async def find_former_group(tx: Transaction, channel: str, address: str) -> Pers
 async def list_groups(tx: Transaction, channel: str) -> list[Person]:
     """The groups that the companion is part of, by their names."""
     rows = await tx.rows(
-        """SELECT p.id, p.name, p.is_owner, p.language, p.zone FROM identity i
+        f"""SELECT {PERSON_P} FROM identity i
            JOIN person p ON p.id = i.person WHERE i.channel = :channel ORDER BY p.name""",
         channel=groups_on(channel),
     )
@@ -67,6 +69,15 @@ async def is_group(tx: Transaction, person: PersonId) -> bool:
     return row is not None
 
 
+async def refuse_group(tx: Transaction, person: Person) -> None:
+    """Raise InvalidInput for a group."""
+    if await is_group(tx, person.id):
+        raise InvalidInput(saying(
+            "group_is_nobody", f"{person.name} is a group, and nobody can become one.",
+            name=person.name,
+        ))  # fmt: skip
+
+
 async def list_chats_in_groups(tx: Transaction, person: PersonId) -> set[ChatId]:
     """Those of a person's chats, or of a group's, in which a group talks or has talked."""
     rows = await tx.rows(
@@ -85,7 +96,7 @@ async def list_chats_in_groups(tx: Transaction, person: PersonId) -> set[ChatId]
 async def list_members(tx: Transaction, channel: str, address: str) -> list[Person]:
     """The people in a group whom we know there, in the order of their ids; never the group."""
     rows = await tx.rows(
-        """SELECT DISTINCT p.id, p.name, p.is_owner, p.language, p.zone FROM chat c
+        f"""SELECT DISTINCT {PERSON_P} FROM chat c
            JOIN person p ON p.id = c.person JOIN identity i ON i.person = c.person
            WHERE c.channel = :channel AND c.address = :address AND i.channel = :channel
            ORDER BY p.id""",

@@ -14,7 +14,7 @@ from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.people import Person
 from oldfriend.memory.dump import TABLES
-from oldfriend.memory.people import person_from
+from oldfriend.memory.people import PERSON_P, person_from
 
 DIGITS: Final = 6
 GOOD_FOR: Final = 10 * MINUTE
@@ -51,7 +51,7 @@ def print_of(digits: str, salt: str) -> str:
 async def find_identity(tx: Transaction, channel: str, address: str) -> Person | None:
     """Who is known at an address on a channel."""
     row = await tx.row(
-        """SELECT p.id, p.name, p.is_owner, p.language, p.zone FROM identity i
+        f"""SELECT {PERSON_P} FROM identity i
            JOIN person p ON p.id = i.person WHERE i.channel = :channel AND i.address = :address""",
         channel=channel,
         address=address,
@@ -62,9 +62,9 @@ async def find_identity(tx: Transaction, channel: str, address: str) -> Person |
 async def list_paired(tx: Transaction, channel: str) -> list[tuple[Person, int]]:
     """Who is known on a channel, and at how many addresses; the owner first."""
     rows = await tx.rows(
-        """SELECT count(*), p.id, p.name, p.is_owner, p.language, p.zone FROM identity i
+        f"""SELECT count(*), {PERSON_P} FROM identity i
            JOIN person p ON p.id = i.person WHERE i.channel = :channel
-           GROUP BY p.id, p.name, p.is_owner, p.language, p.zone
+           GROUP BY {PERSON_P}
            ORDER BY p.is_owner DESC, p.name""",
         channel=channel,
     )

@@ -19,6 +19,10 @@ OWNER_NAME = "owner"
 """What the owner is called; no word of ordinary questions, for names in them are looked up."""
 FIRST_NAME = "Oldfriend"
 """What the companion is called until it is given a name."""
+PERSON = "id, name, is_owner, language, zone, has_said_zone"
+"""The columns of which ``person_from`` makes a person."""
+PERSON_P = ", ".join(f"p.{column}" for column in PERSON.split(", "))
+"""The same of a person whom a statement calls p."""
 LONGEST_NAME = 200
 LONGEST_COMPANION_NAME = 40
 """It stands over the page, and in every prompt."""
@@ -46,7 +50,7 @@ async def ensure_person(tx: Transaction, name: str, *, now: Micros, zone: str) -
 async def find_person(tx: Transaction, name: str) -> Person | None:
     """The person of that name, if there is one."""
     row = await tx.row(
-        "SELECT id, name, is_owner, language, zone FROM person WHERE name = :name",
+        f"SELECT {PERSON} FROM person WHERE name = :name",
         name=as_written(name),
     )
     return None if row is None else person_from(row)
@@ -102,15 +106,13 @@ async def rename_person(
 
 async def find_owner(tx: Transaction) -> Person | None:
     """The person whose install this is, once they have talked."""
-    row = await tx.row("SELECT id, name, is_owner, language, zone FROM person WHERE is_owner = 1")
+    row = await tx.row(f"SELECT {PERSON} FROM person WHERE is_owner = 1")
     return None if row is None else person_from(row)
 
 
 async def get_person_by_id(tx: Transaction, person: PersonId) -> Person:
     """The person as they are now. Raises NotFound."""
-    row = await tx.row(
-        "SELECT id, name, is_owner, language, zone FROM person WHERE id = :person", person=person
-    )
+    row = await tx.row(f"SELECT {PERSON} FROM person WHERE id = :person", person=person)
     if row is None:
         raise NotFound(f"There is no person {person}.")
     return person_from(row)
@@ -118,9 +120,7 @@ async def get_person_by_id(tx: Transaction, person: PersonId) -> Person:
 
 async def list_people(tx: Transaction) -> list[Person]:
     """Everybody with a memory here, the owner first."""
-    rows = await tx.rows(
-        "SELECT id, name, is_owner, language, zone FROM person ORDER BY is_owner DESC, name"
-    )
+    rows = await tx.rows(f"SELECT {PERSON} FROM person ORDER BY is_owner DESC, name")
     return [person_from(row) for row in rows]
 
 
@@ -150,9 +150,14 @@ async def set_language(tx: Transaction, person: PersonId, language: str) -> None
     )
 
 
-async def set_zone(tx: Transaction, person: PersonId, zone: str) -> None:
-    """Note in which time zone the person is now."""
-    await tx.run("UPDATE person SET zone = :zone WHERE id = :person", zone=zone, person=person)
+async def set_zone(tx: Transaction, person: PersonId, zone: str, *, is_said: bool = False) -> None:
+    """Note by whose clocks the person lives, and whether they have said so themselves."""
+    await tx.run(
+        "UPDATE person SET zone = :zone, has_said_zone = :said WHERE id = :person",
+        zone=zone,
+        said=int(is_said),
+        person=person,
+    )
 
 
 async def ensure_identity(
@@ -327,11 +332,12 @@ def as_written(name: str) -> str:
 
 
 def person_from(row: Row) -> Person:
-    """A person from (id, name, is_owner, language, zone)."""
-    person_id, name, is_owner, language, zone = row
+    """A person from the columns of ``PERSON``."""
+    person_id, name, is_owner, language, zone, has_said_zone = row
     return Person(
-        id=PersonId(person_id), name=name, is_owner=bool(is_owner), language=language, zone=zone
-    )
+        id=PersonId(person_id), name=name, is_owner=bool(is_owner), language=language, zone=zone,
+        has_said_zone=bool(has_said_zone),
+    )  # fmt: skip
 
 
 def chat_from(row: Row) -> Chat:

@@ -18,7 +18,7 @@ from oldfriend.domain.errors import NotFound, TooManyAttempts
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.people import Person
 from oldfriend.domain.sayings import saying
-from oldfriend.memory.people import person_from
+from oldfriend.memory.people import PERSON_P, person_from
 
 Scope = Literal["read", "write", "admin"]
 OpenedWith = Literal["link", "invitation", "passkey"]
@@ -158,8 +158,7 @@ async def open_web_session(
 async def find_web_session(tx: Transaction, print_: str, *, now: Micros) -> SignedIn | None:
     """Who shows something with this print, if it is good."""
     row = await tx.row(
-        """SELECT s.expires_at, coalesce(s.used_at, s.made_at), p.id, p.name, p.is_owner,
-             p.language, p.zone FROM web_session s
+        f"""SELECT s.expires_at, coalesce(s.used_at, s.made_at), {PERSON_P} FROM web_session s
            JOIN person p ON p.id = s.person WHERE s.print = :print AND s.expires_at > :now""",
         print=print_,
         now=now,
@@ -235,7 +234,7 @@ async def write_invitation(tx: Transaction, person: PersonId, secret: str, *, no
 async def list_invitations(tx: Transaction, *, now: Micros) -> list[Invitation]:
     """The invitations that wait, of everybody, the newest first."""
     rows = await tx.rows(
-        """SELECT i.id, i.made_at, i.expires_at, p.id, p.name, p.is_owner, p.language, p.zone
+        f"""SELECT i.id, i.made_at, i.expires_at, {PERSON_P}
            FROM web_invitation i JOIN person p ON p.id = i.person
            WHERE i.expires_at > :now ORDER BY i.made_at DESC, i.id""",
         now=now,

@@ -13,7 +13,7 @@ from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import storable
 from oldfriend.domain.sayings import saying
-from oldfriend.memory.people import person_from
+from oldfriend.memory.people import PERSON_P, person_from
 from oldfriend.memory.sign_in import Scope, SignedIn, new_secret, print_of
 
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -78,7 +78,7 @@ async def write_token(
 async def find_by_token(tx: Transaction, print_: str, *, now: Micros) -> SignedIn | None:
     """Who shows a token with this print, and how far they may go, if it is good."""
     row = await tx.row(
-        """SELECT t.expires_at, t.used_at, t.scope, p.id, p.name, p.is_owner, p.language, p.zone
+        f"""SELECT t.expires_at, t.used_at, t.scope, {PERSON_P}
            FROM web_token t JOIN person p ON p.id = t.person
            WHERE t.print = :print AND t.expires_at > :now""",
         print=print_,

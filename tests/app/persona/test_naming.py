@@ -1,13 +1,15 @@
-"""The companion is given a name, and speaks by it from then on."""
+"""The companion is given a name, and speaks by it from then on; somebody says their zone."""
+
+from dataclasses import replace
 
 import pytest
 
-from oldfriend.app.accepting import Line
+from oldfriend.app.accepting import Line, Said, accept
 from oldfriend.app.house import House
-from oldfriend.app.persona.naming import name_companion
+from oldfriend.app.persona.naming import change_person, name_companion
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.memory.log import list_messages
-from oldfriend.memory.people import get_companion
+from oldfriend.memory.people import get_companion, get_person_by_id
 from tests.app.conftest import Say
 
 
@@ -37,3 +39,20 @@ async def test_whoever_saw_another_name_changes_nothing(house: House, line: Line
         companion = await get_companion(tx)
 
     assert companion.name == "Mira"
+
+
+async def test_who_has_said_their_zone_keeps_it_wherever_they_write_from(
+    house: House, line: Line
+) -> None:
+    """At a terminal, too; who has not said it lives by the clocks of the machine."""
+
+    async def zones_in(machine: str) -> tuple[str, str]:
+        there = replace(house, settings=replace(house.settings, zone=machine))
+        accepted = await accept(there, line, Said(text="Hello."), to_answer=False)
+        assert accepted is not None
+        async with house.db.reading() as tx:
+            return (await get_person_by_id(tx, line.person.id)).zone, accepted.message.zone
+
+    assert await zones_in("Asia/Tokyo") == ("Asia/Tokyo", "Asia/Tokyo")
+    await change_person(house, line.person.id, zone="Europe/Brussels")
+    assert await zones_in("Asia/Tokyo") == ("Europe/Brussels", "Europe/Brussels")

@@ -43,8 +43,8 @@ async def change_person(
         if name is not None and name != held.name:
             held = await rename_person(tx, held, name, platforms=house.platforms)
         if zone is not None:
-            await set_zone(tx, person, zone)
-            held = replace(held, zone=zone)
+            await set_zone(tx, person, zone, is_said=True)
+            held = replace(held, zone=zone, has_said_zone=True)
     return held
 
 
