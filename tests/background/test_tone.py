@@ -2,7 +2,10 @@
 
 import pytest
 
+from oldfriend.background.gates.ideas import tone_of_idea
 from oldfriend.background.gates.tone import tone_fault, tone_of
+from oldfriend.background.ideas import Idea
+from oldfriend.memory.core_blocks import BlockName
 from oldfriend.prompts.phrasebook import SPOKEN
 
 WARM = {
@@ -123,3 +126,14 @@ def test_every_language_has_all_lists(language: str) -> None:
     assert tone.advice.pattern
     assert tone.no_duty.pattern
     assert tone.metadata.pattern
+
+
+def test_what_it_could_be_like_may_say_what_to_do_and_who_somebody_is_may_not() -> None:
+    """Advice for the companion is a style; advice for the person describes nobody."""
+
+    def fault_of(text: str, block: BlockName) -> str | None:
+        return tone_of_idea(Idea(kind="suggestion", text=text, cites=("e1",), block=block), "en")
+
+    assert fault_of("Encourage Nora to see Ana more often.", "style") is None
+    assert fault_of("Encourage Nora to see Ana more often.", "user") == "advice"
+    assert fault_of("Nora may be depressed since the dog died.", "style") == "clinical"

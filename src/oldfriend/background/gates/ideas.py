@@ -159,11 +159,11 @@ def harm_fault(text: str) -> IdeaFault | None:
 
 
 def tone_of_idea(idea: Idea, language: str) -> IdeaFault | None:
-    """Not in the tone of a friend; what is suggested for a core block says how to be."""
+    """Not in the tone of a friend; what the companion could be like may say what to do."""
     fault = tone_fault(idea.text, language=language)
     if fault is None:
         return bearing_fault(idea.text, language=language, kind=idea.kind)
-    is_meant = idea.kind == "suggestion" and fault == "advice"
+    is_meant = idea.kind == "suggestion" and idea.block != "user" and fault == "advice"
     return None if is_meant else fault
 
 

@@ -219,7 +219,7 @@ async def look_back_on(talking: Talking, inward: Inward) -> None:
     async with talking.house.db.reading() as tx:
         everything = [each.memory for each in await list_memories(tx, talking.person, live=False)]
         inward.unsound += await done_by_thinking(tx, talking.person)
-        kept = [*map(text_of, everything), *await other_words_of(tx, talking.person)]
+        kept = [*map(text_of, everything), *await other_words_of(tx, talking)]
         ticks = await list_ticks(tx, talking.person, since=0)
         names = await list_entities(tx, talking.person, live=False)
     faults = [(talking.brooded.fault_of(text), text) for text in kept]
@@ -255,14 +255,13 @@ def text_of(memory: Memory) -> str:
     return memory.text
 
 
-async def other_words_of(tx: Transaction, person: PersonId) -> list[str]:
-    """What else was written by who thinks: descriptions, and suggestions but for what to do."""
-    entities = await list_entities(tx, person, live=False)
-    suggested = await list_suggestions(tx, person)
-    return [
-        *(each.description for each in entities),
-        *(each.what.text for each in suggested if "advice" not in each.what.text),
-    ]
+async def other_words_of(tx: Transaction, talking: Talking) -> list[str]:
+    """What else was written by who thinks: descriptions, and suggestions but for what it could do."""
+    described = [each.description for each in await list_entities(tx, talking.person, live=False)]
+    return described + [
+        each.what.text for each in await list_suggestions(tx, talking.person)
+        if each.what.block == "user" or talking.brooded.fault_of(each.what.text) != "advice"
+    ]  # fmt: skip
 
 
 async def done_by_thinking(tx: Transaction, person: PersonId) -> list[str]:
