@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.serving import on_any_port, served
+from tests.fakes.telegram import running_telegram
 from tests.journeys.browsers import NEEDS_CHROMIUM
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
@@ -94,3 +95,35 @@ def test_what_the_house_says_is_said_in_chinese(
     assert any("完好" in each for each in findings)
     assert any("条消息" in each for each in findings)
     assert english_in([*noticed, *broken, *unknown, refused, tried, *findings]) == []
+
+
+def test_numbers_are_written_as_the_language_of_the_page_writes_them(
+    browser: Browser, program: Program
+) -> None:
+    """Whatever else the browser speaks."""
+    told = {"code": "text_unfit", "text": "", "values": {"most": 500, "count": 3000}}
+    with opened(browser, new_link(program), locale="de-DE") as (page, _):
+        page.locator(".composer").wait_for()
+        words = page.evaluate(
+            "async (told) => (await import('/static/js/words.js')).inWords(told)", told
+        )
+
+    assert words == "Say it in 1 to 500 characters, not 3,000."
+
+
+def test_why_not_all_work_is_done_is_told_in_chinese(browser: Browser, tmp_path: Path) -> None:
+    """On every place, as long as it is so."""
+    with running_telegram() as world:
+        variables = {"TOKEN": f"{world.token}x", "BASE_URL": world.url}
+        program = on_any_port(
+            Program(data=tmp_path / "data"),
+            **{f"OLDFRIEND_TELEGRAM_{name}": value for name, value in variables.items()},
+        )
+        program.done("say", "我住在里斯本。")
+        with served(program), opened(browser, new_link(program), locale="zh-CN") as (page, _):
+            trouble = page.locator(".companion p.bad")
+            expect(trouble).to_be_visible()
+            told = trouble.inner_text()
+
+    assert "不认识这个令牌" in told
+    assert english_in([told]) == []

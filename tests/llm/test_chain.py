@@ -14,6 +14,7 @@ from oldfriend.domain.errors import (
     Outage,
     RequestRejected,
 )
+from oldfriend.domain.sayings import Saying
 from oldfriend.llm.chain import Chain
 from oldfriend.llm.missing import NoModel
 from oldfriend.llm.model import ToolCall, ToolResult, Turn
@@ -186,8 +187,13 @@ async def test_when_all_fail_the_error_is_the_most_hopeful_and_says_everything()
     """Waiting may help while one of them may come back."""
     bench = Bench(scripted("a", ModelMisconfigured("Wrong key.")), scripted("b", DOWN))
 
-    with pytest.raises(ModelUnavailable, match=r"Wrong key\. It is down\."):
+    with pytest.raises(ModelUnavailable, match=r"Wrong key\. It is down\.") as caught:
         await bench.reply()
+    says = caught.value.says
+    assert isinstance(says, Saying)
+    assert (says.code, says.values) == (
+        "one_and_another", {"one": "Wrong key.", "other": "It is down."},
+    )  # fmt: skip
     assert bench.ledger.outcomes == [("a", "failed"), ("b", "failed"), ("b", "failed")]
 
 
@@ -224,8 +230,11 @@ async def test_when_all_rest_nobody_is_asked():
     with pytest.raises(ModelUnavailable) as caught:
         await bench.reply()
 
+    says = caught.value.says
     assert caught.value.retry_after_s == 60
     assert len(model.asked) == 1
+    assert isinstance(says, Saying)
+    assert (says.code, says.values) == ("models_rest", {"names": "a", "seconds": 60})
 
 
 def test_a_clock_set_back_makes_no_rest_longer():

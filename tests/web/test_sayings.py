@@ -71,11 +71,19 @@ def test_no_phrase_asks_for_a_value_that_is_not_told(language: str) -> None:
     assert [(code, wanted[code] - values) for code, values in said() if wanted[code] - values] == []
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_reason_stands_last(language: str) -> None:
+    """It ends with a mark of its own, or with what somebody else says."""
+    phrases = phrases_in(language)
+
+    assert [code for code, words in phrases.items() if re.search(r"\{why\}(?!$)", words)] == []
+
+
 def test_a_chinese_phrase_is_chinese() -> None:
     """Commands, names and settings stay as they are written."""
     phrases = phrases_in("zh")
 
     bare = {code for code, words in phrases.items() if not HAN.search(words)}
 
-    assert bare == {"of_person", "telegram_trouble"}  # a name, and another saying
+    assert bare == {"of_person", "one_and_another", "telegram_trouble"}  # only other sayings
     assert [words for words in phrases.values() if LATIN.search(words)] == []

@@ -61,6 +61,38 @@ async def test_a_refusal_tells_what_it_takes_to_say_it_in_another_language(brows
 
 
 @SQLITE_ONLY
+async def test_what_somebody_else_wrote_into_the_file_is_refused_with_its_place(
+    site: Site, browse: Browse
+) -> None:
+    """Whoever has chosen something else on the page would look for the fault there."""
+    owner, file = await browse(), site.house.settings.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("[limits]\nlease_s = 'long'\n")
+    wrong = (await owner.patch("/settings", json={"values": {"memory.thinks": False}})).json()
+    file.write_text("[limits]\nlease_s =\n")
+    broken = (await owner.patch("/settings", json={"values": {"memory.thinks": False}})).json()
+    why = wrong["values"]["why"]
+
+    assert (wrong["code"], why["code"]) == ("nothing_changed", "setting_unfit")
+    assert (why["values"]["where"]["code"], why["values"]["where"]["values"]) == (
+        "setting_in_line", {"name": "limits.lease_s", "path": str(file), "line": 2},
+    )  # fmt: skip
+    assert (broken["code"], broken["values"]["line"]) == ("settings_no_toml_in", 2)
+
+
+@SQLITE_ONLY
+async def test_whatever_must_stand_there_has_a_code(browse: Browse) -> None:
+    """Also where it is one of a few words, or a name of some form."""
+    owner = await browse()
+    wrong = {"speech.speaks": "loud", "memory.thinks": "x", "telegram.allowed": ["abc"],
+             "models.main": ["nonsense"], "speech.voice": " "}  # fmt: skip
+    for name, value in wrong.items():
+        refused = (await owner.patch("/settings", json={"values": {name: value}})).json()
+
+        assert refused["values"]["expected"]["code"], name
+
+
+@SQLITE_ONLY
 @pytest.mark.parametrize(
     "values",
     [

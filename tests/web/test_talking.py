@@ -12,6 +12,7 @@ from oldfriend.app.house import House
 from oldfriend.app.persona.naming import change_person
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
+from oldfriend.domain.messages import MAX_TEXT
 from oldfriend.llm.scripted import Scripted, ScriptedModel
 from oldfriend.memory.log import get_message
 from oldfriend.memory.people import get_person, list_people
@@ -247,8 +248,10 @@ async def test_what_makes_no_sense_is_refused_in_words(browse: Browse) -> None:
         await browser.get("/chat/messages", params={"before": "one", "after": "another"}),
         await browser.get("/chat/events", headers={"Last-Event-ID": "1.x.2"}),
         await browser.get("/memories", params={"as_of": "yesterday"}),
+        await say(browser, "a" * (MAX_TEXT + 1)),
     ]  # fmt: skip
 
+    assert answers[-1].json()["code"] == "message_too_long"
     assert {each.status_code for each in answers} == {422}
     assert all(each.json()["detail"] for each in answers)
     assert await texts(browser) == []

@@ -40,8 +40,9 @@ class LedgerAccount:
                 tx, self.settings, now=self.clock(), is_background=is_background
             )
         if used_up is not None:
+            is_all = used_up.purpose == "everything"
             raise AllowanceUsedUp(saying(
-                "allowance_used_up",
+                "allowance_used_up" if is_all else "allowance_behind_used_up",
                 f"Today's limit for {FOR_WHAT[used_up.purpose]} is reached; it ends at midnight.",
             ))  # fmt: skip
 

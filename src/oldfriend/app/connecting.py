@@ -123,7 +123,8 @@ def refuse_unfit(settings: Settings, wish: Wish) -> None:
     if not wish.name or not re.fullmatch(MODEL_NAME, wish.model):
         raise InvalidInput(saying("model_unnamed", "Name the model, as its provider does."))
     if wish.base_url:
-        ADDRESS(Given(value=wish.base_url, where="The address", is_text=True))
+        where = saying("setting_address", "The address")
+        ADDRESS(Given(value=wish.base_url, where=where, is_text=True))
     elif not address_of(settings, wish.provider):
         raise InvalidInput(saying(
             "address_needed",

@@ -13,7 +13,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.people import Person
 from oldfriend.domain.sayings import saying
-from oldfriend.memory.groups import is_group
+from oldfriend.memory.groups import refuse_group
 from oldfriend.memory.identities import has_told_anything, remove_person
 from oldfriend.memory.people import ensure_owner, ensure_person, get_person, get_person_by_id
 from oldfriend.memory.sign_in import (
@@ -68,11 +68,7 @@ async def invite(house: House, name: str, *, port: int) -> Invited:
 
 async def refuse_known(tx: Transaction, person: Person) -> None:
     """Raise InvalidInput for a group, and for who has a memory here or a way in."""
-    if await is_group(tx, person.id):
-        raise InvalidInput(saying(
-            "group_is_nobody", f"{person.name} is a group, and nobody can become one.",
-            name=person.name,
-        ))  # fmt: skip
+    await refuse_group(tx, person)
     if await has_told_anything(tx, person.id) or await has_way_in(tx, person.id):
         raise InvalidInput(saying(
             "guest_is_here",

@@ -16,13 +16,12 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
-from oldfriend.domain.sayings import saying
 from oldfriend.memory.groups import (
     be_in_group,
     be_out_of_group,
     find_former_group,
     find_group,
-    is_group,
+    refuse_group,
 )
 from oldfriend.memory.identities import (
     Code,
@@ -62,11 +61,7 @@ async def show_code(house: House, name: str | None) -> tuple[Person, str]:
         person = await ensure_owner(tx, now=now, zone=zone)
         if name is not None:
             person = await ensure_person(tx, name, now=now, zone=zone)
-        if await is_group(tx, person.id):
-            raise InvalidInput(saying(
-                "group_is_nobody", f"{person.name} is a group, and nobody can become one.",
-                name=person.name,
-            ))  # fmt: skip
+        await refuse_group(tx, person)
         return person, await code_for(tx, person.id, now=now)
 
 

@@ -102,6 +102,8 @@ class SchemaTooNew(StoreError):
 class StaleDecision(OldfriendError):
     """What a decision rested on has changed meanwhile; it must be made again."""
 
+    code = "changed_meanwhile"
+
 
 class LeaseLost(OldfriendError):
     """Somebody else has taken this work over; nothing of this attempt may be kept."""

@@ -8,6 +8,7 @@ import asyncio
 from asyncio import CancelledError
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Final
 
 from oldfriend.domain.clock import Clock
@@ -21,6 +22,7 @@ from oldfriend.domain.errors import (
     ModelUnavailable,
     RequestRejected,
 )
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.going_on import Joint, asked_to_go_on
 from oldfriend.llm.model import (
     Call,
@@ -92,9 +94,14 @@ class Chain:
         awake = [model for model in self.models if not left[model.name]]
         if not awake:
             soonest = min(left, key=left.__getitem__)
+            names, seconds = ", ".join(left), round(left[soonest])
             raise ModelUnavailable(
-                f"{', '.join(left)} did not answer lately and will be asked again in "
-                f"{left[soonest]:.0f} s.",
+                saying(
+                    "models_rest",
+                    f"{names} did not answer lately and will be asked again in {seconds} s.",
+                    names=names,
+                    seconds=seconds,
+                ),
                 retry_after_s=left[soonest],
                 outage=self.rests.outage_of(soonest),
             )
@@ -206,12 +213,16 @@ def pause_before_asking_again(errors: Iterable[ModelError], random: Callable[[],
     return min(waits, default=0.0)
 
 
+def one_and_another(one: str, other: str) -> str:
+    """Two sentences, one behind the other."""
+    return saying("one_and_another", f"{one} {other}", one=one, other=other)
+
+
 def together(errors: Sequence[ModelError]) -> ModelError:
     """One error for all: of the kind that leaves most hope, with all that they say."""
     if len(errors) == 1:
         return errors[0]
-    said = dict.fromkeys(error.says for error in errors)
-    says = next(iter(said)) if len(said) == 1 else " ".join(said)
+    says = reduce(one_and_another, dict.fromkeys(error.says for error in errors))
     waits = [error for error in errors if isinstance(error, ModelUnavailable)]
     if waits:
         known = [error.retry_after_s for error in waits if error.retry_after_s is not None]

@@ -120,6 +120,11 @@ async def find_batch(
     return None if row is None else await get_batch(tx, person, int(row[0]))
 
 
+def unknown_import(number: int) -> NotFound:
+    """That a person has no import of that number."""
+    return NotFound(saying("import_unknown", f"There is no import {number}.", number=number))
+
+
 async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
     """The import of that number. Raises NotFound."""
     row = await tx.row(
@@ -130,7 +135,7 @@ async def get_batch(tx: Transaction, person: PersonId, number: int) -> Batch:
         number=number,
     )
     if row is None:
-        raise NotFound(saying("import_unknown", f"There is no import {number}.", number=number))
+        raise unknown_import(number)
     reading = Reading(file=row[3], format=row[4], sha256=row[5], me=row[6], zone=row[7])
     return Batch(
         id=BatchId(row[0]), person=PersonId(row[1]), number=row[2], reading=reading,

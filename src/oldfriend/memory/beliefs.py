@@ -147,7 +147,7 @@ async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Mem
         person=person,
     )
     if row is None:
-        raise NotFound(saying("memory_gone", f"There is no memory {memory}."))
+        raise nothing_with(memory)
     return from_row(Memory, row)
 
 
@@ -159,7 +159,7 @@ async def get_known(tx: Transaction, person: PersonId, memory: MemoryId) -> Know
         person=person,
     )
     if row is None:
-        raise NotFound(saying("memory_gone", f"There is no memory {memory}."))
+        raise nothing_with(memory)
     return known_from(row)
 
 
@@ -201,10 +201,15 @@ async def find_object(tx: Transaction, person: PersonId, prefix: str) -> tuple[s
         **patterns_of(prefix),
     )
     if not rows:
-        raise NotFound(saying("memory_gone", f"Nothing that is believed has the id {prefix!r}."))
+        raise nothing_with(prefix)
     if len(rows) > 1:
         raise ambiguous(prefix, {row[0]: row[1] for row in rows})
     return str(rows[0][0]), str(rows[0][1])
+
+
+def nothing_with(name: str) -> NotFound:
+    """That no memory has such an id, or begins so."""
+    return NotFound(saying("memory_gone", f"Nothing that is believed has the id {name!r}."))
 
 
 def known_from(row: Row) -> Known:

@@ -6,10 +6,11 @@ It does not know what they decide about it.
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Memory, Summary
 from oldfriend.domain.sayings import saying
+from oldfriend.memory.beliefs import nothing_with
 from oldfriend.memory.changes import list_changes_of
 from oldfriend.memory.people import lock_person
 
@@ -24,7 +25,7 @@ async def one_of(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memo
     await lock_person(tx, person)
     history = await list_changes_of(tx, person, object_id)
     if not history:
-        raise NotFound(saying("memory_gone", f"Nothing that is believed has the id {object_id}."))
+        raise nothing_with(object_id)
     after = history[-1].after
     if isinstance(after, Summary):
         raise InvalidInput(MADE_OF_WORDS)

@@ -20,6 +20,9 @@ MOST_CHALLENGES: Final = 1_000
 """So many of those who sign in may be open at once, and so many of each person who adds one."""
 LONGEST_NAME: Final = 80
 MOST_PASSKEYS: Final = 50
+GONE: Final = saying(
+    "passkey_gone", "There is no such passkey; it may have been taken away already."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +103,7 @@ async def get_passkey(tx: Transaction, person: PersonId, name: str) -> Passkey:
     """A passkey of a person. Raises NotFound."""
     found = next((each for each in await list_passkeys(tx, person) if each.id == name), None)
     if found is None:
-        raise NotFound(
-            saying("passkey_gone", "There is no such passkey; it may have been taken away already.")
-        )
+        raise NotFound(GONE)
     return found
 
 
@@ -134,9 +135,7 @@ async def take_passkey(tx: Transaction, person: PersonId, name: str) -> None:
         "DELETE FROM web_passkey WHERE id = :id AND person = :person", id=name, person=person
     )
     if not taken:
-        raise NotFound(
-            saying("passkey_gone", "There is no such passkey; it may have been taken away already.")
-        )
+        raise NotFound(GONE)
 
 
 def passkey_from(row: Row) -> Passkey:

@@ -7,6 +7,7 @@ it asks for counts only when it stands in its own output of this turn.
 from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.errors import BrokenOutput, ModelError
+from oldfriend.domain.sayings import saying
 from oldfriend.llm.model import Completion, Model, Request
 from oldfriend.prompts.prompt import Prompt, reply_prompt
 from oldfriend.turn.briefing import Briefing, brief
@@ -54,7 +55,9 @@ class Exchange:
             results = [await self.hands.use(call) for call in completion.calls]
             request = replace(request, turns=(*request.turns, completion.turn, *results))
         if len(self.mouth.text) == said_before:
-            raise BrokenOutput(f"{completion.model} ended its turn without a word.")
+            model = completion.model
+            told = f"{model} ended its turn without a word."
+            raise BrokenOutput(saying("answer_empty", told, model=model))
 
     async def _ask(self, request: Request) -> Completion:
         """Ask once; what the model says is said on."""

@@ -20,6 +20,9 @@ IfMatch = Annotated[
     Header(max_length=80, description="The `ETag` as it was seen: 412 if it has changed."),
 ]
 TITLE: Final = "It has changed meanwhile"
+CHANGED: Final = saying(
+    "changed_meanwhile", "Look at it as it reads now, then say again what is right."
+)
 
 
 def number_in(if_match: str | None) -> int | None:
@@ -38,13 +41,7 @@ def stale_is_412() -> Iterator[None]:
     try:
         yield
     except StaleDecision as error:
-        raise Refused(
-            412,
-            TITLE,
-            saying(
-                "changed_meanwhile", "Look at it as it reads now, then say again what is right."
-            ),
-        ) from error
+        raise Refused(412, TITLE, CHANGED) from error
 
 
 def tag_of(shape: BaseModel) -> str:
@@ -55,10 +52,4 @@ def tag_of(shape: BaseModel) -> str:
 def refuse_changed(if_match: str | None, tag: str) -> None:
     """Raise Refused where somebody has not seen what has this tag."""
     if if_match is not None and if_match.strip() not in {"*", tag}:
-        raise Refused(
-            412,
-            TITLE,
-            saying(
-                "changed_meanwhile", "Look at it as it reads now, then say again what is right."
-            ),
-        )
+        raise Refused(412, TITLE, CHANGED)

@@ -19,6 +19,7 @@ from oldfriend.app.running.keeping import MOST_CRASHES
 from oldfriend.app.running.presence import Reload
 from oldfriend.app.running.supervisor import TO_LEAVE_S, Supervisor, Work
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import Saying
 from tests.processes import line_of, python
 
 
@@ -117,6 +118,8 @@ async def test_what_crashes_again_and_again_stays_down_and_the_rest_goes_on(
 
     assert crashes == len(part.crashes) == MOST_CRASHES + 1
     assert "worker crashed more than 5 times in 10 minutes (last: ZeroDivisionError)" in trouble
+    assert isinstance(trouble, Saying)
+    assert (trouble.code, trouble.values["part"]) == ("part_crashed", "worker")
     assert others == 1
     assert ended.result()
 

@@ -117,3 +117,74 @@ def test_who_has_found_another_is_tied_to_them() -> None:
         ("Carl", True), ("Ben", False),
     ]  # fmt: skip
     assert not [each for each in claims if each.ends is not None]
+
+
+OWN = [
+    ("en", "My girlfriend Anna and I broke up."), ("en", "My wife Anna and I separated in May."),
+    ("en", "I broke up with my girlfriend Anna."), ("en", "My girlfriend Anna left me yesterday."),
+    ("en", "My wife Anna and I got divorced last week."),
+    ("de", "Meine Frau Anna und ich haben uns im Mai getrennt."),
+    ("de", "Ich habe mich von meiner Frau Anna getrennt."),
+    ("de", "Ich habe mit meiner Freundin Anna Schluss gemacht."),
+    ("de", "Meine Frau Anna hat mich verlassen."),
+    ("es", "Mi mujer Anna y yo nos separamos en mayo."), ("es", "Mi novia Anna me dejó ayer."),
+    ("fr", "Ma femme Anna et moi nous sommes séparés en mai."),
+    ("fr", "Ma copine Anna m'a quitté hier."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text"), OWN)
+def test_whom_somebody_parts_from_by_name_was_theirs_before(language: str, text: str) -> None:
+    """Nobody's wife any more, though they are still called so there."""
+    _, claims = told(language, text)
+
+    (anna,) = [each for each in claims if each.key == "Anna:relation"]
+    assert anna.value == "ex"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "value"),
+    [
+        ("en", "I broke up with Tom and my new boyfriend Anna is great.", "boyfriend"),
+        ("en", "My wife Anna and I got married in May.", "wife"),
+        ("en", "My wife Anna left me at the station.", "wife"),
+        ("de", "Meine Freundin Anna und ich haben uns gestern getroffen.", "friend"),
+        ("es", "Hablé con mi novia Anna y ya no tengo dudas.", "girlfriend"),
+        ("fr", "J'ai parlé avec ma copine Anna, on n'a plus de problèmes.", "girlfriend"),
+    ],
+)
+def test_whom_nobody_parts_from_is_theirs(language: str, text: str, value: str) -> None:
+    """Another is, or nobody is."""
+    _, claims = told(language, text)
+
+    (anna,) = [each for each in claims if each.key == "Anna:relation"]
+    assert anna.value == value
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "We split up the bill."), ("de", "Wir haben uns am Bahnhof getrennt."),
+        ("es", "Nos separamos en la estación."), ("fr", "On s'est séparés à la gare."),
+        ("zh", "我和小丽在车站分开了。"),
+    ],
+)  # fmt: skip
+def test_who_says_goodbye_at_a_station_is_not_single(language: str, text: str) -> None:
+    """Nor who shares a bill."""
+    _, claims = told(language, text)
+
+    assert [each.key for each in claims if each.key == "relationship_status"] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("en", "My wife and I are separated."), ("en", "My husband left me last month."),
+     ("de", "Meine Frau hat mich verlassen."), ("de", "Wir haben uns nach drei Jahren getrennt."),
+     ("zh", "我和妻子小安五月分开了。")],
+)  # fmt: skip
+def test_who_has_parted_is_so_since_then(language: str, text: str) -> None:
+    """In these words, too."""
+    _, claims = told(language, text)
+
+    (status,) = [each for each in claims if each.key == "relationship_status"]
+    assert status.holds_from is not None

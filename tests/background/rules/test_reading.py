@@ -185,6 +185,42 @@ def test_a_change_holds_from_the_day_that_leads_in_to_it(language, text):
     assert fact.holds_from == to_micros(datetime(2025, 5, 3, tzinfo=UTC))
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The husband of my sister is called Jan."), ("en", "The dog of my sister is Rex."),
+        ("de", "Der Mann meiner Schwester heißt Jan."),
+        ("de", "Der Hund von meiner Oma heißt Rex."),
+        ("es", "El marido de mi hermana se llama Juan."),
+        ("fr", "Le mari de ma sœur s'appelle Jean."), ("zh", "小本不是我弟弟，他是我表弟。"),
+        ("zh", "我姐姐叫小红。小本不是小红的弟弟。"), ("zh", "小红就是我姐姐。"),
+    ],
+)  # fmt: skip
+def test_who_is_somebody_else_s_or_nobody_is_not_named_so(language, text):
+    """The husband of a sister is no sister, and "not" is no part of a name."""
+    names = {each.name for each in said(text, language=language).names}
+
+    assert names <= {"小红"}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name"),
+    [
+        ("en", "A friend of my sister Anna is here.", "Anna"),
+        ("de", "Der Mann meiner Schwester Anna heißt Jan.", "Anna"),
+        ("de", "Ich habe meiner Schwester Anna Blumen geschenkt.", "Anna"),
+        ("de", "Meine Schwester Anna Müller wohnt in Köln.", "Anna Müller"),
+        ("es", "El perro de mi hermana Ana se llama Rex.", "Ana"),
+        ("fr", "Le mari de ma sœur Anne s'appelle Jean.", "Anne"),
+    ],
+)
+def test_whose_it_is_may_be_named(language, text, name):
+    """Whatever else has a large letter."""
+    relations = [each for each in said(text, language=language).claims if "relation" in each.key]
+
+    assert [each.key for each in relations] == [f"{name}:relation"]
+
+
 def test_what_is_said_about_two_names_is_kept():
     """Whether two names mean one person is the person's to say."""
     one, other = said(

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.domain.memories import Memory
+from oldfriend.domain.sayings import saying
 from oldfriend.memory.borrowing import lenders_of
 from oldfriend.memory.ticks import TRANSCRIPTS_LAST, Tick, list_ticks
 
@@ -56,10 +57,11 @@ def transcript_named(ticks: Sequence[Tick], name: str) -> Tick:
     wanted = name.strip().lower()
     found = [each for each in ticks if each.id.startswith(wanted) or each.id.endswith(wanted)]
     if not wanted or not found:
-        raise NotFound(
+        raise NotFound(saying(
+            "thought_gone",
             f"There is no transcript {name!r}. They are kept for 14 days; to list them: "
-            "oldfriend thoughts --transcripts"
-        )
+            "oldfriend thoughts --transcripts",
+        ))  # fmt: skip
     if len(found) > 1:
         raise InvalidInput(f"{name!r} is the id of several; give more of it.")
     return found[0]

@@ -20,6 +20,7 @@ Choice = TypeVar("Choice", bound=str)
 Microdollars = NewType("Microdollars", int)
 """Millionths of a dollar; written in dollars."""
 
+YES_OR_NO: Final = saying("expected_yes_or_no", "true or false")
 NONE: Final = "none"
 """Written where a setting that has a default is to have no value."""
 
@@ -36,8 +37,8 @@ class Given:
         """The error that says where, and what should stand there."""
         value = shown_url(self.value) if isinstance(self.value, str) else self.value
         return InvalidInput(saying(
-            "setting_unfit", f"{self.where} must be {expected}, not {value!r}.", expected=expected,
-            given=str(value),
+            "setting_unfit", f"{self.where} must be {expected}, not {value!r}.", where=self.where,
+            expected=expected, given=str(value),
         ))  # fmt: skip
 
 
@@ -73,7 +74,7 @@ def yes_or_no(given: Given) -> bool:
         return value
     if given.is_text and isinstance(value, str) and value.lower() in words:
         return words[value.lower()]
-    raise given.refused("true or false")
+    raise given.refused(YES_OR_NO)
 
 
 def whole(*, least: int, most: int = 1 << 62) -> Reader[int]:
@@ -110,7 +111,8 @@ def text(expected: str, like: str) -> Reader[str]:
 
 def one_of(choices: Sequence[Choice]) -> Reader[Choice]:
     """One of a few words."""
-    expected = " or ".join(f'"{choice}"' for choice in choices)
+    words = [f'"{choice}"' for choice in choices]
+    expected = saying("expected_one_of", " or ".join(words), choices=", ".join(words))
 
     def read(given: Given) -> Choice:
         for choice in choices:

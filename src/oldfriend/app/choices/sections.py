@@ -36,23 +36,45 @@ LOCAL: Final = "local"
 PROVIDER_NAME: Final = "[a-z0-9][a-z0-9-]*"
 MODEL_NAME: Final = rf"{PROVIDER_NAME}:\S+"
 
-MODELS = several(text('"provider:name", such as "anthropic:claude-sonnet-5"', MODEL_NAME))
+MODELS = several(
+    text(
+        saying("expected_model", '"provider:name", such as "anthropic:claude-sonnet-5"'), MODEL_NAME
+    )
+)
 LIKE_OLLAMA = "an address such as http://localhost:11434/v1"
 ADDRESS = text(saying("expected_address", LIKE_OLLAMA), r"https?://[^\s@]+")
 PUBLIC = text(
-    "the address of a proxy that Telegram can reach, such as https://me.example/api/telegram",
+    saying(
+        "expected_proxy",
+        "the address of a proxy that Telegram can reach, such as https://me.example/api/telegram",
+    ),
     r"https?://[^\s@]+/api/telegram",
 )
-HOST = text("an address of this machine, such as 127.0.0.1", r"[A-Za-z0-9.:-]+")
-VARIABLE = text("the name of a variable in capitals, such as MY_KEY", r"[A-Z_][A-Z0-9_]*")
-EMBEDDER = text(f'"{LOCAL}" or "provider:name"', rf"{LOCAL}|{MODEL_NAME}")
-USER = text("the number of a Telegram user or group, such as 123456789", r"-?[1-9]\d{0,18}")
+HOST = text(
+    saying("expected_host", "an address of this machine, such as 127.0.0.1"), r"[A-Za-z0-9.:-]+"
+)
+VARIABLE = text(
+    saying("expected_variable", "the name of a variable in capitals, such as MY_KEY"),
+    r"[A-Z_][A-Z0-9_]*",
+)
+EMBEDDER = text(
+    saying("expected_embedder", f'"{LOCAL}" or "provider:name"', local=LOCAL),
+    rf"{LOCAL}|{MODEL_NAME}",
+)
+USER = text(
+    saying("expected_user", "the number of a Telegram user or group, such as 123456789"),
+    r"-?[1-9]\d{0,18}",
+)
 USERS = several(lambda given: USER(replace(given, value=str(given.value))))
-TRANSCRIBER = text(f'"provider:name" or "{LOCAL}:FOLDER"', rf"{LOCAL}:\S.*|{MODEL_NAME}")
-SPEAKER = text('"provider:name"', MODEL_NAME)
-VOICE = text("the name of a voice", r"\S(.*\S)?")
+TRANSCRIBER = text(
+    saying("expected_transcriber", f'"provider:name" or "{LOCAL}:FOLDER"', local=LOCAL),
+    rf"{LOCAL}:\S.*|{MODEL_NAME}",
+)
+SPEAKER = text(saying("expected_speaker", '"provider:name"'), MODEL_NAME)
+VOICE = text(saying("expected_voice", "the name of a voice"), r"\S(.*\S)?")
 LOOPBACK = text(
-    "an address of this machine alone, such as 127.0.0.1", r"localhost|::1|127(\.\d{1,3}){3}"
+    saying("expected_loopback", "an address of this machine alone, such as 127.0.0.1"),
+    r"localhost|::1|127(\.\d{1,3}){3}",
 )
 
 

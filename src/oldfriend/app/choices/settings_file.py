@@ -11,7 +11,7 @@ from typing import Final
 
 from oldfriend.app.choices.choosing import Given
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.sayings import saying
+from oldfriend.domain.sayings import Saying, saying
 
 FILE_NAME: Final = "oldfriend.toml"
 _TABLE: Final = re.compile(r"\s*\[([^\[\]]+)\]")
@@ -32,10 +32,17 @@ def read_file(path: Path) -> dict[str, Given]:
     lines = lines_of_names(text)
     found: dict[str, Given] = {}
     for name, value in leaves(tables_in(text, path)):
-        line = f", line {lines[name]}" if name in lines else ""
         refuse_secret(name, value, path)
-        found[name] = Given(value=value, where=f"{name} in {path}{line}", is_text=False)
+        found[name] = Given(value=value, where=place_of(name, path, lines), is_text=False)
     return found
+
+
+def place_of(name: str, path: Path, lines: Mapping[str, int]) -> Saying:
+    """Where in the file a value stands."""
+    if (line := lines.get(name)) is None:
+        return saying("setting_in_file", f"{name} in {path}", name=name, path=str(path))
+    told = f"{name} in {path}, line {line}"
+    return saying("setting_in_line", told, name=name, path=str(path), line=line)
 
 
 def text_of(path: Path) -> str:
@@ -51,10 +58,7 @@ def text_of(path: Path) -> str:
         )) from error  # fmt: skip
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(saying(
-            "settings_no_toml", f"{path} is not as TOML is written: no UTF-8 in line {line}.",
-            path=str(path), line=line,
-        )) from error  # fmt: skip
+        raise no_toml(path, f"no UTF-8 in line {line}") from error
 
 
 def tables_in(text: str, path: Path) -> Mapping[str, object]:
@@ -62,7 +66,17 @@ def tables_in(text: str, path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{path} is not as TOML is written: {error}.") from error
+        raise no_toml(path, str(error)) from error
+
+
+def no_toml(path: Path, why: str) -> InvalidInput:
+    """That a file cannot be read as TOML; where, if the reason says it."""
+    text, line = f"{path} is not as TOML is written: {why}.", re.search(r"\bline (\d+)", why)
+    if line is None:
+        return InvalidInput(saying("settings_no_toml", text, path=str(path), why=why))
+    return InvalidInput(
+        saying("settings_no_toml_in", text, path=str(path), why=why, line=int(line[1]))
+    )
 
 
 def lines_of_names(text: str) -> dict[str, int]:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from oldfriend.app.choices.settings_file import no_toml
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.sayings import saying
 
@@ -41,7 +42,7 @@ def write_choices(path: Path, choices: Mapping[str, Written]) -> None:
             reason=error.strerror or "",
         )) from error  # fmt: skip
     except (ValueError, TypeError, TOMLKitError) as error:
-        raise InvalidInput(f"{path} is not as TOML is written: {error}.") from error
+        raise no_toml(path, str(error)) from error
 
 
 def put(

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from oldfriend.app.running.telling import tell, tell_trouble
 from oldfriend.domain.errors import PlatformRefused
+from oldfriend.domain.sayings import saying
 
 Run: TypeAlias = Callable[[asyncio.Event], Awaitable[None]]
 """Does its work until the event is set, then ends what it has begun, and returns."""
@@ -39,20 +40,25 @@ class Part:
         if self.advice is not None and (self.has_given_up or not self.running):
             return self.advice
         if self.has_given_up:
-            return (
-                f"The {self.name} crashed more than {MOST_CRASHES} times in "
-                f"{WITHIN_S / 60:.0f} minutes (last: {self.last_error}) and stays down. The log "
-                "says where; then `oldfriend reload`, or stop and start it again."
-            )
+            minutes = round(WITHIN_S / 60)
+            return saying(
+                "part_crashed",
+                f"The {self.name} crashed more than {MOST_CRASHES} times in {minutes} minutes "
+                f"(last: {self.last_error}) and stays down. The log says where; then "
+                "`oldfriend reload`, or stop and start it again.",
+                part=self.name, most=MOST_CRASHES, minutes=minutes, kind=self.last_error or "",
+            )  # fmt: skip
+        if not self.running and self.last_error:
+            told = f"The {self.name} is about to start after a crash ({self.last_error})."
+            return saying("part_starts_again", told, part=self.name, kind=self.last_error)
         if not self.running:
-            why = f" after a crash ({self.last_error})" if self.last_error else ""
-            return f"The {self.name} is about to start{why}."
+            return saying("part_starts", f"The {self.name} is about to start.", part=self.name)
         return None
 
     def note_crash(self, error: BaseException, at: float) -> None:
         """Count a crash; those of long ago are forgotten."""
         self.last_error = type(error).__name__
-        self.advice = str(error) if isinstance(error, PlatformRefused) else None
+        self.advice = error.says if isinstance(error, PlatformRefused) else None
         self.crashes.append(at)
         while self.crashes[0] < at - WITHIN_S:
             self.crashes.popleft()

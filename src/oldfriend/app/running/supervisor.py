@@ -21,6 +21,7 @@ from oldfriend.app.running.keeping import Part, Run, keep_running, pause_after
 from oldfriend.app.running.presence import Reload
 from oldfriend.app.running.telling import tell, tell_trouble
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.sayings import saying
 
 Work: TypeAlias = Callable[[House, asyncio.Event], Awaitable[None]]
 """A part of a house: works until the event is set, ends what it has begun, and returns."""
@@ -30,6 +31,9 @@ Asked: TypeAlias = Literal["stop", "reload", "look"]
 STOPPING: Final = (signal.SIGTERM, signal.SIGINT)
 TO_LEAVE_S: Final = 5.0
 """What a drain may take beyond the longest turn."""
+IS_STOPPING: Final = saying(
+    "process_stops", "It is stopping: it ends what it has begun and takes up nothing more."
+)
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ class Supervisor:
     def troubles(self) -> list[str]:
         """Why it does not do all its work, in sentences."""
         if self.is_draining:
-            return ["It is stopping: it ends what it has begun and takes up nothing more."]
+            return [IS_STOPPING]
         return [trouble for part in self.parts.values() if (trouble := part.trouble)]
 
     async def run(
@@ -112,7 +116,7 @@ class Supervisor:
                     break
             has_ended = await self._drain()
             closing.set()
-            self._tell(Reload(number=self._reloads, refused="It is stopping."))
+            self._tell(Reload(number=self._reloads, refused=IS_STOPPING))
         return was_asked and has_ended
 
     def _begin_shift(self, group: asyncio.TaskGroup) -> None:

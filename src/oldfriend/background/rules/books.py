@@ -94,6 +94,15 @@ class Parting:
     values: frozenset[str]  # of a rule, by which they have
     divorced: frozenset[str]  # those of them that only a marriage can end by
     coupled: frozenset[str]  # of others, which hold as long as they have not parted
+    named: tuple[re.Pattern[str], ...]  # from whom, by {name}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Along:
+    """What else is over, when something is."""
+
+    jobless: frozenset[str]  # values of who works nowhere any more
+    one_pet: re.Pattern[str]  # the {part} of an animal, where a value tells of one, and no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +142,7 @@ class RuleBook:
     parts: Mapping[str, Part]  # by the word for it
     part_text: str
     parting: Parting
+    along: Along
     instead: Instead
     naming: tuple[re.Pattern[str], ...]
     listed: tuple[re.Pattern[str], ...]  # {several} of a part, by their {names}
@@ -190,7 +200,11 @@ def rule_book(language: str) -> RuleBook:
         infinitives=book["infinitives"],
         rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
         parts=parts, part_text=reading["part_text"],
-        parting=_parting(reading),
+        parting=_parting(reading, pieces),
+        along=Along(
+            jobless=frozenset(reading["jobless"]),
+            one_pet=_compiled(reading["one_pet"], pieces),
+        ),
         instead=_instead(reading, pieces),
         naming=_all_compiled(reading["naming"], pieces),
         listed=_all_compiled(reading["listed"], pieces), several=several,
@@ -240,11 +254,12 @@ def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
     )
 
 
-def _parting(reading: Mapping[str, Any]) -> Parting:
+def _parting(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Parting:
     divorced = frozenset(reading["divorced"])
     return Parting(
         former=reading["former"], values=divorced.union(reading["parted"]), divorced=divorced,
         coupled=frozenset(reading["coupled"]),
+        named=_all_compiled(reading["parted_from"], pieces),
     )  # fmt: skip
 
 

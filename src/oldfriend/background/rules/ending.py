@@ -10,6 +10,7 @@ from dataclasses import replace
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import Rewording, RuleBook, rule_book
 from oldfriend.background.rules.matching import claims_in
+from oldfriend.background.rules.naming import named_in
 from oldfriend.background.rules.sentences import Sentence, starts_in
 from oldfriend.domain.memories import Known
 from oldfriend.memory.overtaking import has_one_value
@@ -28,12 +29,20 @@ def endings_in(
     if before is None:
         return
     told = list(told)
-    for claim in claims_in(before, book, known):
+    for claim in (*claims_in(before, book, known), *relations_over(sentence, before, book)):
         is_state = claim.kind in {"fact", "preference"} and claim.holds_from is None
         if is_state and not any(is_beside(claim, each) for each in told):
             was = replace(claim, holds_until=sentence.message.at)
             yield was
             yield is_over(was, book)
+
+
+def relations_over(sentence: Sentence, before: Sentence, book: RuleBook) -> Iterator[Claim]:
+    """Who is no longer what they were to the person: "Lisa is no longer my boss"."""
+    still = {named.name for named, _ in named_in(sentence, book)}
+    for named, relation in named_in(before, book):
+        if relation is not None and named.name not in still:
+            yield relation
 
 
 def turned_round(sentence: Sentence, book: RuleBook) -> Sentence | None:
@@ -99,6 +108,12 @@ def is_over(was: Claim, book: RuleBook) -> Claim:
         was, text=text[:1].upper() + text[1:], value=book.over_value.format(value=was.value),
         holds_from=was.holds_until, holds_until=None, ends=was,
     )  # fmt: skip
+
+
+def tells_end(value: str) -> bool:
+    """Whether a value says of another one that it holds no more, in any language."""
+    ways = (rule_book(each).over_value.partition("{value}")[0] for each in SPOKEN)
+    return value.startswith(tuple(ways))
 
 
 def once_reworded(text: str, rewording: Rewording) -> str:

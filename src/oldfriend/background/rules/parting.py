@@ -11,8 +11,9 @@ from oldfriend.background.extraction import Claim, Tied
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
 from oldfriend.background.rules.naming import by_quote
-from oldfriend.background.rules.replacing import as_told
+from oldfriend.background.rules.replacing import told_by
 from oldfriend.background.rules.sentences import Sentence
+from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
 from oldfriend.memory.overtaking import since
@@ -22,6 +23,9 @@ PARTNER: Final = "partner"
 FORMER: Final = "ex"
 MARRIED: Final = frozenset({"husband", "wife", "spouse", "partner"})
 """Who may be divorced from."""
+
+MAY_BE_LOVED: Final = frozenset({*LOVES, "friend"})
+"""Who may be parted from; German calls a girlfriend a friend."""
 
 
 def partings_in(
@@ -45,16 +49,43 @@ def partings_in(
                 yield former(each, claim, book)
 
 
+def parted_at_once(
+    claims: Sequence[Claim], sentences: Iterable[tuple[Sentence, RuleBook]]
+) -> Iterator[Claim]:
+    """The claims; whom somebody names as the one they part from was so until then."""
+    read = by_quote(sentences)
+    parted = [each for each in claims if each.key == STATUS]
+    for claim in claims:
+        sentence, book = read[claim.quotes[0]]
+        is_love = claim.key.endswith(RELATION_OF) and claim.value in MAY_BE_LOVED
+        by = [
+            each for each in parted if is_love
+            and each.quotes[0] == claim.quotes[0] and tells_parting(each, book)
+            and is_ended(claim.value, each, book)
+        ]  # fmt: skip
+        name = claim.key.removesuffix(RELATION_OF)
+        if by and is_parted_from(name, sentence, book):
+            yield as_former(replace(claim, holds_from=by[0].holds_from), name, book)
+        else:
+            yield claim
+
+
+def is_parted_from(name: str, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether the words say so of whoever has this name."""
+    return any(
+        found["name"] == name
+        for said in book.parting.named
+        for found in said.finditer(sentence.plain)
+    )
+
+
 def singles_in(
     ties: Iterable[Tied], claims: Sequence[Claim], sentences: Iterable[tuple[Sentence, RuleBook]],
     known: Sequence[Known],
 ) -> Iterator[Claim]:  # fmt: skip
     """For each couple of others that has parted, that neither is married as was said before."""
     read = by_quote(sentences)
-    told = [
-        *((each.standing.last_seen, as_told(each)) for each in known if each.memory.is_live),
-        *((read[each.quotes[0]][0].message.at, each) for each in claims),
-    ]
+    told = told_by(claims, read, known)
     for tied in ties:
         sentence, book = read[tied.quotes[0]]
         keys = {f"{name}:{STATUS}" for name in (tied.first, tied.second)}
@@ -75,15 +106,19 @@ def tells_parting(claim: Claim, book: RuleBook) -> bool:
 
 def is_before(known: Known, parted: Claim, sentence: Sentence) -> bool:
     """Whether it was so when they parted, and has not been said since they told it."""
-    is_so = parted.holds_from is not None and since(known) <= parted.holds_from
+    is_so = parted.holds_from is not None and since(known) <= parted.holds_from + DAY
     return is_so and known.standing.last_seen < sentence.message.at
 
 
 def may_part(known: Known, parted: Claim, book: RuleBook) -> bool:
     """Whether they can have parted in that way: nobody is divorced from a girlfriend."""
     memory = known.memory
-    is_married = memory.key == PARTNER or memory.value in MARRIED
-    return is_married or parted.value not in book.parting.divorced
+    return memory.key == PARTNER or is_ended(memory.value, parted, book)
+
+
+def is_ended(part: str, parted: Claim, book: RuleBook) -> bool:
+    """Whether who plays a part in a life can be parted from in that way."""
+    return part in MARRIED or parted.value not in book.parting.divorced
 
 
 def is_loved(known: Known) -> bool:
@@ -108,7 +143,10 @@ def former(known: Known, parted: Claim, book: RuleBook) -> Claim:
     )  # fmt: skip
     if memory.key == PARTNER:
         return is_over(told, book)
-    return replace(
-        told, text=book.part_text.format(part=book.parting.former, name=name), value=FORMER,
-        holds_from=parted.holds_from, holds_until=None,
-    )  # fmt: skip
+    return as_former(replace(told, holds_from=parted.holds_from, holds_until=None), name, book)
+
+
+def as_former(told: Claim, name: str, book: RuleBook) -> Claim:
+    """That they are the one of before."""
+    text = book.part_text.format(part=book.parting.former, name=name)
+    return replace(told, text=text, value=FORMER)

@@ -12,6 +12,7 @@ from oldfriend.background.extraction import Claim, Extraction, Material, Named, 
 from oldfriend.background.rules.asking_again import asked_questions, promised_questions
 from oldfriend.background.rules.books import RuleBook, rule_book
 from oldfriend.background.rules.ending import as_known, endings_in, turned_round
+from oldfriend.background.rules.going_along import over_along
 from oldfriend.background.rules.keeping import Read, arrivals, kept_promises, without_kept
 from oldfriend.background.rules.matching import claims_in
 from oldfriend.background.rules.mending import notes_put_right
@@ -23,7 +24,7 @@ from oldfriend.background.rules.naming import (
     samenesses_in,
     speakers_in,
 )
-from oldfriend.background.rules.parting import partings_in, singles_in
+from oldfriend.background.rules.parting import parted_at_once, partings_in, singles_in
 from oldfriend.background.rules.putting_off import put_off
 from oldfriend.background.rules.relating import names_in, tied_in, ties_in, ties_told
 from oldfriend.background.rules.replacing import replaced_in
@@ -67,11 +68,13 @@ def read_by_rules(material: Material) -> Extraction:
     )
     told = list(as_known(told, material.known))
     claims = _each_once((*relations, *told, *put_right, *kept))
+    claims = list(parted_at_once(claims, sentences))
     claims = [
         *put_off(claims, sentences, material.known),
         *partings_in(claims, sentences, material.known),
         *singles_in(tied, claims, sentences, material.known),
         *replaced_in(claims, sentences, material.known),
+        *over_along(claims, sentences, material.known),
     ]
     ties = ties_in(claims, tied, sentences)
     claims = [claim for claim in claims if claim.kind != "triple"]

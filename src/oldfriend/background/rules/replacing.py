@@ -6,17 +6,18 @@ known, or none, nobody's place is taken.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from oldfriend.background.extraction import Claim
+from oldfriend.background.extraction import Claim, Quote
 from oldfriend.background.rules.books import RuleBook
 from oldfriend.background.rules.ending import is_over
 from oldfriend.background.rules.naming import by_quote
 from oldfriend.background.rules.sentences import Sentence
 from oldfriend.background.rules.stating import says_more
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
 from oldfriend.memory.search.asked_for import owner_of
@@ -56,6 +57,19 @@ def as_told(known: Known) -> Claim:
         kind="fact", text=memory.text, quotes=(), confidence=CONFIDENCE, subject=memory.subject,
         key=memory.key, value=memory.value, names=(owner_of(memory),),
     )  # fmt: skip
+
+
+def told_by(
+    claims: Iterable[Claim], read: Mapping[Quote, tuple[Sentence, RuleBook]], known: Iterable[Known]
+) -> list[tuple[Micros, Claim]]:
+    """What is believed and what is told, as it was told, and when last."""
+    return [
+        *((each.standing.last_seen, as_told(each)) for each in known if each.memory.is_live),
+        *(
+            (max(read[quote][0].message.at for quote in each.quotes if quote in read), each)
+            for each in claims
+        ),
+    ]
 
 
 def takes_place(sentence: Sentence, claim: Claim, book: RuleBook) -> bool:

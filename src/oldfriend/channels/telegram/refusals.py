@@ -21,6 +21,7 @@ from oldfriend.domain.errors import (
     PlatformUnavailable,
     Undeliverable,
 )
+from oldfriend.domain.sayings import saying
 
 NOBODY_THERE: Final = ("chat not found", "user is deactivated", "peer_id_invalid")
 
@@ -42,15 +43,17 @@ def hearing() -> Iterator[None]:
     except RetryAfter as error:
         raise PlatformUnavailable(str(error), retry_after_s=seconds_of(error)) from error
     except InvalidToken as error:
-        raise PlatformRefused(
+        raise PlatformRefused(saying(
+            "bot_token_unknown",
             "Telegram does not know this token. Get the right one from @BotFather, then: "
-            "oldfriend connect telegram"
-        ) from error
+            "oldfriend connect telegram",
+        )) from error  # fmt: skip
     except Conflict as error:
-        raise PlatformRefused(
+        raise PlatformRefused(saying(
+            "bot_heard_elsewhere",
             "Somebody else listens for this bot: another Oldfriend, or a webhook "
-            f"({error}). Stop it, or take a bot of its own."
-        ) from error
+            f"({error}). Stop it, or take a bot of its own.",
+        )) from error  # fmt: skip
     except BadRequest as error:
         raise PlatformRefused(f"Telegram refuses: {error}") from error
     except TelegramError as error:

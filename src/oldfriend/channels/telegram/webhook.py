@@ -22,6 +22,7 @@ from oldfriend.channels.telegram.api import Api
 from oldfriend.channels.telegram.polling import Take, read
 from oldfriend.domain.errors import PlatformRefused, PlatformUnavailable, StoreError
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.sayings import saying
 
 PATH: Final = "/api/telegram"
 SECRET: Final = "x-telegram-bot-api-secret-token"
@@ -89,11 +90,11 @@ async def keep_called(api: Api, hook: Hook, secret: str) -> None:
         await asyncio.sleep(LOOK_AGAIN_S)
         called = (await api.webhook()).url
         if called != hook.url:
-            raise PlatformRefused(
-                f"Telegram does not call {hook.url} any more, but "
-                f"{called or 'nobody'}: another program uses this bot. Stop it, or take a bot "
-                "of its own."
-            )
+            raise PlatformRefused(saying(
+                "bot_heard_elsewhere",
+                f"Telegram does not call {hook.url} any more, but {called or 'nobody'}: another "
+                "program uses this bot. Stop it, or take a bot of its own.",
+            ))  # fmt: skip
 
 
 class Inlet:

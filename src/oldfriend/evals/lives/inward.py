@@ -256,7 +256,7 @@ def text_of(memory: Memory) -> str:
 
 
 async def other_words_of(tx: Transaction, talking: Talking) -> list[str]:
-    """What else was written by who thinks: descriptions, and suggestions but for what it could do."""
+    """Descriptions, and suggestions but for what the companion could do."""
     described = [each.description for each in await list_entities(tx, talking.person, live=False)]
     return described + [
         each.what.text for each in await list_suggestions(tx, talking.person)

@@ -54,7 +54,4 @@ def failure(choice: Choice, answer: httpx2.Response, what: Asked) -> ModelError:
             "recording_too_large", f"The recording is larger than {choice.model} takes.",
             model=choice.model,
         ))  # fmt: skip
-    return RequestRejected(saying(
-        "request_not_taken", f"{choice.model} does not take this ({status}): {said}",
-        model=choice.model, said=said,
-    ))  # fmt: skip
+    return RequestRejected(troubles.not_taken(choice, said, status=status))

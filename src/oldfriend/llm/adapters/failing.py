@@ -38,6 +38,7 @@ from oldfriend.llm.adapters.troubles import (
     key_refused,
     lost,
     model_unknown,
+    not_taken,
     overloaded,
     slow,
     unpaid,
@@ -98,10 +99,7 @@ def api_failure(choice: Choice, error: ModelAPIError) -> ModelError:
         if {error.provider_error_code, error.provider_error_type} & REFUSALS:
             return refusal(choice)
         said = quoted(choice, provider_message(error))
-        return RequestRejected(saying(
-            "request_not_taken", f"{choice.model} does not take this request: {said}",
-            model=choice.model, said=said,
-        ))  # fmt: skip
+        return RequestRejected(not_taken(choice, said))
     outage, says = waiting(choice, error)
     return ModelUnavailable(says, retry_after_s=error.retry_after, outage=outage)
 

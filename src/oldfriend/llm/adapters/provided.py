@@ -217,10 +217,7 @@ def failure(choice: Choice, answer: httpx2.Response) -> Exception:
         told = troubles.failed(choice, said, status=status)
         return _Passing(told, wait_s=wait_in(answer.headers))
     if status in TOO_MUCH:
-        return _TooMuch(saying(
-            "request_not_taken", f"{choice.model} does not take this ({status}): {said}",
-            model=choice.model, said=said,
-        ))  # fmt: skip
+        return _TooMuch(troubles.not_taken(choice, said, status=status))
     if status in {401, 403}:
         return EmbeddingFailed(troubles.key_refused(choice, "embedder"))
     if status == 404:

@@ -155,9 +155,11 @@ def call_from(part: ToolCallPart, model: str) -> ToolCall:
     try:
         arguments: dict[str, JsonValue] = part.args_as_dict(raise_if_invalid=True)
     except (ValueError, AssertionError) as error:
-        raise BrokenOutput(
-            f"{model} asked for {part.tool_name} with arguments that are no JSON object."
-        ) from error
+        raise BrokenOutput(saying(
+            "answer_unusable",
+            f"{model} asked for {part.tool_name} with arguments that are no JSON object.",
+            model=model,
+        )) from error  # fmt: skip
     return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments)
 
 

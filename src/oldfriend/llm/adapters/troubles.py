@@ -61,6 +61,15 @@ def failed(choice: Choice, said: str, *, status: int | None = None) -> Saying:
     )  # fmt: skip
 
 
+def not_taken(choice: Choice, said: str, *, status: int | None = None) -> Saying:
+    """It does not do what it was asked for, and says why itself."""
+    what = "this request" if status is None else f"this ({status})"
+    return saying(
+        "request_not_taken", f"{choice.model} does not take {what}: {said}", model=choice.model,
+        said=said,
+    )  # fmt: skip
+
+
 def key_refused(choice: Choice, what: str) -> Saying:
     """The key opens nothing; what a provider says of it is not repeated: some quote it."""
     return saying(

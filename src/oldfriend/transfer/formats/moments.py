@@ -16,16 +16,7 @@ def moment_of_epoch(value: object, *, line: int, what: str) -> datetime:
     try:
         return EPOCH + timedelta(seconds=float(text_in(value)))
     except (ValueError, OverflowError) as error:
-        raise ImportRefused(
-            saying(
-                "import_time_unreadable",
-                f"{what} is {shown(value)}.",
-                what=what,
-                value=shown(value),
-            ),
-            line=line,
-            expected="seconds since 1970",
-        ) from error
+        raise unreadable(value, line=line, what=what, expected="seconds since 1970") from error
 
 
 def moment_of_iso(value: object, *, line: int, what: str) -> datetime:
@@ -33,16 +24,15 @@ def moment_of_iso(value: object, *, line: int, what: str) -> datetime:
     try:
         return datetime.fromisoformat(text_in(value).strip())
     except ValueError as error:
-        raise ImportRefused(
-            saying(
-                "import_time_unreadable",
-                f"{what} is {shown(value)}.",
-                what=what,
-                value=shown(value),
-            ),
-            line=line,
-            expected=ISO_TIME,
-        ) from error
+        raise unreadable(value, line=line, what=what, expected=ISO_TIME) from error
+
+
+def unreadable(value: object, *, line: int, what: str, expected: str) -> ImportRefused:
+    """That a value is no time."""
+    told = saying(
+        "import_time_unreadable", f"{what} is {shown(value)}.", what=what, value=shown(value),
+    )  # fmt: skip
+    return ImportRefused(told, line=line, expected=expected)
 
 
 def shown(value: object) -> str:

@@ -14,10 +14,9 @@ from oldfriend.app.house import House
 from oldfriend.app.parcels import Parcel
 from oldfriend.app.wiring import likely_cost
 from oldfriend.domain.clock import from_micros, zone_named
-from oldfriend.domain.errors import NotFound
 from oldfriend.domain.sayings import saying
 from oldfriend.ledger.spending import DOLLAR
-from oldfriend.memory.batches import Batch, list_batches, overlapping
+from oldfriend.memory.batches import Batch, list_batches, overlapping, unknown_import
 from oldfriend.memory.sign_in import SignedIn
 from oldfriend.web.handing_out import HandedOut
 from oldfriend.web.problems import Refused
@@ -225,4 +224,4 @@ def named(batches: list[Batch], number: int) -> Batch:
     for batch in batches:
         if batch.number == number:
             return batch
-    raise NotFound(saying("import_unknown", f"There is no import {number}.", number=number))
+    raise unknown_import(number)

@@ -40,6 +40,7 @@ from oldfriend.memory.sign_in import (
 from oldfriend.web.matching import IfMatch, refuse_changed, stale_is_412, tag_of
 from oldfriend.web.problems import Refused
 from oldfriend.web.room import Room
+from oldfriend.web.shapes.common import saying_shape
 from oldfriend.web.shapes.keys import Answered, Asked
 from oldfriend.web.shapes.session import (
     Ended,
@@ -261,7 +262,8 @@ async def state(
         progress = await find_progress(tx, me.person.id, now=house.clock())
     model = house.models.get("main")
     return State(
-        companion=companion.name, is_new=is_new, mood=mood_shape(mood), troubles=troubles,
+        companion=companion.name, is_new=is_new, mood=mood_shape(mood),
+        troubles=[saying_shape(each) for each in troubles],
         version=__version__, forms=house.settings.memory.forms, has_unread=has_unread,
         model=None if model is None else model.name, hears=house.transcriber is not None,
         progress=progress_shape(progress, zone=me.person.zone),

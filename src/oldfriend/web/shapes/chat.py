@@ -17,7 +17,7 @@ class Said(Shape):
     """Something to say."""
 
     text: Annotated[str, Field(
-        min_length=1, max_length=MAX_TEXT, examples=["My sister Ana was born in Porto."]
+        min_length=1, max_length=4 * MAX_TEXT, examples=["My sister Ana was born in Porto."]
     )]  # fmt: skip
     zone: str | None = Field(
         default=None, max_length=100, description="Where it is said: an IANA time zone.",
@@ -29,7 +29,7 @@ class Edited(Shape):
     """Other words for something that was said."""
 
     text: Annotated[str, Field(
-        min_length=1, max_length=MAX_TEXT, examples=["My sister Ana was born in Braga."]
+        min_length=1, max_length=4 * MAX_TEXT, examples=["My sister Ana was born in Braga."]
     )]  # fmt: skip
 
 

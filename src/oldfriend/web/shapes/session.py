@@ -4,7 +4,7 @@ from pydantic import Field
 
 from oldfriend.domain.memories import MoodSignal
 from oldfriend.memory.sign_in import OpenedWith
-from oldfriend.web.shapes.common import Shape
+from oldfriend.web.shapes.common import SayingShape, Shape
 
 
 class SignIn(Shape):
@@ -91,7 +91,9 @@ class State(Shape):
     forms: bool = Field(description="Whether memory forms of what is said.")
     has_unread: bool = Field(description="Something was said that memory has not read yet.")
     model: str | None = Field(description="Which model answers; None: it is offline.")
-    troubles: list[str] = Field(description="Why not all of its work is done; empty: all is well.")
+    troubles: list[SayingShape] = Field(
+        description="Why not all of its work is done; empty: all is well."
+    )
     version: str
     hears: bool = Field(description="Whether somebody listens to what is said aloud.")
     progress: ProgressShape | None = Field(description="What goes on behind the talk, if anything.")

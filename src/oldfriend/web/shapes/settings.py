@@ -126,7 +126,7 @@ class BotToken(Shape):
     """What @BotFather gives."""
 
     token: str = Field(
-        min_length=10, max_length=200, description="Checked, kept, and never shown.",
+        min_length=1, max_length=200, description="Checked, kept, and never shown.",
         examples=["123456789:AAExampleExampleExampleExampleExample"],
     )  # fmt: skip
 

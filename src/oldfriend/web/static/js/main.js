@@ -11,7 +11,7 @@ import { Learned, Strip } from "./learned.js";
 import { place, Places } from "./places.js";
 import * as store from "./store.js";
 import * as unsent from "./unsent.js";
-import { language, t } from "./words.js";
+import { inWords, language, t } from "./words.js";
 
 const SHORTEST_LINK = 20;
 const PAUSE_MS = 1000;
@@ -44,7 +44,7 @@ function Companion() {
     <div class="who"><h1>${companion}</h1><p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p></div>
     <div class="how">
       <p>${model ? t("model", { model }) : t("offline")}</p>
-      ${troubles.map((each) => html`<p class="bad">${each}</p>`)}
+      ${troubles.map((each) => html`<p class="bad" key=${each.text}>${inWords(each)}</p>`)}
     </div>
     ${!store.isConnected.value && html`<p class="lost" role="status">${t("lost")}</p>`}
   </header>`;

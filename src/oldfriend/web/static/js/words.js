@@ -38,7 +38,7 @@ export function inWords({ text, code, values }) {
 
 /** @param {string | number | Saying} value */
 function valueTold(value) {
-  if (typeof value === "number") return value.toLocaleString();
+  if (typeof value === "number") return value.toLocaleString(place());
   return typeof value === "string" ? value : inWords(value);
 }
 
@@ -77,6 +77,10 @@ export function shortDayOf(iso) {
 
 /** @param {string} iso @param {Intl.DateTimeFormatOptions} how */
 function format(iso, how) {
-  const place = navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
-  return new Intl.DateTimeFormat(place, { ...how, hourCycle: "h23" }).format(new Date(iso));
+  return new Intl.DateTimeFormat(place(), { ...how, hourCycle: "h23" }).format(new Date(iso));
+}
+
+/** Where the language of the page is written as the browser likes it. */
+function place() {
+  return navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
 }

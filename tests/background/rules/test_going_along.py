@@ -1,0 +1,111 @@
+"""Something is over, and something else with it; or not, where that is not told."""
+
+import pytest
+
+from oldfriend.background.checking import check
+from oldfriend.background.extraction import Claim
+from oldfriend.background.rules.reading import read_by_rules
+from oldfriend.domain.clock import DAY
+from tests.background.rules.saying import WEDNESDAY, material_of, message
+
+
+def kept(language: str, *texts: str) -> list[Claim]:
+    """What is kept of what is said on several days, the last of them today."""
+    last = len(texts) - 1
+    material = material_of(*(
+        message(text, number=n, language=language, at=WEDNESDAY - (last - n) * 9 * DAY)
+        for n, text in enumerate(texts)
+    ))  # fmt: skip
+    return list(check(read_by_rules(material), material).extraction.claims)
+
+
+def over(language: str, *texts: str) -> dict[str, str]:
+    """What of it is over by now: each key with the value that it had."""
+    ends = [each.ends for each in kept(language, *texts) if each.ends is not None]
+    return {each.key: each.value for each in ends}
+
+
+@pytest.mark.parametrize(
+    ("language", "at_work", "left"),
+    [
+        ("en", "I work at Siemens.", "I quit my job yesterday."),
+        ("en", "I work at Siemens.", "I lost my job."),
+        ("de", "Ich arbeite bei Siemens.", "Ich habe gestern gekündigt."),
+        ("es", "Trabajo en Siemens.", "Ayer dejé el trabajo."),
+        ("fr", "Je travaille chez Siemens.", "J'ai démissionné hier."),
+        ("zh", "我在华为上班。", "我昨天辞职了。"),
+    ],
+)  # fmt: skip
+def test_who_has_left_their_job_works_there_no_more(language: str, at_work: str, left: str) -> None:
+    """Though the place is not named again."""
+    assert [*over(language, at_work, left)] == ["workplace"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I work at Siemens.", "I don't work on Fridays any more."),
+        ("I work at Siemens.", "My brother quit his job."),
+        ("I work at Siemens.", "I quit my job and now I work at Siemens."),
+        ("I quit my job.", "I work at Siemens."), ("I work at Siemens.", "I want to quit my job."),
+    ],
+)  # fmt: skip
+def test_who_has_not_left_still_works_there(texts: tuple[str, str]) -> None:
+    """Nor who says where they work now."""
+    assert over("en", *texts) == {}
+
+
+def test_what_is_over_already_does_not_end_again() -> None:
+    """It was said by itself."""
+    texts = ("I work at Siemens.", "I no longer work at Siemens.", "I lost my job.")
+
+    assert [each.value for each in kept("en", *texts) if each.ends is not None] == [
+        "no longer Siemens"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "has", "gone"),
+    [
+        ("en", "I have a dog called Rex.", "I don't have a dog any more."),
+        ("de", "Ich habe einen Hund namens Rex.", "Ich habe keinen Hund mehr."),
+        ("es", "Tengo un perro que se llama Rex.", "Ya no tengo perro."),
+        ("fr", "J'ai un chien qui s'appelle Rex.", "Je n'ai plus de chien."),
+        ("zh", "我的狗叫Rex。", "我没有狗了。"),
+    ],
+)
+def test_who_has_no_dog_any_more_has_none_by_name(language: str, has: str, gone: str) -> None:
+    """Whatever it is called."""
+    assert over(language, has, gone)["Rex:relation"] == "dog"
+
+
+@pytest.mark.parametrize("gone", ["I don't have a cat any more.", "I don't have two dogs anymore."])
+def test_another_animal_stays(gone: str) -> None:
+    """Of several, one may be there still."""
+    assert "Rex:relation" not in over("en", "I have a dog called Rex.", gone)
+
+
+@pytest.mark.parametrize(
+    ("language", "is_so", "is_over"),
+    [
+        ("en", "Lisa is my boss.", "Lisa is no longer my boss, Tom is."),
+        ("en", "Lisa is my boss.", "My boss is no longer Lisa."),
+        ("de", "Lisa ist meine Chefin.", "Lisa ist nicht mehr meine Chefin."),
+        ("es", "Lisa es mi jefa.", "Lisa ya no es mi jefa."),
+        ("fr", "Lisa est ma cheffe.", "Lisa n'est plus ma cheffe."),
+        ("zh", "Lisa是我老板。", "Lisa已经不是我老板了。"),
+    ],
+)  # fmt: skip
+def test_who_is_somebody_no_longer_is_so_no_more(language: str, is_so: str, is_over: str) -> None:
+    """As it was told of them."""
+    assert over(language, is_so, is_over) == {"Lisa:relation": "boss"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["My boss Lisa no longer lives in Porto.", "I don't work with my boss Lisa any more.",
+     "Lisa is no longer at work."],
+)  # fmt: skip
+def test_who_only_does_something_no_longer_is_still_so(text: str) -> None:
+    """They are named by it still."""
+    assert "Lisa:relation" not in over("en", "Lisa is my boss.", text)
