@@ -97,6 +97,19 @@ async def test_a_receipt_of_a_model_begins_with_what_can_be_heard_in_its_reply(
 
 
 @SQLITE_ONLY
+async def test_a_receipt_says_where_they_wrote_it_themselves(house: House) -> None:
+    """Of who they are, nothing is believed that could be shown."""
+    async with opened_site(house) as site, site.browser() as browser:
+        await told(browser, "Hello")
+        await browser.put("/character/user", json={"text": "I live in Ghent."})
+        reply = (await told(browser, "Where do I live?"))[-1].data
+        receipt = (await browser.get(f"/chat/messages/{reply['id']}/receipt")).json()
+
+    assert "Ghent" in reply["text"]
+    assert (receipt["is_written"], receipt["stood_on"]) == (True, [])
+
+
+@SQLITE_ONLY
 async def test_sent_again_it_is_said_once(browse: Browse) -> None:
     """A page that lost the connection cannot know whether it was heard."""
     browser = await browse()

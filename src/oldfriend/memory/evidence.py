@@ -180,6 +180,17 @@ async def list_last_said(tx: Transaction, person: PersonId) -> dict[ObjectId, Mi
     return {ObjectId(name): Micros(int(at)) for name, at in rows}
 
 
+async def list_told_of(tx: Transaction, person: PersonId) -> frozenset[ObjectId]:
+    """Of whom and what that is known by name the person's own words tell."""
+    rows = await tx.rows(
+        """SELECT DISTINCT e.object FROM evidence e JOIN entity n ON n.id = e.object
+           WHERE e.person = :person AND n.person = :person AND n.ended_at IS NULL
+           AND e.withdrawn_at IS NULL AND e.trust = 'person'""",
+        person=person,
+    )
+    return frozenset(ObjectId(name) for (name,) in rows)
+
+
 async def list_evidence_by(
     tx: Transaction, person: PersonId, segment: SegmentId
 ) -> dict[ObjectId, list[Evidence]]:

@@ -16,14 +16,17 @@ from oldfriend.domain.memories import Entity, Known, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.memory.beliefs import get_known
 from oldfriend.memory.changes import believed_at
+from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.forgetting.choosing import Wish, choose
 from oldfriend.memory.forgetting.foreseeing import foresee
 from oldfriend.memory.log import get_message, list_recent
-from oldfriend.memory.receipts import find_receipt
+from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.memory.search import named_in
 from oldfriend.memory.search.dates import Span, spans_in
 from oldfriend.turn.outcome import Utterance
 from oldfriend.turn.recall import Remembered, offset_at, what_is_behind
+from oldfriend.turn.receipting import WRITTEN
+from oldfriend.turn.written import written_about
 
 LOOKED_BACK = 6
 """Messages before what was said, among which the last reply is."""
@@ -35,11 +38,12 @@ class Grounds:
 
     beliefs: tuple[Remembered, ...] = ()
     messages: tuple[Message, ...] = ()
+    written: str = ""  # what the person has written about themselves, as it was told
 
     @property
     def are_none(self) -> bool:
         """Whether it stood on nothing that is remembered."""
-        return not (self.beliefs or self.messages)
+        return not (self.beliefs or self.messages or self.written)
 
 
 NO_GROUNDS = Grounds()
@@ -90,7 +94,19 @@ async def what_it_stood_on(tx: Transaction, said: Utterance) -> Grounds:
     messages = [
         await found_message(tx, person, item.object) for item in used if item.kind == "message"
     ]
-    return Grounds(beliefs=beliefs, messages=tuple(each for each in messages if each is not None))
+    return Grounds(
+        beliefs=beliefs, messages=tuple(each for each in messages if each is not None),
+        written=await written_told(tx, receipt) if receipt.details.get(WRITTEN) else "",
+    )  # fmt: skip
+
+
+async def written_told(tx: Transaction, receipt: Receipt) -> str:
+    """What the person has written about themselves that answers what was asked, as it reads now."""
+    asked = await found_message(tx, receipt.person, receipt.asked)
+    if asked is None:
+        return ""
+    blocks = await list_blocks(tx, receipt.person)
+    return written_about(asked.text, str(receipt.details.get("language")), blocks)
 
 
 async def found_known(tx: Transaction, person: PersonId, memory: str) -> Known | None:

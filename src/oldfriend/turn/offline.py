@@ -6,30 +6,28 @@ It never makes anything up: besides its own few sentences it only quotes. Writes
 from collections.abc import Sequence
 from dataclasses import replace
 
-from oldfriend.memory.notes import same_words
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.memory.search import named_in
 from oldfriend.prompts.phrasebook import Phrasebook, phrasebook
 from oldfriend.turn.outcome import Reply, Utterance
 from oldfriend.turn.perceive import EDGES, RULES, Perception
-from oldfriend.turn.quoting import moment_in, quoted
-from oldfriend.turn.recall import KnownNote, Recalled, Recollection, Remembered, Thing
-from oldfriend.turn.receipting import item_of, listed_item
+from oldfriend.turn.quoting import quoted
+from oldfriend.turn.recall import Recalled, Recollection, Remembered, Thing, id_of
+from oldfriend.turn.receipting import WRITTEN, item_of
 from oldfriend.turn.recounting import (
     about_named,
-    about_person,
-    because,
     believed,
-    believed_at_that_time,
-    forgetting,
     how_tied,
     listed,
     of_another_time,
     only_named,
+    open_now,
     promised,
+    told_about_named,
     with_words,
 )
 from oldfriend.turn.sight import Sight
+from oldfriend.turn.telling import among_familiar, noted, recounted
 from oldfriend.turn.worth_telling import (
     has_newer_words,
     in_place_of_words,
@@ -45,6 +43,7 @@ from oldfriend.turn.worth_telling import (
     may_tell_what_is_asked,
     tells_who,
 )
+from oldfriend.turn.written import written_about
 
 MOST_QUOTES = 3
 MOST_BELIEFS = 2
@@ -60,16 +59,23 @@ def offline_reply(said: Utterance, perception: Perception, sight: Sight) -> Repl
     book = phrasebook(perception.language)
     book = book if said.is_kept else book.while_nothing_is_kept()
     recollection = sight.recollection
-    text, used = worded(said, perception, sight, book)
+    text, told = worded(said, perception, sight, book)
+    wrote = written_instead(said, perception, sight, told)
+    if wrote:
+        text, told = book.say["you_wrote"].format(text=wrote), ()
+    used = {each.object for each in told}
     if recollection.degraded and perception.intent == "question":
         text = f"{text}\n\n{book.say['degraded']}"
     return Reply(
         text=text,
         language=perception.language,
         items=(
-            *(item_of(each, used=each in used) for each in recollection.ranking),
-            *items_listed(perception, sight),
-            *(item_of(each, used=True) for each in used if each in sight.familiar),
+            *told,
+            *(
+                item_of(each, used=False)
+                for each in recollection.ranking
+                if id_of(each) not in used
+            ),
         ),
         details={
             "intent": perception.intent,
@@ -79,55 +85,48 @@ def offline_reply(said: Utterance, perception: Perception, sight: Sight) -> Repl
             "risk": perception.suspicion.risk,
             "answerable": round(recollection.answerable, 3) if perception.looks_back else None,
             "degraded": recollection.degraded,
+            WRITTEN: bool(wrote),
         },
     )
 
 
+def written_instead(
+    said: Utterance, perception: Perception, sight: Sight, told: Sequence[ReceiptItem]
+) -> str:
+    """What they have written of themselves, where no belief and no surer words tell it."""
+    if perception.intent != "question" or perception.note is not None:
+        return ""
+    matter = sight.recollection.matter
+    is_own = matter is not None and matter.is_own
+    if any(item.kind == "memory" or not is_own for item in told):
+        return ""
+    asked = perception.question or said.text
+    return written_about(asked, perception.language, sight.acquaintance.blocks)
+
+
 def worded(
     said: Utterance, perception: Perception, sight: Sight, book: Phrasebook
-) -> tuple[str, Sequence[Thing]]:
-    """The words of the reply, and the memories that they quote."""
+) -> tuple[str, Sequence[ReceiptItem]]:
+    """The words of the reply, and the memories that it tells: these and no others."""
     match perception.intent:
         case "question":
-            return answered(said, perception, sight, book)
+            return standing_on(*answered(said, perception, sight, book))
         case "statement":
-            return acknowledged(perception, sight.recollection, book)
+            return standing_on(*acknowledged(perception, sight.recollection, book))
         case "remember":
             return noted(perception.note or "", sight, book), ()
         case "promises":
-            return what_is_open(said, sight, book)
+            return standing_on(*what_is_open(said, sight, book))
         case "greeting" if not said.first_in_chat:
             return book.say["greeting_again"], ()
         case intent:
-            told = recounted(said, perception, sight, book)
-            return told or book.say[intent].format(name=said.companion.name), ()
+            told, items = recounted(said, perception, sight, book)
+            return told or book.say[intent].format(name=said.companion.name), items
 
 
-def recounted(said: Utterance, perception: Perception, sight: Sight, book: Phrasebook) -> str:
-    """What is told of what is believed, where that was asked for; else nothing."""
-    now, zone = said.message.at, said.message.zone
-    match perception.intent:
-        case "about_me":
-            known = about_person(sight, book, now=now, zone=zone)
-            return f"{known}\n\n{all_notes(sight, book)}" if known else all_notes(sight, book)
-        case "why_so":
-            return because(sight.grounds, book, zone)
-        case "believed_then":
-            return believed_at_that_time(sight.then, book, zone)
-        case "forget":
-            return forgetting(sight.would_go, book)
-        case "correct":
-            return corrected(perception, sight, book)
-        case _:
-            return ""
-
-
-def corrected(perception: Perception, sight: Sight, book: Phrasebook) -> str:
-    """The answer to being put right; to "no" where nothing was claimed, a word of thanks."""
-    if sight.grounds.are_none:
-        return book.say["acknowledgement"]
-    only_denies = book.understand.wrong.fullmatch(perception.text.lower().strip(EDGES))
-    return book.say["correct_bare" if only_denies else "correct"]
+def standing_on(text: str, used: Sequence[Thing]) -> tuple[str, Sequence[ReceiptItem]]:
+    """Words, with what the receipt says of the memories in them."""
+    return text, [item_of(each, used=True) for each in used]
 
 
 def what_is_open(
@@ -136,7 +135,7 @@ def what_is_open(
     """What is promised or expected; before that is denied, the words that tell of it."""
     told = promised(sight, book, now=said.message.at, zone=said.message.zone)
     if told:
-        return told, ()
+        return told, among_familiar(sight, open_now(sight))
     text, used = from_words(sight.recollection, book)
     return (text, used) if used else (book.say["nothing_open"], ())
 
@@ -161,26 +160,18 @@ def answered(
 
 def how_they_are_tied(sight: Sight, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
     """How two are tied whom the words name."""
-    between = {each.memory.id for each in sight.acquaintance.between}
-    used = [each for each in sight.familiar if each.known.memory.id in between]
-    return how_tied(sight, book, zone), used
+    return how_tied(sight, book, zone), among_familiar(sight, sight.acquaintance.between)
 
 
 def who_it_is(sight: Sight, book: Phrasebook, zone: str) -> tuple[str, Sequence[Thing]]:
     """What is known of whom the words name; where that is the name alone, what was said of them."""
     if told := about_named(sight, book, zone):
-        return told, about_whom(sight)
+        return told, among_familiar(sight, told_about_named(sight))
     named = [about.entity for about in sight.acquaintance.about]
     spoken_of = [each for each in sight.recollection.found if named_in(each.message.text, named)]
     if not spoken_of:
         return only_named(sight, book), ()
     return quoting(spoken_of, book)
-
-
-def about_whom(sight: Sight) -> Sequence[Thing]:
-    """The beliefs that were told of who is named."""
-    told = {each.memory.id for about in sight.acquaintance.about for each in about.told}
-    return [each for each in sight.familiar if each.known.memory.id in told]
 
 
 def acknowledged(
@@ -311,30 +302,6 @@ def acknowledgement(recollection: Recollection, book: Phrasebook) -> tuple[str, 
     return book.say["acknowledgement"], ()
 
 
-def noted(note: str, sight: Sight, book: Phrasebook) -> str:
-    """The confirmation of a note; the shell sends it only once the note is kept."""
-    again = any(same_words(kept.memory.text) == same_words(note) for kept in sight.notes)
-    return book.say["noted_again" if again else "noted"].format(note=note)
-
-
-def all_notes(sight: Sight, book: Phrasebook) -> str:
-    """The notes, each with the day it was asked for."""
-    rest = book.say["also_words"].format(count=sight.messages)
-    if not sight.notes:
-        return rest if sight.familiar else book.say["no_notes"]
-    lines = [note_line(kept, book) for kept in sight.notes]
-    return "\n".join([book.say["notes"], *lines, "", rest])
-
-
-def note_line(kept: KnownNote, book: Phrasebook) -> str:
-    """A note with when it was asked for, or when the person has written it as it reads."""
-    set_so = kept.set_at is not None
-    at = kept.evidence.said_at if kept.set_at is None else kept.set_at
-    return book.say["note_set_line" if set_so else "note_line"].format(
-        note=kept.memory.text, when=moment_in(book, at, kept.evidence.zone)
-    )
-
-
 def without_repeats(recalled: Sequence[Recalled]) -> list[Recalled]:
     """The same, each wording once."""
     first = {" ".join(each.message.text.casefold().split()): each for each in reversed(recalled)}
@@ -345,16 +312,3 @@ def quote_of(recalled: Recalled, book: Phrasebook) -> str:
     """A recalled message as a sentence that quotes it."""
     words = [word for reason in recalled.hit.why for word in reason.words]
     return quoted(recalled.message, book, words=words)
-
-
-def items_listed(perception: Perception, sight: Sight) -> tuple[ReceiptItem, ...]:
-    """What the receipt says of what was listed, and of the words behind it."""
-    listed: list[ReceiptItem] = []
-    if perception.intent in {"about_me", "promises"}:
-        listed += [item_of(each, used=True) for each in sight.familiar]
-    if perception.intent == "about_me":
-        for kept in sight.notes:
-            evidence = kept.evidence
-            listed.append(listed_item("memory", kept.memory.id, 1))
-            listed.append(listed_item("message", evidence.message, evidence.version))
-    return tuple(listed)

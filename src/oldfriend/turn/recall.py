@@ -3,7 +3,7 @@
 Reads the database and the embedder, one after the other; writes nothing.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -37,6 +37,7 @@ from oldfriend.memory.search import (
 )
 from oldfriend.memory.search.asked_for import ASKED_FOR
 from oldfriend.memory.search.latest import asks_for_the_latest
+from oldfriend.memory.search.ordering import OUTDONE
 from oldfriend.memory.search.questions import Matter
 from oldfriend.memory.search.scorers import Scorer, typed_decay
 from oldfriend.memory.shelf import Shelf
@@ -177,8 +178,9 @@ async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> R
         question = replace(question, former={**question.former, **senses})
         seen = await look(looking, person, question, limit, cue)
     by_seq, hits = {message.seq: message for message in seen.messages}, len(seen.believed.hits)
+    found = [Recalled(message=by_seq[hit.seq], hit=hit) for hit in seen.found.hits]
     return Recollection(
-        found=tuple(Recalled(message=by_seq[hit.seq], hit=hit) for hit in seen.found.hits),
+        found=as_it_is_now(found, seen.remembered[:hits], seen.overtaken),
         answerable=seen.found.answerable,
         is_good_enough=seen.found.is_good_enough,
         degraded=looking.embedder is not None and question.sense is None,
@@ -203,6 +205,7 @@ class Seen:
     unasked: frozenset[str] = frozenset()
     believed: FoundBeliefs = NO_BELIEFS
     remembered: tuple[Remembered, ...] = ()
+    overtaken: frozenset[MessageId] = frozenset()  # what was said for values that are over
 
 
 async def look(
@@ -222,7 +225,38 @@ async def look(
         found = search(index, question, limit)
         messages = await list_by_seq(tx, person.id, [hit.seq for hit in found.hits])
         remembered = await with_words(tx, person, [*believed.hits, *believed.other_times])
-    return Seen(found=found, messages=messages, believed=believed, remembered=remembered)
+        over = [each.memory.id for each in believed.overtaken]
+        evidence = await list_evidence_of(tx, person.id, over) if over else {}
+    return Seen(
+        found=found, messages=messages, believed=believed, remembered=remembered,
+        overtaken=frozenset(words.message for each in evidence.values() for words in each),
+    )  # fmt: skip
+
+
+def as_it_is_now(
+    found: Sequence[Recalled], beliefs: Sequence[Remembered], overtaken: Collection[MessageId]
+) -> tuple[Recalled, ...]:
+    """What was found, with the words for what holds now before those that it has overtaken."""
+    told = [each for each in beliefs if each.is_asked_for]
+    surely = {words.message: each.score for each in told for words in each.words}
+    if not surely:
+        return tuple(found)
+    scored = [standing_now(each, surely, overtaken) for each in found]
+    return tuple(sorted(scored, key=lambda each: -each.hit.score))
+
+
+def standing_now(
+    recalled: Recalled, surely: Mapping[MessageId, float], overtaken: Collection[MessageId]
+) -> Recalled:
+    """A message as sure as the value that rests on it; one that was overtaken, less than any."""
+    hit, message = recalled.hit, recalled.message.id
+    if message in surely:
+        why = (*hit.why, ASKED_FOR)
+        return replace(recalled, hit=replace(hit, score=max(hit.score, surely[message]), why=why))
+    if message in overtaken:
+        score = min(hit.score, OUTDONE * min(surely.values()))
+        return replace(recalled, hit=replace(hit, score=score))
+    return recalled
 
 
 async def with_words(

@@ -1,9 +1,12 @@
 """What does a receipt say of the things that a reply stood on, or that were only considered?"""
 
-from typing import Literal
+from typing import Final, Literal
 
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.turn.recall import Remembered, Thing
+
+WRITTEN: Final = "written"
+"""As a detail of a receipt: whether what the person has written about themselves was told."""
 
 
 def item_of(thing: Thing, *, used: bool) -> ReceiptItem:

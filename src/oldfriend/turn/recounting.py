@@ -3,8 +3,10 @@
 Knows no database: what is told was looked up.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import EntityId
@@ -16,6 +18,8 @@ from oldfriend.turn.quoting import day_in, days_in, excerpt, moment_in, quoted
 from oldfriend.turn.recall import Remembered
 from oldfriend.turn.sight import Sight
 
+_QUOTE: Final = re.compile(r"\w+\s?:\s?[“„«].+[”“»]")
+"""How a belief reads that rules have put in no other words: that somebody says this."""
 MOST_WORDS = 2
 """So many quotes are shown for one belief: the first and the last words for it."""
 MOST_ABOUT = 8
@@ -26,8 +30,16 @@ LAST_MINUTE = (23, 59)
 
 def believed(remembered: Remembered, book: Phrasebook, zone: str) -> str:
     """A belief, how sure it is, and what it rests on: the person's own word, or exact words."""
-    sentence = sentence_of(remembered.known, book, zone)
-    return "\n".join([sentence, *grounds_of(remembered, book, zone)])
+    grounds = grounds_of(remembered, book, zone)
+    if grounds and only_quotes(remembered):
+        return "\n".join(grounds)
+    return "\n".join([sentence_of(remembered.known, book, zone), *grounds])
+
+
+def only_quotes(remembered: Remembered) -> bool:
+    """Whether a belief says nothing beside the words that it rests on; these are their sayer's."""
+    is_quote = _QUOTE.fullmatch(remembered.known.memory.text) is not None
+    return is_quote and remembered.known.memory.kind in {"event", "pattern"}
 
 
 def sentence_of(known: Known, book: Phrasebook, zone: str) -> str:
@@ -92,21 +104,36 @@ def about_person(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> s
     """Who the person is: facts, likes, whom they spoke of, what is open."""
     familiar = {each.known.memory.id: each for each in sight.familiar}
     known = sight.acquaintance
-    kept = (*known.profile.facts, *known.profile.preferences)
     parts = [
         listed(
             book.say["profile"],
-            (with_words(familiar[each.memory.id], book, zone) for each in kept),
+            (with_words(familiar[each.memory.id], book, zone) for each in known_of_person(sight)),
         ),
         listed(
             book.say["open"],
-            (open_line(each, book, now=now, zone=zone) for each in known.profile.promises),
+            (open_line(each, book, now=now, zone=zone) for each in open_now(sight)),
         ),
     ]
     names = [each.name for each in known.entities if each.status == "confirmed"]
     if names:
         parts.insert(1, book.say["people"].format(names=", ".join(names[:MOST_LISTED])))
     return "\n\n".join(part for part in parts if part)
+
+
+def known_of_person(sight: Sight) -> Sequence[Known]:
+    """What is told of the person: facts, then likes."""
+    profile = sight.acquaintance.profile
+    return (*profile.facts, *profile.preferences)[:MOST_LISTED]
+
+
+def open_now(sight: Sight) -> Sequence[Known]:
+    """What is told of as promised or expected, what is due first, first."""
+    return sight.acquaintance.profile.promises[:MOST_LISTED]
+
+
+def told_about_named(sight: Sight) -> Sequence[Known]:
+    """What is told of those whom the words name."""
+    return [each for about in sight.acquaintance.about for each in about.told[:MOST_ABOUT]]
 
 
 def about_named(sight: Sight, book: Phrasebook, zone: str) -> str:
@@ -155,10 +182,8 @@ def only_named(sight: Sight, book: Phrasebook) -> str:
 
 def promised(sight: Sight, book: Phrasebook, *, now: Micros, zone: str) -> str:
     """What is open, what is due first, first; empty where nothing is."""
-    promises = sight.acquaintance.profile.promises
-    return listed(
-        book.say["open"], (open_line(each, book, now=now, zone=zone) for each in promises)
-    )
+    lines = (open_line(each, book, now=now, zone=zone) for each in open_now(sight))
+    return listed(book.say["open"], lines)
 
 
 def open_line(known: Known, book: Phrasebook, *, now: Micros, zone: str) -> str:
@@ -186,6 +211,8 @@ def with_words(remembered: Remembered, book: Phrasebook, zone: str) -> str:
     text = dated(remembered.known.memory, book, zone)
     if remembered.words:
         last = remembered.words[-1]
+        if only_quotes(remembered):
+            return f"• {said_so(last, book)}"
         when, quote = moment_in(book, last.said_at, last.zone), excerpt(last.quote, ())
         return book.say["about_you_words"].format(text=text, when=when, quote=quote)
     if remembered.set_at is not None:
@@ -198,6 +225,8 @@ def because(grounds: Grounds, book: Phrasebook, zone: str) -> str:
     """The words that the reply before stood on, or that the person had set it so."""
     if grounds.are_none:
         return book.say["why_nothing"]
+    if grounds.written:
+        return book.say["you_wrote"].format(text=grounds.written)
     if not (grounds.messages or any(each.words for each in grounds.beliefs)):
         return book.say["why_by_you"]
     lines = [line for each in grounds.beliefs for line in why_of(each, book, zone)]
@@ -216,10 +245,16 @@ def believed_at_that_time(then: Then | None, book: Phrasebook, zone: str) -> str
     if then is None:
         return book.say["nothing_found"]
     when = moment_in(book, then.at, zone)
-    lines = (f"• {text}" for text in dict.fromkeys(each.text for each in then.memories))
+    lines = (f"• {text}" for text in texts_of(then))
     return listed(book.say["then"].format(when=when), lines) or book.say["then_nothing"].format(
         when=when
     )
+
+
+def texts_of(then: Then) -> dict[str, Memory]:
+    """What was believed then, each wording once."""
+    told = {each.text: each for each in then.memories}
+    return dict([*told.items()][:MOST_LISTED])
 
 
 def forgetting(would_go: WouldGo | None, book: Phrasebook) -> str:

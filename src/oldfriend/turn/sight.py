@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.messages import Message
+from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.evidence import list_told_of
 from oldfriend.memory.log import count_messages
 from oldfriend.prompts.prompt import reply_prompt
 from oldfriend.turn.acquaintance import NOBODY_KNOWN, Acquaintance, acquaint
@@ -149,7 +151,7 @@ async def look_offline(said: Utterance, perception: Perception, looking: Looking
         recollection = await recall(looking, said.person, cue, limit=MOST_RECALLED)
     sight = Sight(recollection=recollection)
     needs_more = perception.intent in LOOKED_UP or bool(recollection.named)
-    if perception.note is None and not needs_more:
+    if perception.intent != "question" and perception.note is None and not needs_more:
         return sight
     async with looking.db.reading() as tx:
         return await looked_up(tx, said, perception, looking, sight)
@@ -166,11 +168,17 @@ async def looked_up(
         case "believed_then":
             return replace(sight, then=await believed_then(tx, said))
         case "question" if not sight.recollection.named:
-            return replace(sight, notes=await list_known_notes(tx, person))
+            written = Acquaintance(blocks=tuple(await list_blocks(tx, person.id)))
+            notes = () if perception.note is None else await list_known_notes(tx, person)
+            return replace(sight, acquaintance=written, notes=notes)
     known = await acquaint(tx, looking.shelf, person, said.text, now=now)
     sight = replace(sight, acquaintance=known)
     if perception.intent == "forget":
         return replace(sight, would_go=await would_go(tx, said, known.entities))
+    if perception.intent == "about_me":
+        told_of = await list_told_of(tx, person.id)
+        by_them = tuple(each for each in known.entities if each.id in told_of or each.is_by_person)
+        sight = replace(sight, acquaintance=replace(known, entities=by_them))
     profile = known.profile
     told = (*profile.facts, *profile.preferences, *profile.promises)
     about = (each for one in known.about for each in one.told)

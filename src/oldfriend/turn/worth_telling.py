@@ -5,11 +5,13 @@ Says nothing itself.
 
 from typing import Final
 
+from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.ties import RELATION_OF
 from oldfriend.memory.restating import restated
 from oldfriend.memory.search import named_in
 from oldfriend.memory.search.asked_for import names_of_kin
-from oldfriend.memory.search.past import tells_of_before
+from oldfriend.memory.search.matters import words_of
+from oldfriend.memory.search.past import tells_of_before, without_before
 from oldfriend.memory.search.questions import Matter, names_any
 from oldfriend.memory.search.whose import tells_only_of_kin
 from oldfriend.memory.search.words import is_unspaced
@@ -52,8 +54,17 @@ def is_spoken_of(recalled: Recalled, recollection: Recollection) -> bool:
 def may_tell_of_then(recalled: Recalled, recollection: Recollection) -> bool:
     """Whether words speak of before, where that is asked; or were said at the time asked about."""
     if recollection.asks_before:
-        return tells_of_before(recalled.message.text)
+        return tells_of_before(recalled.message.text) and is_not_only_of_before(recalled)
     return any(reason.cause == "date" for reason in recalled.hit.why)
+
+
+def is_not_only_of_before(recalled: Recalled) -> bool:
+    """Whether more of a question is told than that it was before: of a home, not of a saxophone."""
+    said = recalled.message.text.casefold()
+    rest = without_before(said)
+    words = [word for each in recalled.hit.why if each.cause == "words" for word in each.words]
+    is_close = any(each.cause == "meaning" for each in recalled.hit.why)
+    return is_close or any(word in rest or word not in said for word in words)
 
 
 def is_better_said(recollection: Recollection) -> bool:
@@ -114,11 +125,24 @@ def may_tell_what_is_asked(recalled: Recalled, recollection: Recollection) -> bo
     """Whether words speak of what is asked for, or of whom by name: "Eva" for "my sister"."""
     matter, text = recollection.matter, recalled.message.text
     if matter is None or matter.may_be_told_by(text):
-        return True
+        return matter is None or bool(matter.words) or is_more_than_a_sign(recalled, matter)
     if matter.is_of_another_s or (matter.is_own and not matter.is_promise):
         return False
     kin = names_of_kin((each.known for each in recollection.beliefs), matter)
     return names_any(kin, text) or is_spoken_of(recalled, recollection)
+
+
+def is_more_than_a_sign(recalled: Recalled, matter: Matter) -> bool:
+    """Whether words hold more of a question than one sign of a script without spaces.
+
+    天 of 哪天 is no birthday; of a home 住 is enough, which is a word for what is asked.
+    """
+    language = recalled.message.language or ""
+    words = [word for each in recalled.hit.why if each.cause == "words" for word in each.words]
+    if language not in CJK_LANGUAGES or any(len(word) > 1 for word in words):
+        return True
+    meant = frozenset(word for key in matter.keys for word in words_of(key, language))
+    return names_any(meant, recalled.message.text)
 
 
 def is_of_whom_is_asked(recalled: Recalled, recollection: Recollection) -> bool:

@@ -107,6 +107,45 @@ async def test_an_answer_names_the_words_it_stood_on(known: Line, say: Say) -> N
     assert "“Big news: I moved to Lisbon last week!”" in why
 
 
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("What's coming up?", "Why do you think that?"), ("What's coming up?", "But why?"),
+        ("¿Qué tengo que hacer?", "¿Por qué piensas eso?"), ("¿Qué tengo que hacer?", "¿Por qué?"),
+        ("Qu'est-ce que je dois faire ?", "Pourquoi penses-tu ça ?"),
+        ("Qu'est-ce que je dois faire ?", "Pourquoi ?"), ("Was muss ich noch machen?", "Warum?"),
+        ("Was muss ich noch machen?", "Warum denkst du das?"),
+        ("我有什么计划？", "你为什么这么想？"), ("我有什么计划？", "为什么？"),
+    ],
+)  # fmt: skip
+async def test_a_list_stands_on_what_is_told_in_it_and_on_nothing_else(
+    known: Line, say: Say, question: str, why: str
+) -> None:
+    """Not on all that is known of the person; whoever asks why once more is told the same."""
+    given = await say(question)
+    first, again = (await say(why)).reply, (await say(why)).reply
+    used = [item.object for item in given.receipt.items if item.used]
+    considered = {item.object for item in given.receipt.items if not item.used}
+
+    assert len(used) == 1
+    assert not considered & {*used}
+    assert first.text.count("•") == 1
+    assert "I promise I'll call Ana tomorrow at five." in first.text
+    assert again.text == first.text
+
+
+async def test_whoever_is_told_of_themselves_learns_why_of_all_of_it(known: Line, say: Say) -> None:
+    """And only of that."""
+    given = await say("What do you know about me?")
+    why = (await say("Why do you think that?")).reply.text
+    used = [item.object for item in given.receipt.items if item.used]
+
+    assert len(used) == len({*used}) > 3
+    assert "moved to Lisbon" in why
+    assert "call Ana tomorrow" in why
+    assert "Rex" not in why
+
+
 async def test_what_was_believed_then_is_told_as_of_that_day(known: Line, say: Say) -> None:
     """Before the move was told, it was the old home."""
     told = (await say("What did you think about me in November?")).reply.text

@@ -30,10 +30,19 @@ def last_said(known: Known, at: int) -> Known:
 
 
 @pytest.mark.parametrize(("since", "answer"), [(5 * DAY, "shop"), (2 * DAY, "over")])
-def test_what_is_so_now_answers_before_what_is_no_more(since: int, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("No longer works as a teacher.", "no longer a teacher"), ("Quit the job.", "none (quit)"),
+        ("Dejó el trabajo.", "ninguno (lo dejó)"), ("A quitté son travail.", "aucun (quitté)"),
+        ("Hat gekündigt.", "keine (gekündigt)"), ("辞职了。", "无（辞职）"),
+    ],
+)  # fmt: skip
+def test_what_is_so_now_answers_before_what_is_no_more(
+    text: str, value: str, since: int, answer: str
+) -> None:
     """Under another key, too; unless it was said before the other ended."""
-    over = believed("over", "fact", "No longer works as a teacher.", key="occupation",
-                    value="no longer a teacher")  # fmt: skip
+    over = believed("over", "fact", text, key="occupation", value=value)
     shop = believed("shop", "fact", "Works in a bookshop.", key="workplace", value="a bookshop")
     matter = matter_of("What is my job?")
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oldfriend.domain.clock import to_micros
+from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.memory.search import PersonIndex, search
 from oldfriend.memory.search.dates import spans_in
 from oldfriend.memory.search.then import asks_only_when, not_of_then
@@ -75,6 +75,32 @@ def test_what_is_known_by_the_year_alone_did_not_happen_in_january() -> None:
     assert not_of_then(asking("What happened in May?", "en"), known) == {1, 2, 3}
     assert not_of_then(asking("What happened in 2023?", "en"), known) == {2, 3}
     assert not_of_then(asking("Where did I live in May?", "en"), known) == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("en", "What did I tell you yesterday?", "I bought a bicycle."),
+        ("es", "¿Qué te dije ayer?", "Compré una bicicleta."),
+        ("fr", "Qu'est-ce que je t'ai dit hier ?", "J'ai acheté un vélo."),
+        ("fr", "Que t'ai-je raconté hier ?", "J'ai acheté un vélo."),
+        ("de", "Was habe ich dir gestern erzählt?", "Ich habe ein Fahrrad gekauft."),
+        ("zh", "我昨天跟你说了什么？", "我买了一辆自行车。"),
+        ("zh", "我昨天告诉你什么了？", "我买了一辆自行车。"),
+    ],
+)
+def test_what_was_said_at_another_time_was_not_said_then(
+    language: str, text: str, told: str
+) -> None:
+    """It is found only where it was."""
+    (said,) = rows([("s1", "Helen", told)], role="person", language=language)
+    before, yesterday = (
+        search(PersonIndex.build([said._replace(said_at=day)]), asking(text, language), 4)
+        for day in (NOVEMBER - 5 * DAY, NOVEMBER - DAY // 2)
+    )
+
+    assert not before.is_good_enough
+    assert yesterday.is_good_enough
 
 
 def test_all_that_was_said_then_is_found_and_nothing_else() -> None:

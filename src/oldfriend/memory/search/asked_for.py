@@ -17,7 +17,9 @@ from oldfriend.memory.search.values import Reason
 from oldfriend.memory.search.whose import Whose
 
 SURE: Final = 0.95  # how likely a value answers the question for its key
-_NO_MORE: Final = re.compile("no longer |ya no |plus |nicht mehr |不再")
+_NO_MORE: Final = re.compile(
+    r"no longer |ya no |plus |nicht mehr |不再|(?:none|ninguno|aucun|keine) \(|无（"
+)
 """How the value of what has ended begins."""
 ASKED_FOR: Final = Reason(cause="asked_for", strength=1.0)
 
@@ -29,6 +31,7 @@ class Values:
     matter: Matter | None = None  # None: it asks for nothing that has a key
     told: tuple[Known, ...] = ()  # those that held when one asks about
     other_times: tuple[Known, ...] = ()  # those that held when one does not, where none is told
+    overtaken: tuple[Known, ...] = ()  # those that are over, where one is told that holds now
 
 
 def values_of(matter: Matter | None, known: Iterable[Known], times: Times, whose: Whose) -> Values:
@@ -44,7 +47,9 @@ def values_of(matter: Matter | None, known: Iterable[Known], times: Times, whose
     ]
     told = likeliest([each for each in values if times.answers(each)], matter)
     others = () if told else tuple(each for each in values if stands(each.memory))
-    return Values(matter=matter, told=tuple(told), other_times=others)
+    over = (each for each in values if each.memory.ended_at is not None)
+    overtaken = tuple(over) if told and not times.is_past else ()
+    return Values(matter=matter, told=tuple(told), other_times=others, overtaken=overtaken)
 
 
 def names_of_kin(known: Iterable[Known], matter: Matter) -> frozenset[str]:

@@ -22,6 +22,7 @@ from oldfriend.memory.search.graph import Fits, Graph, Reached, holds_now
 from oldfriend.memory.search.imprint import imprint_of
 from oldfriend.memory.search.index import PersonIndex
 from oldfriend.memory.search.latest import asks_for_the_latest
+from oldfriend.memory.search.liking import LIKED, Liking, is_meant, liking_in, tells_otherwise
 from oldfriend.memory.search.matters import as_meant, words_to_find
 from oldfriend.memory.search.mentioning import Mentions
 from oldfriend.memory.search.names import Names, perhaps_same
@@ -226,7 +227,8 @@ class BeliefIndex:
             named=named,
         )  # fmt: skip
         values = values_of(matter, self._wanted(kinds) if matter else (), times, whose)
-        unfit = self._unfit(times, kinds) | self._not_about(whose)
+        liking = liking_in(question.text)
+        unfit = self._unfit(times, kinds) | self._not_about(whose) | self._not_liked(liking)
         text = as_meant(question.text)
         asked = replace(question, text=text, exclude=unfit, former={}, exact={})
         if times.names_one:
@@ -247,11 +249,15 @@ class BeliefIndex:
         best = each_once(best)
         if asks_for_the_latest(question.text):
             best = by_date(best, question.asked_at)
+        is_liked = liking is not None and any(
+            is_meant(each.known.memory, each.why, liking, question.language) for each in best[:1]
+        )
+        sure = SURE if values.told else LIKED if is_liked else 0.0
         return FoundBeliefs(
             hits=tuple(_asked_for_first(values, best, scale)[:k]),
-            answerable=max(found.answerable, SURE) if values.told else found.answerable,
+            answerable=max(found.answerable, sure),
             language=found.language, named=named, matter=matter,
-            other_times=tuple(_by_key(values.other_times, scale)),
+            other_times=tuple(_by_key(values.other_times, scale)), overtaken=values.overtaken,
             asks_of_past=times.is_past, asks_before=times.is_before_now,
         )  # fmt: skip
 
@@ -304,6 +310,12 @@ class BeliefIndex:
             unfit |= self._own - near
             doubtful |= self._own & near
         return unfit | {seq for seq in doubtful if not whose.fits(self._by_seq[seq].memory)}
+
+    def _not_liked(self, liking: Liking | None) -> set[int]:
+        """What somebody does not ask for who asks what they like, or what they cannot stand."""
+        if liking is None:
+            return set()
+        return {seq for seq in self._own if tells_otherwise(self._by_seq[seq].memory, liking)}
 
     def _weighed(self, found: Found, scale: Scale, named: Sequence[Entity]) -> list[BeliefHit]:
         asked_about = {each.id for each in named}

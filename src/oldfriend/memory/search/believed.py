@@ -39,6 +39,7 @@ class FoundBeliefs:
     named: tuple[Entity, ...] = ()
     matter: Matter | None = None  # what is asked for by its key
     other_times: tuple[BeliefHit, ...] = ()  # its values, where none held when one asks about
+    overtaken: tuple[Known, ...] = ()  # its values that are over, where one holds now
     asks_of_past: bool = False  # it asks how it was once
     asks_before: bool = False  # it asks of before now, and names no time
 

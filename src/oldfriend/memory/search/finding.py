@@ -9,6 +9,7 @@ from oldfriend.memory.search.asking import Asked, take_apart
 from oldfriend.memory.search.candidates import MOST_CANDIDATES, choose, look_closer
 from oldfriend.memory.search.chats import kind_of_chat
 from oldfriend.memory.search.correcting import corrected
+from oldfriend.memory.search.did import as_told
 from oldfriend.memory.search.features import Evidence, features_of, weigh_up
 from oldfriend.memory.search.index import NOBODY, PersonIndex
 from oldfriend.memory.search.judgement import judged_by
@@ -16,7 +17,7 @@ from oldfriend.memory.search.latest import Answer, asks_for_the_latest, newest_f
 from oldfriend.memory.search.people import Meant, who_is_meant, without_names
 from oldfriend.memory.search.reasons import reasons_for
 from oldfriend.memory.search.scan import Scan, scan
-from oldfriend.memory.search.then import asks_only_when
+from oldfriend.memory.search.then import asks_only_when, asks_what_was_said
 from oldfriend.memory.search.values import Floats, Found, Hit, Ints, Question
 from oldfriend.memory.search.weights import learned_weights
 
@@ -54,6 +55,8 @@ def search(index: PersonIndex, question: Question, k: int) -> Found:
     if said_then.any() and asks_only_when(question, evidence.asked.spans):
         answerable = max(answerable, SAID_THEN)
         scores = _all_of_then(scores, said_then)
+    elif asks_what_was_said(question, evidence.asked.spans):
+        answerable = 0.0
     return Found(
         language=question.language,
         hits=_best_hits(
@@ -93,7 +96,7 @@ def _glance(index: PersonIndex, question: Question, most: int = MOST_CANDIDATES)
     asked = take_apart(question, index.numbering.languages.known)
     if not (asked.words or asked.spans):
         return None
-    asked = corrected(asked, index)
+    asked = corrected(as_told(asked, question, index), index)
     meant = who_is_meant(index, asked)
     asked = without_names(asked, meant)
     scanned = scan(index, question, asked, heard)

@@ -19,9 +19,14 @@ def words_to_find(memory: Memory) -> str:
     if not memory.key:
         return memory.text
     _, _, bare = memory.key.rpartition(":")
-    words = _matters().get(_SAME.get(bare, bare), {}).get(memory.language, [])
+    words = words_of(bare, memory.language)
     named = bare.replace("_", " ") if memory.language == "en" else ""
     return " ".join([memory.text, named, *words])
+
+
+def words_of(key: str, language: str) -> list[str]:
+    """The words by which somebody asks for a key in a language, or tells of it."""
+    return _matters().get(_SAME.get(key, key), {}).get(language, [])
 
 
 def as_meant(question: str) -> str:

@@ -35,6 +35,11 @@ def tells_of_before(text: str) -> bool:
     return _ONCE.search(text.casefold()) is not None
 
 
+def without_before(text: str) -> str:
+    """What words tell besides that it was so once."""
+    return _ONCE.sub(" ", text.casefold())
+
+
 class Period(NamedTuple):
     """Since when and until when something held, as far as one knows."""
 

@@ -16,7 +16,8 @@ from oldfriend.memory.search.words import is_stop_word, words_in
 
 HAPPENED: Final[Mapping[str, re.Pattern[str]]] = {
     "en": re.compile(
-        r"\b(?:happen(?:ed|ing)?|(?:been )?going on|(?:did|have) (?:i|we) (?:do|done|tell you|say)"
+        r"\b(?:happen(?:ed|ing)?|(?:been )?going on"
+        r"|(?:did|have) (?:i|we) (?:do|done|(?:tell|told) you|say|said)"
         r"|(?:was|were) (?:i|we) (?:doing|up to)|(?:was|is) new)\b",
         re.IGNORECASE,
     ),
@@ -25,16 +26,28 @@ HAPPENED: Final[Mapping[str, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "fr": re.compile(
-        r"\b(?:s['’]est[- ](?:il )?passé|est[- ]il arrivé|(?:j['’]ai|ai-je|avons-nous|on a)"
+        r"\b(?:s['’]est[- ](?:il )?passé|est[- ]il arrivé"
+        r"|(?:j['’]ai|je t['’]ai|ai-je|t['’]ai-je|avons-nous|on a)"
         r" (?:fait|dit|raconté))\b",
         re.IGNORECASE,
     ),
     "de": re.compile(
         r"\b(?:passiert|geschehen|geschah|los|gemacht|tat ich|erzählt|gesagt)\b", re.IGNORECASE
     ),
-    "zh": re.compile("发生了?(?:什么|哪些)(?:事情?)?|(?:做|说|干)(?:了|过)(?:什么|啥)(?:事情?)?"),
+    "zh": re.compile(
+        "发生了?(?:什么|哪些)(?:事情?)?|(?:[跟和对][你您])?(?:做|说|干)(?:了|过)(?:什么|啥)(?:事情?)?"
+        "|告诉(?:了|过)?[你您](?:了|过)?(?:什么|啥)了?"
+    ),
 }
 """How one asks what there was."""
+_SAID: Final[Mapping[str, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:tell|told|say|said)\b", re.IGNORECASE),
+    "es": re.compile(r"\b(?:conté|dije)\b", re.IGNORECASE),
+    "fr": re.compile(r"\b(?:dit|raconté)\b", re.IGNORECASE),
+    "de": re.compile(r"\b(?:erzählt|gesagt)\b", re.IGNORECASE),
+    "zh": re.compile("说|告诉"),
+}
+"""How one asks what was said, not what there was."""
 MOST_WORDS: Final = 8
 
 
@@ -48,6 +61,12 @@ def asks_only_when(question: Question, spans: tuple[Span, ...]) -> bool:
         return False
     words = [word for word in words_in(rest) if not is_stop_word(word, question.language)]
     return len(words) <= MOST_WORDS and all(_is_of_time(word, rest, question) for word in words)
+
+
+def asks_what_was_said(question: Question, spans: tuple[Span, ...]) -> bool:
+    """Whether a question asks only what was said at a time: what was said at another is none."""
+    said = _SAID.get(question.language)
+    return bool(said and said.search(question.text)) and asks_only_when(question, spans)
 
 
 def not_of_then(question: Question, known: Iterable[Known]) -> set[int]:

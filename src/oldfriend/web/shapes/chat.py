@@ -114,6 +114,7 @@ class ReceiptShape(Shape):
     reply: MessageShape
     intent: str = Field(description="What the message was taken for, in a sentence.")
     stood_on: list[Ground] = Field(description="Of a model's reply: what can be heard in it.")
+    is_written: bool = Field(description="Whether it told what the person wrote about themselves.")
     also_shown: list[Ground] = Field(description="What a model was shown besides.")
     left_out: list[Ground]
     only_shown: list[MessageShape] = Field(description="What a model saw of the talk besides.")

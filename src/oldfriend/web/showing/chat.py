@@ -15,6 +15,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.memory.search import Reason
 from oldfriend.memory.watching import Position
 from oldfriend.turn.explaining import in_words, strongest_first
+from oldfriend.turn.receipting import WRITTEN
 from oldfriend.web.problems import Refused
 from oldfriend.web.shapes.chat import Ground, MessageShape, ReasonShape, ReceiptShape, SectionShape
 from oldfriend.web.showing.common import text_or_none, whole_or_none, words_shape
@@ -49,7 +50,7 @@ def receipt_shape(told_of: Explained) -> ReceiptShape:
         id=told_of.receipt.id, asked=message_shape(told_of.asked),
         reply=message_shape(told_of.reply),
         intent=INTENTS.get(str(details.get("intent")), "It needed nothing from memory."),
-        stood_on=stood_on, also_shown=also_shown,
+        stood_on=stood_on, is_written=bool(details.get(WRITTEN)), also_shown=also_shown,
         left_out=[ground for is_used, ground in grounds if not is_used],
         only_shown=[message_shape(each) for each in told_of.only_shown],
         model=text_or_none(spent.get("name")), prompt=text_or_none(details.get("prompt")),

@@ -34,18 +34,20 @@ function close() {
 
 function Receipt({ receipt }) {
   const stood = receipt.stood_on.slice(0, MOST_SHOWN);
-  const besides = [...receipt.stood_on.slice(MOST_SHOWN), ...receipt.also_shown];
+  const more = receipt.stood_on.slice(MOST_SHOWN);
   return html`<h2 id="drawer-title">${t("why_title")}</h2>
     <blockquote>${receipt.reply.text}</blockquote>
     ${stood.length
       ? html`<h3>${t("stood_on")}</h3><ul role="list">${stood.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul>`
-      : html`<p>${t("nothing_needed")}</p>`}
-    ${besides.length > 0 && html`<details><summary>${t("also_shown", { count: besides.length })}</summary>
-      <ul role="list">${besides.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
+      : html`<p>${t(receipt.is_written ? "written_by_you" : "nothing_needed")}</p>`}
+    ${more.length > 0 && html`<details><summary>${t("stood_on_more", { count: more.length })}</summary>
+      <ul role="list">${more.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
+    ${receipt.also_shown.length > 0 && html`<details><summary>${t("also_shown", { count: receipt.also_shown.length })}</summary>
+      <ul role="list">${receipt.also_shown.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
     ${receipt.left_out.length > 0 && html`<details><summary>${t("left_out", { count: receipt.left_out.length })}</summary>
       <ul role="list">${receipt.left_out.map((each) => html`<${Ground} key=${each.id} ground=${each} hasScore />`)}</ul></details>`}
     ${receipt.sections.length > 0 && html`<details><summary>${t("sections")}</summary><${Sections} sections=${receipt.sections} /></details>`}
-    <details><summary>${t("details")}</summary><p>${writtenBy(receipt)}</p><pre>${receipt.as_text}</pre></details>`;
+    <details><summary>${t("details")}</summary><p>${writtenBy(receipt)}</p><pre lang="en">${receipt.as_text}</pre></details>`;
 }
 
 /** What the model was told, part by part, and what of it did not fit in. */

@@ -1,0 +1,200 @@
+"""The offline companion answers what was asked: of now, of whom, and in whose words."""
+
+import pytest
+
+from oldfriend.app.accepting import Line
+from oldfriend.app.house import House
+from oldfriend.app.persona.approving import write
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.messages import Spoken
+from oldfriend.memory.beliefs import list_entities
+from oldfriend.memory.bringing import Target, Told, bring
+from oldfriend.turn.recall import Cue, Recalled, Remembered, id_of, recall
+from tests.app.believing.life import tell
+from tests.app.conftest import Say
+from tests.clock import FrozenClock
+
+NOTHING = "I don't remember anything about that."
+YEAR = 60 * 24 * 365
+LIFE = [
+    "I'm allergic to penicillin.", "I hate hospitals.", "My favourite colour is green.",
+    "I love jazz and I used to play the saxophone.", "I hate coriander.", "I work as a nurse.",
+    "I bought a red bicycle.", "I promised to book the flights by Friday.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "beside"),
+    [
+        ("What music do I like?", "Loves jazz.", "hospitals"),
+        ("What don't I like to eat?", "Cannot stand coriander.", "jazz"),
+        ("What food don't I like?", "Cannot stand coriander.", "jazz"),
+        ("¿Qué no me gusta comer?", "Cannot stand coriander.", "jazz"),
+        ("Qu'est-ce que je n'aime pas manger ?", "Cannot stand coriander.", "jazz"),
+        ("Was esse ich nicht gern?", "Cannot stand coriander.", "jazz"),
+        ("我不喜欢吃什么？", "Cannot stand coriander.", "jazz"),
+        ("What did I buy?", "“I bought a red bicycle.”", "flights"),
+    ],
+)
+async def test_what_is_asked_for_is_told_and_not_its_opposite(
+    house: House, line: Line, say: Say, question: str, told: str, beside: str
+) -> None:
+    """However much else is known."""
+    await tell(house, line, LIFE)
+    reply = (await say(question)).reply.text
+
+    assert told in reply
+    assert beside not in reply
+
+
+async def test_what_is_liked_of_one_kind_is_not_told_of_another(
+    house: House, line: Line, say: Say
+) -> None:
+    """Jazz is no film."""
+    await tell(house, line, LIFE)
+
+    assert (await say("What films do I like?")).reply.text == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Do you love me?", "a program, not a person"), ("¿Me quieres?", "no una persona"),
+        ("Est-ce que tu m'aimes ?", "pas une personne"), ("Liebst du mich?", "kein Mensch"),
+        ("你爱我吗？", "不是人"),
+    ],
+)  # fmt: skip
+async def test_what_it_feels_is_not_answered_with_what_they_love(
+    house: House, line: Line, say: Say, question: str, told: str
+) -> None:
+    """It is a program, and says so."""
+    await tell(house, line, LIFE)
+    given = await say(question)
+
+    assert told in given.reply.text
+    assert not any(item.used for item in given.receipt.items)
+
+
+async def test_who_has_quit_and_works_elsewhere_is_told_where(
+    house: House, line: Line, say: Say
+) -> None:
+    """Both were said in one breath."""
+    await tell(house, line, ["I quit my job and now I work at the cafe Luna."])
+
+    assert "Works at the cafe Luna." in (await say("What is my job?")).reply.text
+
+
+async def test_what_was_put_in_no_other_words_is_told_as_who_said_it(
+    house: House, line: Line, say: Say
+) -> None:
+    """Not as if Tom had said it, and once."""
+    await tell(house, line, ["My friend Tom moved from Ghent to Brussels last month."])
+    given = await say("Where does Tom live?")
+    told = given.reply.text
+
+    assert told.startswith("On 14 November 2023 at 22:13 you said: “My friend Tom moved")
+    assert told.count("Brussels") == 1
+    assert "Says" not in told
+    assert "Says" not in (await say("Who is Tom?")).reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("我喜欢爵士乐，以前吹萨克斯。", "以前我住在哪里？", "以前是怎样的，我不知道。"),
+        ("我答应周五之前还自行车。", "以前我住在哪里？", "以前是怎样的，我不知道。"),
+    ],
+)
+async def test_of_before_only_what_is_asked_is_told(
+    house: House, line: Line, say: Say, told: str, question: str, answer: str
+) -> None:
+    """That something else was so before is beside the point."""
+    await tell(house, line, [told, "我住在杭州。"])
+    reply = (await say(question)).reply.text
+    await tell(house, line, ["我以前住过苏州。"])
+
+    assert reply == answer
+    assert "“我以前住过苏州。”" in (await say(question)).reply.text
+
+
+async def test_one_sign_in_common_is_no_answer(house: House, line: Line, say: Say) -> None:
+    """天 of 哪天 stands in much; 住 is a word for what is asked."""
+    await tell(house, line, ["我每天散步，天气好。", "我还住杭州。"])
+
+    assert (await say("我的生日是哪天？")).reply.text == "这件事我不记得有什么。"
+    assert "“我还住杭州。”" in (await say("我住在哪里？")).reply.text
+
+
+async def test_what_others_told_of_was_not_told_by_the_asker(
+    house: House, line: Line, say: Say, clock: FrozenClock
+) -> None:
+    """Whom somebody else has named is not among those whom one has told of."""
+    words = "Hi! My friend Felix moved to Ghent last week."
+    spoken = Spoken(role="other", speaker="Eva", text=words, at=clock() - DAY, trust="other")
+    async with house.db.writing() as tx:
+        target = Target(chat=line.chat, language="en")
+        await bring(tx, target, [Told(spoken=spoken)], now=clock())
+    await tell(house, line, ["My sister Lena lives in Porto."])
+    async with house.db.reading() as tx:
+        known = {each.name for each in await list_entities(tx, line.person.id)}
+    told = (await say("What do you know about me?")).reply.text
+
+    assert known >= {"Felix", "Lena"}
+    assert "Lena" in told
+    assert "Felix" not in told
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("where do I live?", "You have written about yourself: I live in Ghent with my sister"),
+        ("¿Dónde vivo?", "Has escrito sobre ti: I live in Ghent"),
+        ("Où est-ce que j'habite ?", "Tu as écrit sur toi : I live in Ghent"),
+        ("Wo wohne ich?", "Du hast über dich geschrieben: I live in Ghent"),
+        ("我住在哪里？", "你这样写过自己：I live in Ghent"),
+        ("Who is my sister?", "with my sister Eva."),
+        ("Do I have a garden?", "My garden has two plum trees."),
+        ("What is my job?", NOTHING), ("Where does Tom live?", NOTHING),
+        ("Where did I live before?", NOTHING),
+    ],
+)  # fmt: skip
+async def test_what_they_have_written_of_themselves_answers(
+    house: House, line: Line, say: Say, question: str, told: str
+) -> None:
+    """A line as it stands, where it speaks of what is asked."""
+    text = "I live in Ghent with my sister Eva. My garden has two plum trees."
+    await write(house, line.person.id, "user", text)
+    reply = (await say(question)).reply.text
+    why = (await say("Why do you think that?")).reply.text
+
+    assert told in reply
+    assert ("written about yourself" in why) == ("Ghent" in reply or "plum" in reply)
+
+
+async def test_a_belief_is_told_before_what_they_have_written(
+    house: House, line: Line, say: Say
+) -> None:
+    """It is newer, and known with its words."""
+    await write(house, line.person.id, "user", "I live in Ghent.")
+    await tell(house, line, ["I live in Porto."])
+
+    assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Porto.")
+
+
+async def test_what_was_overtaken_does_not_lead_what_comes_to_mind(
+    house: House, line: Line, clock: FrozenClock
+) -> None:
+    """The newest home comes first, and the words for it before those for any other."""
+    for text in ("I live in Porto.", "I moved to Faro.", "I moved to Lisbon."):
+        await tell(house, line, [text])
+        clock.tick(minutes=YEAR)
+    cue = Cue(text="Where do I live?", language="en", at=clock())
+    found = await recall(house.looking, line.person, cue, limit=8)
+    texts = [each.message.text for each in found.found]
+    first, second = found.ranking[:2]
+
+    assert [texts[0], texts[1]] == ["I moved to Lisbon.", "I live in Porto."]
+    assert isinstance(first, Remembered)
+    assert "Lisbon" in first.known.memory.text
+    assert isinstance(second, Recalled)
+    assert id_of(second) == found.found[0].message.id
