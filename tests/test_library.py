@@ -214,6 +214,7 @@ WRONG = [
     {"text": "x", "role": "system"}, {"text": "x", "id": 1.5}, {"text": "x", "session": True},
     {"text": "x", "speaker": b"Tom"}, {"text": "x", "at": 1714750200}, {"text": "x", "at": "soon"},
     {"text": "x", "at": "0001-01-01T00:00+14:00"}, "words", 7,
+    {"text": ""}, {"text": " \n"},
     {"text": "x", "at": datetime.max.replace(tzinfo=UTC)},
 ]  # fmt: skip
 

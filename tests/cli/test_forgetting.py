@@ -34,6 +34,23 @@ def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
+def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call) -> None:
+    """What it tells of other things is not forgotten."""
+    call("say", "I can't stand coriander, it tastes like soap to me.")
+    call("say", "My mother Ingrid has moved to Mechelen this summer.")
+    call("consolidate", "--now")
+    message = call("recall", "coriander", "--kind", "message", "--json").json[0]["message"]
+    text = call("forget", message, "--dry-run").stdout
+    shown = call("forget", message, "--dry-run", "--json").json
+    goes, _, anew = text.partition("These go, and are made anew from the words that stay:")
+
+    assert "Mechelen" in anew
+    assert "Mechelen" not in goes
+    assert {each["is_learned_anew"] for each in shown["beliefs"] if each["kind"] == "summary"} == {
+        True
+    }
+
+
 def test_a_program_is_shown_it_unless_it_is_sure(call: Call, told: None) -> None:
     """By --yes; else nothing is done, which the exit code tells."""
     shown = call("forget", "--about", "Ana", "--json")

@@ -20,6 +20,14 @@ def test_what_was_done_ends_with_zero(call: Call) -> None:
     assert (said.code, said.stderr) == (0, "")
 
 
+def test_without_a_command_it_says_how_to_begin(call: Call) -> None:
+    """As wrong usage still, for a program."""
+    ended = call()
+
+    assert ended.code == 2
+    assert "oldfriend chat" in ended.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("recall", "cat"), ("why",), ("doctor",), ("migrate",), ("export",), ("import", "list"),

@@ -201,6 +201,19 @@ def test_what_says_the_same_is_found_and_joined_when_asked(told: Call) -> None:
     assert "--duplicates" in told("memory", "merge").stderr
 
 
+def test_what_was_joined_says_how_to_part_it_again(call: Call) -> None:
+    """Whoever joins a place with somebody by mistake has both back."""
+    call("say", "My friend Tom lives in Ghent.")
+    call("consolidate", "--now")
+    before = {each["id"]: each["name"] for each in call("entities", "--json").json}
+    joined = call("memory", "merge", *before)
+    command = joined.stdout.splitlines()[-1].partition(": oldfriend ")[2].split()
+    assert call(*command).code == 0
+
+    assert len(before) == 2
+    assert {each["id"]: each["name"] for each in call("entities", "--json").json} == before
+
+
 def test_where_memory_is_not_to_form_it_is_said_how_to_turn_it_on(
     told: Call, tmp_path: Path
 ) -> None:

@@ -50,13 +50,20 @@ def test_an_undo_is_one_line_beside_whatever_was_taken_back(
 
 
 def test_ones_own_words_are_edited_within_the_talk(browser: Browser, program: Program) -> None:
-    """The field ends where the talk does."""
+    """The field ends where the talk does; Enter says that it is done, as where one writes."""
     with opened(browser, new_link(program)) as (page, _):
         say(page, "The lamp in the hall flickers.")
         mine = page.locator(".mine").last
         mine.hover()
         mine.get_by_role("button", name="edit").click()
         field, talk = box_of(page.locator(".editing textarea")), box_of(page.locator(".lines"))
+        page.locator(".editing textarea").fill("The lamp in the hall is mended.")
+        page.keyboard.press("Shift+Enter")
+        expect(page.locator(".editing")).to_have_count(1)
+        page.keyboard.press("Backspace")
+        page.keyboard.press("Enter")
+        expect(page.locator(".editing")).to_have_count(0)
+        expect(mine.locator(".bubble")).to_have_text("The lamp in the hall is mended.")
 
     assert field["x"] >= talk["x"]
     assert field["x"] + field["width"] <= talk["x"] + talk["width"] + 1

@@ -160,6 +160,31 @@ def test_one_thing_is_looked_into_and_put_right(browser: Browser, tmp_path: Path
     assert [each for each in complaints if "412" not in each] == []
 
 
+def test_who_writes_another_value_into_the_sentence_is_asked_what_became_of_the_old(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Whether it was never so, or until when; a wording that says the same asks nothing."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        say(page, "I live in Ghent.")
+        program.done("consolidate", "--now")
+        place(page, link)
+        rows(page).get_by_role("link", name="Lives in Ghent.").click()
+        panel = page.get_by_role("region", name="Lives in Ghent.")
+        panel.get_by_role("button", name="edit").click()
+        panel.get_by_label("How it is").fill("Lives in Ghent, near the canal.")
+        expect(panel.get_by_text("It was never so")).to_have_count(0)
+        panel.get_by_label("How it is").fill("Lives in Drongen.")
+        expect(panel.get_by_label("What matters in it")).to_have_value("Drongen")
+        expect(panel.get_by_text("It was never so")).to_be_visible()
+        panel.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("region", name="Lives in Drongen.")).to_be_visible()
+    known = json.loads(program.done("facts", "--json").stdout)
+
+    assert [each["value"] for each in known] == ["Drongen"]
+    assert complaints == []
+
+
 def test_a_verdict_on_what_somebody_else_has_changed_is_not_given_unseen(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
@@ -31,6 +31,13 @@ ONE_DAY = """async () => {
   const { timeOfIt } = await import("/static/js/memory/telling.js");
   const [from, until] = ["2025-05-06T00:00:00+00:00", "2025-05-06T23:59:59.999999+00:00"];
   return timeOfIt({ kind: "event", happened_at: from, until_at: until });
+}"""
+
+DUE = """async () => {
+  const { timeOfIt } = await import("/static/js/memory/telling.js");
+  const due_at = "2099-12-31T23:59:59+00:00";
+  const due = (text) => timeOfIt({ kind: "expectation", due_at, text });
+  return [due("Coming up (December 2099): “my exam”"), due("Promised to pay (31 December 2099).")];
 }"""
 
 
@@ -66,12 +73,22 @@ def brings_in(page: Page, tmp_path: Path) -> None:
 def test_a_description_is_taken_as_it_stands_and_never_lost_in_silence(
     browser: Browser, program: Program
 ) -> None:
-    """Next says that it is not taken yet; whoever comes back finds it as they left it."""
+    """Also where one writes it before the house has told what one may start from. Next says that it
+    is not taken yet; whoever comes back finds it as they left it.
+    """
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
     with opened(browser, new_link(program)) as (page, complaints):
+        page.route("**/api/v1/character", hold)
         page.get_by_role("link", name="Set me up first").click()
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("radio", name="Somebody you describe").check()
         page.get_by_label("A description of me").fill(DESCRIBED)
+        held[0].continue_()
+        page.unroute("**/api/v1/character")
         page.get_by_role("button", name="Next").click()
         expect(page.get_by_role("alert")).to_contain_text("not taken yet")
         page.get_by_role("button", name="Take it as it stands").click()
@@ -199,6 +216,28 @@ def test_why_is_shown_when_it_is_typed_and_what_is_read_is_no_new_talk(
     assert complaints == []
 
 
+def test_what_an_old_chat_has_taught_stands_first_whatever_was_looked_for_before(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """Not what an old search left in the field finds."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Memory", exact=True).click()
+        page.get_by_label("Search what I know, and what was said").fill("zzzqqq")
+        expect(page.get_by_text("I know nothing of that.")).to_be_visible()
+        page.get_by_role("link", name="Bring & take").click()
+        chat = tmp_path / "WhatsApp Chat with Ana.txt"
+        chat.write_text(CHAT, "utf-8")
+        page.locator("input[type=file]").set_input_files(chat)
+        page.get_by_role("radio", name="Nora Hughes").check()
+        page.get_by_role("button", name="Bring it in").click()
+        page.get_by_role("link", name="See what I learned").click()
+        expect(page.get_by_label("Search what I know, and what was said")).to_have_value("")
+        expect(page.get_by_role("combobox", name="Order")).to_have_value("newest")
+        expect(page.get_by_text("I know nothing of that.")).to_have_count(0)
+
+    assert complaints == []
+
+
 def test_what_was_called_wrong_too_soon_comes_back_where_it_stood_as_sure_as_it_was(
     browser: Browser, program: Program
 ) -> None:
@@ -285,3 +324,14 @@ def test_what_was_on_one_day_is_on_that_day_by_the_clocks_of_another_browser(
     """Not on two, nor on the day before."""
     with opened(browser, new_link(program), timezone_id=zone) as (page, _):
         assert page.evaluate(ONE_DAY) == "6 May 2025"
+
+
+def test_what_is_due_in_a_month_is_not_due_on_its_last_day(
+    browser: Browser, program: Program
+) -> None:
+    """As far as its words tell; where they name the day, it is told."""
+    with opened(browser, new_link(program), timezone_id="UTC") as (page, complaints):
+        due = page.evaluate(DUE)
+
+    assert due == ["due December 2099", "due 31 Dec 2099"]
+    assert complaints == []

@@ -34,28 +34,36 @@ async def test_a_day_tells_what_was_said_and_happened_on_it(browse: Browse) -> N
     assert others["talks"] == []
 
 
-async def test_a_day_tells_what_covers_it_in_short(site: Site, browse: Browse) -> None:
-    """The closest first; what was before or comes after is of other days."""
+async def test_a_day_tells_what_was_said_on_it_in_short(site: Site, browse: Browse) -> None:
+    """Each thing once: in the largest summary that is of this day alone, else in its parts."""
     browser = await browse()
     begins = Micros(20_000 * DAY)  # 4 October 2024
     spans = {
-        "the day": (0, 1, 1),
-        "days around": (-3, 5, 2),
-        "before": (-2, 0, 1),
-        "after": (1, 2, 1),
+        "one": (0, 0.2, 1, ()),
+        "two": (0.2, 0.4, 1, ()),
+        "one and two": (0, 0.4, 2, ("one", "two")),
+        "three": (0.5, 1, 1, ()),
+        "before": (-2, 0, 1, ()),
+        "after": (1, 2, 1, ()),
+        "days around": (-2, 1, 3, ("before", "one and two", "three")),
+        "long ago and since": (-9, 9, 2, ("long ago",)),
     }
+    made: dict[str, SummaryId] = {}
     async with site.house.db.writing() as tx:
         owner = await ensure_owner(tx, now=site.house.clock(), zone="UTC")
-        for text, (first, until, level) in spans.items():
+        for text, (first, until, level, parts) in spans.items():
+            made[text] = SummaryId(ObjectId(new_id(begins)))
             summary = Summary(
-                id=SummaryId(ObjectId(new_id(begins))), person=owner.id, level=level, text=text,
+                id=made[text], person=owner.id, level=level, text=text,
                 language="en", topics=(), segments=(), learned_at=begins,
-                from_at=begins + first * DAY, until_at=begins + until * DAY - 1,
+                sources=tuple(made.get(each, SummaryId(ObjectId(each))) for each in parts),
+                from_at=Micros(int(begins + first * DAY)),
+                until_at=Micros(int(begins + until * DAY) - 1),
             )  # fmt: skip
             await decide(tx, summary, op="learned", base=0, ground=GROUND, now=begins)
     day = (await browser.get("/days/2024-10-04")).json()
 
-    assert [each["text"] for each in day["told"]] == ["the day", "days around"]
+    assert [each["text"] for each in day["told"]] == ["one and two", "three"]
 
 
 async def test_a_promise_stands_on_the_day_for_which_it_was_made(

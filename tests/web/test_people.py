@@ -30,7 +30,7 @@ async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse)
     others = await omar.get(f"/people/{ana['id']}")
 
     assert ana["known"] >= 1
-    assert ana["mentioned_at"]
+    assert ana["told_at"]
     assert portrait["about"] == ana
     assert any("Ana" in words["quote"] for words in portrait["belief"]["words"])
     assert {words["role"] for words in portrait["belief"]["words"]} == {"person"}
@@ -43,6 +43,25 @@ async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse)
     assert (len(first["items"]), first["next"] is None) == (1, listed["total"] == 1)
     assert others.status_code == 404
     assert (await omar.get("/people")).json()["items"] == []
+
+
+async def test_what_was_learned_last_of_somebody_tells_when(
+    site: Site, browse: Browse, clock: FrozenClock
+) -> None:
+    """Also where it was learned of somebody who was known long before."""
+    browser = await browse()
+    await told(browser, "My sister Ana lives in Lisbon.")
+    await read_everything(site)
+    before = (await browser.get("/people", params={"q": "Ana"})).json()["items"][0]
+    clock.tick(minutes=480)
+    await told(browser, "Ana works as a nurse.")
+    await read_everything(site)
+    after = (await browser.get("/people", params={"q": "Ana"})).json()["items"][0]
+    portrait = (await browser.get(f"/people/{after['id']}")).json()
+
+    assert after["known"] > before["known"]
+    assert after["told_at"] > before["told_at"]
+    assert portrait["about"] == after
 
 
 async def test_whoever_is_mentioned_while_one_leafs_doubles_nobody(

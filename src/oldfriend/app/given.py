@@ -23,6 +23,8 @@ def told_from(given: Given, number: int, person: Person, *, now: Micros) -> Told
     text = field_of(given, "text")
     if not isinstance(text, str):
         raise InvalidInput(f'Message {number} has no text. Give it a field "text" that is a str.')
+    if not text.strip():
+        raise InvalidInput(f"Message {number} is empty. Leave it out.")
     if len(text) > MAX_TEXT:
         raise InvalidInput(
             f"Message {number} has {len(text):,} characters; {MAX_TEXT:,} fit. Split it."

@@ -9,8 +9,9 @@ from typing import Final
 from oldfriend.app.forgetting import Preview, Report
 from oldfriend.app.showing import counted, one_line
 from oldfriend.domain.clock import from_micros
+from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Change, Entity, Memory
+from oldfriend.domain.memories import Change, Entity, Memory, Summary
 from oldfriend.memory.forgetting.foreseeing import Foreseen
 from oldfriend.memory.forgetting.holding import Said
 
@@ -57,7 +58,7 @@ def preview_as_text(shown: Preview) -> str:
     return "\n".join([
         *part("These messages go:", messages_of(plan)),
         *part("These beliefs go:", beliefs_of(plan)),
-        *part("These go, and are learned anew from other words:", anew_of(plan)),
+        *part("These go, and are made anew from the words that stay:", anew_of(plan)),
         *part("These stay, for something else speaks for them:", keeping_of(plan)),
         *part("These are NOT forgotten, though nothing is left that they rest on:",
               (line_of(change) for change in plan.orphans.values())),
@@ -96,12 +97,21 @@ def last_of(versions: Iterable[Said]) -> list[Said]:
 
 def beliefs_of(plan: Foreseen) -> Iterator[str]:
     """The beliefs that go for good."""
-    return (line_of(change) for each, change in plan.objects.items() if each not in plan.anew)
+    anew = made_anew(plan)
+    return (line_of(change) for each, change in plan.objects.items() if each not in anew)
 
 
 def anew_of(plan: Foreseen) -> Iterator[str]:
-    """The beliefs that are learned anew."""
-    return (line_of(plan.objects[each]) for each in sorted(plan.anew))
+    """The beliefs that are made anew."""
+    return (line_of(plan.objects[each]) for each in sorted(made_anew(plan)))
+
+
+def made_anew(plan: Foreseen) -> frozenset[ObjectId]:
+    """What goes and comes back from what stays: beliefs, and what was said in short."""
+    if plan.chosen.is_everything:
+        return plan.anew
+    retold = {each for each, change in plan.objects.items() if isinstance(change.after, Summary)}
+    return plan.anew | (retold - plan.chosen.objects)
 
 
 def keeping_of(plan: Foreseen) -> Iterator[str]:
@@ -200,12 +210,13 @@ def out_of_reach(report: Report, *, has_files: bool) -> list[str]:
 def preview_as_json(shown: Preview) -> JsonValue:
     """What would go, for a program."""
     plan = shown.foreseen
+    anew = made_anew(plan)
     return {
         "counts": dict(shown.counts),
         "messages": [said_as_json(each) for each in last_of(plan.messages)],
         "beliefs": [
             {"id": each, "kind": kind_of(change), "text": words_of(change),
-             "is_learned_anew": each in plan.anew}
+             "is_learned_anew": each in anew}
             for each, change in plan.objects.items()
         ],
         "keep": [{"id": each, "evidence": left} for each, left in plan.keeping.items()],

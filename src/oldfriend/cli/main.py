@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from oldfriend import __version__
 from oldfriend.cli.believing_options import add_believing
@@ -19,12 +20,22 @@ from oldfriend.cli.options import Commands, add_command, positive, some_days, wh
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import storable
 
+ABOUT: Final = "A companion that you run yourself and that remembers like an old friend."
+BEGINNING: Final = f"""{ABOUT}
+
+  oldfriend serve --open   the page, in your browser
+  oldfriend chat           talk here, in the terminal
+  oldfriend import FILE    bring in an old chat
+  oldfriend --help         everything else"""
 DONE, COULD_NOT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command line; the exit code."""
     parser = build_parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        print(BEGINNING, file=sys.stderr)
+        return WRONG_USAGE
     options, unknown = parser.parse_known_args(arguments)
     if unknown:  # argparse itself would show the usage of all commands
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -72,7 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
     parser = argparse.ArgumentParser(
         prog="oldfriend", parents=[where_options(typed="typed_first")],
-        description="A companion that you run yourself and that remembers like an old friend.",
+        description=ABOUT,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"oldfriend {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

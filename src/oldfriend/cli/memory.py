@@ -29,6 +29,7 @@ from oldfriend.cli.opening import opened
 from oldfriend.cli.whom import person_looked_into
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import short
 from oldfriend.domain.memories import Believed
 from oldfriend.domain.people import Person
 
@@ -153,3 +154,6 @@ def print_decided(options: argparse.Namespace, person: Person, after: list[Belie
         print(json.dumps(decided, ensure_ascii=False))
     else:
         print("\n".join(line_of(each, zone=person.zone) for each in after))
+        if options.action == "merge":
+            both = " ".join(short(each.id) for each in after)
+            print(f"If they are two after all: oldfriend memory separate {both}")

@@ -24,6 +24,7 @@ from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.ledger.calls import Asker
+from oldfriend.memory.search import Reason
 from oldfriend.turn.explaining import reasons_in_words
 from oldfriend.turn.kinds import kinds_wanted
 from oldfriend.turn.recall import (
@@ -110,10 +111,15 @@ def print_hit(number: int, hit: Shown) -> None:
         return
     message = thing.message
     print(f"{number:2d}. {who_said(message)}: {' '.join(message.text.split())}")
-    because = ", ".join(reasons_in_words(thing.hit.why))
+    because = because_of(thing.hit.why)
     print(f"    {moment(message)} · {message.channel} · {thing.hit.score:.2f} · {because}")
     for beside in hit.around:
         print(f"      {message_line(beside).strip()}")
+
+
+def because_of(why: tuple[Reason, ...]) -> str:
+    """Why something was found, in words."""
+    return ", ".join(reasons_in_words(why)) or "it is near"
 
 
 def print_belief(number: int, remembered: Remembered) -> None:
@@ -121,7 +127,7 @@ def print_belief(number: int, remembered: Remembered) -> None:
     memory = remembered.known.memory
     status = "" if memory.status == "active" else f", {memory.status}"
     print(f"{number:2d}. I believe ({memory.kind}{status}): {memory.text}")
-    because = ", ".join(reasons_in_words(remembered.why)) or "it is near"
+    because = because_of(remembered.why)
     print(f"    {short(memory.id)} · {remembered.score:.2f} · {because}")
     for words in remembered.words[-MOST_WORDS:]:
         print(f"      {words_as_text(words)}")

@@ -5,7 +5,6 @@ Loaded only when there is one.
 
 import asyncio
 import os
-import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -20,6 +19,7 @@ from oldfriend.app.catching_up import read_meanwhile
 from oldfriend.app.embedding import make_up
 from oldfriend.app.meanwhile import TalkPlace
 from oldfriend.cli.conversation import Conversation
+from oldfriend.cli.folding import Folding, folded
 from oldfriend.cli.remarks import GREY
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
@@ -34,7 +34,8 @@ async def converse_on_terminal(place: TalkPlace) -> None:
     typing: PromptSession[str] = PromptSession(
         history=history_in(place.house.settings.data, place.line.person.id)
     )
-    talk = Conversation(place, print, speak_by_words, remark=remark, end="\n\n")
+    voice = Voice()
+    talk = Conversation(place, voice.write, voice.speak, remark=remark, end="\n\n")
     line = talk.line
     async with place.house.db.reading() as tx:
         name = (await get_companion(tx)).name
@@ -90,7 +91,7 @@ def ctrl_c_calls(act: Callable[[], object]) -> Iterator[None]:
 def remark(text: str) -> None:
     """Show a line in grey, beside the talk; no prompt is in the way while a reply is awaited."""
     terminal = sys.__stdout__ or sys.stdout
-    terminal.write(f"{GREY.format(text)}\n")
+    terminal.write(f"{GREY.format(folded(text))}\n")
     terminal.flush()
 
 
@@ -114,15 +115,27 @@ class TypedBefore(FileHistory):
             super().store_string(string)
 
 
-async def speak_by_words(text: str) -> None:
-    """Print a reply, or a piece of one, word by word."""
-    terminal = sys.__stdout__ or sys.stdout
-    pieces = re.findall(r"\S+\s*|\s+", text)
-    pause = min(PIECE_S, LONGEST_STREAM_S / max(1, len(pieces)))
-    for piece in pieces:
-        terminal.write(piece)
-        terminal.flush()
-        await asyncio.sleep(pause)
+class Voice:
+    """How replies come onto the screen."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._folding = Folding()
+
+    async def speak(self, text: str) -> None:
+        """Print a reply, or a piece of one, word by word."""
+        terminal = sys.__stdout__ or sys.stdout
+        pieces = self._folding.take(text)
+        pause = min(PIECE_S, LONGEST_STREAM_S / max(1, len(pieces)))
+        for piece in pieces:
+            terminal.write(piece)
+            terminal.flush()
+            await asyncio.sleep(pause)
+
+    def write(self, text: str) -> None:
+        """Print a line; a reply that broke off in a word is over."""
+        print(self._folding.rest() + folded(text))
+        self._folding = Folding()
 
 
 async def follow_others(talk: Conversation) -> None:

@@ -39,6 +39,17 @@ async def list_memories(
     )
 
 
+async def list_until(tx: Transaction, person: PersonId) -> list[Known]:
+    """What is believed now of which somebody has said until when it will be so, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY}, {STANDING} FROM memory
+           WHERE person = :person AND kind = 'fact' AND holds_until IS NOT NULL
+           AND ended_at IS NULL ORDER BY learned_at, id""",
+        person=person,
+    )
+    return [known_from(row) for row in rows]
+
+
 async def list_of_key(
     tx: Transaction, person: PersonId, kind: MemoryKind, key: str
 ) -> list[Known]:  # fmt: skip

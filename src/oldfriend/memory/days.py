@@ -112,13 +112,23 @@ async def find_last_due(tx: Transaction, person: PersonId) -> Micros | None:
 async def list_summaries_of(
     tx: Transaction, person: PersonId, *, since: Micros, until: Micros
 ) -> list[Summary]:
-    """What was said, in short, where that covers some of a span; the closest to it first."""
+    """What was said in a span, in short, in its order; nothing twice.
+
+    The largest that lie within it tell what they were folded from; of what was folded from talk
+    of other times, too, its parts do.
+    """
     rows = await tx.rows(
         f"""SELECT {SUMMARY} FROM summary WHERE person = :person AND ended_at IS NULL
-           AND from_at < :until AND until_at >= :since ORDER BY level, from_at, id""",
+           AND from_at < :until AND until_at >= :since ORDER BY from_at, id""",
         person=person, since=since, until=until,
     )  # fmt: skip
-    return [from_row(Summary, row) for row in rows]
+    found = [from_row(Summary, row) for row in rows]
+    within = [each for each in found if each.from_at >= since and each.until_at < until]
+    folded = {source for each in within for source in each.sources}
+    return [
+        each for each in found
+        if each.id not in folded and (each in within or not each.sources)
+    ]  # fmt: skip
 
 
 async def _ids_at(tx: Transaction, person: PersonId, seqs: list[int]) -> dict[int, MessageId]:

@@ -18,7 +18,8 @@ def value_in(each: Memory, text: str) -> str:
     if (other := find_in_place(each, text)) is not None:
         return other
     raise InvalidInput(saying(
-        "value_needed", f"Say the new value, too, in place of {each.value!r}: --value VALUE",
+        "value_needed",
+        f"Say the new value, too, in place of {each.value!r}: --value VALUE, in a program value=",
         value=each.value,
     ))  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Calls go out on connections that are kept; whatever a server does, each ends as it should."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -187,6 +188,23 @@ async def test_nobody_there_is_told() -> None:
 
     with pytest.raises(NetworkError):
         await call(far, calls)
+
+
+async def test_without_a_network_it_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the number that the system has for it."""
+
+    def is_unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", is_unknown)
+    far = Far(url="http://telegram.invalid")
+    calls = Calls(far.url, note=far.note)
+    await calls.initialize()
+    with pytest.raises(NetworkError, match="on the network") as told:
+        await call(far, calls)
+    await calls.shutdown()
+
+    assert "Errno" not in str(told.value)
 
 
 async def test_who_does_not_answer_is_not_waited_for_too_long() -> None:

@@ -39,7 +39,6 @@ def test_a_file_is_known_by_what_stands_in_it(write, name, content, found):
     [
         ("a.pdf", b"%PDF-1.4\x00\x01"),
         ("a.json", b'{"what": "is this?"}'),
-        ("a.txt", b""),
         ("a.txt", b"a\x00b"),
         ("a.html", b"<html>"),
     ],
@@ -49,6 +48,12 @@ def test_what_is_unknown_is_refused_with_what_could_be_read(write, name, content
         find_format(write(name, content))
 
     assert all(known.title in str(refused.value) for known in FORMATS)
+
+
+def test_an_empty_file_is_said_to_be_empty(write):
+    """Whatever it is called: its kind could be read."""
+    with pytest.raises(ImportRefused, match="is empty"):
+        find_format(write("a.txt", b""))
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path):
@@ -83,6 +88,14 @@ def test_a_damaged_zip_is_refused(write_zip):
     path.write_bytes(whole[:60] + b"XXXX" + whole[64:])
     with pytest.raises(ImportRefused, match="cannot be read"):
         list(find_format(path).messages([].append))
+
+
+def test_a_zip_that_is_cut_off_is_said_to_be_damaged(write_zip):
+    """Not to be of no known kind, as a picture is."""
+    path = write_zip("a.zip", {"_chat.txt": "[31/12/23, 21:05:00] Ana: hi"})
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(ImportRefused, match="damaged zip"):
+        find_format(path)
 
 
 def test_a_value_without_end_is_refused_before_it_is_read_whole(write_zip):

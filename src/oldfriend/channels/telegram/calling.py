@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from socket import gaierror
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -145,6 +146,9 @@ class Calls(BaseRequest):
             answer = await (self._ask(call) if key is None else self._say(call, key))
         except TimeoutError as error:
             raise TimedOut from error
+        except gaierror as error:
+            unknown = f"{self._server.host} is not found; is this machine on the network?"
+            raise NetworkError(unknown) from error
         except (OSError, h11.ProtocolError) as error:
             raise NetworkError(f"{type(error).__name__}: {error}") from error
         return answer.status, answer.body

@@ -77,7 +77,11 @@ def sources_in(path: Path) -> list[Source]:
     if not path.is_file():
         raise ImportRefused(f"There is no file {path}.")
     with refusing_unreadable(path):
+        if path.stat().st_size == 0:
+            raise ImportRefused(saying("empty_file", "This file is empty."))
         if not zipfile.is_zipfile(path):
+            if path.suffix.lower() == ".zip":
+                raise zipfile.BadZipFile("it is a damaged zip, or none")
             return [Source(path=path)]
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

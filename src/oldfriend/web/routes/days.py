@@ -62,7 +62,7 @@ async def show_month(month: Month, me: Me, room: Here) -> MonthShape:
 
 @router.get("/{day}", summary="A day")
 async def show_day(day: Day, me: Me, room: Here) -> WholeDay:
-    """Its talks, what happened on it or is due, and the summaries that cover it."""
+    """Its talks, what happened on it or is due, and what was said in short."""
     zone, that = me.person.zone, day_named(day)
     since, until = start_of(that, zone), start_of(that + timedelta(days=1), zone)
     async with room.house.db.reading() as tx:

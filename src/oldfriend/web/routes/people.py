@@ -30,7 +30,7 @@ async def list_people(
     cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 100,
 ) -> Acquaintances:  # fmt: skip
-    """Those mentioned last first."""
+    """Those of whom it was told last first."""
     async with room.house.db.reading() as tx:
         everybody = await list_acquaintances(tx, room.house, me.person.id)
     wanted = [each for each in everybody if is_wanted(each, kind, q)]

@@ -71,6 +71,6 @@ class WholeDay(Shape):
     talks: list[TalkShape]
     happened: list[HappenedShape]
     due: list[DueShape] = Field(description="What was promised or expected for it.")
-    told: list[ToldShape] = Field(description="Summaries that cover it, the narrowest first.")
+    told: list[ToldShape] = Field(description="What was said on it in short; nothing twice.")
     before: str | None = Field(description="The day before on which something was said.")
     after: str | None = Field(description="The next day on which something was said.")

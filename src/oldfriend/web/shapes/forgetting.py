@@ -51,7 +51,7 @@ class BelievedShape(Shape):
     id: str
     kind: str
     text: str
-    is_learned_anew: bool = Field(description="From other words that stay.")
+    is_learned_anew: bool = Field(description="From words that stay.")
     words_left: int | None = Field(description="What else speaks for it, where some of that goes.")
 
 

@@ -20,11 +20,13 @@ class AcquaintanceShape(Shape):
     is_pinned: bool
     to_you: list[str] = Field(description="How they are tied to the person, in words.")
     known: int = Field(description="So much is believed about them.")
-    mentioned_at: str | None
+    told_at: str | None = Field(
+        description="When the newest words were said from which something of them is known."
+    )
 
 
 class Acquaintances(Shape):
-    """Everybody and everything that is known by name, those mentioned last first."""
+    """Everybody and everything that is known by name, those of whom it was told last first."""
 
     items: list[AcquaintanceShape]
     total: int

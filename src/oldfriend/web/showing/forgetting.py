@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from oldfriend.app.forgetting import Preview, Report
-from oldfriend.app.showing_forgetting import last_of, out_of_reach, words_kept, words_of
+from oldfriend.app.showing_forgetting import last_of, made_anew, out_of_reach, words_kept, words_of
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Believed, Change
@@ -30,10 +30,11 @@ MOST_SHOWN: Final = 200
 def foreseen_shape(shown: Preview, kept: Mapping[str, Believed]) -> ForgetForeseen:
     """What would be forgotten; ``kept``: beliefs that stay with less evidence."""
     plan = shown.foreseen
+    anew = made_anew(plan)
     return ForgetForeseen(
         etag=shown.digest, counts=dict(shown.counts),
         messages=going(last_of(plan.messages)),
-        beliefs=believed((change, None, each in plan.anew)
+        beliefs=believed((change, None, each in anew)
                          for each, change in plan.objects.items()),
         keep=[
             BelievedShape(id=each, kind=sort_of(what), text=told(what), is_learned_anew=False,

@@ -25,7 +25,7 @@ def acquaintance_shape(one: Acquaintance, *, zone: str) -> AcquaintanceShape:
         id=entity.id, name=entity.name, kind=entity.kind, status=entity.status,
         aliases=list(entity.aliases), description=entity.description, same_as=entity.same_as,
         is_pinned=entity.is_pinned, to_you=[each.memory.text for each in one.to_person],
-        known=one.known, mentioned_at=at_or_none(one.mentioned_at, zone),
+        known=one.known, told_at=at_or_none(one.told_at, zone),
     )  # fmt: skip
 
 

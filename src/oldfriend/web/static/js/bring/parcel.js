@@ -1,6 +1,7 @@
 // One file that was handed over: what is in it, who is who, how far it is, what came of it.
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
+import * as book from "../memory/book.js";
 import { follow } from "../places.js";
 import * as store from "../store.js";
 import { channelName, inWords, shortDayOf, t, zonesAfter } from "../words.js";
@@ -89,7 +90,13 @@ function Done({ brought }) {
   const more = Object.keys(CAME).filter((each) => brought[each] > 0);
   return html`<p class="good">${brought.added ? t("bring_done", { added: brought.added.toLocaleString() }) : t("bring_nothing_new")}
       ${more.map((each) => ` ${t(CAME[each], { count: brought[each].toLocaleString() })}`)}</p>
-    <p><a href="/memory" onClick=${follow}>${t("bring_see")}</a></p>`;
+    <p><a href="/memory" onClick=${seeLearned}>${t("bring_see")}</a></p>`;
+}
+
+/** What was just learned stands first, whatever was looked for before. @param {MouseEvent} event */
+function seeLearned(event) {
+  book.chooseNewest();
+  follow(event);
 }
 
 /** So many seconds, to read. @param {number} seconds */

@@ -8,7 +8,7 @@ import { addressOf, follow, go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
 import { t } from "../words.js";
-import { explain } from "./said.js";
+import { explain, isDone } from "./said.js";
 import { record, whyRefused, whyUnable } from "./recording.js";
 
 const FORGET = "/forget"; // typed alone, these open something instead of being said
@@ -43,7 +43,7 @@ export function Composer() {
     field.current.focus();
   };
   const onKeyDown = (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
+    if (isDone(event)) send(event);
   };
   const unable = store.state.value.hears ? whyUnable() : store.me.value.is_owner ? "voice_off_owner" : "voice_off";
   const speak = async () => {

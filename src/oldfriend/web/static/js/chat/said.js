@@ -13,6 +13,9 @@ const NOTICES = ["system", "marker"]; // what nobody said
 export const PAUSE_MS = 10 * 60_000; // a talk is cut for reading, too: only after a pause it begins anew
 const UNHEARD = { 0: "voice_later", 409: "voice_off", 413: "voice_long", 422: "voice_nothing", 503: "voice_later" };
 
+/** Whether a key says that what one writes is done; Shift-Enter begins a line. @param {KeyboardEvent} event */
+export const isDone = (event) => event.key === "Enter" && !event.shiftKey && !event.isComposing;
+
 export function Said({ message, before }) {
   const isNewDay = !before || dayOf(before.at) !== dayOf(message.at);
   const hasPaused = !isNewDay && Date.parse(message.at) - Date.parse(before.at) >= PAUSE_MS;
@@ -61,10 +64,14 @@ function OwnWords({ message }) {
       setWhy(problem.status ? problem.message : t("lost"));
     }
   };
+  const onKeyDown = (event) => {
+    if (event.key === "Escape") close();
+    if (isDone(event)) save(event);
+  };
   if (text !== null) {
     return html`<form class="editing" onSubmit=${save}>
       <textarea ref=${field} aria-label=${t("edit")} rows="3" value=${text} onInput=${({ target }) => setText(target.value)}
-        onKeyDown=${({ key }) => key === "Escape" && close()}></textarea>
+        onKeyDown=${onKeyDown}></textarea>
       ${why && html`<p class="bad" role="alert">${why}</p>`}
       <p class="meta"><button>${t("save")}</button>
         <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;

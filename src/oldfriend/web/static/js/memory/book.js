@@ -49,6 +49,15 @@ export function chooseAll() {
   filters.value = { ...NOTHING, sort: filters.value.sort };
 }
 
+/** All that is known now, what was learned last first. */
+export function chooseNewest() {
+  batch(() => {
+    filters.value = { ...NOTHING, sort: "newest" };
+    day.value = null;
+    said.value = null;
+  });
+}
+
 /** What is asked of the house: names are among the people, not here. */
 const wanted = () => ({ ...filters.value, kinds: filters.value.kinds.length ? filters.value.kinds : LISTED });
 

@@ -10,10 +10,22 @@ import { merge } from "./deciding.js";
 import { house } from "./house.js";
 
 const TYPING_MS = 200;
+const STOPS = /[\s.!。！]+$/; // may end a sentence or be left out
 const DUE = ["commitment", "expectation"];
 
 /** The day that it is here. */
 const today = () => new Date().toLocaleDateString("sv");
+
+/** Which value other words give, as the house finds it: the old one, unless another stands where that did.
+ * @param {{text: string, value: string | null}} belief @param {string} words */
+function valueIn({ text, value }, words) {
+  if (!value || words.toLowerCase().includes(value.toLowerCase())) return value ?? "";
+  const [told, said] = [text.replace(STOPS, ""), words.replace(STOPS, "")];
+  const at = told.indexOf(value);
+  const [before, after] = [told.slice(0, at), told.slice(at + value.length)];
+  const hasFrame = at >= 0 && said.length > before.length + after.length && said.startsWith(before) && said.endsWith(after);
+  return hasFrame ? said.slice(before.length, said.length - after.length).trim() : value;
+}
 
 /** Say how it is. */
 export function Edit({ belief, after, again }) {
@@ -40,13 +52,17 @@ export function Edit({ belief, after, again }) {
       return problem.status === CHANGED && setSeen((await again())?.etag);
     }
   };
+  const rewrite = (words) => {
+    if (value === valueIn(belief, text)) setValue(valueIn(belief, words)); // as long as nobody has written another
+    setText(words);
+  };
   const onKeyDown = (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
     after(belief);
   };
   return html`<form class="mend" onSubmit=${save} onKeyDown=${onKeyDown}>
-    <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => setText(target.value)}></textarea></label>
+    <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => rewrite(target.value)}></textarea></label>
     ${belief.value && html`<label>${t("memory_value")}<input value=${value} maxlength="1000" required onInput=${({ target }) => setValue(target.value)} /></label>`}
     ${isOther && html`<fieldset><legend>${t("memory_before", { value: belief.value })}</legend>
       <label><input type="radio" name="since" checked=${since === null} onChange=${() => setSince(null)} /> ${t("memory_was_wrong")}</label>

@@ -53,11 +53,20 @@ export function standingOf({ kind, confidence, times_seen: seen, first_seen_at: 
 }
 
 /** Its own time: of an event when it was, as far as that is known, of a promise until when, of a summary from when to when. */
-export function timeOfIt({ kind, happened_at: happened, due_at: due, until_at: until, level }) {
-  if (kind === "summary") return `${t("memory_level", { level })} · ${shortDays(happened, until)}`;
+export function timeOfIt({ kind, text = "", happened_at: happened, due_at: due, until_at: until }) {
+  if (kind === "summary") return shortDays(happened, until);
   if (kind === "event" && happened) return shortDays(...fromNoons(happened, until ?? happened));
-  if (due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: shortDay(due) });
+  if (due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: dueIn(due, text) });
   return "";
+}
+
+/** The day on which something is due; the month, where it is at its end and the words name no day of it.
+ * @param {string} iso @param {string} text */
+function dueIn(iso, text) {
+  const [year, month, day] = iso.slice(0, 10).split("-").map(Number);
+  const isAtEnd = iso.slice(11, 19) === "23:59:59" && day === new Date(year, month, 0).getDate();
+  if (!isAtEnd || text.includes(String(day))) return shortDay(iso);
+  return new Intl.DateTimeFormat(region(), { month: "long", year: "numeric" }).format(new Date(year, month - 1, 1));
 }
 
 /** Where one is, as far as it fits the language of the page: by it days are written. */

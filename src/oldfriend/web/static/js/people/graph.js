@@ -57,6 +57,12 @@ function laidOut({ nodes, bonds, left_out: leftOut }, { width, height }) {
 /** About half of what a name takes below its circle, so that none is cut at the edge. @param {string} name */
 const halfOf = (name) => [...name].reduce((sum, each) => sum + (each > "\u2e80" ? 8 : 4.4), 6);
 
+/** How much the ties of somebody go downwards: where they do, their name stands above, out of the way. */
+const fall = (one, bonds) => bonds.reduce((sum, { source, target }) => {
+  const other = source === one ? target : target === one ? source : one;
+  return sum + (other.y - one.y) / (Math.hypot(other.x - one.x, other.y - one.y) || 1);
+}, 0);
+
 function Drawing({ drawn }) {
   const [meant, setMeant] = useState(null);
   const figure = useRef(null);
@@ -71,6 +77,6 @@ function Drawing({ drawn }) {
       transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === ME ? -1 : 0} role=${each.id === ME ? null : "link"}
       aria-label=${each.name} onClick=${() => open(each.id)} onKeyDown=${(event) => onKey(event, each.id)}
       onMouseEnter=${() => setMeant(each.id)} onFocus=${each.id === ME ? null : () => setMeant(each.id)} onBlur=${each.id === ME ? null : () => setMeant(null)}>
-      <circle r=${each.id === ME ? 15 : 7 + Math.min(7, Math.sqrt(each.known))} /><text y=${each.id === ME ? 32 : 28} text-anchor="middle">${each.name}</text></g>`)}
+      <circle r=${each.id === ME ? 15 : 7 + Math.min(7, Math.sqrt(each.known))} /><text y=${each.id === ME ? 32 : fall(each, drawn.bonds) > 0 ? -18 : 28} text-anchor="middle">${each.name}</text></g>`)}
   </svg>`;
 }

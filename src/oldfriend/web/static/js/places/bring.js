@@ -66,9 +66,10 @@ function Drop() {
 }
 
 function Sending({ name, percent, why }) {
-  return html`<li class="parcel"><p>${t("bring_sending", { name, percent })}</p>
-    <progress max="100" value=${percent} aria-label=${name}></progress>
-    ${why && html`<p class="bad" role="alert">${why} <button class="quiet" onClick=${() => house.dropSending(name)}>${t("bring_put_away")}</button></p>`}</li>`;
+  return html`<li class="parcel"><p>${why ? name : t("bring_sending", { name, percent })}</p>
+    ${why
+      ? html`<p class="bad" role="alert">${why} <button class="quiet" onClick=${() => house.dropSending(name)}>${t("bring_put_away")}</button></p>`
+      : html`<progress max="100" value=${percent} aria-label=${name}></progress>`}</li>`;
 }
 
 function Imports() {

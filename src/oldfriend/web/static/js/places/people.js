@@ -44,7 +44,7 @@ async function readAgain() {
   }
 }
 
-/** The next page, each of whom is there once: whoever is mentioned meanwhile has moved to the top. */
+/** The next page, each of whom is there once: whoever is told of meanwhile has moved to the top. */
 async function readOn() {
   if (!page.value?.next || isReadingOn) return;
   isReadingOn = true;
@@ -113,5 +113,5 @@ function Card({ one }) {
       ${one.status === "uncertain" && html` <span class="pill">${t("status_tentative")}</span>`}</h3>
       ${one.description && html`<p>${one.description}</p>`}
       ${one.to_you.slice(0, 2).map((each) => html`<p key=${each}>${each}</p>`)}
-      <p class="meta">${[one.known > 0 && t("people_known", { count: one.known }), one.mentioned_at && t("people_mentioned", { when: shortDayOf(one.mentioned_at) })].filter(Boolean).join(" · ")}</p></div></article>`;
+      <p class="meta">${[one.known > 0 && t("people_known", { count: one.known }), one.told_at && t("people_told", { when: shortDayOf(one.told_at) })].filter(Boolean).join(" · ")}</p></div></article>`;
 }

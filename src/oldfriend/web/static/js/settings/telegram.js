@@ -48,7 +48,7 @@ function Connect({ again }) {
   return html`<ol class="steps"><li>${t("settings_bot_make")}</li><li>${t("settings_bot_paste")}</li></ol>
     <form class="asking" onSubmit=${connect}><label class="visually-hidden" for="bot-token">${t("settings_bot_token")}</label>
       <input id="bot-token" type="password" autocomplete="off" placeholder=${t("settings_bot_token")} value=${token} onInput=${({ target }) => setToken(target.value)} />
-      <button class="main" disabled=${isBusy || token.length < 10}>${t("settings_connect")}</button></form>
+      <button class="main" disabled=${isBusy || !token.trim()}>${t("settings_connect")}</button></form>
     <p class="hint">${t("settings_bot_reads")}</p><${Trouble} text=${trouble} />`;
 }
 

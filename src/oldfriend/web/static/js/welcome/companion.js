@@ -34,7 +34,7 @@ export function Companion({ keep, calm }) {
     calm();
   };
   const choose = (name) => {
-    const start = character.starting.find((each) => each.name === name);
+    const start = character?.starting.find((each) => each.name === name);
     give({ chosen: name, persona: start?.persona ?? "", style: start?.style ?? "" });
   };
   const starts = (character?.starting ?? []).filter((each) => each.persona);

@@ -13,7 +13,6 @@ export default {
   days_happened: "What happened",
   days_due: "Promised or expected for this day",
   days_told: "In short",
-  days_level: "over a longer time ({level})",
   days_talks: "Talks",
   days_messages: "{count} messages",
 };

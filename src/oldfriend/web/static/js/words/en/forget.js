@@ -24,7 +24,7 @@ export default {
   forget_messages: "Words that go ({count})",
   forget_beliefs: "What I learned from them goes ({count})",
   forget_beliefs_alone: "What I believe goes ({count})",
-  forget_anew: "These go, and are learned anew from other words",
+  forget_anew: "These go, and are made anew from the words that stay",
   forget_replies: "My replies that repeat it lose their words ({count})",
   forget_keep: "These stay: other words speak for them",
   forget_orphans: "These are not forgotten, though nothing is left that they rest on",

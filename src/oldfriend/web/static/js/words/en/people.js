@@ -13,7 +13,7 @@ export default {
   people_none: "When you mention somebody by name, they appear here, with what you told me about them.",
   people_none_so: "Nobody I know is called so.",
   people_known: "what I know: {count}",
-  people_mentioned: "last mentioned {when}",
+  people_told: "last learned {when}",
   people_all: "Everybody",
   people_also: "also called {names}",
   people_change: "Change, merge, or see how I know",

@@ -13,7 +13,6 @@ export default {
   days_happened: "发生了什么",
   days_due: "说好或预计在这一天",
   days_told: "简短地说",
-  days_level: "更长的一段时间（{level}）",
   days_talks: "谈话",
   days_messages: "{count} 条消息",
 };

@@ -24,7 +24,7 @@ export default {
   forget_messages: "这些话会消失（{count}）",
   forget_beliefs: "我由此知道的会消失（{count}）",
   forget_beliefs_alone: "我所知道的会消失（{count}）",
-  forget_anew: "这些会消失，再从别的话里重新得知",
+  forget_anew: "这些会消失，再从留下的话里重新得出",
   forget_replies: "我重复过它的回复会失去那些话（{count}）",
   forget_keep: "这些会留下：还有别的话为据",
   forget_orphans: "这些不会忘掉，虽然已没有依据",

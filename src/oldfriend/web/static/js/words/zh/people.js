@@ -13,7 +13,7 @@ export default {
   people_none: "你提到谁的名字，谁就会出现在这里，连同你告诉我的事。",
   people_none_so: "我认识的里面没有叫这个名字的。",
   people_known: "知道 {count} 件事",
-  people_mentioned: "上次提到：{when}",
+  people_told: "上次得知：{when}",
   people_all: "所有人",
   people_also: "也叫 {names}",
   people_change: "更改、合并，或看我是怎么知道的",

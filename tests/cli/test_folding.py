@@ -1,0 +1,37 @@
+"""Words on a terminal: none is cut at its edge."""
+
+import pytest
+
+from oldfriend.cli.folding import Folding, folded
+
+WIDE = 20
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of so many columns."""
+    monkeypatch.setenv("COLUMNS", str(WIDE))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Grandma Rosa lives in Leuven.", "Grandma Rosa lives\nin Leuven."),
+        ("exactly twenty, yes! more", "exactly twenty, yes!\nmore"),
+        ("as it\n\n  stands", "as it\n\n  stands"),
+        ("a " + 45 * "b" + " c", "a\n" + 45 * "b" + " c"),
+        (11 * "\u6c49", 10 * "\u6c49" + "\n\u6c49"),
+    ],
+)
+def test_who_does_not_fit_begins_the_next_line(text: str, shown: str) -> None:
+    """What is longer than a line is cut by the terminal; signs of Chinese are two wide."""
+    assert folded(text) == shown
+
+
+def test_a_word_that_comes_in_pieces_is_not_cut() -> None:
+    """As models send them."""
+    folding = Folding()
+    pieces = ["Her name is Grand", "ma Ro", "sa", ", I th", "ink.", "\n"]
+    shown = "".join("".join(folding.take(each)) for each in pieces) + folding.rest()
+
+    assert shown == "Her name is Grandma\nRosa, I think.\n"
