@@ -122,6 +122,21 @@ async def test_another_wording_leaves_the_value(house: House, line: Line) -> Non
     assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
 
 
+async def test_what_is_said_right_as_something_else_says_it_joins_that(
+    house: House, line: Line
+) -> None:
+    """It is not believed twice; the words of both speak for it."""
+    await tell(house, line, ["My cat is called Miso.", "My cat is called Mizo."])
+    miso, mizo = await the_one(house, line, "Miso"), await the_one(house, line, "Mizo")
+    said, other = await edit(house, line.person.id, miso, "Cat: Mizo")
+    live = [each for each in await believed(house, line) if isinstance(each.what, Memory)]
+
+    assert isinstance(other, Memory)
+    assert (said.id, other.id, other.status) == (miso, mizo, "merged")
+    assert [each.what.text for each in live if "Cat" in each.what.text] == ["Cat: Mizo"]
+    assert len(next(each.words for each in live if each.what.id == miso)) == 2
+
+
 async def test_what_is_corrected_is_about_whom_it_names_now(house: House, line: Line) -> None:
     """Not about whom it named before; what it overtakes stays as it was."""
     await tell(house, line, ["My sister Ana is a nurse.", "My friend Bea lives in Faro."])

@@ -1,7 +1,7 @@
 """Whom and what does the companion know by name, and how are they tied? Reads only."""
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from oldfriend.app.believing.looking import Belief, find_belief, with_words
@@ -25,7 +25,7 @@ class Acquaintance:
 
     entity: Entity
     known: int  # so much is believed about them, ties among it
-    mentioned_at: Micros | None  # last; None: no words are left
+    told_at: Micros | None  # when the newest words were said that it knows of them by
     to_person: tuple[Known, ...]  # how they are tied to the person
 
 
@@ -51,16 +51,20 @@ class Portrait:
 
 
 async def list_acquaintances(tx: Transaction, house: House, person: PersonId) -> list[Acquaintance]:
-    """All who are known by name, those mentioned last first."""
+    """All who are known by name, those of whom it was told last first."""
     beliefs = await house.shelf.beliefs_of(tx, person)
     said = await list_last_said(tx, person)
-    counts = Counter(entity for each in beliefs.live for entity in set(each.memory.entities))
+    about: defaultdict[EntityId, list[Known]] = defaultdict(list)
+    for each in beliefs.live:
+        for entity in set(each.memory.entities):
+            about[entity].append(each)
     to_person: defaultdict[Node, list[Known]] = defaultdict(list)
     for tied in beliefs.graph.of(None):
         to_person[tied.other].append(tied.known)
     found = [
         Acquaintance(
-            entity=each, known=counts[each.id], mentioned_at=said.get(each.id),
+            entity=each, known=len(about[each.id]),
+            told_at=newest(said.get(each.id), about[each.id]),
             to_person=tuple(to_person.get(each.id, ())),
         )
         for each in beliefs.entities
@@ -69,8 +73,8 @@ async def list_acquaintances(tx: Transaction, house: House, person: PersonId) ->
 
 
 def rank(one: Acquaintance) -> tuple[Micros, EntityId]:
-    """What orders them: who was mentioned last comes first."""
-    return Micros(-(one.mentioned_at or 0)), one.entity.id
+    """What orders them: of whom it was told last comes first."""
+    return Micros(-(one.told_at or 0)), one.entity.id
 
 
 async def list_bonds(tx: Transaction, house: House, person: PersonId) -> list[Bond]:
@@ -112,9 +116,9 @@ def in_short(
     entity: Entity, itself: Belief, beliefs: BeliefIndex, ties: Sequence[Tied]
 ) -> Acquaintance:
     """The same as in the list of all."""
+    about = [each for each in beliefs.live if entity.id in each.memory.entities]
     return Acquaintance(
-        entity=entity, mentioned_at=last_said(itself),
-        known=sum(entity.id in each.memory.entities for each in beliefs.live),
+        entity=entity, told_at=newest(last_said(itself), about), known=len(about),
         to_person=tuple(each.known for each in ties if each.other is None),
     )  # fmt: skip
 
@@ -123,6 +127,12 @@ def names_at_ends(beliefs: BeliefIndex, ties: Sequence[Tied]) -> dict[EntityId, 
     """What those are called who are at the other ends of ties."""
     ends = {each.other for each in ties}
     return {each.id: each.name for each in beliefs.entities if each.id in ends}
+
+
+def newest(said: Micros | None, about: Iterable[Known]) -> Micros | None:
+    """When the newest words were said that speak for somebody, or for what is believed of them."""
+    seen = (each.standing.last_seen for each in about)
+    return max((at for at in (said, *seen) if at is not None), default=None)
 
 
 def last_said(belief: Belief) -> Micros | None:

@@ -6,11 +6,12 @@ Ids are given in full or by their first or last characters, as everywhere.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from oldfriend.app.believing.looking import ONE_DAY, find_belief
 from oldfriend.app.house import House
 from oldfriend.app.thinking import background_model
+from oldfriend.background.likeness import canonical_hash
 from oldfriend.background.merging import Joining, Merged, write_joined
 from oldfriend.background.merging import merge as join
 from oldfriend.db.database import Transaction
@@ -21,7 +22,7 @@ from oldfriend.domain.memories import Believed, Entity, Memory
 from oldfriend.domain.sayings import saying
 from oldfriend.ledger.calls import Asker
 from oldfriend.memory import correcting
-from oldfriend.memory.beliefs import find_object, get_known
+from oldfriend.memory.beliefs import find_object, get_known, list_memories
 from oldfriend.memory.changes import newest_change_of
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.prompts.phrasebook import phrasebook, spoken_language
@@ -32,6 +33,8 @@ NEVER = "none"
 
 Verdict = Literal["pin", "unpin", "confirm", "reject", "unreject"]
 BY_PERSON = correcting.BY_PERSON.author
+ONCE: Final = frozenset({"fact", "preference"})
+"""Kinds of which nothing is so twice."""
 
 
 async def judge(
@@ -97,7 +100,27 @@ async def put_right(
             changed = await correcting.edit(
                 tx, person, each, how.text, value=how.value, since=how.since, now=now
             )
+            changed += await joined_with_the_same(tx, person, changed[0], now=now)
         return changed
+
+
+async def joined_with_the_same(
+    tx: Transaction, person: PersonId, said: Believed, *, now: Micros
+) -> list[Believed]:
+    """What says the same as something that was just written joins it; how that is then."""
+    if not isinstance(said, Memory) or said.kind not in ONCE:
+        return []
+    known = await list_memories(tx, person, kinds=[said.kind])
+    own = next(each for each in known if each.memory.id == said.id)
+    words = canonical_hash(said.text, said.language)
+    same = [
+        each for each in known
+        if each is not own and each.memory.language == said.language
+        and canonical_hash(each.memory.text, said.language) == words
+    ]  # fmt: skip
+    joinings = [Joining(stronger=own, weaker=each, author=BY_PERSON) for each in same]
+    await write_joined(tx, person, joinings, now=now)
+    return [(await get_known(tx, person, each.memory.id)).memory for each in same]
 
 
 def redated(memory: Memory, *, due_at: Micros | None, zone: str) -> str:
