@@ -44,9 +44,9 @@ TABLES: Final = (
             "id": "text", "name": "text", "is_owner": "int", "language": "text?",
             "zone": "text", "created_at": "int", "last_seq": "int", "tokens": "int",
             "last_change": "int", "rewritten": "int", "embedded": "int", "weighed": "int",
-            "read_every": "int?",
+            "read_every": "int?", "has_said_zone": "int",
         },
-        defaults={"weighed": 0, "read_every": None},
+        defaults={"weighed": 0, "read_every": None, "has_said_zone": 0},
     ),
     Table(
         name="identity", key=("channel", "address"), person="person",
