@@ -58,6 +58,7 @@ class Claim:
     key: str = ""
     value: str = ""
     ends: "Claim | None" = None  # what it says holds no more, as it was until then
+    denied: str = ""  # words for what it says was wrong, and never so
     pattern: PatternKind | None = None
     impact: int = 0
     tags: tuple[str, ...] = ()
@@ -112,7 +113,7 @@ class Sameness:
 class Extraction:
     """Everything that was read in one segment."""
 
-    author: str  # "extract/4", "rules/4": prompt or rules with their version
+    author: str  # "extract/4", "rules/5": prompt or rules with their version
     beside_opinions: str = ""  # who has read all else, where the author has read opinions only
     claims: tuple[Claim, ...] = ()
     ties: tuple[Tied, ...] = ()

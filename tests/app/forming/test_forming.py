@@ -263,7 +263,7 @@ async def test_each_belief_is_signed_by_who_has_read_it(house: House, line: Line
         (segment,) = await list_segments(tx, line.person.id)
     signed = {each.object: each.author for each in changes}
     assert {each.memory.kind: signed[each.memory.id] for each in await believed(house, line)} == {
-        "preference": "rules/4", "opinion": "extract/4",
+        "preference": "rules/5", "opinion": "extract/4",
     }  # fmt: skip
-    assert {row.extractor for rows in words.values() for row in rows} == {"rules/4", "extract/4"}
+    assert {row.extractor for rows in words.values() for row in rows} == {"rules/5", "extract/4"}
     assert segment.author == "extract/4"

@@ -7,7 +7,7 @@ import pytest
 from oldfriend.background.rules.books import rule_book
 from oldfriend.background.rules.moments import due_in, past_in, without_times
 from oldfriend.domain.clock import SECOND, from_micros, to_micros
-from tests.background.rules.saying import message
+from tests.background.rules.saying import message, said
 
 
 @pytest.mark.parametrize(
@@ -124,3 +124,89 @@ def test_words_for_times_are_taken_out_of_what_is_kept():
     """ "Tomorrow" means nothing when it is read next year."""
     assert without_times("call Ana tomorrow at 5pm", rule_book("en")) == "call Ana"
     assert without_times("明天给安娜打电话", rule_book("zh")) == "给安娜打电话"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "rest"),
+    [
+        ("en", "fix the bike by Sunday", "fix the bike"),
+        ("en", "fix the bike before tomorrow", "fix the bike"),
+        ("en", "stand by Ana", "stand by Ana"),
+        ("es", "arreglar la bici antes del domingo", "arreglar la bici"),
+        ("es", "llamar antes de cenar", "llamar antes de cenar"),
+        ("fr", "réparer le vélo avant dimanche", "réparer le vélo"),
+        ("fr", "manger avant de partir", "manger avant de partir"),
+        ("de", "bis Sonntag das Rad zu reparieren", "das Rad zu reparieren"),
+        ("de", "bis zum Ende zu bleiben", "bis zum Ende zu bleiben"),
+        ("zh", "周日之前修好自行车", "修好自行车"),
+        ("zh", "吃饭之前洗手", "吃饭之前洗手"),
+    ],
+)
+def test_what_hangs_on_a_time_goes_with_it(language: str, words: str, rest: str) -> None:
+    """And only then."""
+    assert without_times(words, rule_book(language)) == rest
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "what", "hour"),
+    [
+        ("en", "Tomorrow at 3pm I have a dentist appointment.", "a dentist appointment", 15),
+        ("es", "Mañana a las 15 tengo cita con el dentista.", "cita con el dentista", 15),
+        ("fr", "Demain à 15 heures j'ai rendez-vous chez le dentiste.", "rendez-vous", 15),
+        ("de", "Morgen um 15 Uhr habe ich einen Zahnarzttermin.", "einen Zahnarzttermin", 15),
+        ("zh", "明天下午三点我有个牙医预约。", "牙医预约", 15),
+    ],
+)
+def test_a_time_may_stand_before_what_is_to_come(
+    language: str, text: str, what: str, hour: int
+) -> None:
+    """As often as behind it."""
+    (claim,) = said(text, language=language).claims
+
+    assert what in claim.text
+    assert claim.due_at == to_micros(datetime(2025, 5, 8, hour, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("text", ["On Thursday I work at Siemens.", "Tomorrow I live in Porto."])
+def test_a_time_before_it_makes_nothing_so_that_is_not(text: str) -> None:
+    """Only what is to come is told behind a time to come."""
+    assert said(text).claims == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I quit my job and start at Bosch in May."),
+        ("es", "He dejado mi trabajo y empiezo en Bosch en mayo."),
+        ("fr", "J'ai démissionné et je commence chez Bosch en mai."),
+        ("de", "Ich habe gekündigt und fange im Mai bei Bosch an."),
+        ("zh", "我辞职了，五月去新公司上班。"),
+    ],
+)
+def test_the_day_of_what_comes_next_is_not_the_day_of_what_was(language: str, text: str) -> None:
+    """It was said today."""
+    (told,) = [each for each in said(text, language=language).claims if each.kind == "fact"]
+
+    assert told.holds_from == message(text).at
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "ends"),
+    [
+        ("en", "I live in Bruges until June.", (6, 1)),
+        ("en", "I live in Bruges until the end of June.", (6, 30)),
+        ("es", "Vivo en Brujas hasta finales de junio.", (6, 30)),
+        ("fr", "J'habite à Bruges jusqu'à fin juin.", (6, 30)),
+        ("de", "Ich wohne in Brügge bis Ende Juni.", (6, 30)),
+        ("zh", "我在布鲁日住到六月底。", (6, 30)),
+    ],
+)
+def test_until_a_month_is_until_it_begins_or_until_its_end(
+    language: str, text: str, ends: tuple[int, int]
+) -> None:
+    """As it is said."""
+    (home,) = said(text, language=language).claims
+
+    assert home.holds_until is not None
+    day = from_micros(home.holds_until, "UTC")
+    assert (day.month, day.day) == ends

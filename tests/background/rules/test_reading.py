@@ -200,7 +200,7 @@ def test_who_is_somebody_else_s_or_nobody_is_not_named_so(language, text):
     """The husband of a sister is no sister, and "not" is no part of a name."""
     names = {each.name for each in said(text, language=language).names}
 
-    assert names <= {"小红"}
+    assert names <= {"小红", "小本"}  # who is said to be a cousin instead
 
 
 @pytest.mark.parametrize(

@@ -450,3 +450,22 @@ def test_what_is_put_off_is_called_by_its_name() -> None:
     (claim,) = said("我们把婚礼推迟到明年六月。", language="zh").claims
 
     assert claim.text == "婚礼：2026年6月。"
+
+
+@pytest.mark.parametrize(
+    ("language", "coming", "done"),
+    [
+        ("en", "We are getting divorced.", "We got divorced."),
+        ("en", "I'm getting a divorce.", "I got divorced."),
+        ("es", "Nos vamos a divorciar.", "Nos hemos divorciado."),
+        ("fr", "Nous allons divorcer.", "Nous avons divorcé."),
+        ("de", "Wir lassen uns scheiden.", "Wir haben uns scheiden lassen."),
+        ("zh", "我们要离婚了。", "我们离婚了。"),
+    ],
+)
+def test_who_is_getting_divorced_is_not_yet(language: str, coming: str, done: str) -> None:
+    """It is told as what is going on, and no state follows from it."""
+    going_on, is_done = (said(text, language=language).claims for text in (coming, done))
+
+    assert [each.kind for each in going_on] == ["event"]
+    assert not {each.text for each in going_on} & {each.text for each in is_done}

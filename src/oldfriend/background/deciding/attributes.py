@@ -17,8 +17,9 @@ from typing import Final
 from oldfriend.background.deciding.deliberation import SURE_ENOUGH, Deliberation
 from oldfriend.background.extraction import Claim
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Known, Memory, Status
+from oldfriend.domain.memories import Known, Memory, Relation, Status
 from oldfriend.memory.overtaking import MANY, SINGLE, has_one_value, is_same_key, since
+from oldfriend.memory.search.words import words_in
 
 JUST_NOW: Final = 31 * DAY
 """What began so shortly before is no story of old times."""
@@ -97,10 +98,37 @@ def compare(thinking: Deliberation, old: Known, claim: Claim, values: Sequence[K
         thinking.refused["overruled by the person"] += 1
     elif claim.signal == "implicit" or claim.confidence < SURE_ENOUGH:
         oppose(thinking, old, claim)
+    elif is_denied(old, claim):
+        put_right(thinking, old, claim)
     else:
         thinking.learn(claim, supersedes=old.memory)
         until = max(claim.holds_from or heard_at, since(old))
         thinking.end(old, "superseded", "superseded", claim, until=until)
+
+
+def put_right(thinking: Deliberation, old: Known, claim: Claim) -> None:
+    """A value was wrong, and never so: as when the person corrects it, another has its time."""
+    thinking.learn(replace(claim, holds_from=since(old)), supersedes=old.memory)
+    thinking.end(old, "rejected", "superseded", claim, until=None)
+
+
+def put_in_its_place(thinking: Deliberation, wrong: Known, claim: Claim) -> None:
+    """What the same words tell instead of something that was wrong takes its place."""
+    quotes = {(quote.message, quote.text) for quote in claim.quotes}
+    for each in thinking.live(claim.kind):
+        told = thinking.decided.get(each.memory.id)
+        words = {(one.source.id, one.quote) for one in told.words} if told else set()
+        if folded(each.memory.value) == folded(wrong.memory.value) and words & quotes:
+            link = Relation(kind="supersedes", other=wrong.memory.id)
+            relations = tuple(dict.fromkeys((*each.memory.relations, link)))
+            thinking.change(each, replace(each.memory, relations=relations), "revised")
+
+
+def is_denied(known: Known, claim: Claim) -> bool:
+    """Whether the words of a claim say that a value was never so."""
+    if not claim.denied or claim.holds_from is not None:
+        return False
+    return not {*words_in(claim.denied)}.isdisjoint(words_in(known.memory.value))
 
 
 def decide_ending(
@@ -119,7 +147,10 @@ def decide_ending(
     others = [each for each in current if each is not over]
     if over is None or (others and has_one_value(claim.kind, claim.key)):
         return
-    if over.memory.ended_at is not None:
+    if claim.denied:
+        thinking.end(over, "rejected", "superseded", claim, until=None)
+        put_in_its_place(thinking, over, claim)
+    elif over.memory.ended_at is not None:
         thinking.learn(claim, supersedes=over.memory)
     elif is_of_before(thinking, claim, over):
         thinking.refused["not known"] += 1  # it was said since that it is so
@@ -211,6 +242,10 @@ def strengthen(thinking: Deliberation, known: Known, claim: Claim) -> None:
     thinking.bear(known, claim)
     if known.memory.status == "tentative":
         thinking.change(known, with_status(known.memory, "active"), "revised")
+    until = known.memory.holds_until
+    if until is not None and claim.holds_until is None and thinking.heard_at(claim) >= until:
+        as_is = thinking.known[known.memory.id].memory
+        thinking.change(known, replace(as_is, holds_until=None), "revised")  # it goes on
 
 
 def oppose(thinking: Deliberation, known: Known, claim: Claim) -> None:

@@ -130,6 +130,8 @@ class Deliberation:
     ) -> Memory:  # fmt: skip
         """Believe something new; ``entities`` where it is not told by the names in its text."""
         now = self.scene.now
+        if status is None and claim.kind == "fact" and (claim.holds_until or now) < now:
+            status, is_over = "superseded", True  # said long ago of what was to end by now
         relations = (
             () if supersedes is None else (Relation(kind="supersedes", other=supersedes.id),)
         )

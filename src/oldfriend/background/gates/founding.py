@@ -70,7 +70,7 @@ def change_fault(case: Case) -> Reason | None:
     """
     claim, language = case.claim, language_of(case)
     target = None if claim.target is None else case.talk.known.get(claim.target)
-    if target is None or claim.bearing not in CHANGING or claim.kind == "fact":
+    if target is None or claim.bearing not in CHANGING or claim.kind == "fact" or claim.denied:
         return None
     if not is_in(case, language) or target.language != language:
         return None
@@ -116,7 +116,8 @@ def numbers_heard(case: Case, language: str) -> set[str]:
 def overruling_fault(case: Case) -> Reason | None:
     """What is known of somebody's life would change by words that do not say how they live."""
     claim = case.claim
-    if claim.kind != "fact" or claim.key not in FOUNDED or claim.bearing == "reinforces":
+    is_chance = claim.bearing != "reinforces" and not claim.denied
+    if claim.kind != "fact" or claim.key not in FOUNDED or not is_chance:
         return None
     has_rival = any(
         each.kind == "fact" and each.key == claim.key and each.subject == claim.subject

@@ -100,8 +100,11 @@ def is_hedged(claim: Claim, clause: Clause, told: Telltales, language: str) -> b
 
 
 def is_denied(claim: Claim, clause: Clause, told: Telltales, language: str) -> bool:
-    """Whether a clause says "not" directly before what is claimed, and the claim does not."""
-    if denies(claim.text, language, told):
+    """Whether a clause says "not" directly before what is claimed, and the claim does not.
+
+    Not where it is known what it denies: "not in Porto but in Faro".
+    """
+    if claim.denied or denies(claim.text, language, told):
         return False
     words = terms_in(f"{claim.text} {claim.value}", language)
     behind = (clause.text[found.end() :] for found in told.denying.finditer(clause.text))

@@ -113,6 +113,17 @@ class Instead:
     new_one: re.Pattern[str]  # a new boss, or the like
     put_right: re.Pattern[str]  # it was wrong
     is_called: re.Pattern[str]  # who it is
+    denied: Rewording  # of "it isn't this, it's that" makes "it's that"; {denied} is "this"
+    by_now: re.Pattern[str]  # it was so before
+    meant: re.Pattern[str]  # of what was said last, one word was to be {value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Words before a time: up to when something holds, or is to be done."""
+
+    until: re.Pattern[str]  # behind a statement; {end} where it holds to the end of that time
+    deadline: re.Pattern[str]  # all that mean nothing without the time, for which ⌚ stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +168,7 @@ class RuleBook:
     named_day: re.Pattern[str]  # a date with its small words, as "on the 9th of May"
     clock: re.Pattern[str]
     after_noon: re.Pattern[str]
+    bounds: Bounds
     counts: Mapping[str, int]
     week_text: str
     month_text: str
@@ -201,10 +213,7 @@ def rule_book(language: str) -> RuleBook:
         rules=tuple(_rule(entry, pieces) for entry in book["rule"]),
         parts=parts, part_text=reading["part_text"],
         parting=_parting(reading, pieces),
-        along=Along(
-            jobless=frozenset(reading["jobless"]),
-            one_pet=_compiled(reading["one_pet"], pieces),
-        ),
+        along=_along(reading, pieces),
         instead=_instead(reading, pieces),
         naming=_all_compiled(reading["naming"], pieces),
         listed=_all_compiled(reading["listed"], pieces), several=several,
@@ -218,6 +227,7 @@ def rule_book(language: str) -> RuleBook:
         named_day=_compiled(times["named_day"], pieces),
         clock=_compiled(times["clock"], pieces),
         after_noon=_compiled(times["after_noon"], pieces),
+        bounds=Bounds(**{each: _compiled(times[each], pieces) for each in ("until", "deadline")}),
         counts=times["counts"],
         week_text=times["week"], month_text=times["month"],
         feeling=_compiled(reading["feeling"], pieces),
@@ -251,7 +261,15 @@ def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
         new_one=_compiled(reading["new_one"], pieces),
         put_right=_compiled(reading["put_right"], pieces),
         is_called=_compiled(reading["is_called"], pieces),
+        denied=_rewording(reading["denied"], pieces),
+        by_now=_compiled(reading["by_now"], pieces),
+        meant=_compiled(reading["meant"], pieces),
     )
+
+
+def _along(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Along:
+    jobless = frozenset(reading["jobless"])
+    return Along(jobless=jobless, one_pet=_compiled(reading["one_pet"], pieces))
 
 
 def _parting(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Parting:

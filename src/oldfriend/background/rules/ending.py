@@ -56,10 +56,13 @@ def turned_round(sentence: Sentence, book: RuleBook) -> Sentence | None:
 def is_beside(claim: Claim, told: Claim) -> bool:
     """Whether something told otherwise leaves nothing to be turned round.
 
-    Of the person's likings any does; of facts another value, where there is one at a time.
+    Of the person's likings any does that is not just another; of facts another value, where there
+    is one at a time.
     """
-    if claim.kind != told.kind or claim.kind != "fact":
-        return claim.kind == told.kind
+    if claim.kind != told.kind:
+        return False
+    if claim.kind != "fact":
+        return claim.key != told.key or claim.value == told.value
     is_same = (claim.key, claim.subject) == (told.key, told.subject)
     return is_same and (has_one_value(claim.kind, claim.key) or claim.value == told.value)
 
@@ -84,10 +87,26 @@ def is_said_by(was: Claim, known: Known) -> bool:
     """Whether what was so is what is known, in some of its words."""
     memory = known.memory
     is_same = (memory.kind, memory.key, memory.subject) == (was.kind, was.key, was.subject)
-    if not (is_same and memory.is_live and has_one_value(was.kind, was.key)):
+    if not (is_same and memory.is_live):
         return False
+    if not has_one_value(was.kind, was.key):
+        return memory.value != was.value and is_same_animal(was, known)
     fewer, more = {*words_in(was.value)}, {*words_in(memory.value)}
     return fewer < more and words_in(was.value)[-1:] == words_in(memory.value)[-1:]
+
+
+def is_same_animal(was: Claim, known: Known) -> bool:
+    """Whether both are one animal of a kind, however it is counted: "一条狗", "一只狗"."""
+    language = known.memory.language
+    if language not in SPOKEN:
+        return False
+    book = rule_book(language)
+    kinds = {
+        book.part_called(found["part"]).relation if found else value
+        for value in (was.value, known.memory.value)
+        for found in [book.along.one_pet.fullmatch(value)]
+    }
+    return len(kinds) == 1
 
 
 def as_believed(was: Claim, known: Known) -> Claim:

@@ -8,9 +8,16 @@ from typing import Final
 from oldfriend.background.characters import TRADITIONAL, is_traditional
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import Rule, RuleBook, rule_book
-from oldfriend.background.rules.moments import Due, Period, due_in, past_in, without_times
+from oldfriend.background.rules.moments import (
+    Due,
+    Period,
+    behind_times,
+    due_in,
+    past_in,
+    without_times,
+)
 from oldfriend.background.rules.naming import quote_of
-from oldfriend.background.rules.sentences import Sentence, is_hidden
+from oldfriend.background.rules.sentences import Sentence, is_hidden, starts_in
 from oldfriend.domain.memories import Subject
 
 LONGEST_VALUE: Final = 70
@@ -19,6 +26,7 @@ COMING: Final = "coming"
 """The sort of whatever is to come."""
 _ENDS: Final = " .!?…。！？"
 _DATE: Final = re.compile(r"\s?[(（]\{date\}[)）]")
+_MORE: Final = re.compile(r" (?:and|und|y|et) |，")
 _KEYS_OF_OTHERS: Final = {"dietary": "diet"}
 """Where a category of the person's preferences is a fact about somebody else."""
 _SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how", "said"})
@@ -37,7 +45,10 @@ def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Ite
     for place in sentence.starts:
         for rule, sort in rules:
             is_open = rule.when != "dated" and not _is_told(rule, sort, place, told)
-            if is_open and (claims := _claims_at(place, rule, sentence, book, known)):
+            if is_open and (
+                claims := _claims_at(place, rule, sentence, book, known)
+                or _coming_at(place, rule, sentence, book, known)
+            ):
                 told.add((place, sort))
                 yield from claims
     told |= {(led, sort) for at, sort in told for led in _led_from(sentence, at, book)}
@@ -80,6 +91,14 @@ def _claims_at(
     return ()
 
 
+def _coming_at(
+    place: int, rule: Rule, sentence: Sentence, book: RuleBook, known: Collection[str]
+) -> tuple[Claim, ...]:
+    """What is to come, told behind its time: "tomorrow at three I have an appointment"."""
+    behind = behind_times(sentence.plain, place, book) if rule.is_coming else place
+    return _claims_at(behind, rule, sentence, book, known) if behind > place else ()
+
+
 def _claims(
     found: re.Match[str], rule: Rule, sentence: Sentence, book: RuleBook, who: str
 ) -> tuple[Claim, ...]:
@@ -111,12 +130,11 @@ def _claim(
 ) -> Claim | None:  # fmt: skip
     message = sentence.message
     is_person = message.role == "person"
-    rest = sentence.plain[found.start() :]
-    due = due_in(rest, message, book) if rule.is_coming else None
+    due = _due(found, sentence, book) if rule.is_coming else None
     if rule.when == "due" and due is None:
         return None
     is_dated = rule.when in {"past", "dated"} or rule.is_change
-    within = found[0] if rule.when == "dated" else rest
+    within = found[0] if rule.when == "dated" else _until_more(found)
     past = past_in(within, message, book) if is_dated else None
     if rule.when == "dated" and past is None:
         return None
@@ -143,9 +161,22 @@ def _claim(
         happened_at=past.begins if past and rule.kind == "event" else None,
         happened_until=past.ends if past and rule.kind == "event" else None,
         holds_from=_since(rule, past or due, sentence),
-        holds_until=_until(rule, past, due),
+        holds_until=_until(rule, past, due) or _told_until(found, rule, sentence, book),
         due_at=due.at if due and rule.kind != "triple" else None,
     )
+
+
+def _until_more(found: re.Match[str]) -> str:
+    """What was found and the words behind it, but not what else is told with an "and"."""
+    more = _MORE.search(found.string, found.end())
+    return found.string[found.start() : more.start() if more else None]
+
+
+def _due(found: re.Match[str], sentence: Sentence, book: RuleBook) -> Due | None:
+    """When something is to happen: by the time before it, or by those behind."""
+    plain, place = sentence.plain, found.start()
+    led = (each for each in sentence.starts if behind_times(plain, each, book) == place > each)
+    return due_in(plain[next(led, place) :], sentence.message, book)
 
 
 def led_in_by(sentence: Sentence, place: int, book: RuleBook) -> str:
@@ -180,6 +211,22 @@ def _until(rule: Rule, past: Period | None, due: Due | None) -> int | None:
     if rule.kind != "triple" or rule.is_change:
         return None
     return past.ends if past else due.at if due else None
+
+
+def _told_until(
+    found: re.Match[str], rule: Rule, sentence: Sentence, book: RuleBook
+) -> int | None:  # fmt: skip
+    """When a fact will be so no more, as the words directly behind it say: "until June"."""
+    rest = sentence.plain[found.end() :]
+    until = book.bounds.until.match(rest) if rule.kind == "fact" else None
+    if until is None:
+        return None
+    ends = next((each for each in starts_in(rest, book) if each), len(rest))
+    due = due_in(rest[:ends], sentence.message, book)
+    if due is None:
+        return None
+    is_before = due.begins > sentence.message.at and until["end"] is None
+    return due.begins if is_before else due.at
 
 
 def _since(rule: Rule, past: Period | Due | None, sentence: Sentence) -> int | None:

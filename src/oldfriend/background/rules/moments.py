@@ -20,6 +20,9 @@ Named = TypeVar("Named")
 
 _HAN_DAY = re.compile("([二三]?十)?([一二三四五六七八九])?(?=[日号])")
 _HAN_DIGITS = "〇一二三四五六七八九"
+_TIME = "\N{WATCH}"
+"""Stands where words named a time."""
+_GAP = re.compile(r"[\s,，]*")
 _HOURS = 24
 _LONGEST_WAIT = 62
 """Days until there has been one of each number."""
@@ -81,11 +84,27 @@ def day_written(at: Micros, zone: str, book: RuleBook) -> str:
 
 
 def without_times(words: str, book: RuleBook) -> str:
-    """The words without those that name a time; a weekday first, for "下周" begins "下周六"."""
+    """The words without those that name a time; a weekday first, for "下周" begins "下周六".
+
+    With a time goes what hangs on it: "by Sunday" leaves no "by".
+    """
     counted = (known.said for known in book.times)
     for said in (*book.weekdays, book.named_day, book.clock, *counted):
-        words = said.sub(" ", words)
+        words = said.sub(f" {_TIME} ", words)
+    words = book.bounds.deadline.sub(" ", " ".join(words.split())).replace(_TIME, " ")
     return " ".join(words.split()).strip(" ,，、")
+
+
+def behind_times(words: str, place: int, book: RuleBook) -> int:
+    """Where words go on that begin with a time to come: "tomorrow at three I have …"."""
+    coming = [known.said for known in book.times if not known.is_past]
+    ways = (*book.weekdays, book.named_day, book.clock, *coming)
+    found = next((each for said in ways if (each := said.match(words, place))), None)
+    while found is not None and found.end() > place:
+        gap = _GAP.match(words, found.end())
+        place = gap.end() if gap else found.end()
+        found = next((each for said in ways if (each := said.match(words, place))), None)
+    return place
 
 
 def _told(words: str, message: Message, book: RuleBook, *, is_past: bool) -> Days | None:

@@ -50,7 +50,7 @@ def instead_of(
     """A claim as what takes the place of the one that it puts off, if it does."""
     if claim.kind not in AWAITED or claim.due_at is None or claim.target is not None:
         return claim
-    if not book.instead.moved.search(sentence.plain):
+    if not sentence.denied and not book.instead.moved.search(sentence.plain):
         return claim
     same = [
         each

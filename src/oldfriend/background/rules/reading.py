@@ -14,13 +14,16 @@ from oldfriend.background.rules.books import RuleBook, rule_book
 from oldfriend.background.rules.ending import as_known, endings_in, turned_round
 from oldfriend.background.rules.going_along import over_along
 from oldfriend.background.rules.keeping import Read, arrivals, kept_promises, without_kept
+from oldfriend.background.rules.kinship import under_names
 from oldfriend.background.rules.matching import claims_in
+from oldfriend.background.rules.meaning import as_meant
 from oldfriend.background.rules.mending import notes_put_right
 from oldfriend.background.rules.naming import (
     joined,
     named_as,
     named_in,
     nicknamed_in,
+    quote_of,
     samenesses_in,
     speakers_in,
 )
@@ -36,7 +39,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.prompts.phrasebook import SPOKEN
 from oldfriend.turn.suspicion import suspicion_of
 
-RULES: Final = "rules/4"
+RULES: Final = "rules/5"
 """The rules' name and version, as evidence and changes cite them: another one once they read more.
 
 Nothing is read again because of it; `oldfriend replay --model rules` shows what would be.
@@ -52,7 +55,11 @@ _HEARD: Final = {("person", "person"), ("other", "other"), ("companion", "compan
 
 def read_by_rules(material: Material) -> Extraction:
     """What was plainly said in a segment, each claim with the sentence it rests on."""
-    sentences = [read for message in material.messages for read in _sentences(message, material)]
+    before, heard = (
+        [read for message in messages for read in _sentences(message, material)]
+        for messages in (material.before, material.messages)
+    )
+    sentences = as_meant(heard, before=before)
     names, relations, samenesses = _names(sentences)
     tied = ties_told(sentences, _known_names(names, material))
     names = joined((*names, *names_in(tied)))
@@ -67,6 +74,7 @@ def read_by_rules(material: Material) -> Extraction:
         *asked_questions(sentences, material.known),
     )
     told = list(as_known(told, material.known))
+    told = list(under_names(told, relations, sentences, material.known))
     claims = _each_once((*relations, *told, *put_right, *kept))
     claims = list(parted_at_once(claims, sentences))
     claims = [
@@ -77,7 +85,7 @@ def read_by_rules(material: Material) -> Extraction:
         *over_along(claims, sentences, material.known),
     ]
     ties = ties_in(claims, tied, sentences)
-    claims = [claim for claim in claims if claim.kind != "triple"]
+    claims = [with_all_words(each, sentences, heard) for each in claims if each.kind != "triple"]
     names = joined((*names, *_named_by(claims, sentences)))
     known = _known_names(names, material)
     return Extraction(
@@ -92,8 +100,20 @@ def read_by_rules(material: Material) -> Extraction:
 
 
 def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable[Claim]:
-    claims = list(claims_in(sentence, book, known))
+    denied = sentence.denied
+    claims = [replace(claim, denied=denied) for claim in claims_in(sentence, book, known)]
     return (*claims, *endings_in(sentence, book, known, claims))
+
+
+def with_all_words(claim: Claim, sentences: Iterable[Read], heard: Iterable[Read]) -> Claim:
+    """A claim with the words, too, that those which tell it only put right."""
+    own = {quote_of(each) for each, _ in heard}
+    before = [
+        quote_of(each.about)
+        for each, _ in sentences
+        if each.about is not None and quote_of(each) in claim.quotes and quote_of(each.about) in own
+    ]
+    return replace(claim, quotes=(*claim.quotes, *before)) if before else claim
 
 
 def _sentences(message: Message, material: Material) -> Iterable[Read]:
@@ -134,6 +154,7 @@ def _is_read(message: Message, book: RuleBook, known: frozenset[str]) -> bool:
     over = (before for each in said if (before := turned_round(each, book)) is not None)
     return any(
         list(claims_in(each, book, known))
+        or book.instead.meant.match(each.plain)
         or list(named_in(each, book))
         or list(tied_in(each, book, known))
         for each in chain(said, over)

@@ -21,6 +21,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import LOVES, RELATION_OF
 from oldfriend.memory.search.asked_for import owner_of
+from oldfriend.memory.search.questions import names_any
 
 CONFIDENCE: Final = 0.9
 ONE_AT_A_TIME: Final = frozenset({"boss", "therapist", "landlord", "landlady", *LOVES})
@@ -35,13 +36,20 @@ def replaced_in(
     for claim in [each for each in claims if each.key.endswith(RELATION_OF)]:
         sentence, book = read[claim.quotes[0]]
         same = [(at, each) for at, each in told.values() if each.value == claim.value]
-        before = [each for at, each in same if at < sentence.message.at]
-        is_new = claim.key not in told and len(same) == len(before) == 1
-        if is_new and takes_place(sentence, claim, book):
+        wrong = [(at, each) for at, each in same if is_denied(each, sentence)]
+        before = [each for at, each in wrong or same if at < sentence.message.at]
+        is_new = claim.key not in told and len(wrong or same) == len(before) == 1
+        if is_new and (wrong or takes_place(sentence, claim, book)):
             over = replace(before[0], quotes=claim.quotes, holds_until=sentence.message.at)
             del told[over.key]
-            yield is_over(over, book)
+            yield replace(is_over(over, book), denied=sentence.denied if wrong else "")
         told[claim.key] = (sentence.message.at, claim)
+
+
+def is_denied(told: Claim, sentence: Sentence) -> bool:
+    """Whether a sentence says of whoever was told of that it is not they: "Mizo, not Miso"."""
+    name = told.key.removesuffix(RELATION_OF)
+    return bool(sentence.denied) and names_any(frozenset({name.casefold()}), sentence.denied)
 
 
 def is_relation(known: Known) -> bool:

@@ -39,6 +39,8 @@ class Sentence:
     words: str  # exactly as they stand in the message
     plain: str  # the same with quoted words hidden, without asides, and spelled out
     starts: tuple[int, ...]  # in plain; none in a question
+    denied: str = ""  # words that it says were wrong; they are not in plain
+    about: "Sentence | None" = None  # what it says otherwise, where it says nothing by itself
 
     @property
     def is_question(self) -> bool:
@@ -48,9 +50,24 @@ class Sentence:
 
 def statements_in(message: Message, book: RuleBook) -> Iterator[Sentence]:
     """The sentences of a message that suppose nothing; in a question no statement begins."""
-    for words, plain in sentences_in(spoken_text(message)[:LOOKED_AT], book):
+    for words, spelled in sentences_in(spoken_text(message)[:LOOKED_AT], book):
+        plain, denied = undenied(spelled, book)
         starts = tuple(starts_in(plain, book))
-        yield Sentence(message=message, words=words, plain=plain, starts=starts)
+        yield Sentence(message=message, words=words, plain=plain, starts=starts, denied=denied)
+
+
+def undenied(sentence: str, book: RuleBook) -> tuple[str, str]:
+    """A sentence as what it says is so, and the words that it says never were; else "".
+
+    "Ana doesn't live in Porto, she lives in Faro" is "Ana lives in Faro", and denies "in Porto";
+    who lives in Faro by now has lived elsewhere, and denies nothing.
+    """
+    for words, put in book.instead.denied:
+        found = words.search(sentence)
+        if found:
+            denied = "" if book.instead.by_now.search(sentence) else found["denied"].strip()
+            return " ".join(words.sub(put, sentence, count=1).split()), denied
+    return sentence, ""
 
 
 def sentences_in(text: str, book: RuleBook) -> Iterator[tuple[str, str]]:
