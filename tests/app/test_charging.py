@@ -15,12 +15,14 @@ from oldfriend.app.doctor import examine
 from oldfriend.app.embedding import EMBED, embedding_waits_until, make_up
 from oldfriend.app.finding import Finding
 from oldfriend.app.house import House
+from oldfriend.app.in_time import done_for_a_lane
 from oldfriend.app.jobs import do_jobs
 from oldfriend.app.running.telling import EVENTS
 from oldfriend.app.wiring import open_house
 from oldfriend.app.working import claim_next
 from oldfriend.db.database import Row
 from oldfriend.domain.clock import start_of_day
+from oldfriend.domain.errors import LeaseLost
 from oldfriend.ledger.calls import Asker, record_call
 from oldfriend.llm.embedding import NoEmbedder
 from oldfriend.memory.vectors import count_findable
@@ -89,6 +91,17 @@ async def embedded(house: House, line: Line) -> int:
     async with house.db.reading() as tx:
         _, embedded = await count_findable(tx, line.person.id, house.embedder.model)
     return embedded
+
+
+async def test_who_is_too_late_has_nothing_embedded(house: House, server: EmbeddingServer) -> None:
+    """The lane may be another's by then, who has it embedded as well."""
+
+    def refuse_lost() -> None:
+        raise LeaseLost("It could not be held.")
+
+    with done_for_a_lane(refuse_lost), pytest.raises(LeaseLost):
+        await house.embedder.embed([CAT])
+    assert server.asked == []
 
 
 async def test_a_turn_is_charged_for_what_it_has_embedded(

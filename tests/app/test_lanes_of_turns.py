@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -12,6 +13,7 @@ from oldfriend.app.accepting import Accepted, Line, Said, accept, edit, open_lin
 from oldfriend.app.answering import answer, see_answered
 from oldfriend.app.choices.sections import Limits
 from oldfriend.app.delivering import deliver
+from oldfriend.app.holding import Hold
 from oldfriend.app.house import House, Step
 from oldfriend.app.waking import Waking
 from oldfriend.app.working import (
@@ -22,7 +24,9 @@ from oldfriend.app.working import (
     until_calm,
     work,
 )
+from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import (
+    LeaseLost,
     NotDelivered,
     StoreBusy,
     TurnFailed,
@@ -473,6 +477,29 @@ async def test_a_database_that_is_away_is_waited_for(house: House, line: Line) -
     assert platform.sent == ["re: hello there"]
 
 
+async def test_a_lease_whose_extension_is_not_committed_runs_out(house: House, line: Line) -> None:
+    """Whoever works on finds that out, and does not take it for extended."""
+
+    class Full:
+        """A database that takes nothing any more, as it says at each commit."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(house.db, name)
+
+        @asynccontextmanager
+        async def writing(self) -> AsyncIterator[Transaction]:
+            async with house.db.writing() as tx:
+                yield tx
+                raise StoreBusy("The disk is full.")
+
+    limits = Limits(messages_per_minute=0, lease_s=0.4, heartbeat_s=0.1)
+    house = replace(house, settings=replace(house.settings, limits=limits))
+    await said(house, line, "one")
+    [held] = await claim_some(house, "inbox", 1)
+    with pytest.raises(LeaseLost):
+        await Hold(replace(house, db=Full()), held).during(asyncio.sleep(5))
+
+
 async def test_what_is_dropped_is_not_waited_for(house: House, line: Line) -> None:
     """Whoever waits hears that there will be no answer."""
     accepted = await said(house, line, "never mind")
@@ -487,7 +514,7 @@ async def test_what_is_dropped_is_not_waited_for(house: House, line: Line) -> No
 async def test_a_long_row_of_short_turns_outlasts_a_lease(house: House, line: Line) -> None:
     """The lane stays with whoever works on it, also when there is never a pause."""
     platform = Platform()
-    limits = Limits(messages_per_minute=0, lease_s=0.3, heartbeat_s=0.1)
+    limits = Limits(messages_per_minute=0, lease_s=1.0, heartbeat_s=0.1)
     model = ScriptedModel(echo)
     house = replace(
         house, channels={"platform": platform}, settings=replace(house.settings, limits=limits)

@@ -29,9 +29,12 @@ def test_who_does_not_fit_begins_the_next_line(text: str, shown: str) -> None:
 
 
 def test_a_word_that_comes_in_pieces_is_not_cut() -> None:
-    """As models send them."""
+    """As models send them: it is written as far as it came, and moved should it not fit."""
     folding = Folding()
     pieces = ["Her name is Grand", "ma Ro", "sa", ", I th", "ink.", "\n"]
-    shown = "".join("".join(folding.take(each)) for each in pieces) + folding.rest()
+    shown = ["".join(folding.take(each)) for each in pieces]
 
-    assert shown == "Her name is Grandma\nRosa, I think.\n"
+    assert shown == ["Her name is Grand", "ma\nRo", "sa", ", I th", "ink.", "\n"]
+    assert "".join(folding.take("He is called Alexand")) == "He is called Alexand"
+    assert "".join(folding.take("er.")) == "\x1b[7D\x1b[K\nAlexander."
+    assert "".join(folding.take(" Or not likely")) == " Or not\nlikely"

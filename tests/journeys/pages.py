@@ -23,13 +23,19 @@ def new_link(program: Program, *, person: str | None = None) -> str:
 
 
 @contextmanager
-def opened(browser: Browser, link: str, **how: object) -> Iterator[tuple[Page, list[str]]]:
-    """A page of a new visitor who has been let in or not, and what it complains of."""
+def opened(
+    browser: Browser, link: str | None = None, **how: object
+) -> Iterator[tuple[Page, list[str]]]:
+    """A page of a new visitor who has been let in or not, and what it complains of.
+
+    Without a link it is empty.
+    """
     context = browser.new_context(**{"locale": "en-GB", "timezone_id": "Europe/Lisbon", **how})
     page = context.new_page()
     complaints = watched(page)
-    with page.expect_response("**/api/v1/session"):  # a link is spent, should one leave before
-        page.goto(link)
+    if link is not None:
+        with page.expect_response("**/api/v1/session"):  # a link is spent, should one leave before
+            page.goto(link)
     try:
         yield page, complaints
     finally:

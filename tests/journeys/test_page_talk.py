@@ -132,7 +132,7 @@ def test_whoever_was_away_and_finds_another_signed_in_hears_nothing_of_theirs(
 ) -> None:
     """The page that was out of sight is read anew as theirs; nothing of the first stays on it."""
     home.program.done("--person", "Omar", "say", "--new-person", "This is Omar's.")
-    with opened(browser, "about:blank") as (page, _):
+    with opened(browser) as (page, _):
         page.clock.install()
         page.goto(new_link(home.program))
         write(page, "This is the owner's.")

@@ -295,6 +295,7 @@ async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     await descriptions.list_indescribed(tx, person)
     await beliefs.list_weighed_since(tx, person, 0)
     await beliefs.list_of_key(tx, person, "triple", "plans_for")
+    await beliefs.list_until(tx, person)
     await changes.was_set_right_since(tx, person, 0)
 
 
@@ -384,6 +385,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> No
     await log.count_messages(tx, person)
     await notes.list_notes(tx, person)
     await evidence.list_evidence(tx, person)
+    await evidence.list_told_of(tx, person)
     await look_at_beliefs(tx, friend, others)
     await look_at_meanings(tx, friend, others)
     await look_at_thinking(tx, friend)

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from oldfriend.app.allowance import find_used_up
 from oldfriend.app.choices.settings import Settings
+from oldfriend.app.in_time import refuse_too_late
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import AllowanceUsedUp
@@ -33,7 +34,8 @@ class LedgerAccount:
     request: str = ""  # a hash of what is sent, by which an answer is found again
 
     async def check(self) -> None:
-        """Raise AllowanceUsedUp where nothing more may be spent today."""
+        """Raise AllowanceUsedUp where nothing more may be spent today, LeaseLost by who is late."""
+        refuse_too_late()
         is_background = self.asker is not None and self.asker.is_background
         async with self.db.reading() as tx:
             used_up = await find_used_up(

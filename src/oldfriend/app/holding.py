@@ -1,16 +1,15 @@
 """How is a lane kept for as long as somebody works on it, and who is told when it is lost?"""
 
 import asyncio
-import time
 from collections.abc import Coroutine
 from contextlib import suppress
-from contextvars import ContextVar
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from oldfriend.app.beside import beside
 from oldfriend.app.house import House
+from oldfriend.app.in_time import done_for_a_lane
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import SECOND
+from oldfriend.domain.clock import SECOND, uptime_s
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.letters import Claim, Letter
@@ -41,11 +40,8 @@ class Hold:
 
         Raises LeaseLost, TurnStopped; then the work was cancelled.
         """
-        outer = _HELD.set(self)
-        try:
+        with done_for_a_lane(self.refuse_lost):
             return await beside(self._watch(turn), work)
-        finally:
-            _HELD.reset(outer)
 
     def refuse_lost(self) -> None:
         """Raise LeaseLost where the lease has run out by this process's own clock."""
@@ -56,7 +52,7 @@ class Hold:
         """Extend the lease, where a heartbeat has passed since that was done. Raises LeaseLost."""
         if not self._is_stale():
             return
-        began = time.monotonic()
+        began = uptime_s()
         if not await extend(tx, self.claim, lease_s=self._house.settings.limits.lease_s):
             raise LeaseLost(f"{self.claim.queue} {self.claim.lane} was taken over.")
         self._extended_at = began
@@ -95,28 +91,21 @@ class Hold:
                     self.refuse_lost()
 
     async def _beat(self) -> None:
-        if self._is_stale():
+        if not self._is_stale():
+            return
+        before = self._extended_at
+        try:
             async with self._house.db.writing() as tx:
                 await self.keep(tx)
+        except StoreError:
+            self._extended_at = before  # it may not have been committed
+            raise
 
     def _is_stale(self) -> bool:
         return self._age_s() >= self._house.settings.limits.heartbeat_s
 
     def _age_s(self) -> float:
-        return time.monotonic() - self._extended_at
-
-
-_HELD: Final[ContextVar[Hold | None]] = ContextVar("held", default=None)
-"""The lane for which is done what is done now."""
-
-
-def refuse_too_late() -> None:
-    """Raise LeaseLost where what is done now is done for a lane that may be another's by now.
-
-    Whoever was frozen, or got no processor, asks this before they spend anything.
-    """
-    if (hold := _HELD.get()) is not None:
-        hold.refuse_lost()
+        return uptime_s() - self._extended_at
 
 
 async def refuse_stopped(house: House, claim: Claim, turn: TurnId) -> None:

@@ -11,8 +11,8 @@ from typing import Final
 
 from oldfriend.app.allowance import allowances
 from oldfriend.app.choices.sections import Role
-from oldfriend.app.holding import refuse_too_late
 from oldfriend.app.house import House
+from oldfriend.app.in_time import refuse_too_late
 from oldfriend.app.recording import keep_call
 from oldfriend.ledger.calls import Asker, completions_by_request
 from oldfriend.ledger.tools import (

@@ -133,8 +133,8 @@ class Voice:
             await asyncio.sleep(pause)
 
     def write(self, text: str) -> None:
-        """Print a line; a reply that broke off in a word is over."""
-        print(self._folding.rest() + folded(text))
+        """Print a line; a reply is over."""
+        print(folded(text))
         self._folding = Folding()
 
 

@@ -5,8 +5,10 @@ aware datetimes at the border. A zone is an IANA name ("Europe/Madrid") or an of
 What comes in lies in the years 2 to 9998, so that no zone pushes it off the calendar.
 """
 
+import time as machine
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from oldfriend.domain.errors import InvalidInput
@@ -25,6 +27,17 @@ DAY = 24 * HOUR
 def system_clock() -> Micros:
     """Now, by the machine."""
     return to_micros(datetime.now(UTC))
+
+
+_GOES_ON: Final[int | None] = getattr(
+    machine, "CLOCK_BOOTTIME", getattr(machine, "CLOCK_MONOTONIC", None)
+)
+"""A clock that nobody sets and that goes on while the machine sleeps; Windows' own does."""
+
+
+def uptime_s() -> float:
+    """Seconds since some moment of this machine's, those in which it slept too; never set back."""
+    return machine.monotonic() if _GOES_ON is None else machine.clock_gettime(_GOES_ON)
 
 
 def to_micros(moment: datetime) -> Micros:

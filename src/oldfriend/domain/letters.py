@@ -37,6 +37,6 @@ class Claim:
     lane: str
     owner: str
     epoch: int  # raised by each claim; whoever comes with an older one has lost the lane
-    taken_at: float  # seconds of the holder's monotonic clock, before the lease began
+    taken_at: float  # the holder's uptime in seconds, before the lease began
     letters: tuple[Letter, ...]  # oldest first; empty only when some were given up
     given_up: tuple[Letter, ...] = ()  # begun too often, and parked by this claim

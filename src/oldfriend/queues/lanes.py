@@ -17,13 +17,12 @@ Locks: whoever writes for a person locks the person's row first, then lanes; so 
 for one who waits for them. Knows nothing of what a letter says.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, uptime_s
 from oldfriend.domain.errors import InvalidInput, LeaseLost
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
@@ -92,7 +91,7 @@ async def claim(
     A letter that was begun so many times and never ended is parked: it takes its workers down.
     The claim tells of it, also when nothing else is due in that lane.
     """
-    taken_at, clock = time.monotonic(), await tx.clock()
+    taken_at, clock = uptime_s(), await tx.clock()
     until = lease_end(clock, lease_s)
     while (found := await find_lane(tx, queue, lane, now=now, clock=clock)) is not None:
         letters, given_up = await take_up(tx, queue, found, now=now, most_attempts=most_attempts)

@@ -39,6 +39,7 @@ class Grounds:
     beliefs: tuple[Remembered, ...] = ()
     messages: tuple[Message, ...] = ()
     written: str = ""  # what the person has written about themselves, as it was told
+    written_for: str = ""  # the message that was answered by it
 
     @property
     def are_none(self) -> bool:
@@ -94,15 +95,16 @@ async def what_it_stood_on(tx: Transaction, said: Utterance) -> Grounds:
     messages = [
         await found_message(tx, person, item.object) for item in used if item.kind == "message"
     ]
+    asked = str(receipt.details.get(WRITTEN) or "")
     return Grounds(
         beliefs=beliefs, messages=tuple(each for each in messages if each is not None),
-        written=await written_told(tx, receipt) if receipt.details.get(WRITTEN) else "",
+        written=await written_told(tx, receipt, asked), written_for=asked,
     )  # fmt: skip
 
 
-async def written_told(tx: Transaction, receipt: Receipt) -> str:
-    """What the person has written about themselves that answers what was asked, as it reads now."""
-    asked = await found_message(tx, receipt.person, receipt.asked)
+async def written_told(tx: Transaction, receipt: Receipt, question: str) -> str:
+    """What the person has written about themselves that answers a message, as it reads now."""
+    asked = await found_message(tx, receipt.person, question) if question else None
     if asked is None:
         return ""
     blocks = await list_blocks(tx, receipt.person)

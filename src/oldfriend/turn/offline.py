@@ -41,6 +41,7 @@ from oldfriend.turn.worth_telling import (
     may_answer,
     may_tell_of_then,
     may_tell_what_is_asked,
+    says_the_opposite,
     tells_who,
 )
 from oldfriend.turn.written import written_about
@@ -85,9 +86,14 @@ def offline_reply(said: Utterance, perception: Perception, sight: Sight) -> Repl
             "risk": perception.suspicion.risk,
             "answerable": round(recollection.answerable, 3) if perception.looks_back else None,
             "degraded": recollection.degraded,
-            WRITTEN: bool(wrote),
+            WRITTEN: said.message.id if wrote else repeated(perception, sight),
         },
     )
+
+
+def repeated(perception: Perception, sight: Sight) -> str:
+    """The message that was answered by what they have written, where "why?" tells that again."""
+    return sight.grounds.written_for if perception.intent == "why_so" else ""
 
 
 def written_instead(
@@ -268,7 +274,11 @@ def from_beliefs(
 
 def from_words(recollection: Recollection, book: Phrasebook) -> tuple[str, Sequence[Thing]]:
     """The best words there are; of what has a key, only those that speak of it, or of whom."""
-    speaking = [each for each in recollection.found if may_tell_what_is_asked(each, recollection)]
+    speaking = [
+        each
+        for each in recollection.found
+        if may_tell_what_is_asked(each, recollection) and not says_the_opposite(each, recollection)
+    ]
     best = max((each.hit.score for each in speaking), default=0.0)
     worth = [
         each

@@ -37,6 +37,7 @@ from oldfriend.memory.search import (
 )
 from oldfriend.memory.search.asked_for import ASKED_FOR
 from oldfriend.memory.search.latest import asks_for_the_latest
+from oldfriend.memory.search.liking import Liking, liking_in
 from oldfriend.memory.search.ordering import OUTDONE
 from oldfriend.memory.search.questions import Matter
 from oldfriend.memory.search.scorers import Scorer, typed_decay
@@ -88,6 +89,7 @@ class Recollection:
     other_times: tuple[Remembered, ...] = ()  # its values, where none held when one asks about
     asks_of_past: bool = False  # it asks how it was once
     asks_before: bool = False  # it asks of before now, and names no time
+    liking: Liking | None = None  # it asks what of a kind they like, or cannot stand
     asks_for_latest: bool = False  # it asks for the newest of something, or how somebody is by now
     mixed: tuple[Thing, ...] = ()  # both, as they are worth being shown
 
@@ -192,6 +194,7 @@ async def recall(looking: Looking, person: Person, cue: Cue, *, limit: int) -> R
         other_times=seen.remembered[hits:],
         asks_of_past=seen.believed.asks_of_past,
         asks_before=seen.believed.asks_before,
+        liking=liking_in(cue.text),
         asks_for_latest=asks_for_the_latest(cue.text),
     )
 

@@ -6,7 +6,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.turn.recall import Remembered, Thing
 
 WRITTEN: Final = "written"
-"""As a detail of a receipt: whether what the person has written about themselves was told."""
+"""As a detail of a receipt: to which message what the person has written of themselves was told."""
 
 
 def item_of(thing: Thing, *, used: bool) -> ReceiptItem:

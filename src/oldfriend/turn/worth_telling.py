@@ -10,6 +10,7 @@ from oldfriend.domain.ties import RELATION_OF
 from oldfriend.memory.restating import restated
 from oldfriend.memory.search import named_in
 from oldfriend.memory.search.asked_for import names_of_kin
+from oldfriend.memory.search.liking import says_otherwise
 from oldfriend.memory.search.matters import words_of
 from oldfriend.memory.search.past import tells_of_before, without_before
 from oldfriend.memory.search.questions import Matter, names_any
@@ -82,6 +83,12 @@ def has_newer_words(recollection: Recollection) -> bool:
         return False
     newest = recollection.found[0].message.at
     return all(each.known.standing.last_seen < newest for each in recollection.beliefs)
+
+
+def says_the_opposite(recalled: Recalled, recollection: Recollection) -> bool:
+    """Whether words tell what they cannot stand to who asks what they like, or the other way."""
+    liking = recollection.liking
+    return liking is not None and says_otherwise(recalled.message.text, liking)
 
 
 def is_put_right(recalled: Recalled, recollection: Recollection) -> bool:

@@ -47,6 +47,17 @@ async def test_what_is_asked_for_is_told_and_not_its_opposite(
     assert beside not in reply
 
 
+async def test_who_asks_what_they_like_is_not_quoted_what_they_hate(line: Line, say: Say) -> None:
+    """Before anything of it is read, too."""
+    for words in ("I like jazz music.", "I hate techno music."):
+        await say(words)
+
+    assert "jazz" in (liked := (await say("What music do I like?")).reply.text)
+    assert "techno" not in liked
+    assert "techno" in (hated := (await say("What music do I hate?")).reply.text)
+    assert "jazz" not in hated
+
+
 async def test_what_is_liked_of_one_kind_is_not_told_of_another(
     house: House, line: Line, say: Say
 ) -> None:
@@ -165,10 +176,11 @@ async def test_what_they_have_written_of_themselves_answers(
     text = "I live in Ghent with my sister Eva. My garden has two plum trees."
     await write(house, line.person.id, "user", text)
     reply = (await say(question)).reply.text
-    why = (await say("Why do you think that?")).reply.text
+    whys = [(await say("Why do you think that?")).reply.text for _ in range(2)]
 
     assert told in reply
-    assert ("written about yourself" in why) == ("Ghent" in reply or "plum" in reply)
+    for why in whys:
+        assert ("written about yourself" in why) == ("Ghent" in reply or "plum" in reply)
 
 
 async def test_a_belief_is_told_before_what_they_have_written(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.memory.search.liking import Liking, liking_in, tells_otherwise
+from oldfriend.memory.search.liking import Liking, liking_in, says_otherwise, tells_otherwise
 from tests.background.talking import believed
 
 
@@ -20,6 +20,13 @@ from tests.background.talking import believed
         ("Was esse ich nicht gern?", "dislikes"), ("Welches Essen hasse ich?", "dislikes"),
         ("我喜欢什么音乐？", "likes"), ("我不喜欢吃什么？", "dislikes"),
         ("我讨厌什么？", "dislikes"),
+        ("I don't remember, what music do I like?", "likes"),
+        ("No, what music do I like?", "likes"),
+        ("What food do I like that isn't sweet?", "likes"),
+        ("No, ¿qué música me gusta?", "likes"),
+        ("Ich weiß nicht mehr, welche Musik ich mag?", "likes"),
+        ("Was mag ich nicht?", "dislikes"), ("Qu'est-ce que j'aime pas ?", "dislikes"),
+        ("我不记得我喜欢什么音乐了", "likes"),
         ("Do I like coriander?", None), ("What does it look like?", None),
         ("Where do I live?", None), ("我喜欢香菜吗？", None),
     ],
@@ -27,6 +34,25 @@ from tests.background.talking import believed
 def test_what_of_the_two_is_asked_for(question: str, liking: Liking | None) -> None:
     """Whether something is liked asks for both."""
     assert liking_in(question) == liking
+
+
+@pytest.mark.parametrize(
+    ("text", "to_likes", "to_dislikes"),
+    [
+        ("I hate techno music.", True, False), ("I like jazz music.", False, True),
+        ("I love jazz but I can't stand techno.", False, False),
+        ("I don't really like curry.", True, False), ("My sister plays jazz.", False, False),
+        ("No me gusta el arroz.", True, False), ("Me encanta el arroz.", False, True),
+        ("Je n'aime pas le jazz.", True, False), ("J'adore le jazz.", False, True),
+        ("Ich mag keine Nüsse.", True, False), ("Nüsse mag ich nicht.", True, False),
+        ("Ich esse gern Nüsse.", False, True),
+        ("我不喜欢香菜。", True, False), ("我喜欢爵士乐。", False, True),
+    ],
+)  # fmt: skip
+def test_words_of_the_opposite_alone(text: str, to_likes: bool, to_dislikes: bool) -> None:
+    """Those that tell of both may answer both."""
+    assert says_otherwise(text, "likes") == to_likes
+    assert says_otherwise(text, "dislikes") == to_dislikes
 
 
 def test_the_opposite_and_who_they_are_answer_neither() -> None:

@@ -19,15 +19,28 @@ _ASKS: Final = re.compile(
 )
 _LIKES: Final = re.compile(
     r"\b(?:do|don['’]?t|did|didn['’]?t) i (?:(?:not|really|still|most|even) )*(?:like|love|enjoy)\b"
-    r"|\bme (?:gusta|encanta)n?\b|\bj['’](?:aime|adore)\b|\bje n['’]aime\b"
-    r"|\b(?:mag|liebe) ich\b|\bich (?:\w+ ){0,4}(?:mag|gerne?)\b|我.{0,4}(?:喜欢|爱[吃喝看听玩])"
+    r"|\b(?:no )?me (?:gusta|encanta)n?\b|\bj['’](?:aime|adore)(?: pas)?\b|\bje n['’]aime\b"
+    r"|\b(?:mag|liebe) ich(?: (?:\w+ ){0,2}nicht)?\b|\bich (?:\w+ ){0,4}(?:mag|gerne?)\b"
+    r"|我(?:(?!我).){0,4}(?:喜欢|爱[吃喝看听玩])"
 )
 _HATES: Final = re.compile(
     r"\b(?:do i|i) (?:\w+ )?(?:hate|dislike|loathe|detest)\b"
     r"|\bodio\b|\bdetesto\b|\bno soporto\b|\bje (?:déteste|ne supporte)\b"
     r"|\bhasse ich\b|\bich (?:\w+ ){0,4}hasse\b|我.{0,4}讨厌"
 )
-_NOT: Final = re.compile(r"n['’]?t\b|\b(?:not|never|no|ne|nicht|kein\w*|ungern)\b|\bn['’]|不")
+_NOT: Final = re.compile(r"n['’]?t\b|\b(?:not|never|no|ne|nicht|kein\w*|ungern|pas)\b|\bn['’]|不")
+_CANNOT_STAND: Final = re.compile(
+    r"\b(?:hate|dislike|loathe|detest|can(?:['’]t|not) stand)\b"
+    r"|\b(?:don['’]?t|do not|never) (?:really |much )?(?:like|love|enjoy)\b"
+    r"|\bodio\b|\bdetesto\b|\bno soporto\b|\bno me gustan?\b"
+    r"|\bje (?:déteste|ne supporte|n['’]aime)\b"
+    r"|\b(?:hasse|verabscheue)\b|\b(?:mag|liebe) ich (?:\w+ ){0,3}(?:nicht|kein\w*)\b"
+    r"|\bich (?:mag|liebe) (?:\w+ ){0,3}?(?:nicht|kein\w*)\b|讨厌|不喜欢|不爱"
+)
+_LIKES_IT: Final = re.compile(
+    r"\b(?:like|love|enjoy|adore)\b|\bme (?:gusta|encanta)n?\b|\bj['’](?:aime|adore)\b"
+    r"|\b(?:mag|liebe|gerne?)\b|喜欢|爱"
+)
 _KEYS: Final[Mapping[Liking, frozenset[str]]] = {
     "likes": frozenset({"interests", "hobbies", "hobby"}), "dislikes": frozenset({"dislikes"})
 }  # fmt: skip
@@ -45,15 +58,24 @@ def liking_in(question: str) -> Liking | None:
         return None
     if _HATES.search(said):
         return "dislikes"
-    if _LIKES.search(said):
-        return "dislikes" if _NOT.search(said) else "likes"
-    return None
+    found = _LIKES.search(said)
+    if found is None:
+        return None
+    return "dislikes" if _NOT.search(found[0]) else "likes"
 
 
 def tells_otherwise(memory: Memory, liking: Liking) -> bool:
     """Whether a belief of the person's is no answer to that: its opposite, or who they are."""
     bare = memory.key.rpartition(":")[2]
     return bare in _KEYS[_OTHER[liking]] or memory.key in _WHO_THEY_ARE
+
+
+def says_otherwise(text: str, liking: Liking) -> bool:
+    """Whether words tell of the opposite alone: "I hate techno" to who asks what they like."""
+    said = text.casefold()
+    likes = _LIKES_IT.search(_CANNOT_STAND.sub(" ", said)) is not None
+    dislikes = _CANNOT_STAND.search(said) is not None
+    return dislikes and not likes if liking == "likes" else likes and not dislikes
 
 
 def is_meant(memory: Memory, why: Collection[Reason], liking: Liking, language: str) -> bool:
