@@ -246,7 +246,7 @@ def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) 
             "uploadThroughput": 20_000,
         })  # fmt: skip
         write(page, "slowly but surely")
-        expect(page.locator(".mine", has_text="slowly but surely")).to_be_visible(timeout=500)
+        expect(page.locator(".mine", has_text="slowly but surely")).to_be_visible(timeout=1_500)
         page.get_by_label(SAY).fill("and on")
         expect(page.locator(".mine:not(.is-pending)", has_text="slowly but surely")).to_have_count(
             1
