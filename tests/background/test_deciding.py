@@ -549,3 +549,59 @@ def test_what_has_not_surely_ended_goes_on(nurse: Life, told: Claim) -> None:
     nurse.reads(told)
 
     assert nurse.believed() == {"Works as a nurse.": "active"}
+
+
+def test_the_end_that_was_told_last_holds(life: Life) -> None:
+    """One told before it changes nothing, nor do words without one; said after it, it goes on."""
+    june, december = DAY_0 + 150 * DAY, DAY_0 + 330 * DAY
+    life.reads(home("Porto", day=20, holds_until=june))
+    life.reads(home("Porto", day=60, holds_until=december))
+    assert life.of("Lives in Porto.").holds_until == december
+    life.reads(home("Porto", day=10, holds_until=june), home("Porto", day=70))
+    assert life.of("Lives in Porto.").holds_until == december
+    life.reads(home("Porto", day=340))
+    assert life.of("Lives in Porto.").holds_until is None
+
+
+def test_an_end_told_ahead_overrules_nothing_that_was_told_since(life: Life) -> None:
+    """Though all is read long after: neither another end, nor another home."""
+    june, december = DAY_0 + 150 * DAY, DAY_0 + 330 * DAY
+    life.now += 300 * DAY
+    life.reads(home("Porto", day=20, holds_until=june))
+    life.reads(home("Porto", day=60, holds_until=december))
+    ends = {each.memory.holds_until for each in life.known.values() if each.memory.is_live}
+    life.reads(home("Faro", day=80))
+
+    assert ends == {december}
+    assert [each.text for each in life.with_status("active")] == ["Lives in Faro."]
+    assert since(life, "Faro") == (80, None)
+
+
+def test_what_was_to_end_later_ends_when_something_else_is_so(life: Life) -> None:
+    """As it was told, whenever it is read."""
+    life.now += 300 * DAY
+    life.reads(home("Porto", day=20, holds_until=DAY_0 + 150 * DAY))
+    life.reads(home("Faro", day=80))
+
+    assert life.believed() == {"Lives in Porto.": "superseded", "Lives in Faro.": "active"}
+    assert life.of("Lives in Porto.").holds_until == DAY_0 + 80 * DAY
+
+
+@pytest.mark.parametrize(
+    ("known", "denied", "status"),
+    [
+        ("a lawyer", "a teacher", "superseded"), ("a teacher", "a teacher", "rejected"),
+        ("a maths teacher", "a teacher", "rejected"), ("首都", "成都", "superseded"),
+        ("a nurse", "a head nurse", "superseded"),
+        ("成都", "成都", "rejected"), ("Porto", "in Porto", "rejected"),
+        ("New York", "in New Orleans", "superseded"), ("猫", "狗", "superseded"),
+    ],
+)  # fmt: skip
+def test_only_what_is_denied_was_never_so(
+    life: Life, known: str, denied: str, status: Status
+) -> None:
+    """Small words in common, and single signs, make it no other."""
+    life.reads(home(known, day=1))
+    life.reads(replace(home("Faro", day=9), denied=denied))
+
+    assert life.believed() == {f"Lives in {known}.": status, "Lives in Faro.": "active"}

@@ -100,6 +100,25 @@ async def test_a_name_that_is_denied_is_nobodys(
 
 
 @pytest.mark.parametrize(
+    ("said", "later", "both"),
+    [
+        ("My sister is Eva.", "My sister Ana is coming on Friday, not Eva.", ("Eva", "Ana")),
+        ("My friend is called Tom.", "My friend Max lives in Rome, not Tom.", ("Tom", "Max")),
+        ("Meine Tochter heißt Lena.", "Meine Tochter Mia spielt Klavier und nicht Lena.",
+         ("Lena", "Mia")),
+        ("Mi hija se llama Lena.", "Mi hija Mia toca el piano y no Lena.", ("Lena", "Mia")),
+    ],
+)  # fmt: skip
+async def test_whoever_is_only_not_meant_is_still_theirs(
+    house: House, line: Line, clock: FrozenClock, said: str, later: str, both: tuple[str, str]
+) -> None:
+    """There are two sisters; one of them comes."""
+    names = await status_of(house, line, clock, said, later, key=":relation")
+
+    assert names == {f"{each}:relation": "active" for each in both}
+
+
+@pytest.mark.parametrize(
     ("said", "right"),
     [
         ("My friend Ana lives in Porto.", "Ana doesn't live in Porto any more, she lives in Faro."),

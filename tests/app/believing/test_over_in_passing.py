@@ -69,6 +69,23 @@ async def test_it_is_no_more_and_what_is_instead_is_so(
         ("我养了一只狗。", "我没有猫。", "pets", "一只狗"),
         ("我养了一只狗。", "我没有猫了。", "pets", "一只狗"),
         ("我养了一只猫。", "我不养狗。", "pets", "一只猫"),
+        ("I work at Siemens.", "I quit my job at the bar.", "workplace", "Siemens"),
+        ("I work at Siemens.", "I quit my job at Bosch.", "workplace", "Siemens"),
+        ("I work at Siemens.", "I left my job early today.", "workplace", "Siemens"),
+        ("Ich arbeite bei Siemens.", "Ich habe mein Abo gekündigt.", "workplace", "Siemens"),
+        ("Trabajo en Siemens.", "He dejado mi trabajo en Bosch.", "workplace", "Siemens"),
+        (
+            "My husband is Juan.",
+            "My husband Juan left me the car yesterday.",
+            "Juan:relation",
+            "husband",
+        ),
+        (
+            "Mi marido se llama Juan.",
+            "Mi marido Juan me dejó el coche ayer.",
+            "Juan:relation",
+            "husband",
+        ),
     ],
 )
 async def test_what_nobody_says_is_over_stays(

@@ -22,6 +22,7 @@ from oldfriend.memory.segments import list_segments, reopen_segment, reopen_segm
 from oldfriend.memory.withdrawing import undo_consolidation
 from oldfriend.queues.agenda import Job
 from oldfriend.turn.perceive import Hearer, perceive
+from tests.app.conftest import Say
 from tests.app.forming.test_forming import believed, told
 from tests.clock import FrozenClock
 
@@ -353,3 +354,26 @@ async def test_another_cat_is_still_there(house: House, line: Line, clock: Froze
 
     assert {"Cat: Tofu.", "Has a cat.", "Sister: Ana."} <= live
     assert "Cat: Miso." not in live
+
+
+async def test_what_was_to_end_and_goes_on_longer_is_no_history(
+    house: House, line: Line, clock: FrozenClock, say: Say
+) -> None:
+    """The end told last is the one that holds."""
+    await told(house, line, ["I live in Lisbon until June."])
+    clock.tick(minutes=60 * DAYS)
+    await told(house, line, ["I live in Lisbon until December."])
+    clock.tick(minutes=250 * DAYS)
+
+    assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Lisbon.")
+
+
+async def test_what_nobody_has_denied_was_so(house: House, line: Line, clock: FrozenClock) -> None:
+    """Ana was no teacher; a lawyer she was, until then."""
+    await told(house, line, ["My sister Ana is a lawyer."])
+    clock.tick(minutes=8 * DAYS)
+    await told(house, line, ["Ana isn't a teacher, she's a nurse."])
+    kept = await texts(house, line, live=False)
+
+    assert "rejected" not in kept.values()
+    assert any("nurse" in text for text in await texts(house, line))

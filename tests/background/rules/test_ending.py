@@ -270,6 +270,17 @@ def test_of_two_partners_only_the_one_who_is_named_is_parted_from() -> None:
     assert [each.key for each in unnamed if each.value == "ex"] == []
 
 
+def test_who_breaks_up_with_somebody_else_has_the_partner_still() -> None:
+    """A band breaks up, too."""
+    known = (
+        earlier("wife", "Wife: Hannah.", key="Hannah:relation", value="wife"),
+        earlier("friend", "Friend: Tom.", key="Tom:relation", value="friend"),
+    )
+    claims = read(message("Tom and I broke up."), known=known).claims
+
+    assert [each.key for each in claims if each.value == "ex"] == []
+
+
 @pytest.mark.parametrize(
     ("text", "is_put_off"),
     [
@@ -523,3 +534,29 @@ def test_a_summary_asks_nothing_and_shows_no_picture() -> None:
     )
 
     assert told.summary == "our boat in Porto. I live in Porto."
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("Meine Schwester wohnt nicht mehr in Köln, sie wohnt in Bonn.",
+         "die Schwester:location", "Bonn"),
+        ("Mein Bruder wohnt nicht mehr in Köln, er wohnt in Bonn.",
+         "der Bruder:location", "Bonn"),
+        ("Meine Schwester Ana wohnt nicht mehr in Köln, sie wohnt in Bonn.",
+         "Ana:location", "Bonn"),
+    ],
+)  # fmt: skip
+def test_whoever_has_no_name_lives_elsewhere_too(text: str, key: str, value: str) -> None:
+    """A German noun is no name."""
+    facts = [each for each in said(text, language="de").claims if ":relation" not in each.key]
+
+    assert [(each.key, each.value) for each in facts] == [(key, value)]
+
+
+def test_of_two_who_no_longer_live_together_nothing_is_said_by_he() -> None:
+    """It may be either."""
+    told = "Meine Freundin heißt Ana."
+    text = "Ana wohnt nicht mehr mit Ben in Köln, er wohnt in Bonn."
+
+    assert "Bonn" not in [each.value for each in said(told, text, language="de").claims]

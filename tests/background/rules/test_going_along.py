@@ -34,6 +34,17 @@ def over(language: str, *texts: str) -> dict[str, str]:
         ("es", "Trabajo en Siemens.", "Ayer dejé el trabajo."),
         ("fr", "Je travaille chez Siemens.", "J'ai démissionné hier."),
         ("zh", "我在华为上班。", "我昨天辞职了。"),
+        ("en", "I work at Siemens.", "I left my job last week."),
+        ("en", "I work at Siemens.", "I quit my job because I was tired."),
+        ("en", "I work at Siemens.", "I retired last week."),
+        ("en", "I work at Siemens.", "I quit my job at Siemens yesterday."),
+        ("de", "Ich arbeite bei Siemens.", "Ich habe meinen Job gekündigt."),
+        ("de", "Ich arbeite bei Siemens.", "Ich habe meine Stelle bei Siemens gekündigt."),
+        ("de", "Ich arbeite bei Siemens.", "Ich habe letzte Woche meinen Job verloren."),
+        ("es", "Trabajo en Siemens.", "Me despidieron ayer."),
+        ("es", "Trabajo en Siemens.", "He dejado mi trabajo en Siemens."),
+        ("fr", "Je travaille chez Siemens.", "J'ai quitté mon travail hier."),
+        ("fr", "Je travaille chez Siemens.", "J'ai quitté mon travail chez Siemens."),
     ],
 )  # fmt: skip
 def test_who_has_left_their_job_works_there_no_more(language: str, at_work: str, left: str) -> None:
@@ -55,6 +66,37 @@ def test_who_has_not_left_still_works_there(texts: tuple[str, str]) -> None:
     assert over("en", *texts) == {}
 
 
+@pytest.mark.parametrize(
+    ("language", "at_work", "left"),
+    [
+        ("en", "I work at Siemens.", "I left my job early today."),
+        ("en", "I work at Siemens.", "I left my job at five."),
+        ("en", "I work at Siemens.", "I quit my job search."),
+        ("en", "I work at Siemens.", "I lost my job application."),
+        ("en", "I work at Siemens.", "I retired my old laptop."),
+        ("en", "I work at Siemens.", "I got fired up about it."),
+        ("en", "I work at Siemens.", "I quit my job at the bar."),
+        ("de", "Ich arbeite bei Siemens.", "Ich habe mein Abo gekündigt."),
+        ("de", "Ich arbeite bei Siemens.", "Ich habe gestern meine Wohnung gekündigt."),
+        ("de", "Ich arbeite bei Siemens.", "Mir wurde die Wohnung gekündigt."),
+        ("de", "Ich arbeite bei Siemens.", "Ich wurde gestern aus dem Krankenhaus entlassen."),
+        ("es", "Trabajo en Siemens.", "He dejado el trabajo a medias."),
+        ("es", "Trabajo en Siemens.", "Me despidieron en la estación."),
+        ("fr", "Je travaille chez Siemens.", "J'ai quitté mon travail à six heures."),
+        ("fr", "Je travaille chez Siemens.", "J'ai démissionné du club d'échecs."),
+        ("zh", "我在华为上班。", "我明年退休了。"),
+    ],
+)  # fmt: skip
+def test_who_has_left_something_else_still_works_there(
+    language: str, at_work: str, left: str
+) -> None:
+    """A flat, the office for today, another job."""
+    value = "华为" if language == "zh" else "Siemens"
+
+    assert value not in over(language, at_work, left).values()
+    assert not [each for each in kept(language, left) if each.key == "occupation"]
+
+
 def test_what_is_over_already_does_not_end_again() -> None:
     """It was said by itself."""
     texts = ("I work at Siemens.", "I no longer work at Siemens.", "I lost my job.")
@@ -72,6 +114,8 @@ def test_what_is_over_already_does_not_end_again() -> None:
         ("es", "Tengo un perro que se llama Rex.", "Ya no tengo perro."),
         ("fr", "J'ai un chien qui s'appelle Rex.", "Je n'ai plus de chien."),
         ("zh", "我的狗叫Rex。", "我没有狗了。"),
+        ("zh", "我养了一条狗。我的狗叫Rex。", "我没有狗了。"),
+        ("en", "I have a dog called Rex.", "Sadly, I don't have a dog any more, I have a cat."),
     ],
 )
 def test_who_has_no_dog_any_more_has_none_by_name(language: str, has: str, gone: str) -> None:
@@ -79,10 +123,28 @@ def test_who_has_no_dog_any_more_has_none_by_name(language: str, has: str, gone:
     assert over(language, has, gone)["Rex:relation"] == "dog"
 
 
-@pytest.mark.parametrize("gone", ["I don't have a cat any more.", "I don't have two dogs anymore."])
+@pytest.mark.parametrize(
+    "gone",
+    ["I don't have a cat any more.", "I don't have two dogs anymore.",
+     "I don't have a dog at work any more.", "At work, I don't have a dog any more."],
+)  # fmt: skip
 def test_another_animal_stays(gone: str) -> None:
-    """Of several, one may be there still."""
+    """Of several, one may be there still; and one that is not at work is at home."""
     assert "Rex:relation" not in over("en", "I have a dog called Rex.", gone)
+
+
+@pytest.mark.parametrize(
+    ("language", "has", "gone"),
+    [
+        ("en", "I have a dog.", "I don't have a dog at work any more."),
+        ("de", "Ich habe einen Hund.", "Ich habe keinen Hund mehr im Büro."),
+        ("es", "Tengo un perro.", "Ya no tengo perro en la oficina."),
+        ("fr", "J'ai un chien.", "Je n'ai plus de chien au bureau."),
+    ],
+)
+def test_who_has_no_animal_at_work_has_one_at_home(language: str, has: str, gone: str) -> None:
+    """As it was told."""
+    assert over(language, has, gone) == {}
 
 
 @pytest.mark.parametrize(

@@ -210,3 +210,57 @@ def test_until_a_month_is_until_it_begins_or_until_its_end(
     assert home.holds_until is not None
     day = from_micros(home.holds_until, "UTC")
     assert (day.month, day.day) == ends
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I work at Siemens until noon every Monday."),
+        ("en", "I work at Siemens until five on Monday."),
+        ("en", "I work at Siemens until Friday every week."),
+        ("de", "Ich arbeite bei Siemens bis 17 Uhr am Freitag."),
+        ("de", "Ich arbeite bei Siemens bis Freitag, jede Woche."),
+        ("es", "Trabajo en Siemens hasta las cinco los viernes."),
+        ("es", "Trabajo en Siemens hasta las cinco el viernes."),
+        ("fr", "Je travaille chez Siemens jusqu'à 17 heures le vendredi."),
+        ("zh", "我住在布鲁日到五点，每周一。"),
+    ],
+)
+def test_until_an_hour_of_some_days_nothing_ends(language: str, text: str) -> None:
+    """It is so each week."""
+    (fact,) = said(text, language=language).claims
+
+    assert fact.holds_until is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "ends"),
+    [
+        ("en", "I live in Bruges until June next year.", (2026, 6, 1)),
+        ("en", "I live in Bruges until the 12th of June.", (2025, 6, 12)),
+        ("en", "I work at Siemens until Friday at noon.", (2025, 5, 9)),
+        ("es", "Vivo en Brujas hasta junio del año que viene.", (2026, 6, 1)),
+        ("fr", "J'habite à Bruges jusqu'à la fin du mois de juin.", (2025, 6, 30)),
+        ("de", "Ich wohne in Brügge bis zum 12. Juni.", (2025, 6, 12)),
+        ("de", "Ich wohne in Brügge bis nächstes Jahr.", (2026, 1, 1)),
+        ("zh", "我在布鲁日住到明年六月。", (2026, 6, 1)),
+    ],
+)
+def test_it_ends_at_the_time_that_stands_right_behind(
+    language: str, text: str, ends: tuple[int, int, int]
+) -> None:
+    """With its year."""
+    (fact,) = said(text, language=language).claims
+
+    assert fact.holds_until is not None
+    day = from_micros(fact.holds_until, "UTC")
+    assert (day.year, day.month, day.day) == ends
+
+
+def test_of_two_ends_told_at_once_the_last_counts() -> None:
+    """Both sentences tell it."""
+    (home,) = said("I live in Bruges until June.", "I live in Bruges until December.").claims
+
+    assert home.holds_until is not None
+    assert from_micros(home.holds_until, "UTC").month == 12
+    assert len(home.quotes) == 2

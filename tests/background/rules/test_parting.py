@@ -151,6 +151,21 @@ def test_whom_somebody_parts_from_by_name_was_theirs_before(language: str, text:
         ("de", "Meine Freundin Anna und ich haben uns gestern getroffen.", "friend"),
         ("es", "Hablé con mi novia Anna y ya no tengo dudas.", "girlfriend"),
         ("fr", "J'ai parlé avec ma copine Anna, on n'a plus de problèmes.", "girlfriend"),
+        ("en", "I broke up with Tom at dinner with my wife Anna.", "wife"),
+        ("en", "Tom and I broke up, my wife Anna and I are fine.", "wife"),
+        ("de", "Ich habe mit Tom Schluss gemacht, und von meiner Frau Anna gelernt.", "wife"),
+        ("es", "He roto con Juan y hablé con mi novia Anna.", "girlfriend"),
+        ("fr", "J'ai rompu avec Luc et parlé avec ma copine Anna.", "girlfriend"),
+        ("en", "My wife Anna left me because she had to work, she is back at six.", "wife"),
+        ("en", "My wife Anna left me the car.", "wife"),
+        ("en", "My wife Anna left me this morning to go shopping.", "wife"),
+        ("de", "Meine Frau Anna hat mich am Bahnhof verlassen.", "wife"),
+        ("es", "Mi marido Anna me dejó el coche ayer.", "husband"),
+        ("es", "Mi marido Anna me dejó ayer el coche.", "husband"),
+        ("es", "Mi mujer Anna me ha dejado la llave.", "wife"),
+        ("es", "Mi novia Anna y yo nos hemos separado la cuenta.", "girlfriend"),
+        ("es", "Mi novia Anna y yo rompimos la ventana.", "girlfriend"),
+        ("fr", "Ma femme Anna m'a quitté à la gare.", "wife"),
     ],
 )
 def test_whom_nobody_parts_from_is_theirs(language: str, text: str, value: str) -> None:
@@ -167,10 +182,21 @@ def test_whom_nobody_parts_from_is_theirs(language: str, text: str, value: str) 
         ("en", "We split up the bill."), ("de", "Wir haben uns am Bahnhof getrennt."),
         ("es", "Nos separamos en la estación."), ("fr", "On s'est séparés à la gare."),
         ("zh", "我和小丽在车站分开了。"),
+        ("en", "Mum left me this morning."), ("en", "Mum left me this morning to go shopping."),
+        ("en", "Lisa left me and my brother some cake."), ("en", "We separated after lunch."),
+        ("en", "We split up after lunch to look for gifts."), ("en", "Tom and I separated in May."),
+        ("en", "My wife left me because she had to work."),
+        ("en", "My wife left me, she is at work."),
+        ("de", "Papa hat mich verlassen, als ich fünf war."), ("de", "Papa hat mich verlassen."),
+        ("es", "Mi marido Juan me dejó el coche ayer."), ("es", "Mamá me dejó ayer."),
+        ("es", "Mi mujer Ana me ha dejado la llave."), ("es", "Al final lo dejamos."),
+        ("es", "Mi novio Juan y yo nos hemos separado la cuenta."), ("es", "Rompimos la ventana."),
+        ("fr", "Maman m'a quitté en 2010."), ("fr", "On s'est séparés après le déjeuner."),
+        ("fr", "On a rompu le pain."),
     ],
 )  # fmt: skip
 def test_who_says_goodbye_at_a_station_is_not_single(language: str, text: str) -> None:
-    """Nor who shares a bill."""
+    """Nor who shares a bill, nor whom a parent left, or who was left a key."""
     _, claims = told(language, text)
 
     assert [each.key for each in claims if each.key == "relationship_status"] == []
@@ -180,6 +206,9 @@ def test_who_says_goodbye_at_a_station_is_not_single(language: str, text: str) -
     ("language", "text"),
     [("en", "My wife and I are separated."), ("en", "My husband left me last month."),
      ("de", "Meine Frau hat mich verlassen."), ("de", "Wir haben uns nach drei Jahren getrennt."),
+     ("es", "Mi marido me ha dejado."), ("es", "Nos separamos en mayo."),
+     ("es", "Rompimos ayer y lloré."), ("fr", "Mon mari m'a quittée en mai."),
+     ("fr", "Mon copain m'a larguée hier."), ("en", "We broke up last week."),
      ("zh", "我和妻子小安五月分开了。")],
 )  # fmt: skip
 def test_who_has_parted_is_so_since_then(language: str, text: str) -> None:

@@ -36,6 +36,43 @@ def test_there_is_one_at_a_time(language: str, text: str) -> None:
     assert ended(language, text) == ["Karen"]
 
 
+@pytest.mark.parametrize(
+    ("language", "part", "text"),
+    [
+        ("en", "sister", "My sister Ana is coming on Friday, not Karen."),
+        ("en", "daughter", "My daughter Mia plays the piano and not Karen."),
+        ("en", "friend", "My friend Max lives in Rome, not Karen."),
+        ("en", "sister", "My sister is Ana who lives in Rome, not Karen."),
+        ("de", "sister", "Meine Schwester Ana kommt am Freitag, nicht Karen."),
+        ("de", "daughter", "Meine Tochter Mia spielt Klavier, und nicht Karen."),
+        ("es", "daughter", "Mi hija Mia toca el piano y no Karen."),
+        ("fr", "daughter", "Ma fille Mia joue du piano, pas Karen."),
+        ("zh", "sister", "我妹妹小丽住在北京，不是Karen。"),
+    ],
+)
+def test_whoever_only_does_not_do_something_is_still_theirs(
+    language: str, part: str, text: str
+) -> None:
+    """The words tell who does it, and not who plays the part."""
+    assert ended(language, text, part=part) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "part", "text"),
+    [
+        ("en", "sister", "My sister is called Ana, not Karen."),
+        ("en", "cat", "My cat is Mizo, not Karen."),
+        ("de", "dog", "Nein, mein Hund heißt Benno, nicht Karen."),
+        ("es", "dog", "Mi perro se llama Rex, no Karen."),
+        ("fr", "dog", "Mon chien ne s'appelle pas Karen, il s'appelle Rex."),
+        ("zh", "dog", "不对，我的狗叫旺旺，不叫Karen。"),
+    ],
+)
+def test_whoever_is_called_otherwise_never_was(language: str, part: str, text: str) -> None:
+    """The words tell who plays the part."""
+    assert ended(language, text, part=part) == ["Karen"]
+
+
 @pytest.mark.parametrize("text", ["My boss is Tina.", "My boss Tina is nice.", "No, I like Tina."])
 def test_another_beside_takes_no_place(text: str) -> None:
     """There may be two."""

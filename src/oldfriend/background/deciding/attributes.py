@@ -19,7 +19,8 @@ from oldfriend.background.extraction import Claim
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Known, Memory, Relation, Status
 from oldfriend.memory.overtaking import MANY, SINGLE, has_one_value, is_same_key, since
-from oldfriend.memory.search.words import words_in
+from oldfriend.memory.search.words import is_stop_word, is_unspaced, words_in
+from oldfriend.prompts.phrasebook import SPOKEN
 
 JUST_NOW: Final = 31 * DAY
 """What began so shortly before is no story of old times."""
@@ -84,7 +85,16 @@ def decide_value(thinking: Deliberation, claim: Claim, values: Sequence[Known]) 
     elif held_when(thinking, claim) < latest_end(values):
         recount(thinking, claim, values)
     else:
-        thinking.learn(replace(claim, holds_from=held_when(thinking, claim)))
+        held = held_when(thinking, claim)
+        end_by(thinking, values, held)
+        thinking.learn(replace(claim, holds_from=held))
+
+
+def end_by(thinking: Deliberation, values: Iterable[Known], at: Micros) -> None:
+    """Values of before held no longer than until something else did, whatever was told ahead."""
+    for each in values:
+        if each.memory.ended_at is not None and held_at(each, at):
+            thinking.change(each, replace(each.memory, holds_until=at), "revised")
 
 
 def compare(thinking: Deliberation, old: Known, claim: Claim, values: Sequence[Known]) -> None:
@@ -125,10 +135,29 @@ def put_in_its_place(thinking: Deliberation, wrong: Known, claim: Claim) -> None
 
 
 def is_denied(known: Known, claim: Claim) -> bool:
-    """Whether the words of a claim say that a value was never so."""
+    """Whether the words of a claim say that a value was never so: that one, and no other.
+
+    Who is no teacher is no maths teacher; who is no head nurse may be a nurse.
+    """
     if not claim.denied or claim.holds_from is not None:
         return False
-    return not {*words_in(claim.denied)}.isdisjoint(words_in(known.memory.value))
+    denied, value = (telling_in(each) for each in (claim.denied, known.memory.value))
+    if not denied:
+        return folded(claim.denied) == folded(known.memory.value)
+    return denied <= value
+
+
+def telling_in(text: str) -> set[str]:
+    """The words of a text that tell something by themselves: no articles, no single Han signs.
+
+    Few words do not tell in which language they are.
+    """
+    return {
+        word
+        for word in words_in(text)
+        if not any(is_stop_word(word, each) for each in SPOKEN)
+        and not (is_unspaced(word) and len(word) == 1)
+    }
 
 
 def decide_ending(
@@ -194,9 +223,7 @@ def recount(thinking: Deliberation, claim: Claim, values: Sequence[Known]) -> No
         return
     earlier = [each for each in values if since(each) <= held]
     later = [each for each in values if since(each) > held]
-    for each in past:
-        if held_at(each, held):
-            thinking.change(each, replace(each.memory, holds_until=held), "revised")
+    end_by(thinking, past, held)
     for each in later:
         if each.memory.holds_from is None:
             thinking.change(each, replace(each.memory, holds_from=since(each)), "revised")
@@ -242,10 +269,19 @@ def strengthen(thinking: Deliberation, known: Known, claim: Claim) -> None:
     thinking.bear(known, claim)
     if known.memory.status == "tentative":
         thinking.change(known, with_status(known.memory, "active"), "revised")
-    until = known.memory.holds_until
-    if until is not None and claim.holds_until is None and thinking.heard_at(claim) >= until:
+    hold_as_told(thinking, known, claim)
+
+
+def hold_as_told(thinking: Deliberation, known: Known, claim: Claim) -> None:
+    """Until when a fact holds is what was told last; said again after that, it goes on."""
+    heard_at, before, until = thinking.heard_at(claim), known.memory.holds_until, claim.holds_until
+    if until is None:
+        is_told = before is not None and heard_at >= before
+    else:
+        is_told = claim.kind == "fact" and last_word(known) <= heard_at < until
+    if is_told:
         as_is = thinking.known[known.memory.id].memory
-        thinking.change(known, replace(as_is, holds_until=None), "revised")  # it goes on
+        thinking.change(known, replace(as_is, holds_until=until), "revised")
 
 
 def oppose(thinking: Deliberation, known: Known, claim: Claim) -> None:
@@ -297,8 +333,8 @@ def past_beside(current: Known, known: Iterable[Known]) -> list[Known]:
 
 
 def latest_end(values: Iterable[Known]) -> Micros:
-    """Until when the last of some values held."""
-    return max(each.memory.holds_until or last_word(each) for each in values)
+    """Until when the last of some values surely held: an end told ahead may not have come."""
+    return max(min(each.memory.holds_until or last_word(each), last_word(each)) for each in values)
 
 
 def with_value(known: Iterable[Known], value: str) -> Known | None:

@@ -122,7 +122,7 @@ class Instead:
 class Bounds:
     """Words before a time: up to when something holds, or is to be done."""
 
-    until: re.Pattern[str]  # behind a statement; {end} where it holds to the end of that time
+    until: re.Pattern[str]  # behind a statement {when}; {end} where to the end of that time
     deadline: re.Pattern[str]  # all that mean nothing without the time, for which ⌚ stands
 
 

@@ -9,10 +9,11 @@ from typing import Final
 
 from oldfriend.background.extraction import Claim
 from oldfriend.background.rules.books import RuleBook
-from oldfriend.background.rules.ending import is_over, tells_end
+from oldfriend.background.rules.ending import is_over, tells_end, turned_round
 from oldfriend.background.rules.naming import by_quote
 from oldfriend.background.rules.replacing import told_by
-from oldfriend.background.rules.sentences import Sentence
+from oldfriend.background.rules.sentences import Sentence, starts_in
+from oldfriend.background.rules.stating import says_more
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import Known
 from oldfriend.domain.ties import PETS, RELATION_OF
@@ -35,7 +36,7 @@ def over_along(
     for claim in claims:
         sentence, book = read[claim.quotes[0]]
         since_then = claim.holds_from or sentence.message.at
-        with_it = [(at, was) for at, was in told if goes_along(was, claim, book)]
+        with_it = [(at, was) for at, was in told if goes_along(was, claim, sentence, book)]
         if any(at >= sentence.message.at for at, _ in with_it):
             continue
         for at, was in with_it:
@@ -44,7 +45,7 @@ def over_along(
                 yield is_over(replace(was, quotes=claim.quotes, holds_until=until), book)
 
 
-def goes_along(was: Claim, over: Claim, book: RuleBook) -> bool:
+def goes_along(was: Claim, over: Claim, sentence: Sentence, book: RuleBook) -> bool:
     """Whether what was told cannot hold any more, with what is over."""
     if tells_end(was.value):
         return False
@@ -54,4 +55,23 @@ def goes_along(was: Claim, over: Claim, book: RuleBook) -> bool:
         return False
     one = book.along.one_pet.fullmatch(over.ends.value)
     kind = book.part_called(one["part"]).relation if one else ""
-    return kind in PETS and was.key.endswith(RELATION_OF) and was.value == kind
+    is_it = kind in PETS and was.key.endswith(RELATION_OF) and was.value == kind
+    return is_it and is_gone(kind, sentence, book)
+
+
+def is_gone(kind: str, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether the words say that there is no animal of a kind any more, and say no more.
+
+    Who has no dog at work may have one at home.
+    """
+    before = turned_round(sentence, book)
+    animals = book.along.one_pet.finditer(before.plain) if before is not None else ()
+    one = next((each for each in animals if book.part_called(each["part"]).relation == kind), None)
+    if before is None or one is None:
+        return False
+    begins = max((each for each in before.starts if each <= one.start()), default=0)
+    rest = before.plain[one.end() :]
+    ends = next((each for each in starts_in(rest, book) if each), len(rest))
+    lead = book.lead.match(before.plain)
+    is_led = lead is not None and lead.end() >= begins
+    return (is_led or not says_more(before.plain[:begins])) and not says_more(rest[:ends])

@@ -17,7 +17,7 @@ from oldfriend.background.rules.moments import (
     without_times,
 )
 from oldfriend.background.rules.naming import quote_of
-from oldfriend.background.rules.sentences import Sentence, is_hidden, starts_in
+from oldfriend.background.rules.sentences import Sentence, is_hidden
 from oldfriend.domain.memories import Subject
 
 LONGEST_VALUE: Final = 70
@@ -219,11 +219,8 @@ def _told_until(
     """When a fact will be so no more, as the words directly behind it say: "until June"."""
     rest = sentence.plain[found.end() :]
     until = book.bounds.until.match(rest) if rule.kind == "fact" else None
-    if until is None:
-        return None
-    ends = next((each for each in starts_in(rest, book) if each), len(rest))
-    due = due_in(rest[:ends], sentence.message, book)
-    if due is None:
+    due = due_in(until["when"], sentence.message, book) if until else None
+    if until is None or due is None:
         return None
     is_before = due.begins > sentence.message.at and until["end"] is None
     return due.begins if is_before else due.at

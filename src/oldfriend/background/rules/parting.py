@@ -43,10 +43,20 @@ def partings_in(
             if is_before(each, claim, sentence) and may_part(each, claim, book)
         ]  # fmt: skip
         named = [each for each in before if name_of(each) in claim.quotes[0].text]
+        if not named and names_another(claim, known):
+            continue
         left = {each.memory.key: each for each in named or before}
         if len({name_of(each) for each in left.values()}) == 1:
             for each in left.values():
                 yield former(each, claim, book)
+
+
+def names_another(parted: Claim, known: Iterable[Known]) -> bool:
+    """Whether the words name somebody else: "Tom and I broke up" tells nothing of a wife."""
+    return any(
+        each.memory.key.endswith(RELATION_OF) and name_of(each) in parted.quotes[0].text
+        for each in known
+    )
 
 
 def parted_at_once(

@@ -203,13 +203,15 @@ def _named_by(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterable[Na
 
 
 def _each_once(claims: Iterable[Claim]) -> list[Claim]:
-    """The same claim made twice is one, resting on both places."""
+    """The same claim made twice is one, resting on both places; a fact ends as was told last."""
     kept: dict[tuple[str, str, str, str], Claim] = {}
     for claim in claims:
         same = (claim.kind, claim.subject, claim.key, (claim.value or claim.text).casefold())
         known = kept.get(same)
         quotes: tuple[Quote, ...] = (*(known.quotes if known else ()), *claim.quotes)
         kept[same] = replace(known or claim, quotes=tuple(dict.fromkeys(quotes)))
+        if claim.kind == "fact" and claim.holds_until is not None:
+            kept[same] = replace(kept[same], holds_until=claim.holds_until)
     return list(kept.values())
 
 

@@ -36,7 +36,7 @@ def replaced_in(
     for claim in [each for each in claims if each.key.endswith(RELATION_OF)]:
         sentence, book = read[claim.quotes[0]]
         same = [(at, each) for at, each in told.values() if each.value == claim.value]
-        wrong = [(at, each) for at, each in same if is_denied(each, sentence)]
+        wrong = [(at, each) for at, each in same if is_denied(each, claim, sentence, book)]
         before = [each for at, each in wrong or same if at < sentence.message.at]
         is_new = claim.key not in told and len(wrong or same) == len(before) == 1
         if is_new and (wrong or takes_place(sentence, claim, book)):
@@ -46,10 +46,15 @@ def replaced_in(
         told[claim.key] = (sentence.message.at, claim)
 
 
-def is_denied(told: Claim, sentence: Sentence) -> bool:
-    """Whether a sentence says of whoever was told of that it is not they: "Mizo, not Miso"."""
+def is_denied(told: Claim, claim: Claim, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether a sentence says of whoever was told of that it is not they: "Mizo, not Miso".
+
+    Only where it says who plays the part, and nothing else: in "my sister Ana is coming, not Eva"
+    both are sisters.
+    """
     name = told.key.removesuffix(RELATION_OF)
-    return bool(sentence.denied) and names_any(frozenset({name.casefold()}), sentence.denied)
+    is_other = sentence.denied and names_any(frozenset({name.casefold()}), sentence.denied)
+    return bool(is_other) and says_who(claim.key.removesuffix(RELATION_OF), sentence, book)
 
 
 def is_relation(known: Known) -> bool:
@@ -91,13 +96,16 @@ def takes_place(sentence: Sentence, claim: Claim, book: RuleBook) -> bool:
 def puts_right(sentence: Sentence, name: str, book: RuleBook) -> bool:
     """Whether a sentence says that it was wrong, then who it is, and nothing besides."""
     wrong = book.instead.put_right.search(sentence.plain)
-    if wrong is None:
-        return False
-    named = (each.finditer(sentence.plain, wrong.end()) for each in book.naming)
+    return wrong is not None and says_who(name, sentence, book, since=wrong.end())
+
+
+def says_who(name: str, sentence: Sentence, book: RuleBook, *, since: int = 0) -> bool:
+    """Whether a sentence says from a place on who plays a part, and nothing besides."""
+    named = (each.finditer(sentence.plain, since) for each in book.naming)
     return any(
         found["name"] == name
         and book.instead.is_called.search(found[0]) is not None
-        and is_all(found, wrong.end(), sentence)
+        and is_all(found, since, sentence)
         for found in chain.from_iterable(named)
     )
 
