@@ -2,15 +2,18 @@
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
 
 from oldfriend.app.running.presence import (
     FILE_NAME,
+    Presence,
     Reload,
     Serving,
     find_serving,
+    locked,
     present,
     send,
 )
@@ -75,6 +78,21 @@ def test_what_a_killed_one_left_behind_is_history(tmp_path: Path) -> None:
         found = find_serving(tmp_path)
         assert found is not None
         assert found.started_at == 7
+
+
+def test_nobody_is_told_of_a_dead_one_while_the_next_begins(tmp_path: Path) -> None:
+    """It has locked the file, and has not yet written over what the dead one left in it."""
+    with python(SERVE, tmp_path) as process:
+        assert line_of(process.stdout) == "here"
+        kill(process)
+    file = locked(tmp_path / FILE_NAME)
+    writes = threading.Timer(0.2, Presence, [file, Serving(pid=os.getpid(), started_at=7)])
+    writes.start()
+    found = find_serving(tmp_path)
+    writes.join()
+    os.close(file)
+
+    assert found == Serving(pid=os.getpid(), started_at=7)
 
 
 def test_whoever_looks_all_the_time_keeps_nobody_from_serving(tmp_path: Path) -> None:

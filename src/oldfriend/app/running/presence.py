@@ -121,7 +121,9 @@ def find_serving(data: Path) -> Serving | None:
         try:
             if try_lock(file, fcntl.LOCK_SH):
                 return None
-            return serving_from(os.read(file, 1 << 16))
+            found = serving_from(os.read(file, 1 << 16))
+            if is_there(found.pid) or time.monotonic() > deadline:
+                return found  # not seen: it may live in another container
         except (ValueError, KeyError, TypeError) as error:
             if time.monotonic() > deadline:
                 raise StoreUnusable(
@@ -130,6 +132,20 @@ def find_serving(data: Path) -> Serving | None:
         finally:
             os.close(file)
         time.sleep(PAUSE_S)
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process of that number is seen here: else a dead one's words are not yet replaced.
+
+    Whoever has just locked the file writes into it a moment later.
+    """
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
 
 
 def send(serving: Serving, number: signal.Signals) -> None:
