@@ -39,10 +39,11 @@ def test_what_is_changed_is_kept_and_undone(browser: Browser, running: Running) 
     with opened(browser, new_link(running.program)) as (page, complaints):
         go_to_settings(page)
         who = page.get_by_label("Who your companion is")
-        for text in ("You are Mira.", "You are Mira, and like rivers."):
+        for number, text in enumerate(("You are Mira.", "You are Mira, and like rivers."), 1):
             who.fill(text)
             who.blur()
             expect(page.get_by_text("Who your companion is: saved.")).to_be_visible()
+            expect(page.get_by_text(f"version {number},").first).to_be_visible()
         page.get_by_text("Earlier versions").first.click()
         expect(page.locator(".difference ins", has_text="and like rivers")).to_be_visible()
         page.get_by_role("button", name="Undo").click()
