@@ -7,10 +7,13 @@ export UV_SYSTEM_CERTS ?= 1
 # Without bytecode every start would compile numpy anew where Python may not write it itself.
 export UV_COMPILE_BYTECODE ?= 1
 
+# Tests of one file stay together, for they share servers and browsers.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+
 # All but voice, which is large and for few: pip install "oldfriend[voice]" adds it.
 EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))
 
-.PHONY: setup run test test-full check bench lock model clean
+.PHONY: setup run test test-full check bench lock model lexicon architecture clean
 
 # Whoever develops has all that running needs; syncing it alone would take the rest away.
 run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
@@ -19,17 +22,17 @@ run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
 setup: .venv/.dev
 
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-full: .venv/.dev
-	OLDFRIEND_TEST_SIZE=full $(BIN)/python -m pytest
+	OLDFRIEND_TEST_SIZE=full $(PYTEST)
 
 check: .venv/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 bench: .venv/.dev
 	$(BIN)/oldfriend bench --json bench.json
@@ -44,6 +47,14 @@ lock: .uv/ready
 # Build the embedding model anew from the original weights (it is in the repository already).
 model: .venv/.dev
 	$(BIN)/python scripts/build_minilm.py
+
+# Build the lists of common words anew (they are in the repository already).
+lexicon: .venv/.dev
+	$(BIN)/python scripts/build_lexicon.py
+
+# Write docs/architecture.md anew from the module docstrings.
+architecture: .venv/.dev
+	$(BIN)/python scripts/build_architecture.py
 
 clean:
 	rm -rf .venv .uv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
@@ -65,9 +76,9 @@ clean:
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-.venv/.dev: requirements/dev.txt requirements/run.txt pyproject.toml .venv/bin/python
+.venv/.dev: requirements/dev.txt requirements/run.txt pyproject.toml evals/pyproject.toml .venv/bin/python
 	@echo "Setting up what is needed, tests and checks too: this takes a minute."
 	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
-	@$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@$(UV) pip install -q --python $(BIN)/python --no-deps -e . -e evals
 	@$(BIN)/python -m compileall -q src
 	@touch $@

@@ -102,7 +102,7 @@ def calibrated(weights: Weights, wordpiece: WordPiece) -> dict[str, Array]:
     session = onnxruntime.InferenceSession(model.SerializeToString())
     rows: dict[str, list[Array]] = {matrix: [] for matrix in network.inputs}
     for text in ["", *CALIBRATION.read_text(encoding="utf-8").splitlines()]:
-        ids = np.array([wordpiece.ids(text, limit=LONGEST)])
+        ids = np.array([wordpiece.encode(text, limit=LONGEST)])
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         for matrix, value in zip(rows, session.run([*network.inputs.values()], feed), strict=True):
             rows[matrix].append(value[0])

@@ -21,26 +21,21 @@ from html import unescape
 from pathlib import Path
 from typing import Final
 
-from oldfriend.app.accepting import Line, Said, open_line
-from oldfriend.app.answering import answer
-from oldfriend.app.choices.sections import Role
-from oldfriend.app.choices.settings import Settings, read_settings
-from oldfriend.app.forming.tending import tend
-from oldfriend.app.house import House
-from oldfriend.app.jobs import do_jobs
-from oldfriend.app.lines import line_to
-from oldfriend.app.wiring import open_house
-from oldfriend.channels.arriving import Spot
-from oldfriend.channels.channel import PLATFORMS
-from oldfriend.domain.clock import DAY, Micros, from_micros, parse_moment, system_clock
+from oldfriend.app.app_context import AppContext
+from oldfriend.channels.channel import PUSH_CHANNELS
+from oldfriend.channels.channel_events import ChatRef
+from oldfriend.config.settings import Settings, load_settings
+from oldfriend.config.settings_schema import ModelRole
+from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp, system_clock
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
-from oldfriend.evals.lives.living import Calendar
-from oldfriend.evals.lives.talking import with_models
-from oldfriend.llm.model import Request, Turn, Usage
-from oldfriend.llm.scripted import Scripted, ScriptedModel
-from oldfriend.memory.core_blocks import BLOCKS, write_block
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
+from oldfriend.inbound.chat_resolver import resolve_chat
+from oldfriend.learning.learning_scheduler import schedule_learning
+from oldfriend.llm.model import CompletionRequest, PromptTurn, TokenUsage
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.memory.core_blocks import BLOCK_NAMES, write_block
 from oldfriend.memory.people import (
     ensure_companion,
     ensure_owner,
@@ -48,9 +43,14 @@ from oldfriend.memory.people import (
     rename_person,
     set_language,
 )
-from oldfriend.queues.lanes import claim, finish, next_due, release
-from oldfriend.transfer.importing import bring_in
-from oldfriend.transfer.inspecting import inspect
+from oldfriend.queues.queue import ack, claim, find_next_due, release_lease
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.wiring import open_app
+from oldfriend.transfer.import_run import import_messages
+from oldfriend.transfer.preview import build_preview
+from oldfriend_evals.lives.living import Calendar
+from oldfriend_evals.lives.talking import with_models
 
 FOLDER: Final = Path(__file__).parent / "demo"
 LIFE: Final = FOLDER / "life.toml"
@@ -61,9 +61,14 @@ A_MOMENT: Final = 20_000
 """Microseconds that go by while anybody looks at the clock."""
 LEASE_S: Final = 30.0
 LISTS: Final[Mapping[str, str]] = {
-    "event": "events", "fact": "facts", "preference": "preferences", "pattern": "patterns",
-    "commitment": "commitments", "expectation": "expectations", "opinion": "opinions",
-}  # fmt: skip
+    "event": "events",
+    "fact": "facts",
+    "preference": "preferences",
+    "pattern": "patterns",
+    "commitment": "commitments",
+    "expectation": "expectations",
+    "opinion": "opinions",
+}
 PRICE_IN, PRICE_OUT = 0.25, 1.0
 """Millionths of a dollar for a token, so that the ledger has something to show."""
 _LABEL: Final = re.compile(r'<(message|known|event) id="(\w+)"[^>]*>(.*?)</\1>', re.DOTALL)
@@ -105,7 +110,7 @@ class Story:
 
     def at(self, number: object, time: object) -> Micros:
         """A moment of it."""
-        return parse_moment(f"{self.day(number)}T{time}", self.zone)[0]
+        return parse_timestamp(f"{self.day(number)}T{time}", self.zone)[0]
 
     def due(self, entry: Entry, name: str = "due") -> str | None:
         """A day that an entry names."""
@@ -129,10 +134,10 @@ def digest() -> str:
 # What the scripted models answer.
 
 
-def reader(story: Story) -> Callable[[Request], Scripted]:
+def reader(story: Story) -> Callable[[CompletionRequest], ScriptedReply]:
     """The small model: reads, understands, sums up; a little slower than it needs to be."""
 
-    def told(request: Request) -> str:
+    def told(request: CompletionRequest) -> str:
         match request.purpose:
             case "extract":
                 return as_json(reading(story, request))
@@ -147,10 +152,10 @@ def reader(story: Story) -> Callable[[Request], Scripted]:
     return lambda request: charged(request, told(request))
 
 
-def thinker(story: Story) -> Callable[[Request], Scripted]:
+def thinker(story: Story) -> Callable[[CompletionRequest], ScriptedReply]:
     """The one that thinks between conversations."""
 
-    def told(request: Request) -> str:
+    def told(request: CompletionRequest) -> str:
         if request.purpose == "describe":
             return as_json(described(story, request))
         return as_json(ideas(story, request))
@@ -158,25 +163,24 @@ def thinker(story: Story) -> Callable[[Request], Scripted]:
     return lambda request: charged(request, told(request))
 
 
-def charged(request: Request, text: str) -> Scripted:
+def charged(request: CompletionRequest, text: str) -> ScriptedReply:
     """An answer with what it would have cost."""
     asked = sum(map(estimate_tokens, (request.stable, request.changing, shown(request))))
     said = estimate_tokens(text)
-    return Scripted(
-        text=text, usage=Usage(input=asked, output=said),
+    return ScriptedReply(
+        text=text,
+        usage=TokenUsage(input=asked, output=said),
         cost=round(asked * PRICE_IN + said * PRICE_OUT),
-    )  # fmt: skip
+    )
 
 
-def reading(story: Story, request: Request) -> Fields:
+def reading(story: Story, request: CompletionRequest) -> Fields:
     """What is to be learned of the lines that are laid before it."""
     labels = labels_in(request)
     names = {text: name for kind, name, text in labels if kind == "message"}
     known = {text: name for kind, name, text in labels if kind == "known"}
     read = [line for line in story.lines if flat(line["text"]) in names]
-    found: Fields = {
-        part: [] for part in (*LISTS.values(), "names", "same", "ties", "topics")
-    }  # fmt: skip
+    found: Fields = {part: [] for part in (*LISTS.values(), "names", "same", "ties", "topics")}
     for line in read:
         for part, item in items_of(story, line, names, known):
             into = found[part]
@@ -217,16 +221,21 @@ def named_in(story: Story, line: Entry) -> list[Entry]:
 
 def claim_of(
     story: Story, line: Entry, told: Entry, names: Mapping[str, str], known: Mapping[str, str]
-) -> tuple[str, Fields]:  # fmt: skip
+) -> tuple[str, Fields]:
     """One claim in the form that a reader gives it."""
     kind = next(iter(told))
     bearing, target = bearing_of(told, str(told[kind]), known)
     item: Fields = {
-        "text": told[kind], "quotes": quoted(line, told, names), "bearing": bearing,
-        "target": target, "subject": told.get("by", told.get("subject", "person")),
-        "confidence": 0.9, "signal": "explicit", "names": told.get("names", []),
+        "text": told[kind],
+        "quotes": quoted(line, told, names),
+        "bearing": bearing,
+        "target": target,
+        "subject": told.get("by", told.get("subject", "person")),
+        "confidence": 0.9,
+        "signal": "explicit",
+        "names": told.get("names", []),
         "importance": min(1.0, 0.4 + abs(int(str(told.get("impact", 0)))) / 15),
-    }  # fmt: skip
+    }
     for name in ("key", "value", "impact", "tags", "arousal", "relational"):
         if name in told:
             item[name] = told[name]
@@ -246,17 +255,23 @@ def bearing_of(told: Entry, text: str, known: Mapping[str, str]) -> tuple[str, s
     return word, known[flat(old)]
 
 
-def understood(story: Story, request: Request) -> Fields:
+def understood(story: Story, request: CompletionRequest) -> Fields:
     """How somebody seems as they say something."""
     laid = shown(request)
     line = next((each for each in story.lines if flat(each["text"]) in flat(unescape(laid))), {})
     return {
-        "complexity": "simple", "search": True, "tool": None, "signal": "normal",
-        "emotion": line.get("seems", "neutral"), "goal": "empathize", "plan": None, "asks_for": [],
-    }  # fmt: skip
+        "complexity": "simple",
+        "search": True,
+        "tool": None,
+        "signal": "normal",
+        "emotion": line.get("seems", "neutral"),
+        "goal": "empathize",
+        "plan": None,
+        "asks_for": [],
+    }
 
 
-def folded(request: Request) -> Fields:
+def folded(request: CompletionRequest) -> Fields:
     """Several summaries as one: of each what it begins with, of longer ones some more."""
     told = [flat(unescape(each)) for each in _SUMMARY.findall(shown(request))]
     parts = [re.split(r"(?<=\.) ", each) for each in told]
@@ -264,7 +279,7 @@ def folded(request: Request) -> Fields:
     return {"text": " ".join(kept), "topics": []}
 
 
-def ideas(story: Story, request: Request) -> Fields:
+def ideas(story: Story, request: CompletionRequest) -> Fields:
     """What comes to mind over what is known now, and was not thought before."""
     names = {text: name for _, name, text in labels_in(request)}
     wanted = (request.output or {}).get("properties")
@@ -281,12 +296,19 @@ def ideas(story: Story, request: Request) -> Fields:
 
 
 IDEAS: Final[Mapping[str, str]] = {
-    "thoughts": "thought", "questions": "question", "expectations": "expected",
-    "patterns": "over", "suggestions": "suggestion",
-}  # fmt: skip
+    "thoughts": "thought",
+    "questions": "question",
+    "expectations": "expected",
+    "patterns": "over",
+    "suggestions": "suggestion",
+}
 MOST: Final[Mapping[str, int]] = {
-    "thoughts": 1, "questions": 1, "expectations": 1, "patterns": 1, "suggestions": 1,
-}  # fmt: skip
+    "thoughts": 1,
+    "questions": 1,
+    "expectations": 1,
+    "patterns": 1,
+    "suggestions": 1,
+}
 
 
 def idea_of(story: Story, told: Entry, part: str, cites: Sequence[str | None]) -> Fields:
@@ -301,7 +323,7 @@ def idea_of(story: Story, told: Entry, part: str, cites: Sequence[str | None]) -
     return {**idea, **more.get(part, {})}
 
 
-def described(story: Story, request: Request) -> Fields:
+def described(story: Story, request: CompletionRequest) -> Fields:
     """Who somebody is; nothing of whom nothing is written here."""
     asked = _WHO.search(request.changing)
     who = asked[1] if asked else ""
@@ -310,15 +332,15 @@ def described(story: Story, request: Request) -> Fields:
     return {"text": text, "cites": cites[:3]}
 
 
-def labels_in(request: Request) -> list[tuple[str, str, str]]:
+def labels_in(request: CompletionRequest) -> list[tuple[str, str, str]]:
     """What is laid before a model: of which kind, under which small name, in which words."""
     found = _LABEL.findall(shown(request))
     return [(kind, name, flat(unescape(text))) for kind, name, text in found]
 
 
-def shown(request: Request) -> str:
+def shown(request: CompletionRequest) -> str:
     """All that a model is told beside its instructions."""
-    return "\n".join(turn.text for turn in request.turns if isinstance(turn, Turn))
+    return "\n".join(turn.text for turn in request.turns if isinstance(turn, PromptTurn))
 
 
 def quoted(line: Entry, told: Entry, names: Mapping[str, str]) -> list[Fields]:
@@ -357,7 +379,7 @@ def as_json(value: object) -> str:
 class Living:
     """The life under way in a house."""
 
-    house: House
+    app: AppContext
     story: Story
     calendar: Calendar
     person: Person
@@ -376,54 +398,55 @@ class Living:
         """Say one line, and have it answered."""
         at = self.story.at(line["day"], line["at"])
         await self.go_on(at)
-        said = Said(text=str(line["text"]), at=at, zone=self.story.zone)
-        await answer(self.house, await self.open(str(line["on"])), said)
+        said = MessageSubmission(text=str(line["text"]), at=at, zone=self.story.zone)
+        await answer_message(self.app, await self.open(str(line["on"])), said)
 
-    async def open(self, channel: str) -> Line:
+    async def open(self, channel: str) -> ChatContext:
         """The chat on a channel."""
-        if channel in PLATFORMS:
+        if channel in PUSH_CHANNELS:
             name = self.person.name
-            spot = Spot(channel=channel, address=name, title=name, is_private=True)
-            return await line_to(self.house, self.person, spot)
-        return await open_line(self.house, person=self.person.name, channel=channel)
+            spot = ChatRef(channel=channel, address=name, title=name, is_private=True)
+            return await resolve_chat(self.app, self.person, spot)
+        return await open_local_chat(self.app, person=self.person.name, channel=channel)
 
     async def bring_old_chat(self) -> None:
         """Import a chat of long ago."""
         await self.go_on(self.story.at(*BROUGHT_ON))
-        preview = inspect(OLD_CHAT, me=self.person.name, person=self.person.name,
-                          zone=self.story.zone)  # fmt: skip
-        async with self.house.db.writing() as tx:
-            companion = await ensure_companion(tx, now=self.calendar.now)
-        await bring_in(
-            self.house.db, preview, person=self.person, companion=companion, clock=self.calendar
+        preview = build_preview(
+            OLD_CHAT, me=self.person.name, person=self.person.name, zone=self.story.zone
         )
-        await tend(self.house, self.person.id, imported=True)
+        async with self.app.db.begin_write() as tx:
+            companion = await ensure_companion(tx, now=self.calendar.now)
+        await import_messages(
+            self.app.db, preview, person=self.person, companion=companion, clock=self.calendar
+        )
+        await schedule_learning(self.app, self.person.id, imported=True)
 
     async def go_on(self, until: Micros) -> None:
         """Let time go by, and do what a worker would do meanwhile, each thing when it is due."""
         await self.deliver()
         while True:
-            async with self.house.db.reading() as tx:
-                due = await next_due(tx, "agenda")
+            async with self.app.db.begin_read() as tx:
+                due = await find_next_due(tx, "agenda")
             if due is None or due > until:
                 break
             self.calendar.reach(due)
-            async with self.house.db.writing() as tx:
-                now = self.house.clock()
+            async with self.app.db.begin_write() as tx:
+                now = self.app.clock()
                 held = await claim(tx, "agenda", owner="worker", now=now, lease_s=LEASE_S)
             if held is not None:
                 with suppress(OldfriendError):  # it is put off, and stays to be seen
-                    await do_jobs(self.house, held, asyncio.Event())
+                    await run_jobs(self.app, held, asyncio.Event())
         self.calendar.reach(until)
 
     async def deliver(self) -> None:
         """What was written to a platform counts as sent: nobody is there."""
-        async with self.house.db.writing() as tx:
-            now = self.house.clock()
+        async with self.app.db.begin_write() as tx:
+            now = self.app.clock()
             held = await claim(tx, "outbox", owner="worker", now=now, lease_s=LEASE_S)
             if held is not None:
-                await finish(tx, held, held.letters, now=now)
-                await release(tx, held, now=now)
+                await ack(tx, held, held.jobs, now=now)
+                await release_lease(tx, held, now=now)
 
 
 async def make(settings: Settings, *, until: Micros) -> None:
@@ -436,21 +459,22 @@ async def make(settings: Settings, *, until: Micros) -> None:
         return calendar.now
 
     settings = replace(
-        settings, zone=story.zone, language="en",
+        settings,
+        zone=story.zone,
+        language="en",
         models=replace(settings.models, small=("scripted:small",)),
-    )  # fmt: skip
-    async with open_house(settings, clock=clock) as opened:
-        house = replace(opened, models=with_models(opened, models_for(story)).models)
-        living = Living(house=house, story=story, calendar=calendar,
-                        person=await begin(house, story))  # fmt: skip
+    )
+    async with open_app(settings, clock=clock) as opened:
+        app = replace(opened, models=with_models(opened, models_for(story)).models)
+        living = Living(app=app, story=story, calendar=calendar, person=await begin(app, story))
         await living.live(until)
 
 
-def models_for(story: Story) -> dict[Role, ScriptedModel]:
+def models_for(story: Story) -> dict[ModelRole, ScriptedModel]:
     """Who answers for each role."""
 
-    def reply(request: Request) -> Scripted:
-        asked = next(turn.text for turn in reversed(request.turns) if isinstance(turn, Turn))
+    def reply(request: CompletionRequest) -> ScriptedReply:
+        asked = next(turn.text for turn in reversed(request.turns) if isinstance(turn, PromptTurn))
         line = next(each for each in story.lines if flat(each["text"]) in flat(unescape(asked)))
         return charged(request, str(line["reply"]))
 
@@ -461,17 +485,17 @@ def models_for(story: Story) -> dict[Role, ScriptedModel]:
     }
 
 
-async def begin(house: House, story: Story) -> Person:
+async def begin(app: AppContext, story: Story) -> Person:
     """The owner, who has written who is who."""
     who = story.told["who"]
     assert isinstance(who, dict)
-    async with house.db.writing() as tx:
-        now = house.clock()
+    async with app.db.begin_write() as tx:
+        now = app.clock()
         await ensure_companion(tx, now=now)
         owner = await ensure_owner(tx, now=now, zone=story.zone)
-        await rename_person(tx, owner, str(story.told["person"]), platforms=house.platforms)
+        await rename_person(tx, owner, str(story.told["person"]), platforms=app.platforms)
         await set_language(tx, owner.id, "en")
-        for name in BLOCKS:
+        for name in BLOCK_NAMES:
             await write_block(tx, owner.id, name, str(who[name]).strip(), now=now)
         return await get_person_by_id(tx, owner.id)
 
@@ -485,8 +509,8 @@ def main() -> int:
     if options.folder.exists() and any(options.folder.iterdir()):
         sys.stderr.write(f"{options.folder} is not empty.\n")
         return 1
-    until = parse_moment(options.until, "UTC")[0] if options.until else system_clock()
-    asyncio.run(make(read_settings({}, data=str(options.folder)), until=until))
+    until = parse_timestamp(options.until, "UTC")[0] if options.until else system_clock()
+    asyncio.run(make(load_settings({}, data=str(options.folder)), until=until))
     sys.stdout.write(f"Look at it: oldfriend --data {options.folder} serve --open\n")
     return 0
 

@@ -17,7 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from oldfriend.evals.finding import (
+from oldfriend.llm.adapters.minilm import MiniLM
+from oldfriend.search.fusion_weights import SearchWeights
+from oldfriend.search.types import Floats
+from oldfriend_evals.finding import (
     Case,
     Embed,
     Learned,
@@ -27,14 +30,11 @@ from oldfriend.evals.finding import (
     scores_of,
     unanswerable_cases,
 )
-from oldfriend.evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
-from oldfriend.evals.lessons import lessons_of
-from oldfriend.evals.material import locomo_conversations, own_conversations
-from oldfriend.llm.adapters.minilm import MiniLM
-from oldfriend.memory.search.values import Floats
-from oldfriend.memory.search.weights import Weights
+from oldfriend_evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
+from oldfriend_evals.lessons import lessons_of
+from oldfriend_evals.material import locomo_conversations, own_conversations
 
-LEARNED = Path(__file__).parent.parent / "src/oldfriend/memory/search/learned.json"
+LEARNED = Path(__file__).parent.parent / "src/oldfriend/search/learned.json"
 ANSWERED = 0.9
 
 
@@ -62,12 +62,12 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
     has_answer = np.array([float(bool(case.evidence_count)) for case in judged_cases])
     judgement, shift = learn_probability(judged, has_answer)
     print(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")  # noqa: T201
-    weights = Weights(
-        features=lessons.whole[0].names,
+    weights = SearchWeights(
+        feature_names=lessons.whole[0].names,
         fusion=learn_fusion([case.lesson for case in lessons.all]),
-        falling_off=falling_off_of(lessons.whole, held_out),
-        judgement=judgement,
-        judgement_shift=shift,
+        score_decay=falling_off_of(lessons.whole, held_out),
+        answerability_weights=judgement,
+        answerability_bias=shift,
     )
     about = (
         f"Learned {datetime.now(UTC):%Y-%m-%d} by scripts/learn_fusion.py from "  # noqa: TID251

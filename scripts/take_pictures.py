@@ -24,17 +24,22 @@ from typing import Final, Literal
 import demo_life
 from playwright.sync_api import Browser, Page, StorageState, expect, sync_playwright
 
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.running.presence import find_serving
+from oldfriend.app.pid_lock import find_server
+from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import system_clock
 
 ROOT: Final = Path(__file__).parents[1]
 PICTURES: Final = ROOT / "docs" / "pictures"
-PAGE: Final = ROOT / "src" / "oldfriend" / "web" / "static"
+PAGE: Final = ROOT / "src" / "oldfriend" / "api" / "static"
 OPTIONS: Final = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 WIDE, PHONE = (1100, 680), (390, 780)
 LINK: Final = re.compile(r"http://localhost:\d+/#[\w-]+")
 STARTS_S: Final = 90.0
@@ -153,7 +158,7 @@ def wait_until_ready(data: Path) -> None:
     """Until it does all its work."""
     deadline = time.monotonic() + STARTS_S
     while time.monotonic() < deadline:
-        serving = find_serving(data)
+        serving = find_server(data)
         if serving is not None and serving.url is not None:
             with suppress(OSError), urllib.request.urlopen(f"{serving.url}/ready", timeout=5):
                 return
@@ -167,10 +172,13 @@ def take(browser: Browser, link: str, pictures: list[Picture]) -> None:
     for picture in pictures:
         width, height = picture.size
         context = browser.new_context(
-            locale="en-GB", timezone_id="Europe/London", color_scheme=picture.theme,
-            viewport={"width": width, "height": height}, reduced_motion="reduce",
+            locale="en-GB",
+            timezone_id="Europe/London",
+            color_scheme=picture.theme,
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
             storage_state=state,
-        )  # fmt: skip
+        )
         page = context.new_page()
         page.goto(origin + picture.path)
         page.locator(".places, .first-run").first.wait_for()
@@ -211,7 +219,7 @@ def main() -> int:
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="oldfriend-pictures-") as folder:
         lived, new = Path(folder) / "lived", Path(folder) / "new"
-        settings = read_settings({}, data=str(lived))
+        settings = load_settings({}, data=str(lived))
         asyncio.run(demo_life.make(settings, until=system_clock()))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(

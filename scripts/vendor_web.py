@@ -1,4 +1,4 @@
-"""Fetch the libraries of the page anew, into src/oldfriend/web/static/vendor.
+"""Fetch the libraries of the page anew, into src/oldfriend/api/static/vendor.
 
 Browsers know no bare names of modules, and a page with our Content-Security-Policy can have no
 import map: so each name is replaced by a path. Nothing else is changed but the pointer to a source
@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-VENDOR = Path(__file__).parents[1] / "src" / "oldfriend" / "web" / "static" / "vendor"
+VENDOR = Path(__file__).parents[1] / "src" / "oldfriend" / "api" / "static" / "vendor"
 FILES = {
     "preact.js": ("preact@11.2.0", "dist/preact.mjs"),
     "hooks.js": ("preact@11.2.0", "hooks/dist/hooks.mjs"),
@@ -29,10 +29,13 @@ FILES = {
     "d3-timer.js": ("d3-timer@3.0.2", "dist/d3-timer.mjs"),
 }
 PATHS = {
-    "preact": "./preact.js", "preact/hooks": "./hooks.js",
-    "@preact/signals-core": "./signals-core.js", "d3-quadtree": "./d3-quadtree.js",
-    "d3-dispatch": "./d3-dispatch.js", "d3-timer": "./d3-timer.js",
-}  # fmt: skip
+    "preact": "./preact.js",
+    "preact/hooks": "./hooks.js",
+    "@preact/signals-core": "./signals-core.js",
+    "d3-quadtree": "./d3-quadtree.js",
+    "d3-dispatch": "./d3-dispatch.js",
+    "d3-timer": "./d3-timer.js",
+}
 
 
 def main() -> None:
@@ -48,10 +51,14 @@ def main() -> None:
         licence_name = f"LICENSE.{about['name'].replace('/', '-').lstrip('@')}"
         (VENDOR / licence_name).write_text(licence, "utf-8")
         listed[name] = {
-            "package": about["name"], "version": about["version"], "license": about["license"],
-            "license_file": licence_name, "file": path, "sha256": digest(text),
+            "package": about["name"],
+            "version": about["version"],
+            "license": about["license"],
+            "license_file": licence_name,
+            "file": path,
+            "sha256": digest(text),
             "sha256_in_package": digest(original),
-        }  # fmt: skip
+        }
     (VENDOR / "vendor.json").write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
 
 
@@ -59,9 +66,13 @@ def unpacked(package: str, path: str) -> tuple[str, str, dict[str, str]]:
     """A file of a package, its licence, and what it says of itself."""
     with tempfile.TemporaryDirectory() as folder:
         packed = subprocess.run(
-            ["npm", "pack", "--silent", package], cwd=folder, check=True,
-            stdout=subprocess.PIPE, stderr=sys.stderr, text=True,
-        ).stdout.split()[-1]  # fmt: skip
+            ["npm", "pack", "--silent", package],
+            cwd=folder,
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=sys.stderr,
+            text=True,
+        ).stdout.split()[-1]
         with tarfile.open(Path(folder) / packed) as archive:
             archive.extractall(folder, filter="data")
         root = Path(folder) / "package"

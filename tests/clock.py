@@ -1,4 +1,8 @@
-"""A clock that stands still until it is told to go on."""
+"""A clock that stands still until it is told to go on; and stores for which time has passed."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 from oldfriend.domain.clock import MINUTE, SECOND, Micros
 
@@ -21,3 +25,16 @@ class FrozenClock:
         """Go on; the new time."""
         self.now += round(minutes * MINUTE + seconds * SECOND)
         return self.now
+
+
+def let_pass(store: Path, *, minutes: float) -> None:
+    """Move what a SQLite store holds of talk and of what is planned into the past."""
+    by = int(minutes * MINUTE)
+    with closing(sqlite3.connect(store)) as opened, opened:
+        for sql in (
+            "UPDATE message SET said_at = said_at - ?1, written_at = written_at - ?1",
+            "UPDATE session SET opened_at = opened_at - ?1, closed_at = closed_at - ?1",
+            "UPDATE letter SET due_at = due_at - ?1, put_at = put_at - ?1",
+            "UPDATE lane SET ready_at = ready_at - ?1",
+        ):
+            opened.execute(sql, (by,))

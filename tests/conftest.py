@@ -10,28 +10,23 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 from keyring.backends.fail import Keyring as NoKeyring
 
-from oldfriend.app.choices.sections import Limits
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.house import House
-from oldfriend.app.wiring import open_database, open_house
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings import Settings
+from oldfriend.config.settings_schema import LimitSettings
 from oldfriend.db.database import Database
+from oldfriend.runtime.wiring import open_app, open_database
+from tests.chat_fixtures import line, say
 from tests.clock import FrozenClock
+from tests.engines import ENGINES
+from tests.friends import meet, nora, omar
 from tests.postgres import Server, running_server
 from tests.processes import Program
 
+__all__ = ["line", "meet", "nora", "omar", "say"]
+
 SIZE = os.environ.get("OLDFRIEND_TEST_SIZE", "small")  # noqa: TID251 - the tests' one setting
 
-ENGINES = ("sqlite", "postgres")
-EVERY_ENGINE = (*ENGINES, "json")
-"""The json store runs the tests of tables, queues and moving (see their conftest.py): what is above
-them knows no engine, and often opens a store twice, which this one does not allow."""
-
 NAMES = {"sqlite": "oldfriend.db", "json": "oldfriend.json"}
-SEVERAL_PROCESSES = pytest.mark.parametrize("engine", ENGINES, indirect=True)
-"""For tests in which a database is opened twice."""
-
-SQLITE_ONLY = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-"""For tests of what is so with a file only: ``pytestmark = SQLITE_ONLY``, or on one of them."""
 
 # The small run says the same of the same code each time; the full one looks for what is new.
 hypothesis_settings.register_profile("small", max_examples=25, deadline=None, derandomize=True)
@@ -50,6 +45,8 @@ class Sizes:
     crash_chats: int  # in which they are said
     decisions: int = 1_000  # that are folded
     fuzzed: int = 300  # updates that no platform would send
+    live_replies: int = 30  # shown while they are written
+    forgets_killed: int = 10  # each at another of its steps
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +61,8 @@ def sizes() -> Sizes:
             crash_chats=50,
             decisions=10_000,
             fuzzed=10_000,
+            live_replies=500,
+            forgets_killed=200,
         )
     return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
 
@@ -81,8 +80,15 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     """No keyring, no key in the environment, a home of the test's own."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY",
-                     "GROQ_API_KEY", "MISTRAL_API_KEY", "OPENROUTER_API_KEY"):  # fmt: skip
+    for variable in (
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        "GROQ_API_KEY",
+        "MISTRAL_API_KEY",
+        "OPENROUTER_API_KEY",
+    ):
         monkeypatch.delenv(variable, raising=False)
     before = keyring.get_keyring()
     keyring.set_keyring(NoKeyring())
@@ -103,9 +109,9 @@ def postgres() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=ENGINES if SIZE == "full" else ENGINES[:1])
 def engine(request: pytest.FixtureRequest) -> str:
-    """Every engine in turn. What is about one of them is parametrised with ``SQLITE_ONLY``."""
+    """SQLite, and with ``make test-full`` PostgreSQL too; see ``tests/engines.py``."""
     return request.param
 
 
@@ -141,15 +147,18 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 def settings(database_url: str, tmp_path: Path) -> Settings:
     """The settings of somebody in Lisbon who speaks English."""
     return Settings(
-        data=tmp_path / "data", database=database_url, zone="Europe/Lisbon", language="en",
-        limits=Limits(messages_per_minute=0),
-    )  # fmt: skip
+        data=tmp_path / "data",
+        database=database_url,
+        zone="Europe/Lisbon",
+        language="en",
+        limits=LimitSettings(messages_per_minute=0),
+    )
 
 
 @pytest.fixture
-async def house(settings: Settings, clock: FrozenClock) -> AsyncIterator[House]:
+async def app(settings: Settings, clock: FrozenClock) -> AsyncIterator[AppContext]:
     """An open house with everything in it, at a standing time."""
-    async with open_house(settings, clock=clock) as opened:
+    async with open_app(settings, clock=clock) as opened:
         yield opened
 
 

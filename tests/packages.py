@@ -1,5 +1,6 @@
 """Programs from npm that tests use, each installed once from a lock file beside it."""
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -15,12 +16,17 @@ def why_not_here() -> str | None:
 
 
 def installed(package: str, *, of: Path) -> Path:
-    """The folder of a package that a folder's lock file names, installed unless it is there."""
+    """The folder of a package that a folder's lock file names, installed unless it is there.
+
+    Only one process installs at a time: npm takes away first what is there.
+    """
     wanted = json.loads((of / "package.json").read_text())["dependencies"][package]
     there = of / "node_modules" / package
-    if not is_of_version(there, wanted):
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        subprocess.run(command, cwd=of, check=True, capture_output=True, timeout=INSTALL_S)
+    with (of / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_of_version(there, wanted):
+            command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+            subprocess.run(command, cwd=of, check=True, capture_output=True, timeout=INSTALL_S)
     return there
 
 

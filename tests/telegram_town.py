@@ -14,25 +14,25 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.house import Step
-from oldfriend.app.running.supervisor import Supervisor
-from oldfriend.app.wiring import open_house
-from oldfriend.cli.serve import SERVES
+from oldfriend.app.app_context import CrashPoint
+from oldfriend.cli.serve import SERVE_TASKS
+from oldfriend.config.settings import load_settings
+from oldfriend.runtime.supervisor import Supervisor
+from oldfriend.runtime.wiring import open_app
 from tests.town import NoEmbedder
 
 
 async def main(database: str, folder: str, step: str = "") -> None:
     """Serve until told to end, or until it gets to the step."""
-    settings = read_settings(data=str(Path(folder)), database=database)
+    settings = load_settings(data=str(Path(folder)), database=database)
 
-    def reached(now: Step) -> None:
+    def reached(now: CrashPoint) -> None:
         if now == step:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    async with open_house(settings, reaches=True) as plain:
-        house = replace(plain, reached=reached, embedder=NoEmbedder())
-        supervisor = Supervisor(house, SERVES, read_again=partial(lambda: settings))
+    async with open_app(settings, with_channels=True) as plain:
+        app = replace(plain, on_crash_point=reached, embedder=NoEmbedder())
+        supervisor = Supervisor(app, SERVE_TASKS, load_settings=partial(lambda: settings))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, supervisor.stop)
         sys.stdout.write("ready\n")
         sys.stdout.flush()

@@ -71,9 +71,13 @@ def terminals(program: Program) -> Iterator[Callable[..., Terminal]]:
         screen, keyboard = pty.openpty()
         termios.tcsetwinsize(keyboard, (50, 200))
         process = subprocess.Popen(
-            program.command("chat", *options), stdin=keyboard, stdout=keyboard, stderr=keyboard,
-            env=program.variables, start_new_session=True,
-        )  # fmt: skip
+            program.command("chat", *options),
+            stdin=keyboard,
+            stdout=keyboard,
+            stderr=keyboard,
+            env=program.variables,
+            start_new_session=True,
+        )
         os.close(keyboard)
         opened.append(Terminal(screen, process))
         return opened[-1]

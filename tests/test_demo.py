@@ -14,30 +14,37 @@ from typing import Any
 
 import pytest
 
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.wiring import open_house
-from oldfriend.domain.clock import DAY, parse_moment
+from oldfriend.config.settings import load_settings
+from oldfriend.domain.clock import DAY, parse_timestamp
 from oldfriend.domain.memories import Entity, Memory, Summary
 from oldfriend.domain.messages import Message
-from oldfriend.evals.lives.living import ALL
-from oldfriend.ledger.spending import spent_since
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
-from oldfriend.memory.changes import check_fold
-from oldfriend.memory.evidence import check_standings
-from oldfriend.memory.log import list_messages
+from oldfriend.memory.evidence import list_stats_mismatches
+from oldfriend.memory.journal import list_view_mismatches
+from oldfriend.memory.messages import list_messages
 from oldfriend.memory.people import find_owner
 from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.memory.suggestions import list_suggestions
+from oldfriend.runtime.wiring import open_app
+from oldfriend.usage.costs import sum_usage
+from oldfriend_evals.lives.living import ALL
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PICTURES = ROOT / "docs" / "pictures"
 MOST_BYTES = 150_000
-UNTIL = parse_moment("2026-11-22T12:00", "UTC")[0]
+UNTIL = parse_timestamp("2026-11-22T12:00", "UTC")[0]
 KINDS = {
-    "event", "fact", "preference", "pattern", "commitment", "expectation", "thought", "opinion",
+    "event",
+    "fact",
+    "preference",
+    "pattern",
+    "commitment",
+    "expectation",
+    "thought",
+    "opinion",
     "triple",
-}  # fmt: skip
+}
 
 
 def script(name: str) -> ModuleType:
@@ -73,9 +80,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 async def live_in(folder: Path) -> Made:
     """Make it, and look at all of it."""
-    settings = read_settings({}, data=str(folder))
+    settings = load_settings({}, data=str(folder))
     await script("demo_life").make(settings, until=UNTIL)
-    async with open_house(settings, create=False) as house, house.db.reading() as tx:
+    async with open_app(settings, create=False) as app, app.db.begin_read() as tx:
         owner = await find_owner(tx)
         assert owner is not None
         return Made(
@@ -85,9 +92,12 @@ async def live_in(folder: Path) -> Made:
             summaries=await list_summaries(tx, owner.id),
             segments=await list_segments(tx, owner.id),
             suggestions=await list_suggestions(tx, owner.id),
-            cost=(await spent_since(tx, 0)).cost,
-            faults=[*await check_fold(tx, owner.id), *await check_standings(tx, owner.id)],
-        )  # fmt: skip
+            cost=(await sum_usage(tx, 0)).cost,
+            faults=[
+                *await list_view_mismatches(tx, owner.id),
+                *await list_stats_mismatches(tx, owner.id),
+            ],
+        )
 
 
 def test_every_place_of_the_page_has_something_to_show(made: Made) -> None:

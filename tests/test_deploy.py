@@ -12,8 +12,8 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from oldfriend.app.choices.settings import read_settings
 from oldfriend.cli.main import build_parser
+from oldfriend.config.settings import load_settings
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -34,8 +34,11 @@ def test_systemd_takes_the_unit_without_a_remark(tmp_path: Path) -> None:
     unit.write_text(text.replace(COMMAND, sys.executable))
     verified = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", str(unit)],
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     remarks = [line for line in verified.stderr.splitlines() if unit.name in line]
 
     assert (verified.returncode, remarks) == (0, [])
@@ -47,7 +50,7 @@ def test_the_unit_waits_as_long_as_a_turn_may_take() -> None:
     found = re.search(r"TimeoutStopSec=(\d+)", unit)
 
     assert found is not None
-    assert int(found[1]) > read_settings({}, data="x").limits.turn_timeout_s
+    assert int(found[1]) > load_settings({}, data="x").limits.turn_timeout_s
     assert "Environment=OLDFRIEND_DATA=" in unit
 
 
@@ -65,23 +68,30 @@ def test_what_compose_starts_is_there() -> None:
     """Commands of ours, volumes that are declared, a database that we can reach."""
     services = composed()["services"]
     for name in ("oldfriend", "work"):
-        assert build_parser().parse_args(services[name]["command"]).module == {
-            "oldfriend": "serve", "work": "work",
-        }[name]  # fmt: skip
+        assert (
+            build_parser().parse_args(services[name]["command"]).module
+            == {
+                "oldfriend": "serve",
+                "work": "work",
+            }[name]
+        )
         assert (ROOT / services[name]["build"]["dockerfile"]).is_file()
     volumes = {each.partition(":")[0] for s in services.values() for each in s.get("volumes", ())}
     address = services["oldfriend"]["environment"]["OLDFRIEND_DATABASE"]
 
     assert volumes == set(composed()["volumes"])
-    assert read_settings({"OLDFRIEND_DATABASE": address}, data="x").database == address
+    assert load_settings({"OLDFRIEND_DATABASE": address}, data="x").database == address
     assert services["work"]["environment"] == services["oldfriend"]["environment"]
 
 
 def test_the_image_is_made_of_what_is_here() -> None:
     """Nothing else of a checkout gets into it: no data, no keys."""
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
-    copied = [name for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE)
-              for name in line.split()[:-1]]  # fmt: skip
+    copied = [
+        name
+        for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE)
+        for name in line.split()[:-1]
+    ]
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
 
     assert all((ROOT / name).exists() for name in copied)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from oldfriend import Belief, Memory, MemorySync
-from oldfriend.domain.errors import NotFound
+from oldfriend.domain.errors import InvalidInput, NotFound
+from tests.clock import let_pass
 
 TALK = [
     {"session": "s1", "at": "2024-05-03T18:30", "text": "I live in Porto."},
@@ -97,8 +98,12 @@ def test_an_edited_message_is_read_anew(memory: MemorySync) -> None:
 async def test_the_awaited_face_has_the_same(tmp_path: Path) -> None:
     """Two names of one are merged, and kept apart again."""
     async with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as memory:
-        await memory.add([*TALK, {"session": "s1", "at": "2024-05-03T18:32",
-                                  "text": "My friend Marta is a doctor."}])  # fmt: skip
+        await memory.add(
+            [
+                *TALK,
+                {"session": "s1", "at": "2024-05-03T18:32", "text": "My friend Marta is a doctor."},
+            ]
+        )
         await memory.consolidate()
         names = {each.text: each.id for each in await memory.entities()}
         kept, _ = await memory.merge(names["Ana"], names["Marta"])
@@ -107,3 +112,48 @@ async def test_the_awaited_face_has_the_same(tmp_path: Path) -> None:
         assert {"Ana", "Marta"} <= {each.text for each in await memory.entities()}
         with pytest.raises(NotFound):
             await memory.undo_import(1)
+
+
+def sessions(count: int) -> list[dict[str, str]]:
+    """Talk of so many days."""
+    return [
+        {"session": f"day {day}", "at": f"2024-06-{day:02d}T18:{minute}", "text": text}
+        for day in range(1, count + 1)
+        for minute, text in (
+            ("00", f"Today I met Carl at pier {day} and we had soup."),
+            ("01", f"My friend Maria number {day} came along, too."),
+        )
+    ]
+
+
+def test_consolidating_folds_summaries_too(tmp_path: Path) -> None:
+    """Though nobody serves: five of the lowest level at most are left."""
+    with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as memory:
+        memory.add(sessions(7))
+        memory.consolidate()
+
+        assert len(memory.summaries()) == 3  # five are folded into one, two stand beside it
+        assert memory.maintain() == 0
+
+
+@pytest.mark.parametrize(("budget_s", "is_read"), [(5.0, True), (0.0, False)])
+def test_what_is_overdue_is_done_beside_the_calls_of_a_program(
+    tmp_path: Path, budget_s: float, is_read: bool
+) -> None:
+    """Unless it wants none of it; leaving the with block waits for what was begun."""
+    url = f"sqlite:///{tmp_path / 'memory.db'}"
+    with Memory.open(url, person="Nora", maintenance_s=budget_s) as memory:
+        memory.add([{"text": "I live in Porto."}])
+        assert memory.facts() == []
+    let_pass(tmp_path / "memory.db", minutes=60)
+    with Memory.open(url, person="Nora", maintenance_s=budget_s) as memory:
+        memory.recall("Porto")
+    with Memory.open(url, person="Nora", maintenance_s=0) as memory:
+        assert [fact.value for fact in memory.facts()] == ["Porto"] * is_read
+
+
+@pytest.mark.parametrize("budget_s", [-1, float("inf"), float("nan")])
+def test_a_budget_that_is_no_time_is_refused(tmp_path: Path, budget_s: float) -> None:
+    """Without a limit, leaving the with block could wait for ever."""
+    with pytest.raises(InvalidInput, match="maintenance_s"):
+        Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", maintenance_s=budget_s)

@@ -1,4 +1,4 @@
-"""Oldfriend: a companion, and a memory for your own program, that remembers like an old friend.
+"""Oldfriend: a companion, and a memory library for programs, that remembers like an old friend.
 
 from oldfriend import Memory
 """
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from oldfriend.domain.errors import OldfriendError
-    from oldfriend.library import (
+    from oldfriend.sdk import (
         Belief,
         BeliefHit,
         Decided,
@@ -18,31 +18,40 @@ if TYPE_CHECKING:
         MemorySync,
         Quoted,
         Words,
-    )  # fmt: skip
+    )
 
 __version__ = "0.1.0"
 __all__ = [
-    "Belief", "BeliefHit", "Decided", "Forgot", "Hit", "Memory", "MemorySync", "OldfriendError",
-    "Quoted", "Words", "__version__",
-]  # fmt: skip
+    "Belief",
+    "BeliefHit",
+    "Decided",
+    "Forgot",
+    "Hit",
+    "Memory",
+    "MemorySync",
+    "OldfriendError",
+    "Quoted",
+    "Words",
+    "__version__",
+]
 
 
 HOMES = {
-    "Belief": "oldfriend.library",
-    "BeliefHit": "oldfriend.library",
-    "Decided": "oldfriend.library",
-    "Forgot": "oldfriend.library",
-    "Hit": "oldfriend.library",
-    "Memory": "oldfriend.library",
-    "MemorySync": "oldfriend.library",
+    "Belief": "oldfriend.sdk",
+    "BeliefHit": "oldfriend.sdk",
+    "Decided": "oldfriend.sdk",
+    "Forgot": "oldfriend.sdk",
+    "Hit": "oldfriend.sdk",
+    "Memory": "oldfriend.sdk",
+    "MemorySync": "oldfriend.sdk",
     "OldfriendError": "oldfriend.domain.errors",
-    "Quoted": "oldfriend.library",
-    "Words": "oldfriend.library",
+    "Quoted": "oldfriend.sdk",
+    "Words": "oldfriend.sdk",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Load what is exported when it is first used; a command does not pay for the library."""
+    """Import an exported name on first use, so that a command does not load the whole library."""
     if name not in HOMES:
         raise AttributeError(f"oldfriend has no {name!r}")
     return getattr(import_module(HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""Lets ``python -m oldfriend`` do what ``oldfriend`` does."""
+"""Module entry point: ``python -m oldfriend`` runs the ``oldfriend`` command."""
 
 from oldfriend.cli.main import main
 

@@ -7,20 +7,22 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from oldfriend.app.accepting import Line, Said, open_line
-from oldfriend.app.answering import answer
-from oldfriend.app.choices.sections import ContextChoice, Models
-from oldfriend.app.forgetting import forget, preview
-from oldfriend.app.house import House
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings_schema import ContextSettings, ModelSettings
+from oldfriend.db.message_numbers import unpack_ids
 from oldfriend.domain.errors import TurnStopped
-from oldfriend.evals.roles import with_models
+from oldfriend.forgetting.forget import forget, preview_forget
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.llm.embedding import Vectors
-from oldfriend.llm.model import Request
-from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
-from oldfriend.memory.forgetting.choosing import Wish
-from tests.app.conftest import log_of
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.receipts import list_receipts
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend_evals.roles import with_models
+from tests.chat_fixtures import log_of
 from tests.clock import FrozenClock
-from tests.memory.forgetting.life import rows_of
+from tests.memory.deletion.life import rows_of
 
 SECRET = "Please help me to get rid of my gambling debts before Easter."
 REPEATED = "You want to get rid of my gambling debts before Easter."
@@ -31,63 +33,71 @@ OTHER = {"goal": "a week in Goa", "progress": "", "next_step": "find a hotel"}
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
-Script = Callable[[Request], Answer]
+Script = Callable[[CompletionRequest], ScriptedAnswer]
 Happens = Callable[[], Awaitable[None]]
 
 
 def judged(plan: object, *asks_for: str) -> str:
     """What the small model says of a message."""
-    return json.dumps({
-        "complexity": "moderate", "search": True, "tool": None, "emotion": "neutral",
-        "goal": "plan", "signal": "normal", "asks_for": asks_for, "plan": plan,
-    })  # fmt: skip
+    return json.dumps(
+        {
+            "complexity": "moderate",
+            "search": True,
+            "tool": None,
+            "emotion": "neutral",
+            "goal": "plan",
+            "signal": "normal",
+            "asks_for": asks_for,
+            "plan": plan,
+        }
+    )
 
 
 @dataclass(slots=True)
 class Interrupted:
     """The embedder of a house; once a reply is there, something happens before it is used."""
 
-    house: House
+    app: AppContext
     happens: Happens
     replied: bool = False
 
     @property
     def model(self) -> str:
         """Its name."""
-        return self.house.embedder.model
+        return self.app.embedder.model
 
     @property
     def dimension(self) -> int:
         """How many numbers make a vector."""
-        return self.house.embedder.dimension
+        return self.app.embedder.dimension
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The same vectors."""
         if self.replied:
             self.replied = False
             await self.happens()
-        return await self.house.embedder.embed(texts)
+        return await self.app.embedder.embed(texts)
 
 
 @dataclass(slots=True)
 class Sitting:
     """A talk with a companion that has a small model beside it."""
 
-    house: House
-    line: Line
+    app: AppContext
+    line: ChatContext
     clock: FrozenClock
     meanwhile: asyncio.TaskGroup
     judge: Script = field(default=lambda _: judged(None))
     reply: Script = field(default=lambda _: "I see.")
-    talking: House = field(init=False)
+    talking: AppContext = field(init=False)
 
     def __post_init__(self) -> None:
         """Sit down."""
         small = ScriptedModel(lambda request: self.judge(request), name="scripted:small")
         main = ScriptedModel(lambda request: self.reply(request), name="scripted:main")
-        settings = replace(self.house.settings, models=Models(small=("scripted:small",)))
-        house = replace(self.house, settings=settings)
-        self.talking = with_models(house, {"small": small, "main": main})
+        settings = replace(self.app.settings, models=ModelSettings(small=("scripted:small",)))
+        app = replace(self.app, settings=settings)
+        self.talking = with_models(app, {"small": small, "main": main})
 
     async def says(self, text: str, *, heard: list[str] | None = None) -> str:
         """Say something, a minute later, and perhaps hear the reply as it comes; its id."""
@@ -98,24 +108,26 @@ class Sitting:
             heard.append(piece)
 
         listener = None if heard is None else say
-        given = await answer(self.talking, self.line, Said(text=text), say=listener)
-        return given.said.id
+        given = await answer_message(
+            self.talking, self.line, MessageSubmission(text=text), on_text=listener
+        )
+        return given.message.id
 
     async def said_elsewhere(self, text: str) -> str:
         """Something said in another chat, to the companion without a model; its id."""
-        elsewhere = await open_line(self.house, person=None, channel="elsewhere")
-        said = (await answer(self.house, elsewhere, Said(text=text))).said
+        elsewhere = await open_local_chat(self.app, person=None, channel="elsewhere")
+        said = (await answer_message(self.app, elsewhere, MessageSubmission(text=text))).message
         self.clock.tick(minutes=60)
         return said.id
 
     async def forgets(self, *ids: str) -> None:
         """Have messages forgotten, and see it proved."""
-        report = await forget(self.house, self.line.person.id, Wish(ids=ids))
+        report = await forget(self.app, self.line.person.id, DeletionRequest(ids=ids))
         assert report.is_proved
 
     async def answers(self, purpose: str) -> list[str | None]:
         """What models gave in calls for a purpose, as it is kept."""
-        async with self.house.db.reading() as tx:
+        async with self.app.db.begin_read() as tx:
             rows = await tx.rows(
                 "SELECT answer FROM model_call WHERE purpose = :purpose ORDER BY made_at, id",
                 purpose=purpose,
@@ -125,33 +137,43 @@ class Sitting:
     def interrupted(self, happens: Happens, *, while_it_answers: bool) -> list[str]:
         """Let something happen once during the next reply; the replies that are made then."""
         made: list[str] = []
-        embedder = Interrupted(house=self.house, happens=happens)
+        embedder = Interrupted(app=self.app, happens=happens)
         self.talking = replace(self.talking, embedder=embedder)
 
-        def reply(_: Request) -> Answer:
+        def reply(_: CompletionRequest) -> ScriptedAnswer:
             made.append("I see.")
             embedder.replied = len(made) == 1 and not while_it_answers
             if len(made) > 1 or not while_it_answers:
                 return "I see."
             self.meanwhile.create_task(happens())
-            return Scripted(text="I see.", delay_s=0.3)
+            return ScriptedReply(text="I see.", delay_s=0.3)
 
         self.reply = reply
         return made
 
+    async def shown(self, purpose: str) -> list[tuple[str, ...]]:
+        """What models were shown in calls for a purpose, as it is kept."""
+        person = self.line.person.id
+        async with self.app.db.begin_read() as tx:
+            rows = await tx.rows(
+                "SELECT shown FROM model_call WHERE purpose = :purpose ORDER BY made_at, id",
+                purpose=purpose,
+            )
+            return [await unpack_ids(tx, person, row[0]) for row in rows]
+
     async def held(self) -> str:
         """All that is kept of the person."""
-        return repr(await rows_of(self.house.db, self.line.person.id))
+        return repr(await rows_of(self.app.db, self.line.person.id))
 
 
 @pytest.fixture
-async def sitting(house: House, line: Line, clock: FrozenClock) -> AsyncIterator[Sitting]:
+async def sitting(app: AppContext, line: ChatContext, clock: FrozenClock) -> AsyncIterator[Sitting]:
     """Somebody with a companion that understands."""
     async with asyncio.TaskGroup() as meanwhile:
-        yield Sitting(house, line, clock, meanwhile)
+        yield Sitting(app, line, clock, meanwhile)
 
 
-async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, house: House) -> None:
+async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, app: AppContext) -> None:
     """In other words, and although only what was in mind was shown to whoever went on with it."""
     plans = iter([PLAN, LATER, LATER, LATER, LATER, OTHER])
     sitting.judge = lambda _: judged(next(plans))
@@ -159,12 +181,12 @@ async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, house: Ho
     for text in ("Well, go on.", "It rains a lot here.", "The cat is asleep.", "What a long day!"):
         await sitting.says(text)
     assert "casino" in await sitting.held()
-    shown = await preview(house, sitting.line.person.id, Wish(ids=(secret,)))
+    shown = await preview_forget(app, sitting.line.person.id, DeletionRequest(ids=(secret,)))
     await sitting.forgets(secret)
 
     assert shown.calls == {"scripted:main": 5, "scripted:small": 5}  # in each of the turns
     assert "casino" not in await sitting.held()
-    log = await log_of(house, sitting.line)
+    log = await log_of(app, sitting.line)
     assert ("companion", "I see.") in log
     assert ("person", "What a long day!") in log
 
@@ -175,11 +197,15 @@ async def test_who_saw_nothing_of_it_loses_nothing(sitting: Sitting) -> None:
     sitting.judge = lambda _: judged(next(plans))
     await sitting.says("We want to go to Goa in spring.")
     secret = await sitting.says(SECRET)
+    before, after = await sitting.shown("classify")
+    assert secret not in before
+    assert secret in after
     await sitting.forgets(secret)
 
-    before, after = await sitting.answers("classify")
-    assert "a week in Goa" in str(before)
-    assert after is None
+    assert await sitting.shown("classify") == [
+        before,
+        tuple(each for each in after if each != secret),
+    ]
 
 
 async def test_what_was_asked_for_because_of_it_goes_too(sitting: Sitting) -> None:
@@ -197,14 +223,21 @@ async def test_what_was_asked_for_because_of_it_goes_too(sitting: Sitting) -> No
 
 async def test_what_saw_a_reply_that_loses_its_words_is_emptied(sitting: Sitting) -> None:
     """The reply stays as a place only; whoever was shown it has seen what it said."""
+    elsewhere = await sitting.said_elsewhere("The plumber comes at noon with a ladder.")
     secret = await sitting.said_elsewhere(SECRET)
     replies = iter([REPEATED, "Pay the croupier!"])
     sitting.reply = lambda _: next(replies)
     await sitting.says("Tell me what I have to do this spring.")
     await sitting.says("thanks!")
-    assert "croupier" in str((await sitting.answers("reply"))[-1])
+    person, wishes = (
+        sitting.line.person.id,
+        [DeletionRequest(ids=(each,)) for each in (secret, elsewhere)],
+    )
+    of_secret, of_another = [await preview_forget(sitting.app, person, wish) for wish in wishes]
     await sitting.forgets(secret)
 
+    assert of_secret.calls["scripted:main"] == 2
+    assert of_another.calls.get("scripted:main", 0) < 2
     assert await sitting.answers("reply") == [None, None]
 
 
@@ -222,14 +255,17 @@ async def test_a_call_that_ends_after_such_a_reply_lost_its_words_is_not_kept(
     sitting.interrupted(forget_it, while_it_answers=True)
     await sitting.says("thanks!")
 
-    kept = await sitting.answers("reply")
-    assert len(kept) == 3
-    assert sum("I see." in str(each) for each in kept) == 1
+    async with sitting.app.db.begin_read() as tx:
+        rows = await tx.rows(
+            "SELECT outcome FROM model_call WHERE purpose = 'reply' ORDER BY made_at, id"
+        )
+    assert [row[0] for row in rows] == ["done", "cut off", "done"]
+    assert [bool(shown) for shown in await sitting.shown("reply")] == [True, False, True]
 
 
 @pytest.mark.parametrize("when", ["while it answers", "once it has answered"])
 async def test_a_turn_under_way_does_not_bring_back_what_was_in_mind(
-    sitting: Sitting, house: House, when: str
+    sitting: Sitting, app: AppContext, when: str
 ) -> None:
     """It is forgotten between the model's call and the commit; the turn runs again on the rest."""
     sitting.judge = lambda request: judged(PLAN if "debts" in repr(request) else None)
@@ -245,9 +281,9 @@ async def test_a_turn_under_way_does_not_bring_back_what_was_in_mind(
     held = await sitting.held()
     assert "debts" not in held
     assert "casino" not in held
-    log = await log_of(house, sitting.line)
+    log = await log_of(app, sitting.line)
     assert log[-2:] == [("person", "Well, let us do that now."), ("companion", "I see.")]
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         ((in_mind,),) = await tx.rows("SELECT content FROM working_memory")
     assert "let us do that" in in_mind
 
@@ -283,7 +319,7 @@ async def test_a_reply_that_was_heard_already_and_saw_lost_words_is_not_kept(
 
 
 async def test_a_reply_that_was_heard_already_and_saw_nothing_of_it_is_kept(
-    sitting: Sitting, house: House
+    sitting: Sitting, app: AppContext
 ) -> None:
     """Something else was forgotten meanwhile, such as what is older than the person wants."""
     old = await sitting.said_elsewhere("The plumber comes at noon with a ladder.")
@@ -295,21 +331,25 @@ async def test_a_reply_that_was_heard_already_and_saw_nothing_of_it_is_kept(
     await sitting.says("thanks!", heard=[])
 
     assert len(replies) == 1
-    assert ("companion", "I see.") in await log_of(house, sitting.line)
+    assert ("companion", "I see.") in await log_of(app, sitting.line)
 
 
 async def test_a_receipt_that_names_it_among_what_had_no_room_names_it_no_more(
-    sitting: Sitting, house: House
+    sitting: Sitting, app: AppContext
 ) -> None:
     """What a model was not shown for want of room stands in the receipt by its id."""
-    small = replace(sitting.talking.settings, context=ContextChoice(preset="small"))
+    small = replace(sitting.talking.settings, context=ContextSettings(preset="small"))
     sitting.talking = replace(sitting.talking, settings=small)
     secret = await sitting.says(SECRET)
     for number in range(7):
         await sitting.says(f"Well, number {number}: {'it rained all day long. ' * 60}")
-    async with house.db.reading() as tx:
-        receipts = await tx.rows("SELECT details FROM receipt")
-    assert any(secret in details for (details,) in receipts)
+    async with app.db.begin_read() as tx:
+        receipts = await list_receipts(tx, sitting.line.person.id, limit=10)
+    assert any(secret in str(each.details) for each in receipts)
     await sitting.forgets(secret)
 
+    async with app.db.begin_read() as tx:
+        receipts = await list_receipts(tx, sitting.line.person.id, limit=10)
+    assert len(receipts) == 7
+    assert not any(secret in str(each) for each in receipts)
     assert secret not in await sitting.held()

@@ -4,103 +4,128 @@ from collections.abc import Sequence
 
 import pytest
 
-from oldfriend.app.accepting import Line, Said
-from oldfriend.app.answering import answer
-from oldfriend.app.believing.correcting import judge
-from oldfriend.app.believing.undoing import undo_import
-from oldfriend.app.forgetting import forget, preview
-from oldfriend.app.forming.tending import read, tend
-from oldfriend.app.house import House
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.correct import apply_belief_action
+from oldfriend.beliefs.undo import undo_import
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.messages import Spoken
-from oldfriend.memory.batches import Reading, advance_batch, begin_batch, finish_batch
-from oldfriend.memory.beliefs import get_known, list_memories
-from oldfriend.memory.bringing import Target, Told, bring
-from oldfriend.memory.changes import check_fold
-from oldfriend.memory.evidence import Words, add_evidence, check_standings
-from oldfriend.memory.forgetting.choosing import Wish
-from oldfriend.memory.log import edit_message, list_messages
-from tests.app.conftest import Say
-from tests.app.test_forgetting import id_of
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.forgetting.forget import forget, preview_forget
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.memory.beliefs import get_memory_state, list_memories
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.evidence import NewEvidence, add_evidence, list_stats_mismatches
+from oldfriend.memory.import_batches import (
+    ImportSource,
+    advance_batch,
+    finish_batch,
+    start_or_resume_batch,
+)
+from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
+from oldfriend.memory.journal import list_view_mismatches
+from oldfriend.memory.messages import edit_message, list_messages
+from oldfriend.replies.reply_worker import answer_message
+from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
-from tests.memory.forgetting.life import rows_of
+from tests.engines import both_engines
+from tests.forgetting.test_forget import id_of
+from tests.memory.deletion.life import rows_of
+
+engine = both_engines
+
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
-BAKER = ("I live in Lyon.", "I work as a baker in the oldest bakery of the town.",
-         "My dog is called Balto.")  # fmt: skip
+BAKER = (
+    "I live in Lyon.",
+    "I work as a baker in the oldest bakery of the town.",
+    "My dog is called Balto.",
+)
 
 
 async def imported(
-    house: House, line: Line, clock: FrozenClock, texts: Sequence[str] = BAKER
-) -> int:  # fmt: skip
+    app: AppContext, line: ChatContext, clock: FrozenClock, texts: Sequence[str] = BAKER
+) -> int:
     """Old talk is brought in and read; the number of the import."""
     told = [
-        Told(spoken=Spoken(role="person", speaker="owner", text=text, at=clock() - (9 - n) * DAY,
-                           zone="UTC", trust="person", external_id=f"wa{n}"))
+        ImportedMessage(
+            message=UnloggedMessage(
+                role="person",
+                speaker="owner",
+                text=text,
+                at=clock() - (9 - n) * DAY,
+                zone="UTC",
+                trust="person",
+                external_id=f"wa{n}",
+            )
+        )
         for n, text in enumerate(texts)
-    ]  # fmt: skip
-    async with house.db.writing() as tx:
-        reading = Reading(file="wa.txt", format="text", sha256="5", me="owner", zone="UTC")
-        batch = await begin_batch(tx, line.person.id, reading, now=clock())
-        target = Target(chat=line.chat, language="en", batch=batch.id)
-        kept = await bring(tx, target, told, now=clock())
+    ]
+    async with app.db.begin_write() as tx:
+        reading = ImportSource(file="wa.txt", format="text", sha256="5", me="owner", zone="UTC")
+        batch = await start_or_resume_batch(tx, line.person.id, reading, now=clock())
+        target = ImportTarget(chat=line.chat, language="en", batch=batch.id)
+        kept = await write_imported_messages(tx, target, told, now=clock())
         await advance_batch(tx, batch, added=kept.added, known=0)
         await finish_batch(tx, batch, now=clock())
-    for segment in await tend(house, line.person.id, imported=True):
-        await read(house, line.person.id, segment.id)
+    for segment in await schedule_learning(app, line.person.id, imported=True):
+        await consolidate_segment(app, line.person.id, segment.id)
     clock.tick(minutes=5)
     return batch.number
 
 
-async def left_of_it(house: House, line: Line) -> str:
+async def left_of_it(app: AppContext, line: ChatContext) -> str:
     """Everything that is kept of somebody, in which words of the import may stand."""
-    held = repr(await rows_of(house.db, line.person.id))
+    held = repr(await rows_of(app.db, line.person.id))
     return " ".join(word for word in ("Lyon", "baker", "Balto") if word in held)
 
 
-async def tell_more(house: House, line: Line) -> None:
+async def tell_more(app: AppContext, line: ChatContext) -> None:
     """Something else is said and read."""
-    await answer(house, line, Said(text="I live in Porto."))
-    for segment in await tend(house, line.person.id, because="asked"):
-        await read(house, line.person.id, segment.id)
+    await answer_message(app, line, MessageSubmission(text="I live in Porto."))
+    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        await consolidate_segment(app, line.person.id, segment.id)
 
 
-async def test_what_was_rejected_goes_with_its_words(house: House, line: Line, say: Say) -> None:
+async def test_what_was_rejected_goes_with_its_words(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
     """Nothing speaks for it, and it keeps nobody's name; what was confirmed stands by itself."""
     await say("My brother Otto plays the cello in the old city orchestra.")
     await say("My sister Ana works as a gardener in the botanical garden.")
-    for segment in await tend(house, line.person.id, because="asked"):
-        await read(house, line.person.id, segment.id)
-    async with house.db.reading() as tx:
+    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        await consolidate_segment(app, line.person.id, segment.id)
+    async with app.db.begin_read() as tx:
         read_in_it = await list_memories(tx, line.person.id)
     for each in read_in_it:
         is_otto = "Otto" in each.memory.text
-        await judge(house, line.person.id, "reject" if is_otto else "confirm", each.memory.id)
+        await apply_belief_action(
+            app, line.person.id, "reject" if is_otto else "confirm", each.memory.id
+        )
     names = ("cello", "gardener")
-    wish = Wish(ids=tuple([await id_of(house, line, name) for name in names]))
+    wish = DeletionRequest(ids=tuple([await id_of(app, line, name) for name in names]))
 
-    report = await forget(house, line.person.id, wish)
+    report = await forget(app, line.person.id, wish)
 
     assert report.is_proved
-    held = repr(await rows_of(house.db, line.person.id))
+    held = repr(await rows_of(app.db, line.person.id))
     assert "Otto" not in held
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         left = [each.memory.text for each in await list_memories(tx, line.person.id, live=False)]
     assert left
     assert all("Ana" in text for text in left)
 
 
-async def test_what_was_rejected_is_no_orphan(house: House, line: Line, say: Say) -> None:
+async def test_what_was_rejected_is_no_orphan(app: AppContext, line: ChatContext, say: Say) -> None:
     """Old words that are let go take it with them, while what is believed stays."""
     told = await say("My brother Otto plays the cello in the old city orchestra.")
-    for segment in await tend(house, line.person.id, because="asked"):
-        await read(house, line.person.id, segment.id)
-    async with house.db.reading() as tx:
+    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        await consolidate_segment(app, line.person.id, segment.id)
+    async with app.db.begin_read() as tx:
         believed = await list_memories(tx, line.person.id)
-    await judge(house, line.person.id, "reject", believed[0].memory.id)
+    await apply_belief_action(app, line.person.id, "reject", believed[0].memory.id)
 
-    report = await forget(house, line.person.id, Wish(ids=(told.said.id,)), orphan=True)
+    report = await forget(app, line.person.id, DeletionRequest(ids=(told.message.id,)), orphan=True)
 
     assert believed[0].memory.id in report.ids
     assert believed[0].memory.id not in report.orphans
@@ -108,69 +133,71 @@ async def test_what_was_rejected_is_no_orphan(house: House, line: Line, say: Say
 
 
 async def test_what_is_left_of_an_import_that_was_undone_is_forgotten(
-    house: House, line: Line, clock: FrozenClock
+    app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """By its number, and only that: its messages are gone, its beliefs were kept as history."""
-    await tell_more(house, line)
-    other = await imported(house, line, clock, ["I live in Oslo.", "I love old ships."])
-    await undo_import(house, line.person, other)
-    second = await imported(house, line, clock)
-    await undo_import(house, line.person, second)
-    assert await left_of_it(house, line) == "Lyon baker Balto"
+    await tell_more(app, line)
+    other = await imported(app, line, clock, ["I live in Oslo.", "I love old ships."])
+    await undo_import(app, line.person, other)
+    second = await imported(app, line, clock)
+    await undo_import(app, line.person, second)
+    assert await left_of_it(app, line) == "Lyon baker Balto"
 
-    wish = Wish(batch=second)
-    shown = await preview(house, line.person.id, wish)
-    report = await forget(house, line.person.id, wish)
+    wish = DeletionRequest(batch=second)
+    shown = await preview_forget(app, line.person.id, wish)
+    report = await forget(app, line.person.id, wish)
 
     assert report.is_proved
     assert shown.counts == report.counts
     assert report.counts["memories"] >= len(BAKER) - 1
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         ended = await list_memories(tx, line.person.id, live=False)
-        assert await check_fold(tx, line.person.id) == []
-    assert await left_of_it(house, line) == ""
+        assert await list_view_mismatches(tx, line.person.id) == []
+    assert await left_of_it(app, line) == ""
     assert {"Lives in Oslo.", "Lives in Porto."} <= {each.memory.text for each in ended}
 
 
 async def test_what_says_the_same_in_an_import_that_was_undone_goes_along(
-    house: House, line: Line, clock: FrozenClock
+    app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing that is kept speaks for it, and it is what somebody wants forgotten."""
-    await tell_more(house, line)
-    await undo_import(house, line.person, await imported(house, line, clock))
+    await tell_more(app, line)
+    await undo_import(app, line.person, await imported(app, line, clock))
     clock.tick(minutes=5)
-    again = await imported(house, line, clock)
+    again = await imported(app, line, clock)
 
-    report = await forget(house, line.person.id, Wish(batch=again))
+    report = await forget(app, line.person.id, DeletionRequest(batch=again))
 
     assert report.is_proved
-    assert await left_of_it(house, line) == ""
-    async with house.db.reading() as tx:
+    assert await left_of_it(app, line) == ""
+    async with app.db.begin_read() as tx:
         (home,) = await list_memories(tx, line.person.id)
-        assert await check_fold(tx, line.person.id) == []
+        assert await list_view_mismatches(tx, line.person.id) == []
     assert home.memory.text == "Lives in Porto."
 
 
 async def test_an_import_that_is_undone_takes_its_quotes_along(
-    house: House, line: Line, clock: FrozenClock
+    app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Also of what was edited since; a belief that other words support, too, stands by these."""
-    await tell_more(house, line)
-    number = await imported(house, line, clock)
+    await tell_more(app, line)
+    number = await imported(app, line, clock)
     person = line.person.id
-    async with house.db.writing() as tx:
+    async with app.db.begin_write() as tx:
         said = {each.text: each for each in await list_messages(tx, person)}
         edited = await edit_message(
             tx, person, said[BAKER[2]].id, "My dog is called Rex.", now=clock()
         )
         (home,) = [e for e in await list_memories(tx, person) if e.memory.value == "Porto"]
-        words = [Words(source=each, quote=each.text) for each in (said[BAKER[1]], edited) if each]
+        words = [
+            NewEvidence(source=each, quote=each.text) for each in (said[BAKER[1]], edited) if each
+        ]
         await add_evidence(tx, person, home.memory.id, words, extractor="borrow/1", now=clock())
-        stood_by = (await get_known(tx, person, home.memory.id)).standing.times_seen
-    await undo_import(house, line.person, number)
+        stood_by = (await get_memory_state(tx, person, home.memory.id)).stats.times_seen
+    await undo_import(app, line.person, number)
 
-    async with house.db.reading() as tx:
-        assert await check_standings(tx, person) == []
-        stands_by = (await get_known(tx, person, home.memory.id)).standing.times_seen
+    async with app.db.begin_read() as tx:
+        assert await list_stats_mismatches(tx, person) == []
+        stands_by = (await get_memory_state(tx, person, home.memory.id)).stats.times_seen
     assert (stood_by, stands_by) == (3, 1)
-    assert not [row for row in (await rows_of(house.db, person))["evidence"] if "Rex" in repr(row)]
+    assert not [row for row in (await rows_of(app.db, person))["evidence"] if "Rex" in repr(row)]

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import apsw
 
-from oldfriend.app.accepting import Line, Said, edit, open_line
-from oldfriend.app.answering import answer
-from oldfriend.app.house import House
-from oldfriend.evals.load import house_with_model
-from oldfriend.evals.stores import line_with_history
+from oldfriend.app.app_context import AppContext
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit, open_local_chat
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend_evals.load import house_with_model
+from oldfriend_evals.stores import line_with_history
 
 QUESTION = "What did Ana say about the market?"
 EACH = 100
@@ -43,22 +43,22 @@ def counted() -> Iterator[Work]:
         apsw.connection_hooks.remove(work.watch)
 
 
-async def talk(house: House, line: Line) -> None:
+async def talk(app: AppContext, line: ChatContext) -> None:
     """By rules, then with a model that is told what the rules quoted; and on second thought."""
-    for each in (replace(house, models={}), house):
-        answered = await answer(each, line, Said(text=QUESTION))
-    await edit(house, line, answered.said.id, "What did Ana say about the sea?")
+    for each in (replace(app, models={}), app):
+        answered = await answer_message(each, line, MessageSubmission(text=QUESTION))
+    await accept_edit(app, line, answered.message.id, "What did Ana say about the sea?")
 
 
 async def work_of_a_talk(*, history: int) -> int:
     """What it takes the database when so much was said before, elsewhere, and is at hand."""
     with counted() as work:
-        async with house_with_model(delay_s=0) as house:
-            await line_with_history(house, history, seed=1)
-            line = await open_line(house, person=None, channel="terminal")
-            await talk(house, line)
+        async with house_with_model(delay_s=0) as app:
+            await line_with_history(app, history, seed=1)
+            line = await open_local_chat(app, person=None, channel="terminal")
+            await talk(app, line)
             before = work.hundreds
-            await talk(house, line)
+            await talk(app, line)
             return work.hundreds - before
 
 

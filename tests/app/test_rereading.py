@@ -7,109 +7,119 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.app.accepting import Line, Said
-from oldfriend.app.answering import answer
-from oldfriend.app.believing.looking import list_beliefs
-from oldfriend.app.catching_up import catch_up, read_planned
-from oldfriend.app.forming.rereading import plan_rereading, what_rules_read
-from oldfriend.app.forming.tending import read, tend
-from oldfriend.app.house import House, Step
+from oldfriend.app.app_context import AppContext, CrashPoint
+from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.memories import Memory
-from oldfriend.evals.roles import with_models
-from oldfriend.llm.model import Request
-from oldfriend.llm.scripted import Scripted, ScriptedModel
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextraction
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.segments import list_segments
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now, process_due_segments
+from oldfriend_evals.roles import with_models
 
 HOME = "I live in Porto, by the river."
 READ_BY_MODEL = {
     "self_check": {"missed_peak": "none", "attribution": "the person's own words"},
-    "facts": [{
-        "key": "location", "value": "Porto", "text": "Lives in Porto, by the river.",
-        "quotes": [{"message": "m1", "text": HOME}],
-    }],
-}  # fmt: skip
+    "facts": [
+        {
+            "key": "location",
+            "value": "Porto",
+            "text": "Lives in Porto, by the river.",
+            "quotes": [{"message": "m1", "text": HOME}],
+        }
+    ],
+}
 
 
-def with_small_model(house: House, asked: list[Request]) -> House:
+def with_small_model(app: AppContext, asked: list[CompletionRequest]) -> AppContext:
     """The house with a model for reading, which notes what it was asked."""
 
-    def read(request: Request) -> Scripted:
+    def read(request: CompletionRequest) -> ScriptedReply:
         asked.append(request)
-        return Scripted(text=json.dumps(READ_BY_MODEL))
+        return ScriptedReply(text=json.dumps(READ_BY_MODEL))
 
-    return with_models(house, {"small": ScriptedModel(read)})
+    return with_models(app, {"small": ScriptedModel(read)})
 
 
-async def home_of(house: House, line: Line) -> list[str]:
+async def home_of(app: AppContext, line: ChatContext) -> list[str]:
     """What is believed about where they live."""
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         told = await list_beliefs(tx, line.person.id)
-    return [e.what.text for e in told if isinstance(e.what, Memory) and e.what.key == "location"]
+    return [
+        e.content.text
+        for e in told
+        if isinstance(e.content, Memory) and e.content.key == "location"
+    ]
 
 
-async def test_a_model_reads_once_what_rules_have_read(house: House, line: Line) -> None:
+async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: ChatContext) -> None:
     """It is estimated before, nothing is believed twice, and then nothing is left to read."""
-    await answer(house, line, Said(text=HOME))
-    await catch_up(house, line.person.id, because="asked")
-    assert await home_of(house, line) == ["Lives in Porto."]
-    rereading = await what_rules_read(house, line.person.id)
+    await answer_message(app, line, MessageSubmission(text=HOME))
+    await learn_now(app, line.person.id, cut_reason="asked")
+    assert await home_of(app, line) == ["Lives in Porto."]
+    rereading = await plan_reextraction(app, line.person.id)
     assert (len(rereading.segments), rereading.messages) == (1, 2)
     assert rereading.tokens_in > rereading.tokens_out > 0
 
-    asked: list[Request] = []
-    house = with_small_model(house, asked)
-    await plan_rereading(house, rereading)
-    await plan_rereading(house, rereading)
-    assert await home_of(house, line) == ["Lives in Porto."]
-    done = await read_planned(house, line.person.id)
+    asked: list[CompletionRequest] = []
+    app = with_small_model(app, asked)
+    await schedule_reextraction(app, rereading)
+    await schedule_reextraction(app, rereading)
+    assert await home_of(app, line) == ["Lives in Porto."]
+    done = await process_due_segments(app, line.person.id)
 
     assert (done.read, len(asked)) == (1, 1)
-    assert len(await home_of(house, line)) == 1
-    async with house.db.reading() as tx:
+    assert len(await home_of(app, line)) == 1
+    async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     assert (segment.author, segment.generation) == ("extract/4", 2)
-    assert (await what_rules_read(house, line.person.id)).segments == ()
+    assert (await plan_reextraction(app, line.person.id)).segments == ()
 
 
 async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_again(
-    house: House, line: Line
+    app: AppContext, line: ChatContext
 ) -> None:
     """It ended between the answer and what is believed because of it."""
-    await answer(house, line, Said(text=HOME))
-    await catch_up(house, line.person.id, because="asked")
-    asked: list[Request] = []
-    house = with_small_model(house, asked)
-    await plan_rereading(house, await what_rules_read(house, line.person.id))
+    await answer_message(app, line, MessageSubmission(text=HOME))
+    await learn_now(app, line.person.id, cut_reason="asked")
+    asked: list[CompletionRequest] = []
+    app = with_small_model(app, asked)
+    await schedule_reextraction(app, await plan_reextraction(app, line.person.id))
 
-    def dies(step: Step) -> None:
+    def dies(step: CrashPoint) -> None:
         if step == "called":
             raise asyncio.CancelledError
 
     with suppress(asyncio.CancelledError):
-        await read_planned(replace(house, reached=dies), line.person.id)
+        await process_due_segments(replace(app, on_crash_point=dies), line.person.id)
     assert len(asked) == 1
-    await read_planned(house, line.person.id)
+    await process_due_segments(app, line.person.id)
 
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     assert (segment.author, segment.generation) == ("extract/4", 2)
     assert len(asked) == 1
 
 
-async def test_an_answer_that_makes_no_sense_is_asked_for_again(house: House, line: Line) -> None:
+async def test_an_answer_that_makes_no_sense_is_asked_for_again(
+    app: AppContext, line: ChatContext
+) -> None:
     """It was kept as what was given; only what can be read is used once more."""
-    await answer(house, line, Said(text=HOME))
+    await answer_message(app, line, MessageSubmission(text=HOME))
     answers = ["no json", "none either", json.dumps(READ_BY_MODEL)]
-    house = with_models(house, {"small": ScriptedModel(answers)})
-    await tend(house, line.person.id, because="asked")
-    async with house.db.reading() as tx:
+    app = with_models(app, {"small": ScriptedModel(answers)})
+    await schedule_learning(app, line.person.id, cut_reason="asked")
+    async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     with pytest.raises(BrokenOutput):
-        await read(house, line.person.id, segment.id)
+        await consolidate_segment(app, line.person.id, segment.id)
 
-    assert await read(house, line.person.id, segment.id) is not None
-    assert len(await home_of(house, line)) == 1
-    async with house.db.reading() as tx:
+    assert await consolidate_segment(app, line.person.id, segment.id) is not None
+    assert len(await home_of(app, line)) == 1
+    async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT prompt FROM model_call ORDER BY prompt")
     assert [prompt for (prompt,) in rows] == ["extract/4", "extract/4", "extract/4+mend/1"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oldfriend.app.running.presence import Serving, find_serving
+from oldfriend.app.pid_lock import ServerInfo, find_server
 from tests.processes import Program, until
 
 STARTS_S = 60.0
@@ -51,9 +51,9 @@ def on_any_port(program: Program, **variables: str) -> Program:
     )
 
 
-def serving(program: Program) -> Serving | None:
+def serving(program: Program) -> ServerInfo | None:
     """Who serves the program's folder, once it can be asked."""
-    found = find_serving(program.data)
+    found = find_server(program.data)
     return found if found is not None and found.port is not None else None
 
 

@@ -33,8 +33,10 @@ def test_what_fails_is_said_and_ends_with_one(call: Call, tmp_path: Path) -> Non
     """A script that talks learns that not everything was kept."""
     call("say", "hello")
     with closing(sqlite3.connect(tmp_path / "data" / "oldfriend.db")) as store, store:
-        store.execute("CREATE TRIGGER full BEFORE INSERT ON message WHEN NEW.text LIKE '%cat%' "
-                      "BEGIN SELECT RAISE(FAIL, 'no cats'); END")  # fmt: skip
+        store.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON message WHEN NEW.text LIKE '%cat%' "
+            "BEGIN SELECT RAISE(FAIL, 'no cats'); END"
+        )
     said = call("chat", stdin="I have a cat.\nI have a boat called Dora.\n/quit\n")
 
     assert said.code == 1

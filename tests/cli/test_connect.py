@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choices.settings import read_settings
+from oldfriend.config.keys import store_key
+from oldfriend.config.provider_resolution import resolve_model
+from oldfriend.config.settings import load_settings
 from tests.cli.conftest import Call
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 from tests.processes import Finished
@@ -32,7 +34,7 @@ def everything_in(folder: Path) -> bytes:
 def test_a_provider_and_its_key_are_asked_for_and_kept_apart(call: Call, data: Path) -> None:
     """The choice in the file, the key outside the data folder; neither shows the key."""
     ended = call("connect", "model", "--no-test", stdin=f"anthropic\n\n{SECRET}\nyes\n")
-    settings = read_settings({}, data=str(data))
+    settings = load_settings({}, data=str(data))
 
     assert ended.code == 0, ended.stderr
     assert settings.models.main[0].startswith("anthropic:")
@@ -77,10 +79,20 @@ def test_a_script_gives_all_of_it_as_options(
     """The key stays in the variable that was named."""
     monkeypatch.setenv("MY_KEY", SECRET)
     ended = call(
-        "connect", "model", "--provider", "mine", "--name", "llama", "--base-url",
-        "http://10.0.0.7/v1", "--key-from-env", "MY_KEY", "--yes", "--no-test",
-    )  # fmt: skip
-    settings = read_settings({}, data=str(data))
+        "connect",
+        "model",
+        "--provider",
+        "mine",
+        "--name",
+        "llama",
+        "--base-url",
+        "http://10.0.0.7/v1",
+        "--key-from-env",
+        "MY_KEY",
+        "--yes",
+        "--no-test",
+    )
+    settings = load_settings({}, data=str(data))
 
     assert ended.code == 0, ended.stderr
     assert settings.models.main == ("mine:llama",)
@@ -92,9 +104,16 @@ def test_a_script_gives_all_of_it_as_options(
 def test_a_model_that_does_not_answer_is_not_kept(call: Call, data: Path) -> None:
     """Neither is the key that was typed for it."""
     ended = call(
-        "connect", "model", "--provider", "mine", "--name", "llama", "--base-url",
-        "http://127.0.0.1:9/v1", "--yes",
-    )  # fmt: skip
+        "connect",
+        "model",
+        "--provider",
+        "mine",
+        "--name",
+        "llama",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--yes",
+    )
 
     assert ended.code == 1
     assert "cannot be reached" in ended.stderr
@@ -117,13 +136,20 @@ def test_an_embedder_is_measured_kept_and_used_for_all_that_was_said(
     """And the way back is as short."""
     call("say", "My boat is called Dora")
     ended = call(
-        "connect", "embedder", "--provider", "mine", "--name", "hashed", "--base-url", server.url,
+        "connect",
+        "embedder",
+        "--provider",
+        "mine",
+        "--name",
+        "hashed",
+        "--base-url",
+        server.url,
         "--yes",
-    )  # fmt: skip
+    )
     assert ended.code == 0, ended.stderr
     assert "nothing leaves it" in ended.stdout
     assert "1 message can now be found by meaning" in ended.stdout
-    assert read_settings({}, data=str(data)).embedder.dimension == 512
+    assert load_settings({}, data=str(data)).embedder.dimension == 512
     assert any("owner: My boat is called Dora" in asked for asked in server.asked)
     (sums,) = call("cost", "--by", "purpose", "--json").json["sums"]
     assert (sums["purpose"], sums["calls"]) == ("embedding", 2)  # the test, and the message
@@ -152,9 +178,16 @@ def test_an_embedder_that_is_gone_leaves_the_words(call: Call, server: Embedding
     """And it is said."""
     call("say", "My boat is called Dora")
     call(
-        "connect", "embedder", "--provider", "mine", "--name", "hashed", "--base-url", server.url,
+        "connect",
+        "embedder",
+        "--provider",
+        "mine",
+        "--name",
+        "hashed",
+        "--base-url",
+        server.url,
         "--yes",
-    )  # fmt: skip
+    )
     server.refusals = [(500, "out of order")] * 100
     ended = call("recall", "boat", "--json", "-k", "1")
 
@@ -174,12 +207,73 @@ def test_a_kept_key_can_be_forgotten(call: Call, data: Path) -> None:
     assert call("connect", "forget", "--provider", "openai").code == 1
 
 
+def test_a_key_that_is_kept_for_another_address_is_asked_for_anew(call: Call, data: Path) -> None:
+    """And kept for the new one alone."""
+    store_key("mine", "sk-of-the-old-place", data=data, address="http://10.0.0.7/v1")
+    there = (
+        "connect",
+        "model",
+        "--provider",
+        "mine",
+        "--name",
+        "m",
+        "--base-url",
+        "http://10.0.0.8/v1",
+        "--no-test",
+    )
+    without = call(*there, stdin="")
+    ended = call(*there, stdin=f"{SECRET}\nyes\n")
+    choice = resolve_model(load_settings({}, data=str(data)), "mine:m")
+
+    assert (without.code, "mine needs a key" in without.stderr) == (2, True)
+    assert ended.code == 0, ended.stderr
+    assert (choice.base_url, choice.key) == ("http://10.0.0.8/v1", SECRET)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("model", "--provider", "openai", "--name", "m", "--base-url", "http://10.0.0.8/v1"),
+            "--key-from-env",
+        ),
+        (
+            ("model", "--provider", "telegram", "--name", "m", "--base-url", "http://10.0.0.8/v1"),
+            "telegram is no provider",
+        ),
+        (
+            ("model", "--provider", "x", "--name", "m", "--base-url", "http://169.254.169.254/v1"),
+            "will not be asked",
+        ),
+        (("forget", "--provider", "forgetting"), "forgetting is no provider"),
+    ],
+)
+def test_no_key_is_led_elsewhere(
+    call: Call, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], told: str
+) -> None:
+    """What cannot be is said before anything is sent or kept."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    ended = call("connect", *options, *(["--yes"] if options[0] == "model" else []))
+
+    assert ended.code == 2
+    assert told in ended.stderr
+    assert SECRET not in ended.stdout + ended.stderr
+    assert not (data / "oldfriend.toml").exists()
+
+
 def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
     """Also one that failed; where nobody has talked yet, nothing is made for it."""
     failing = (
-        "connect", "model", "--provider", "mine", "--name", "llama", "--base-url",
-        "http://127.0.0.1:9/v1", "--yes",
-    )  # fmt: skip
+        "connect",
+        "model",
+        "--provider",
+        "mine",
+        "--name",
+        "llama",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--yes",
+    )
     call(*failing)
     assert "Talk first" in call("cost").stderr
     call("say", "My boat is called Dora")
@@ -192,9 +286,11 @@ def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
 
 @pytest.mark.parametrize(
     "asked",
-    [["--provider", "my-box", "--base-url", "https://me:s3cret@box/v1"],
-     ["--provider", "https://me:s3cret@box"]],
-)  # fmt: skip
+    [
+        ["--provider", "my-box", "--base-url", "https://me:s3cret@box/v1"],
+        ["--provider", "https://me:s3cret@box"],
+    ],
+)
 def test_an_address_with_a_password_is_refused_and_not_shown(
     call: Call, data: Path, asked: list[str]
 ) -> None:
@@ -209,12 +305,29 @@ def test_an_address_with_a_password_is_refused_and_not_shown(
 
 @pytest.mark.parametrize(
     ("options", "stdin", "told"),
-    [(("--provider", "mine", "--name", "m", "--base-url", "http://localhost:1",
-       "--key-from-env", "NO_SUCH"), "yes\n", "There is no key in NO_SUCH."),
-     (("--provider", "openai", "--name", "m", "--key-from-env", "NO_SUCH"), "yes\n",
-      "There is no key in NO_SUCH."),
-     (("--provider", "openai", "--name", "m"), "", "openai needs a key")],
-)  # fmt: skip
+    [
+        (
+            (
+                "--provider",
+                "mine",
+                "--name",
+                "m",
+                "--base-url",
+                "http://localhost:1",
+                "--key-from-env",
+                "NO_SUCH",
+            ),
+            "yes\n",
+            "There is no key in NO_SUCH.",
+        ),
+        (
+            ("--provider", "openai", "--name", "m", "--key-from-env", "NO_SUCH"),
+            "yes\n",
+            "There is no key in NO_SUCH.",
+        ),
+        (("--provider", "openai", "--name", "m"), "", "openai needs a key"),
+    ],
+)
 def test_a_missing_key_is_noticed_before_the_yes(
     call: Call, data: Path, options: tuple[str, ...], stdin: str, told: str
 ) -> None:

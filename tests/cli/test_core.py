@@ -27,8 +27,9 @@ def test_blocks_are_written_looked_at_and_compared(call: Call) -> None:
     history = call("core", "history", "persona", "--json").json
     assert [each["version"] for each in history] == [1, 2]
     assert call("core", "diff", "persona").stdout.splitlines()[1:] == [
-        "- You are Ada.", "+ You are Mo.",
-    ]  # fmt: skip
+        "- You are Ada.",
+        "+ You are Mo.",
+    ]
     assert call("core", "diff", "persona", "1", "1").stdout.endswith("No difference.\n")
     assert call("core", "diff", "persona", "1", "7").code == 1
     assert call("core", "diff", "user").code == 1

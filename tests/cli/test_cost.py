@@ -5,31 +5,31 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.accepting import open_line
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.wiring import open_house
+from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, system_clock
-from oldfriend.ledger.calls import Asker, record_call
-from oldfriend.llm.model import Call
+from oldfriend.inbound.accept import open_local_chat
+from oldfriend.llm.model import ModelCall
+from oldfriend.runtime.wiring import open_app
+from oldfriend.usage.model_calls import CallContext, record_call
 from tests.cli.conftest import Call as CallCommand
-from tests.ledger.conftest import call_of
+from tests.usage.conftest import call_of
 
 
 @pytest.fixture
 def pay(tmp_path: Path):
     """Keep calls that were made so many days ago."""
 
-    async def keep(calls: tuple[Call, ...], days_ago: int, is_background: bool) -> None:
-        settings = read_settings({}, data=str(tmp_path / "data"))
-        async with open_house(settings) as house:
-            line = await open_line(house, person=None, channel="terminal")
-            asker = Asker(person=line.person.id, is_background=is_background)
+    async def keep(calls: tuple[ModelCall, ...], days_ago: int, is_background: bool) -> None:
+        settings = load_settings({}, data=str(tmp_path / "data"))
+        async with open_app(settings) as app:
+            line = await open_local_chat(app, person=None, channel="terminal")
+            asker = CallContext(person=line.person.id, is_background=is_background)
             now = system_clock() - days_ago * DAY
-            async with house.db.writing() as tx:
+            async with app.db.begin_write() as tx:
                 for call in calls:
-                    await record_call(tx, asker, call, step=0, request="hash", now=now)
+                    await record_call(tx, asker, call, step=0, request_hash="hash", now=now)
 
-    def pay(*calls: Call, days_ago: int = 0, is_background: bool = False) -> None:
+    def pay(*calls: ModelCall, days_ago: int = 0, is_background: bool = False) -> None:
         asyncio.run(keep(calls, days_ago, is_background))
 
     return pay
@@ -49,18 +49,20 @@ def test_without_calls_it_says_so(call: CallCommand) -> None:
 def test_what_it_cost_is_added_up_by_purpose(call: CallCommand, pay) -> None:
     """Unknown stays unknown; what failed is counted."""
     pay(
-        call_of(purpose="reply", cost=1_230_000), call_of(purpose="reply", outcome="failed"),
-        call_of(purpose="extract", cost=None), call_of(purpose="summary", cost=0),
+        call_of(purpose="reply", cost=1_230_000),
+        call_of(purpose="reply", outcome="failed"),
+        call_of(purpose="extract", cost=None),
+        call_of(purpose="summary", cost=0),
         call_of(purpose="classify", cost=1_500, tokens=(12_000, 0, 5)),
-    )  # fmt: skip
+    )
     rows = [line.split() for line in call("cost").stdout.splitlines()]
 
     assert ["purpose", "calls", "failed", "tokens", "in", "cached", "tokens", "out", "cost"] in rows
     assert ["reply", "2", "1", "100", "40", "10", "$1.23"] in rows
     assert ["classify", "1", "0", "12,000", "0", "5", "$0.0015"] in rows
-    assert ["extract", "1", "0", "100", "40", "10", "unknown"] in rows
+    assert ["extract", "1", "0", "100", "40", "10", "unknown:", "110", "tokens"] in rows
     assert ["summary", "1", "0", "100", "40", "10", "$0.00"] in rows
-    together = ["together", "5", "1", "12,300", "120", "35", "$1.23", "and", "1", "call", "unknown"]
+    together = ["together", "5", "1", "12,300", "120", "35", "$1.23;", "unknown:", "110", "tokens"]
     assert together in rows
 
 
@@ -91,19 +93,23 @@ def test_only_the_days_that_are_asked_for_count(call: CallCommand, pay) -> None:
 def test_what_is_left_of_the_caps_is_said(
     call: CallCommand, pay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Money and tokens, and that calls at an unknown price are not in it."""
+    """Money and tokens, and how many tokens were used at an unknown price."""
     monkeypatch.setenv("OLDFRIEND_BUDGET_ALL_PER_DAY", "2")
     monkeypatch.setenv("OLDFRIEND_BUDGET_ALL_TOKENS_PER_DAY", "1000")
     pay(call_of(cost=250_000, tokens=(500, 0, 100)))
-    pay(call_of(cost=900_000, tokens=(300, 0, 0)), call_of(cost=None, tokens=(200, 0, 0)),
-        is_background=True)  # fmt: skip
+    pay(
+        call_of(cost=900_000, tokens=(300, 0, 0)),
+        call_of(cost=None, tokens=(200, 0, 0)),
+        is_background=True,
+    )
     text = call("cost").stdout
     today = call("cost", "--json").json["today"]
 
-    expected = "in the background: $0.10 of $1.00 (1 call at an unknown price not counted)."
-    assert expected in text
-    assert "for everything: $0.85 of $2.00, 0 of 1,000 tokens (1 call" in text
+    unknown = "price unknown: 200 tokens in 1 call"
+    assert f"in the background: $0.10 of $1.00, {unknown}, of at most 500,000." in text
+    assert f"for everything: $0.85 of $2.00, 0 of 1,000 tokens, {unknown}" in text
     assert today["background"]["dollars_left"] == 0.1
+    assert today["background"]["unpriced_tokens_left"] == 499_800
     assert not today["background"]["is_used_up"]
     assert today["everything"]["tokens_left"] == 0
     assert today["everything"]["is_used_up"]
@@ -116,6 +122,22 @@ def test_what_is_all_unknown_is_null_for_a_program(call: CallCommand, pay) -> No
 
     assert total["dollars"] is None
     assert total["unknown_calls"] == 1
+    assert total["unpriced_tokens"] == 110
+
+
+def test_a_model_without_a_known_price_reaches_a_limit_by_its_tokens(
+    call: CallCommand, pay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default in the background; where no limit in money is wanted there is none in tokens."""
+    pay(call_of(cost=None, tokens=(450_000, 0, 50_000)), is_background=True)
+    today = call("cost", "--json").json["today"]
+
+    assert today["background"]["is_used_up"]
+    assert today["background"]["unpriced_tokens_left"] == 0
+    assert not today["everything"]["is_used_up"]
+
+    monkeypatch.setenv("OLDFRIEND_BUDGET_BACKGROUND_PER_DAY", "none")
+    assert not call("cost", "--json").json["today"]["background"]["is_used_up"]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.llm.speech import MOST_BYTES
+from oldfriend.config.settings import load_settings
+from oldfriend.llm.speech import MAX_AUDIO_BYTES
 from tests.cli.conftest import Call
 from tests.fakes.speech_server import SpeechServer, speech_server
 
@@ -26,9 +26,7 @@ def server() -> Iterator[SpeechServer]:
 
 def connect(call: Call, server: SpeechServer, what: str, *more: str):
     """Choose the server for something."""
-    return call(
-        "connect", what, "--provider", "mine", "--base-url", server.url, "--yes", *more
-    )  # fmt: skip
+    return call("connect", what, "--provider", "mine", "--base-url", server.url, "--yes", *more)
 
 
 def test_who_listens_is_tried_with_silence_kept_and_asked(
@@ -40,7 +38,7 @@ def test_who_listens_is_tried_with_silence_kept_and_asked(
     ended = connect(call, server, "transcriber", "--name", "whisper-1")
     assert ended.code == 0, ended.stderr
     assert "nothing leaves it" in ended.stdout
-    assert read_settings({}, data=str(data)).speech.transcriber == "mine:whisper-1"
+    assert load_settings({}, data=str(data)).speech.transcriber == "mine:whisper-1"
 
     server.hears = "Miso sleeps."
     heard = call("hear", str(SOUNDS / "tone.m4a"))
@@ -61,7 +59,7 @@ def test_why_nothing_was_heard_is_said(call: Call, server: SpeechServer, tmp_pat
     missing = call("hear", str(tmp_path / "nowhere.ogg"))
     large = tmp_path / "large.ogg"
     with large.open("wb") as stream:
-        stream.truncate(MOST_BYTES + 1)
+        stream.truncate(MAX_AUDIO_BYTES + 1)
     refused = call("hear", str(large))
 
     assert (nobody.code, nothing.code, missing.code, refused.code) == (1, 1, 2, 2)
@@ -78,7 +76,7 @@ def test_who_speaks_is_tried_and_kept_with_the_voice(
     ended = connect(call, server, "speaker", "--name", "tts-1", "--voice", "nova")
     server.formats = {"mp3": "tone.mp3"}
     other = connect(call, server, "speaker", "--name", "tts-1")
-    speech = read_settings({}, data=str(data)).speech
+    speech = load_settings({}, data=str(data)).speech
 
     assert ended.code == 0, ended.stderr
     assert "speaks: audio/ogg\n" in ended.stdout
@@ -89,8 +87,7 @@ def test_who_speaks_is_tried_and_kept_with_the_voice(
 def test_who_does_not_work_is_not_kept(call: Call, data: Path, server: SpeechServer) -> None:
     """Neither a voice that is not there, nor a provider that has none."""
     ended = connect(call, server, "speaker", "--name", "tts-1", "--voice", "nobody")
-    deaf = call("connect", "transcriber", "--provider", "anthropic", "--name", "x", "--yes",
-                "--base-url", server.url)  # fmt: skip
+    deaf = connect(call, server, "transcriber", "--kind", "anthropic", "--name", "x")
 
     assert (ended.code, deaf.code) == (1, 1)
     assert "voice must be one of" in ended.stderr
@@ -116,7 +113,7 @@ def test_a_model_in_a_folder_listens_without_anything_leaving(
     kept = call("connect", "transcriber", "--provider", "local", "--name", folder, "--no-test")
     assert kept.code == 0, kept.stderr
     call("connect", "none")
-    assert read_settings({}, data=str(data)).speech.transcriber == f"local:{folder}"
+    assert load_settings({}, data=str(data)).speech.transcriber == f"local:{folder}"
 
 
 def test_going_offline_ends_both(call: Call, data: Path, server: SpeechServer) -> None:
@@ -124,6 +121,6 @@ def test_going_offline_ends_both(call: Call, data: Path, server: SpeechServer) -
     connect(call, server, "transcriber", "--name", "whisper-1")
     connect(call, server, "speaker", "--name", "tts-1")
     call("connect", "none")
-    speech = read_settings({}, data=str(data)).speech
+    speech = load_settings({}, data=str(data)).speech
 
     assert (speech.transcriber, speech.speaker) == (None, None)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from oldfriend import __version__
-from oldfriend.cli.bench import write
 from oldfriend.cli.main import build_parser
 from oldfriend.domain.errors import StoreUnusable
+from oldfriend_evals.commands.bench import write_report
 from tests.cli.conftest import Call
 from tests.processes import Program
 
@@ -30,9 +30,18 @@ def test_without_a_command_it_says_how_to_begin(call: Call) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("recall", "cat"), ("why",), ("doctor",), ("migrate",), ("export",), ("import", "list"),
-     ("letters",), ("cost",), ("status",)],
-)  # fmt: skip
+    [
+        ("recall", "cat"),
+        ("why",),
+        ("doctor",),
+        ("migrate",),
+        ("export",),
+        ("import", "list"),
+        ("letters",),
+        ("cost",),
+        ("status",),
+    ],
+)
 def test_without_a_memory_looking_into_it_ends_with_one_and_makes_none(
     call: Call, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
@@ -46,11 +55,22 @@ def test_without_a_memory_looking_into_it_ends_with_one_and_makes_none(
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("sya", "hello"), ("say",), ("recall", "cat", "-k", "0"), ("recall", "cat", "-k", "x"),
-     ("say", "hi", "--at", "yesterday"), ("say", ""), ("say", "  "),
-     ("say", "hi", "--database", "mysql://here"), ("say", "hi", "--person", "\x07"),
-     ("say", "hi", "--channel", ""), ("--nonsense",), ("import", "undo", "x")],
-)  # fmt: skip
+    [
+        (),
+        ("sya", "hello"),
+        ("say",),
+        ("recall", "cat", "-k", "0"),
+        ("recall", "cat", "-k", "x"),
+        ("say", "hi", "--at", "yesterday"),
+        ("say", ""),
+        ("say", "  "),
+        ("say", "hi", "--database", "mysql://here"),
+        ("say", "hi", "--person", "\x07"),
+        ("say", "hi", "--channel", ""),
+        ("--nonsense",),
+        ("import", "undo", "x"),
+    ],
+)
 def test_wrong_usage_ends_with_two_and_says_what_was_wrong(
     call: Call, arguments: tuple[str, ...]
 ) -> None:
@@ -102,7 +122,7 @@ def test_the_database_can_be_elsewhere(
 
     assert (tmp_path / "env.db").exists()
     assert (tmp_path / "typed.db").exists()
-    assert not (tmp_path / "data").exists()
+    assert not list((tmp_path / "data").glob("*.db"))
 
 
 def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> None:
@@ -119,9 +139,23 @@ def test_it_knows_its_version_and_helps(call: Call) -> None:
     """Each command has a sentence about itself."""
     assert call("--version").stdout == f"oldfriend {__version__}\n"
     for command in (
-        "chat", "say", "recall", "why", "import", "export", "doctor", "migrate", "serve", "work",
-        "stop", "reload", "status", "letters", "cost", "person",
-    ):  # fmt: skip
+        "chat",
+        "say",
+        "recall",
+        "why",
+        "import",
+        "export",
+        "doctor",
+        "migrate",
+        "serve",
+        "work",
+        "stop",
+        "reload",
+        "status",
+        "letters",
+        "cost",
+        "person",
+    ):
         assert build_parser().parse_args([command, *NEEDED.get(command, [])]).module
         assert call(command, "--help").code == 0
 
@@ -173,9 +207,13 @@ def test_an_output_that_is_full_is_told(oldfriend: Program, arguments: tuple[str
     oldfriend.done("say", "hello")
     with Path("/dev/full").open("wb") as full:
         ended = subprocess.run(
-            oldfriend.command(*arguments), stdout=full, stderr=subprocess.PIPE, timeout=60,
-            env=oldfriend.variables, check=False,
-        )  # fmt: skip
+            oldfriend.command(*arguments),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            env=oldfriend.variables,
+            check=False,
+        )
 
     assert ended.returncode == 1
     expected = "oldfriend: standard output cannot be used (No space left on device).\n"
@@ -185,7 +223,7 @@ def test_an_output_that_is_full_is_told(oldfriend: Program, arguments: tuple[str
 def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The table has been printed by then."""
     with pytest.raises(StoreUnusable, match="could not be written"):
-        write(tmp_path / "none" / "bench.json", "{}")
+        write_report(tmp_path / "none" / "bench.json", "{}")
 
 
 @pytest.mark.parametrize(
@@ -200,3 +238,17 @@ def test_wrong_usage_of_a_command_shows_the_usage_of_that_command(
 
     assert ended.code == 2
     assert f"usage: oldfriend {usage}" in ended.stderr
+
+
+def test_a_folder_that_everybody_may_write_is_told_at_the_start(call: Call, data: Path) -> None:
+    """And by the doctor, which then finds not all well."""
+    data.mkdir(mode=0o700)
+    data.chmod(0o777)
+    said, examined = call("say", "hi"), call("doctor")
+    data.chmod(0o700)
+
+    assert said.code == 0
+    assert f"chmod go-w {data}" in said.stderr
+    assert f"chmod go-w {data}" in examined.stdout
+    assert examined.code == 1
+    assert "chmod" not in call("say", "hi").stderr

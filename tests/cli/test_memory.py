@@ -2,11 +2,14 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Call
+from tests.clock import let_pass
 from tests.processes import Program
 
 TOLD = ("I live in Porto.", "My sister Ana is a nurse.", "I love jazz.")
@@ -38,6 +41,21 @@ def test_what_is_believed_is_listed_and_shown_with_its_words(told: Call) -> None
     assert "jazz" in told("memory", "search", "music", "that", "I", "love").stdout
     assert "Ana" in told("entities").stdout
     assert told("summaries", "--json").json[0]["level"] == 1
+
+
+@pytest.mark.parametrize(
+    "command", [("recall", "Porto"), ("facts",), ("memory", "list"), ("say", "Hello.")]
+)
+def test_what_is_overdue_is_done_after_a_command(
+    call: Call, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Though nobody serves; the answer is given before."""
+    call("say", "I live in Porto.")
+    assert "Porto" not in call("facts").stdout
+    let_pass(tmp_path / "data" / "oldfriend.db", minutes=60)
+
+    assert "Lives in Porto" not in call(*command).stdout
+    assert "Lives in Porto" in call("facts").stdout
 
 
 def test_it_is_shown_how_often_a_belief_came_to_mind(told: Call) -> None:
@@ -91,8 +109,9 @@ def test_a_correction_holds_at_once(told: Call) -> None:
     assert "learned, by you" in history
     assert "I live in Porto." in history
     assert {step["op"] for step in told("history", old, "--json").json["steps"]} == {
-        "learned", "superseded",
-    }  # fmt: skip
+        "learned",
+        "superseded",
+    }
     assert "Porto" not in told("facts").stdout
     assert "Porto" in told("facts", "--all").stdout
 
@@ -279,10 +298,70 @@ def test_a_promise_gets_another_day(call: Call) -> None:
     assert "due 2999-05-01" in call("memory", "list").stdout
     said = call("memory", "edit", name, "Call Ana and Ben.", "--due", "2999-06-01T18:00", "--json")
     assert (said.json[0]["text"], said.json[0]["due_at"][:16]) == (
-        "Call Ana and Ben.", "2999-06-01T18:00",
-    )  # fmt: skip
+        "Call Ana and Ben.",
+        "2999-06-01T18:00",
+    )
     assert call("memory", "edit", name, "--due", "none", "--json").json[0]["due_at"] is None
     assert call("memory", "edit", name, "--due", "soon").code == 2
     assert call("memory", "edit", name).code == 2
     assert "is due" in call("memory", "edit", home(call), "--due", "2999-05-01").stderr
     assert call("rebuild", "--check").code == 0
+
+
+def damage(told: Call, tmp_path: Path) -> str:
+    """Damage the row of where the person lives; its id."""
+    name = home(told)
+    with closing(sqlite3.connect(tmp_path / "data" / "oldfriend.db")) as store, store:
+        store.execute("UPDATE memory SET relations = '[[broken' WHERE id = ?", [name])
+    return name
+
+
+@pytest.mark.parametrize("command", [("recall", "Porto"), ("facts",), ("memory", "list")])
+def test_a_damaged_row_is_told_in_plain_words(
+    told: Call, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Which it is, and what to do; after that all is there again."""
+    name = damage(told, tmp_path)
+
+    ended = told(*command)
+    assert ended.code == 1
+    assert name in ended.stderr
+    assert "oldfriend rebuild" in ended.stderr
+    assert told("rebuild").code == 0
+    assert "Porto" in told(*command).stdout
+
+
+def test_doctor_names_a_damaged_row(told: Call, tmp_path: Path) -> None:
+    """And goes on with everything else."""
+    name = damage(told, tmp_path)
+
+    found = told("doctor")
+    assert found.code == 1
+    assert name in found.stdout
+    assert "oldfriend rebuild" in found.stdout
+    assert "messages are kept" in found.stdout
+    assert told("rebuild").code == 0
+    assert name not in told("doctor").stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where do I live?",
+        "What do you know about me?",
+        "What did I promise?",
+        "I like rain.",
+        "Why do you say that?",
+        "Remember that I like rain.",
+    ],
+)
+def test_a_damaged_row_does_not_stop_a_reply(told: Call, tmp_path: Path, text: str) -> None:
+    """It is given without what cannot be read, which is admitted there and in its explanation."""
+    damage(told, tmp_path)
+    given = told("say", text, "--json")
+
+    assert given.code == 0, given.stderr
+    lacks = given.json["receipt"]["degraded"]
+    assert ("Part of my memory cannot be read" in given.json["reply"]) == lacks
+    assert lacks == ("could not be" in told("why").stdout)
+    assert lacks == (text != "Why do you say that?")

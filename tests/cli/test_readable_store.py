@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.json import database
+from oldfriend.db.json import json_database as database
 from tests.cli.conftest import Call
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program
@@ -129,7 +129,7 @@ def test_one_that_grows_large_is_told_in_good_time(
 ) -> None:
     """By the doctor, and by whoever begins to talk."""
     assert "MB of at most 32" in told("doctor").stdout
-    monkeypatch.setattr(database, "TOO_LARGE", 100_000)
+    monkeypatch.setattr(database, "MAX_FILE_BYTES", 100_000)
     for number in range(12):
         told("say", f"Story number {number}: {'once upon a time ' * 100}")
 

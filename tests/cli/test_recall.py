@@ -2,12 +2,12 @@
 
 import pytest
 
-from oldfriend.app.accepting import Said, open_line
-from oldfriend.app.answering import answer
-from oldfriend.app.house import House
-from oldfriend.cli.recall import Shown, print_hits
-from oldfriend.memory.search.values import Hit
-from oldfriend.turn.recall import Recalled
+from oldfriend.app.app_context import AppContext
+from oldfriend.cli.recall import RecallHit, print_hits
+from oldfriend.inbound.accept import MessageSubmission, open_local_chat
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.search.types import ScoredMessage
+from oldfriend.turn.retrieval import RecalledMessage
 from tests.cli.conftest import Call
 
 FIELDS = {"message", "external_id", "session", "speaker", "at", "text", "score", "why"}
@@ -63,13 +63,13 @@ def test_the_companions_replies_are_not_found(call: Call) -> None:
 
 
 async def test_what_hardly_fits_is_not_listed(
-    house: House, capsys: pytest.CaptureFixture[str]
+    app: AppContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A hit of 0.00 tells nobody anything."""
-    line = await open_line(house, person=None, channel="terminal")
-    given = await answer(house, line, Said(text="My cat is called Miso."))
-    hits = [Hit(seq=given.said.seq, score=score, why=()) for score in (0.4, 0.004)]
-    found = [Shown(thing=Recalled(message=given.said, hit=hit)) for hit in hits]
+    line = await open_local_chat(app, person=None, channel="terminal")
+    given = await answer_message(app, line, MessageSubmission(text="My cat is called Miso."))
+    hits = [ScoredMessage(seq=given.message.seq, score=score, reasons=()) for score in (0.4, 0.004)]
+    found = [RecallHit(item=RecalledMessage(message=given.message, hit=hit)) for hit in hits]
     print_hits(found, is_sure=True)
     listed = capsys.readouterr().out
     print_hits(found[1:], is_sure=False)

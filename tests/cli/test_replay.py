@@ -1,10 +1,12 @@
 """Deriving everything anew, and what is believed differently then, as they are typed."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Call
+from tests.processes import Program, kill
 
 
 @pytest.fixture
@@ -75,3 +77,32 @@ def test_what_cannot_be_is_refused(call: Call, lived: tuple[str, str]) -> None:
     assert (capped.code, "--limit-tokens" in capped.stderr) == (2, True)
     assert call("diff", one, f"{other}.nowhere").code == 2
     assert call("diff", one, other, "--person", "Nobody").code == 2
+
+
+def test_one_that_is_killed_goes_on_to_the_same_memory(oldfriend: Program, tmp_path: Path) -> None:
+    """Wherever it is killed; the memory that it reads stays as it is."""
+    for text in ("I live in Porto, by the river.", "My sister Ana is a nurse. I love jazz."):
+        oldfriend.done("say", text)
+    oldfriend.done("consolidate", "--now")
+    one, other = str(oldfriend.data / "oldfriend.db"), str(tmp_path / "second.db")
+    before = oldfriend.done("facts", "--json").json
+    killed = 0
+    for delay_s in (0.5, 0.8, 1.1, 1.4):
+        with oldfriend.started("replay", "--into", other) as process:
+            time.sleep(delay_s)
+            is_done = process.poll() is not None
+            kill(process)
+        if is_done:  # it is whole, and would be refused
+            break
+        killed += 1
+    else:
+        ended = oldfriend("replay", "--into", other)
+        is_whole = "holds something" in ended.stderr  # it was killed after its last step
+        assert ended.code == 0 or is_whole, ended.stderr
+    compared = oldfriend("diff", one, other)
+
+    assert killed > 0
+    assert (compared.code, "Both believe the same." in compared.stdout) == (0, True)
+    assert oldfriend.done("facts", "--json").json == before
+    sound = oldfriend("doctor", "--database", f"sqlite:///{other}")
+    assert "is sound" in sound.stdout

@@ -24,10 +24,14 @@ def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
     assert receipt["reply"] == given["reply"]
     (first, *_) = receipt["evidence"]
     expected = {
-        "kind": "message", "external_id": None, "speaker": "owner", "role": "person",
-        "channel": "terminal", "at": "2024-05-03T18:30:00+02:00",
+        "kind": "message",
+        "external_id": None,
+        "speaker": "owner",
+        "role": "person",
+        "channel": "terminal",
+        "at": "2024-05-03T18:30:00+02:00",
         "text": "My cat is called Miso and she hates rain.",
-    }  # fmt: skip
+    }
     assert expected.items() <= first.items()
     assert UUID.fullmatch(first["message"])
     assert 0 < first["score"] <= 1

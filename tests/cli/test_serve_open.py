@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.cli.showing_page import as_called
+from oldfriend.cli.serve import get_program_name
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program, line_of
 
@@ -91,8 +91,8 @@ def test_the_terminal_is_told_by_a_name_that_can_be_called(
     """After ``make run`` it is on no path: then it is called as it was."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "argv", [".venv/bin/oldfriend", "serve", "--open"])
-    from_a_checkout = as_called()
+    from_a_checkout = get_program_name()
     (tmp_path / "oldfriend").touch(mode=0o700)
 
     assert from_a_checkout == ".venv/bin/oldfriend"
-    assert as_called() == "oldfriend"
+    assert get_program_name() == "oldfriend"

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.embedding import embedding_waits_until
-from oldfriend.app.jobs import plan_jobs, wait_for_tomorrow
-from oldfriend.app.running.presence import find_serving, present
-from oldfriend.app.wiring import open_house
-from oldfriend.app.working import claim_next
+from oldfriend.app.embed_messages import find_embedding_resume_at
+from oldfriend.app.pid_lock import find_server, hold_pid_lock
+from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import AllowanceUsedUp
+from oldfriend.runtime.jobs import plan_jobs, postpone_to_tomorrow
+from oldfriend.runtime.wiring import open_app
+from oldfriend.runtime.worker import claim_next_partition
 from tests.cli.conftest import Call
 
 
@@ -26,7 +26,7 @@ def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
     assert "Waiting: to be done: 1 job until a later time." in said.stdout, "what was said is read"
     assert "Models: none, so it answers from memory (offline)." in said.stdout
     assert "Today: 0 calls, 0 tokens, $0.00." in said.stdout
-    assert "Set aside" not in said.stdout
+    assert "Failed" not in said.stdout
 
 
 def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
@@ -36,9 +36,16 @@ def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
 
     assert status["serving"] is None
     assert set(status) == {
-        "serving", "waiting", "to_read", "models", "today", "embedding_waits_until",
-        "not_folded", "telegram",
-    }  # fmt: skip
+        "serving",
+        "waiting",
+        "to_read",
+        "models",
+        "today",
+        "embedding_waits_until",
+        "not_folded",
+        "not_proved_forgotten",
+        "telegram",
+    }
     assert status["to_read"] == 0
     assert status["embedding_waits_until"] is None
     assert set(status["waiting"]) == {"inbox", "outbox", "agenda"}
@@ -59,16 +66,16 @@ def test_models_are_named_by_what_they_are_for(call: Call, monkeypatch: pytest.M
 def test_one_that_hangs_or_starts_is_told_from_one_that_is_ready(call: Call, tmp_path) -> None:
     """What it cannot say for itself is said for it."""
     call("say", "hello")
-    with present(tmp_path / "data", now=0) as presence:
+    with hold_pid_lock(tmp_path / "data", now=0) as presence:
         starting = call("status").stdout
-        presence.listens_at("127.0.0.1", 1)  # nobody listens there
+        presence.set_address("127.0.0.1", 1)  # nobody listens there
         hanging = call("status").stdout
         status = call("status", "--json").json
 
     assert "still opening everything" in starting
     assert "It does not answer at http://127.0.0.1:1." in hanging
     assert not status["serving"]["ready"]
-    assert find_serving(tmp_path / "data") is None
+    assert find_server(tmp_path / "data") is None
 
 
 def test_without_a_memory_it_says_that_nothing_runs_and_how_to_begin(call: Call, tmp_path) -> None:
@@ -93,13 +100,13 @@ def test_embedding_that_waits_for_tomorrow_is_told(call: Call, tmp_path: Path) -
 
 async def put_off_embedding(data: Path) -> Micros:
     """Have the embedding job find that too much was spent; when it is due again."""
-    async with open_house(read_settings({}, data=str(data))) as house:
-        await plan_jobs(house)
-        claim = await claim_next(house, "agenda")
+    async with open_app(load_settings({}, data=str(data))) as app:
+        await plan_jobs(app)
+        claim = await claim_next_partition(app, "agenda")
         assert claim is not None
-        await wait_for_tomorrow(house, claim, claim.letters[0], AllowanceUsedUp("enough"))
-        async with house.db.reading() as tx:
-            until = await embedding_waits_until(tx, now=house.clock())
+        await postpone_to_tomorrow(app, claim, claim.jobs[0], AllowanceUsedUp("enough"))
+        async with app.db.begin_read() as tx:
+            until = await find_embedding_resume_at(tx, now=app.clock())
     assert until is not None
     return until
 

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from oldfriend.cli.terminal import ctrl_c_calls
+from oldfriend.cli.terminal import on_interrupt
 from tests.cli.serving import on_any_port, served
 from tests.fakes.raw_server import END, STREAM_HEAD, Step, chat_piece, raw_server
 from tests.processes import Program
@@ -91,9 +91,10 @@ def test_a_model_that_hangs_is_mentioned_in_grey(program: Program) -> None:
         hanging = replace(
             program,
             environment={
-                **program.environment, "OLDFRIEND_PROVIDERS_MINE_BASE_URL": f"{url}/v1",
+                **program.environment,
+                "OLDFRIEND_PROVIDERS_MINE_BASE_URL": f"{url}/v1",
             },
-        )  # fmt: skip
+        )
         with terminals(hanging) as open_chat:
             window = open_chat()
             window.shows("you:")
@@ -111,7 +112,7 @@ async def test_pressed_once_more_it_does_what_it_ever_did() -> None:
     pressed: list[str] = []
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append("as ever"))
     try:
-        with ctrl_c_calls(lambda: pressed.append("stop")):
+        with on_interrupt(lambda: pressed.append("stop")):
             for _ in range(2):
                 os.kill(os.getpid(), signal.SIGINT)
                 await asyncio.sleep(0.05)

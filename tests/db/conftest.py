@@ -5,23 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.choices.database_url import file_of, names_json, names_postgres
+from oldfriend.config.database_url import is_json_url, is_postgres_url, parse_database_path
 from oldfriend.db.database import Database
-from oldfriend.db.json.database import open_json
-from oldfriend.db.postgres.database import open_postgres
+from oldfriend.db.json.json_database import open_json
+from oldfriend.db.postgres.postgres_database import open_postgres
 from oldfriend.db.schema import Migration
-from oldfriend.db.sqlite.database import open_sqlite
-from oldfriend.memory.search.imprint import imprint_of
-from tests.conftest import EVERY_ENGINE
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
+from oldfriend.search.document_terms import encode_document_terms
+from tests.engines import every_engine
 from tests.postgres import Server
 
 OpenWith = Callable[..., Awaitable[Database]]
 
 
-@pytest.fixture(params=EVERY_ENGINE)
-def engine(request: pytest.FixtureRequest) -> str:
-    """The json store too."""
-    return request.param
+engine = every_engine
 
 
 @pytest.fixture
@@ -40,11 +37,13 @@ def open_with(new_url: str) -> OpenWith:
     """Open it as a version of the program does that knows these steps."""
 
     async def open_with(*steps: Migration, create: bool = True) -> Database:
-        if names_postgres(new_url):
+        if is_postgres_url(new_url):
             return await open_postgres(new_url, migrations=steps, create=create)
-        if names_json(new_url):
-            path = file_of(new_url)
-            return open_json(path, imprint=imprint_of, migrations=steps, create=create)
-        return open_sqlite(file_of(new_url), migrations=steps, create=create)
+        if is_json_url(new_url):
+            path = parse_database_path(new_url)
+            return open_json(
+                path, pack_terms=encode_document_terms, migrations=steps, create=create
+            )
+        return open_sqlite(parse_database_path(new_url), migrations=steps, create=create)
 
     return open_with

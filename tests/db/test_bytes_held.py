@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.sqlite import bytes_held
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
+from oldfriend.db.sqlite import wal as bytes_held
+from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
 
 SECRET = "the tiger sleeps in the pantry"
 
@@ -15,7 +15,7 @@ SECRET = "the tiger sleeps in the pantry"
 async def db(tmp_path: Path) -> Iterator[SqliteDatabase]:
     """An open database with a table."""
     database = open_sqlite(tmp_path / "oldfriend.db")
-    async with database.writing() as tx:
+    async with database.begin_write() as tx:
         await tx.run("CREATE TABLE note (id BIGINT PRIMARY KEY, text TEXT)")
     yield database
     await database.close()
@@ -23,49 +23,49 @@ async def db(tmp_path: Path) -> Iterator[SqliteDatabase]:
 
 async def holding(db: SqliteDatabase) -> set[str]:
     """The names of the files in which the secret stands."""
-    return {file.name async for file, piece in db.bytes_held() if SECRET.encode() in piece}
+    return {file.name async for file, piece in db.iter_raw_bytes() if SECRET.encode() in piece}
 
 
 async def test_what_was_deleted_is_gone_once_the_log_is_empty(db: SqliteDatabase) -> None:
     """Before that it stands in the log, which is looked at, too."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run("INSERT INTO note VALUES (1, :text)", text=SECRET)
     assert await holding(db) == {"oldfriend.db-wal"}
-    assert await db.wipe_log()
+    assert await db.truncate_wal()
     assert await holding(db) == {"oldfriend.db"}
 
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run("DELETE FROM note")
-    assert await db.wipe_log()
+    assert await db.truncate_wal()
     assert await holding(db) == set()
-    assert db.files()[1].stat().st_size == 0
+    assert db.list_files()[1].stat().st_size == 0
 
 
 async def test_who_reads_from_the_log_keeps_it(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which is waited for only a while, and said."""
-    monkeypatch.setattr(bytes_held, "PATIENCE_S", 0.1)
-    async with db.reading() as tx:
+    monkeypatch.setattr(bytes_held, "BUSY_TIMEOUT_S", 0.1)
+    async with db.begin_read() as tx:
         await tx.rows("SELECT * FROM note")
-        async with db.writing() as writing:
+        async with db.begin_write() as writing:
             await writing.run("INSERT INTO note VALUES (1, :text)", text=SECRET)
 
-        assert not await db.wipe_log()
-    assert await db.wipe_log()
+        assert not await db.truncate_wal()
+    assert await db.truncate_wal()
 
 
 async def test_no_sentence_is_cut_by_the_end_of_a_piece(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each piece is a little into the next."""
-    monkeypatch.setattr(bytes_held, "PIECE", 4096)
-    async with db.writing() as tx:
+    monkeypatch.setattr(bytes_held, "CHUNK_BYTES", 4096)
+    async with db.begin_write() as tx:
         for number in range(300):
             await tx.run("INSERT INTO note VALUES (:id, :text)", id=number, text=SECRET * 3)
-    await db.wipe_log()
+    await db.truncate_wal()
     whole = b"".join(
-        [piece[:4096] async for file, piece in db.bytes_held() if file.suffix == ".db"]
+        [piece[:4096] async for file, piece in db.iter_raw_bytes() if file.suffix == ".db"]
     )
 
     assert whole.count(SECRET.encode()) > 800
@@ -78,5 +78,5 @@ async def test_the_copies_before_a_migration_are_known(db: SqliteDatabase) -> No
     copy.touch()
     db.path.with_name("oldfriend.txt").touch()
 
-    assert db.backups() == (copy,)
-    assert copy in db.files()
+    assert db.list_backups() == (copy,)
+    assert copy in db.list_files()

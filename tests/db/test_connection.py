@@ -9,8 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.domain.errors import InvalidInput, StoreFull, StoreNotFound, StoreUnusable
+from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
+from oldfriend.domain.errors import (
+    InvalidInput,
+    StoreCorrupt,
+    StoreFull,
+    StoreNotFound,
+    StoreUnusable,
+)
 from tests.processes import line_of, python
 
 
@@ -27,7 +33,7 @@ def mode(path: Path) -> int:
 
 async def add(db: SqliteDatabase, text: str) -> None:
     """Write one row, however long."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run(
             "INSERT INTO companion (id, name, created_at) VALUES (:text, :text, 0)", text=text
         )
@@ -35,7 +41,7 @@ async def add(db: SqliteDatabase, text: str) -> None:
 
 async def count(db: SqliteDatabase) -> int:
     """How many rows are there."""
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         return int((await tx.row("SELECT count(*) FROM companion") or (0,))[0])
 
 
@@ -98,33 +104,43 @@ def test_what_is_no_file_is_refused_and_left_as_it_was(tmp_path: Path, create: b
     assert [mode(path) for path in (pipe, folder)] == before
 
 
-async def test_an_empty_file_becomes_a_private_memory_but_not_by_looking(tmp_path: Path) -> None:
-    """Whoever only looks finds nothing in it, and leaves it as it was."""
-    path = tmp_path / "a.db"
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_without_a_byte_is_refused_and_left_as_it_was(tmp_path: Path, create: bool) -> None:
+    """It was cut off: whoever began anew in it would hide that, and lose the log beside it."""
+    path, log = tmp_path / "a.db", tmp_path / "a.db-wal"
     path.touch(0o644)
     path.chmod(0o644)
+    log.write_bytes(b"the last words")
 
-    with pytest.raises(StoreNotFound, match="Talk first"):
-        open_sqlite(path, create=False)
+    with pytest.raises(StoreCorrupt, match=r"is empty.*cut off.*move it away to begin anew"):
+        open_sqlite(path, create=create)
     assert (mode(path), path.stat().st_size) == (0o644, 0)
-
-    await open_sqlite(path).close()
-    assert mode(path) == 0o600
+    assert log.read_bytes() == b"the last words"
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away"
-)
-def test_an_empty_file_of_somebody_else_stays_theirs(tmp_path: Path) -> None:
-    """Even for root, who could take it."""
-    path = tmp_path / "a.db"
-    path.touch(0o644)
-    path.chmod(0o644)
-    os.chown(path, 65534, 65534)
+OPENER = """
+import asyncio, sys
+from pathlib import Path
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
 
-    with pytest.raises(StoreUnusable, match="belongs to somebody else"):
-        open_sqlite(path)
-    assert (mode(path), path.stat().st_size) == (0o644, 0)
+sys.stdin.readline()
+asyncio.run(open_sqlite(Path(sys.argv[1])).close())
+print("opened")
+"""
+
+
+def test_of_processes_that_begin_a_memory_at_once_none_sees_it_half_made(tmp_path: Path) -> None:
+    """None takes what another has just begun for a file that was cut off."""
+    path = tmp_path / "new" / "a.db"
+    for _ in range(3):
+        with python(OPENER, path) as one, python(OPENER, path) as two, python(OPENER, path) as last:
+            processes = (one, two, last)
+            for process in processes:
+                process.stdin.write(b"go\n")
+                process.stdin.flush()
+            assert [line_of(process.stdout) for process in processes] == ["opened"] * 3
+        assert {each.name for each in path.parent.iterdir() if each.is_file()} == {"a.db"}
+        path.unlink()
 
 
 async def test_half_characters_are_refused_and_cost_nothing(db: SqliteDatabase) -> None:
@@ -142,7 +158,7 @@ async def test_half_characters_are_refused_and_cost_nothing(db: SqliteDatabase) 
 
 async def nothing_found(db: SqliteDatabase, text: str) -> None:
     """Look for a row."""
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         assert await tx.rows("SELECT 1 FROM companion WHERE name = :text", text=text) == []
 
 
@@ -156,9 +172,9 @@ def test_a_name_that_is_no_text_cannot_be_a_database(tmp_path: Path) -> None:
 async def test_deleted_words_do_not_stay_in_the_file(db: SqliteDatabase) -> None:
     """secure_delete wipes what is deleted."""
     await add(db, "the word Kaiserschmarrn")
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run("DELETE FROM companion")
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         await tx.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     path = db.path
     await db.close()
@@ -176,7 +192,7 @@ async def test_a_full_disk_is_a_clear_error_and_loses_nothing(db: SqliteDatabase
         await add(db, "x" * 200_000)
 
     assert await count(db) == 1
-    assert await db.check() == []
+    assert await db.check_integrity() == []
     db._writer.connection.pragma("max_page_count", pages + 4000)
     await add(db, "x" * 200_000)
     assert await count(db) == 2
@@ -188,7 +204,7 @@ WITHOUT_RIGHTS = """
 import asyncio, os, sys
 import apsw
 from pathlib import Path
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from oldfriend.db.schema import load_migrations
 from oldfriend.domain.errors import StoreError
 

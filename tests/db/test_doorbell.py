@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.sqlite import doorbell
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.db.sqlite.doorbell import bells_of
+from oldfriend.db.sqlite import process_notifier as doorbell
+from oldfriend.db.sqlite.process_notifier import get_socket_folder
+from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
 from tests.processes import kill, line_of, python
 
 
@@ -26,15 +26,15 @@ def engine() -> str:
 LISTENER = """
 import asyncio, sys
 from pathlib import Path
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
 
 async def listen():
     db = open_sqlite(Path(sys.argv[1]))
-    waiting = asyncio.ensure_future(db.wait_for_others())
+    waiting = asyncio.ensure_future(db.wait_for_change())
     await asyncio.sleep(0.1)
     print("listening", flush=True)
     await waiting
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         print(*await tx.row("SELECT name FROM companion"), flush=True)
     await db.close()
 
@@ -44,7 +44,7 @@ asyncio.run(listen())
 
 async def write(db: SqliteDatabase, name: str) -> None:
     """Commit something."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run("DELETE FROM companion")
         await tx.run("INSERT INTO companion (id, name, created_at) VALUES (:id, :id, 0)", id=name)
 
@@ -67,7 +67,7 @@ async def test_what_was_written_before_anybody_waited_is_not_missed(db: SqliteDa
     other = open_sqlite(db.path)
     await write(other, "Ada")
     async with asyncio.timeout(1):
-        await db.wait_for_others()
+        await db.wait_for_change()
     await other.close()
 
 
@@ -75,16 +75,16 @@ async def test_what_is_written_while_the_bell_is_put_up_is_not_missed(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A listener looks once more after its bell hangs, not five seconds later."""
-    put_up = doorbell.bind_in
+    put_up = doorbell.bind_socket
 
     def put_up_late(folder: Path) -> tuple[socket.socket | None, Path | None]:
         with closing(sqlite3.connect(db.path)) as other, other:
             other.execute("INSERT INTO companion (id, name, created_at) VALUES ('a', 'Ada', 0)")
         return put_up(folder)
 
-    monkeypatch.setattr(doorbell, "bind_in", put_up_late)
+    monkeypatch.setattr(doorbell, "bind_socket", put_up_late)
     async with asyncio.timeout(1):
-        await db.wait_for_others()
+        await db.wait_for_change()
 
 
 async def test_own_writes_wake_nobody_here(db: SqliteDatabase) -> None:
@@ -92,18 +92,18 @@ async def test_own_writes_wake_nobody_here(db: SqliteDatabase) -> None:
     await write(db, "Ada")
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
-            await db.wait_for_others()
+            await db.wait_for_change()
 
 
 async def test_without_sockets_a_look_now_and_then_is_enough(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bell only makes it prompt."""
-    monkeypatch.setattr(doorbell, "bind_in", lambda folder: (None, None))
-    monkeypatch.setattr(doorbell, "LOOK_ANYWAY_S", 0.05)
+    monkeypatch.setattr(doorbell, "bind_socket", lambda folder: (None, None))
+    monkeypatch.setattr(doorbell, "POLL_INTERVAL_S", 0.05)
     other = open_sqlite(db.path)
     async with asyncio.timeout(2), asyncio.TaskGroup() as tasks:
-        tasks.create_task(db.wait_for_others())
+        tasks.create_task(db.wait_for_change())
         await asyncio.sleep(0.02)
         await write(other, "Ada")
     await other.close()
@@ -114,34 +114,34 @@ async def test_a_bell_whose_owner_was_killed_is_swept_away(db: SqliteDatabase) -
     with python(LISTENER, db.path) as other:
         assert line_of(other.stdout) == "listening"
         kill(other)
-    assert len(list(bells_of(db.path).iterdir())) == 1
+    assert len(list(get_socket_folder(db.path).iterdir())) == 1
 
     await write(db, "Ada")
 
-    assert list(bells_of(db.path).iterdir()) == []
+    assert list(get_socket_folder(db.path).iterdir()) == []
 
 
 async def test_a_bell_is_taken_down_on_closing(tmp_path: Path) -> None:
     """And its folder is nobody else's business."""
     database = open_sqlite(tmp_path / "a.db")
     async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(database.wait_for_others())
+        waiting = tasks.create_task(database.wait_for_change())
         await asyncio.sleep(0.02)
-        assert len(list(bells_of(database.path).iterdir())) == 1
-        assert bells_of(database.path).stat().st_mode & 0o777 == 0o700
+        assert len(list(get_socket_folder(database.path).iterdir())) == 1
+        assert get_socket_folder(database.path).stat().st_mode & 0o777 == 0o700
         waiting.cancel()
     await database.close()
 
-    assert list(bells_of(database.path).iterdir()) == []
+    assert list(get_socket_folder(database.path).iterdir()) == []
 
 
 async def test_in_a_folder_too_deep_for_a_socket_the_bells_hang_elsewhere(tmp_path: Path) -> None:
     """A socket's path is short; a person's folders may not be."""
     deep = tmp_path / ("deep" * 20) / ("deeper" * 20)
     database = open_sqlite(deep / "a.db")
-    bells = bells_of(database.path)
+    bells = get_socket_folder(database.path)
     assert bells.parent == Path(tempfile.gettempdir())
-    assert len(os.fsencode(bells)) + 20 <= doorbell.LONGEST_ADDRESS
+    assert len(os.fsencode(bells)) + 20 <= doorbell.MAX_SOCKET_PATH
 
     with python(LISTENER, database.path) as other:
         assert line_of(other.stdout) == "listening"
@@ -157,7 +157,7 @@ async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was written stays written, and nobody is told otherwise."""
-    bells_of(db.path).mkdir()
+    get_socket_folder(db.path).mkdir()
 
     def refuse(self: Path) -> list[Path]:
         raise PermissionError(13, "Permission denied", str(self))
@@ -165,7 +165,7 @@ async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
     monkeypatch.setattr(Path, "iterdir", refuse)
     await write(db, "Ada")
 
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         assert await tx.row("SELECT name FROM companion") == ("Ada",)
 
 
@@ -176,17 +176,17 @@ async def test_bells_are_hung_and_rung_only_in_a_folder_of_ours(
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "letter").write_text("dear Ada")
-    bells_of(db.path).symlink_to(precious)
+    get_socket_folder(db.path).symlink_to(precious)
 
     await write(db, "Ada")
-    assert not db._writer.doorbell.put_up()
+    assert not db._writer.notifier.listen()
     assert [file.name for file in precious.iterdir()] == ["letter"]
 
 
 async def test_a_bell_folder_that_others_could_enter_is_closed_to_them(db: SqliteDatabase) -> None:
     """A copy that was brought back with wide rights does not keep them."""
-    bells_of(db.path).mkdir()
-    bells_of(db.path).chmod(0o777)
+    get_socket_folder(db.path).mkdir()
+    get_socket_folder(db.path).chmod(0o777)
 
-    assert db._writer.doorbell.put_up()
-    assert bells_of(db.path).stat().st_mode & 0o777 == 0o700
+    assert db._writer.notifier.listen()
+    assert get_socket_folder(db.path).stat().st_mode & 0o777 == 0o700

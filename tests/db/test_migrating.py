@@ -8,8 +8,8 @@ import pytest
 
 from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.db.sqlite.connection import APPLICATION_ID
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.domain.errors import SchemaTooNew, StoreDamaged, StoreError
+from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
+from oldfriend.domain.errors import SchemaTooNew, StoreCorrupt, StoreError
 from tests.processes import line_of, python
 
 SHELVES = Migration(version=1, name="0001_shelves", sql="CREATE TABLE shelf (id TEXT PRIMARY KEY);")
@@ -30,13 +30,13 @@ async def older_file(path: Path) -> None:
 
 async def add_shelf(database: SqliteDatabase, name: str) -> None:
     """Write one row."""
-    async with database.writing() as tx:
+    async with database.begin_write() as tx:
         await tx.run("INSERT INTO shelf (id) VALUES (:id)", id=name)
 
 
 async def shelves(database: SqliteDatabase) -> list[str]:
     """The rows that were written."""
-    async with database.reading() as tx:
+    async with database.begin_read() as tx:
         return [row[0] for row in await tx.rows("SELECT id FROM shelf ORDER BY id")]
 
 
@@ -46,7 +46,7 @@ async def test_an_older_file_is_brought_up_to_date_with_its_data(tmp_path: Path)
     await older_file(path)
 
     database = open_sqlite(path, migrations=(SHELVES, BOOKS))
-    async with database.reading() as tx:
+    async with database.begin_read() as tx:
         rows = await tx.rows("SELECT id, room FROM shelf")
     await database.close()
 
@@ -61,14 +61,14 @@ async def test_a_file_is_backed_up_and_the_copy_checked_before_it_is_changed(
     await older_file(path)
 
     database = open_sqlite(path, migrations=(SHELVES, BOOKS))
-    backup = database.backup_made
+    backup = database.migration_backup
     await database.close()
 
     assert backup == tmp_path / "a.db.before-2"
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert not list(tmp_path.glob("*.partial*"))
     restored = open_sqlite(backup, migrations=(SHELVES,))
-    assert await restored.check() == []
+    assert await restored.check_integrity() == []
     assert await shelves(restored) == ["blue"]
     await restored.close()
 
@@ -82,8 +82,8 @@ async def test_the_backup_holds_what_other_processes_still_have_in_the_log_besid
     await add_shelf(still_open, "newest")
 
     database = open_sqlite(path, migrations=(SHELVES, BOOKS))
-    assert database.backup_made is not None
-    backup = open_sqlite(database.backup_made, migrations=(SHELVES,))
+    assert database.migration_backup is not None
+    backup = open_sqlite(database.migration_backup, migrations=(SHELVES,))
     found = await shelves(backup)
     for each in (backup, database, still_open):
         await each.close()
@@ -102,7 +102,7 @@ async def test_a_new_file_and_a_current_one_need_no_backup(tmp_path: Path) -> No
     kept = await shelves(second)
     await second.close()
 
-    assert (first.backup_made, second.backup_made) == (None, None)
+    assert (first.migration_backup, second.migration_backup) == (None, None)
     assert kept == ["blue"]
 
 
@@ -116,7 +116,7 @@ async def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> No
 
     older = open_sqlite(path, migrations=(SHELVES,))
     assert await shelves(older) == ["blue"]
-    async with older.reading() as tx:
+    async with older.begin_read() as tx:
         assert await tx.rows("SELECT name FROM sqlite_schema WHERE name = 'book'") == []
     await older.close()
 
@@ -157,12 +157,12 @@ async def test_an_older_process_stops_writing_once_a_newer_one_has_migrated(
 OPENER = """
 import sys
 from pathlib import Path
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from tests.db.test_migrating import BOOKS, SHELVES
 
 print("ready", flush=True)
 sys.stdin.readline()
-print(open_sqlite(Path(sys.argv[1]), migrations=(SHELVES, BOOKS)).backup_made is not None)
+print(open_sqlite(Path(sys.argv[1]), migrations=(SHELVES, BOOKS)).migration_backup is not None)
 """
 
 
@@ -170,7 +170,7 @@ async def test_of_processes_that_migrate_at_once_one_does_it(tmp_path: Path) -> 
     """The others see, under the lock, that it was quicker, and leave its backup alone."""
     path = tmp_path / "a.db"
     database = open_sqlite(path, migrations=(SHELVES,))
-    async with database.writing() as tx:
+    async with database.begin_write() as tx:
         many = ({"id": f"{number:06d}" * 20} for number in range(20_000))
         await tx.run_many("INSERT INTO shelf (id) VALUES (:id)", many)
     await database.close()
@@ -202,7 +202,7 @@ def test_the_database_of_another_program_is_refused_and_not_touched(
     path.chmod(0o644)
     before = path.read_bytes()
 
-    with pytest.raises(StoreDamaged, match="another program.*Name another file"):
+    with pytest.raises(StoreCorrupt, match="another program.*Name another file"):
         open_sqlite(path)
 
     assert path.read_bytes() == before
@@ -221,7 +221,7 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(
     path.write_bytes(content)
     path.chmod(0o644)
 
-    with pytest.raises(StoreDamaged, match="not a sound database"):
+    with pytest.raises(StoreCorrupt, match="not a sound database"):
         open_sqlite(path)
 
     assert path.read_bytes() == content
@@ -232,7 +232,7 @@ async def test_the_shipped_steps_are_numbered_without_gaps(tmp_path: Path) -> No
     """And a new file has applied them all, and says that it is ours."""
     steps = load_migrations()
     database = open_sqlite(tmp_path / "a.db")
-    async with database.reading() as tx:
+    async with database.begin_read() as tx:
         version, mark = await tx.row("PRAGMA user_version"), await tx.row("PRAGMA application_id")
     await database.close()
 

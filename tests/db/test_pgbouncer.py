@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from oldfriend.db.postgres import listening
-from oldfriend.db.postgres.database import PostgresDatabase, open_postgres
+from oldfriend.db.postgres import postgres_database as listening
+from oldfriend.db.postgres.postgres_database import PostgresDatabase, open_postgres
 from oldfriend.domain.errors import StoreUnusable
 from tests.db.breaking import names, write
 
@@ -82,7 +82,7 @@ async def test_many_transactions_share_few_connections(bouncer: str) -> None:
     db = await opened(bouncer)
 
     async def count(number: int) -> None:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await tx.lock("SELECT 1 FROM companion FOR UPDATE")
             rows = [{"id": f"{number} {each}"} for each in range(10)]
             await tx.run_many(
@@ -94,7 +94,7 @@ async def test_many_transactions_share_few_connections(bouncer: str) -> None:
         for number in range(30):
             tasks.create_task(count(number))
 
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         assert await tx.row("SELECT count(*) FROM companion") == (300,)
     await db.close()
 
@@ -106,15 +106,15 @@ async def test_wake_ups_come_straight_from_the_server(
     direct = quote(parse_qs(urlsplit(database_url).query)["host"][0], safe="")
     db = await opened(bouncer)
     hearing = await open_postgres(f"{bouncer}?listen={direct}")
-    await hearing.wait_for_others()
+    await hearing.wait_for_change()
     await write(db, "Ada")
     async with asyncio.timeout(2):
-        await hearing.wait_for_others()
+        await hearing.wait_for_change()
 
-    monkeypatch.setattr(listening, "LOOK_ANYWAY_S", 0.3)
-    await db.wait_for_others()
+    monkeypatch.setattr(listening, "POLL_INTERVAL_S", 0.3)
+    await db.wait_for_change()
     began = time.monotonic()
-    await db.wait_for_others()
+    await db.wait_for_change()
     assert time.monotonic() - began >= 0.3
     await db.close()
     await hearing.close()
@@ -126,11 +126,11 @@ async def test_whoever_gives_up_waiting_gives_the_connection_back(
     """Also when the pooler must pass the cancelling on."""
     db, direct = await opened(bouncer), await open_postgres(database_url)
     await write(db, "Ada", wake=False)
-    async with direct.writing() as holder:
+    async with direct.begin_write() as holder:
         await holder.lock("SELECT 1 FROM companion FOR UPDATE")
         for _ in range(5):
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.1), db.writing() as tx:
+                async with asyncio.timeout(0.1), db.begin_write() as tx:
                     await tx.lock("SELECT 1 FROM companion FOR UPDATE")
     await write(db, "Bob", wake=False)
 

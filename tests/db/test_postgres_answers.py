@@ -5,14 +5,14 @@ import traceback
 import psycopg
 import pytest
 
-from oldfriend.db.postgres.address import address_of
-from oldfriend.db.postgres.database import open_postgres
-from oldfriend.db.postgres.errors import our_error, why_not_connected
-from oldfriend.db.postgres.statements import said_to_postgres
+from oldfriend.db.postgres.address import parse_address
+from oldfriend.db.postgres.postgres_database import open_postgres
+from oldfriend.db.postgres.postgres_errors import map_connect_error, map_postgres_error
+from oldfriend.db.postgres.sql_dialect import to_postgres_sql
 from oldfriend.domain.errors import (
     InvalidInput,
     StoreBusy,
-    StoreDamaged,
+    StoreCorrupt,
     StoreError,
     StoreFull,
     StoreNotFound,
@@ -29,9 +29,11 @@ def engine() -> str:
 
 @pytest.mark.parametrize(
     ("host", "said"),
-    [("127.0.0.1:1", "cannot be reached.*Is the server running"),
-     ("/no/such/folder", "cannot be reached")],
-)  # fmt: skip
+    [
+        ("127.0.0.1:1", "cannot be reached.*Is the server running"),
+        ("/no/such/folder", "cannot be reached"),
+    ],
+)
 async def test_a_server_that_is_not_there(host: str, said: str) -> None:
     """The address is shown without its password."""
     place = f"ada:s3cret@{host}/memory" if "/" not in host else f"ada:s3cret@/m?host={host}"
@@ -67,7 +69,7 @@ async def test_a_database_of_another_program(postgres: Server, new_url: str) -> 
     """Nothing of ours is put beside it."""
     name = new_url.split("?")[0].rpartition("/")[2]
     postgres.run("CREATE TABLE theirs (id INT)", name)
-    with pytest.raises(StoreDamaged, match="another program.*Name another"):
+    with pytest.raises(StoreCorrupt, match="another program.*Name another"):
         await open_postgres(new_url)
 
     assert postgres.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", name) == [
@@ -84,11 +86,19 @@ async def test_a_database_that_cannot_hold_every_language(postgres: Server) -> N
 
 @pytest.mark.parametrize(
     "url",
-    ["postgresql://h:[/db", "postgresql://h/db?nonsense=1", "postgresql://ada:s3cr/et@h/db",
-     "postgresql://ada:s3cr@et@h/db", "postgresql://ada:s3cr?et@h/db", "postgresql://ada:s3cr",
-     "postgresql://ada:s3cr#et@h/db", "postgresql://ada:s3cr%zz@h/db",
-     "postgresql://h/db?password=s3cr&nonsense=1", "postgresql://h/db?password=s3cr@et"],
-)  # fmt: skip
+    [
+        "postgresql://h:[/db",
+        "postgresql://h/db?nonsense=1",
+        "postgresql://ada:s3cr/et@h/db",
+        "postgresql://ada:s3cr@et@h/db",
+        "postgresql://ada:s3cr?et@h/db",
+        "postgresql://ada:s3cr",
+        "postgresql://ada:s3cr#et@h/db",
+        "postgresql://ada:s3cr%zz@h/db",
+        "postgresql://h/db?password=s3cr&nonsense=1",
+        "postgresql://h/db?password=s3cr@et",
+    ],
+)
 async def test_an_address_that_cannot_be_read(url: str) -> None:
     """An example shows how it is written; nothing of it is quoted, by its cause neither."""
     with pytest.raises(InvalidInput, match="postgresql://NAME@HOST:PORT/DATABASE") as caught:
@@ -112,7 +122,7 @@ async def test_an_address_that_cannot_be_read(url: str) -> None:
 )
 def test_an_address_that_can_be_read(url: str, shown: str) -> None:
     """Escaped signs, several hosts, and what libpq puts in by itself."""
-    assert address_of(url).shown == shown
+    assert parse_address(url).display == shown
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,7 @@ def test_an_address_that_can_be_read(url: str, shown: str) -> None:
         (psycopg.errors.TooManyConnections, StoreBusy),
         (psycopg.errors.ConnectionFailure, StoreBusy),
         (psycopg.errors.ReadOnlySqlTransaction, StoreUnusable),
-        (psycopg.errors.DataCorrupted, StoreDamaged),
+        (psycopg.errors.DataCorrupted, StoreCorrupt),
         (psycopg.errors.CheckViolation, StoreError),
     ],
 )
@@ -134,7 +144,7 @@ def test_each_of_its_errors_has_a_meaning(
     error: type[psycopg.Error], ours: type[StoreError]
 ) -> None:
     """Those that cannot be brought about here are shown by their codes."""
-    found = our_error(error("what it said"), address_of("postgresql://h/db"))
+    found = map_postgres_error(error("what it said"), parse_address("postgresql://h/db"))
 
     assert type(found) is ours
     assert "what it said" in str(found) or ours is StoreFull
@@ -142,10 +152,12 @@ def test_each_of_its_errors_has_a_meaning(
 
 def test_a_server_that_takes_nobody_in_just_now() -> None:
     """Trying again later is right then."""
-    for said in ("FATAL: sorry, too many clients already", "FATAL: the database system is "
-                 "starting up"):  # fmt: skip
+    for said in (
+        "FATAL: sorry, too many clients already",
+        "FATAL: the database system is starting up",
+    ):
         error = psycopg.OperationalError(said)
-        found = why_not_connected(error, address_of("postgresql://h/db"))
+        found = map_connect_error(error, parse_address("postgresql://h/db"))
         assert type(found) is StoreBusy
 
 
@@ -155,7 +167,7 @@ def test_statements_are_said_without_changing_what_they_mean() -> None:
         "SELECT ':a', \"b:c\", '50%', x::text, :a, :b FROM t WHERE y % 2 = 0 FOR UPDATE SKIP LOCKED"
     )
 
-    assert said_to_postgres(sql, {"a": 1, "b": None}) == (
+    assert to_postgres_sql(sql, {"a": 1, "b": None}) == (
         b"SELECT ':a', \"b:c\", '50%%', x::text, %(a)s, NULL FROM t WHERE y %% 2 = 0 "
         b"FOR NO KEY UPDATE SKIP LOCKED"
     )

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from oldfriend.db.postgres.database import MOST_WRITERS, PostgresDatabase
+from oldfriend.db.postgres.postgres_database import MAX_WRITERS, PostgresDatabase
 from oldfriend.domain.errors import StoreBusy, StoreError
 from tests.db.breaking import cut, names, write
 from tests.postgres import Server
@@ -34,7 +34,7 @@ async def test_a_transaction_that_is_cut_leaves_nothing(
 ) -> None:
     """And says that nothing was saved."""
     with pytest.raises(StoreBusy, match="broke.*not saved.*Try again"):
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
             cut(postgres, db)
             await tx.rows("SELECT 1")
@@ -48,7 +48,7 @@ async def test_a_commit_that_does_not_arrive_is_an_error(
 ) -> None:
     """Nobody may believe that it was kept, nor that it was not: the answer is what was lost."""
     with pytest.raises(StoreBusy, match="may have been saved.*/history.*Try again") as caught:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
             cut(postgres, db)
 
@@ -59,7 +59,7 @@ async def test_a_commit_that_does_not_arrive_is_an_error(
 async def test_an_error_that_was_swallowed_does_not_pass_for_a_commit(db: PostgresDatabase) -> None:
     """After a failed statement PostgreSQL keeps nothing, and answers COMMIT all the same."""
     with pytest.raises(StoreError, match="nothing of its transaction was kept"):
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
             with pytest.raises(StoreError):
                 await tx.run("INSERT INTO companion (id) VALUES ('b')")
@@ -70,11 +70,11 @@ async def test_an_error_that_was_swallowed_does_not_pass_for_a_commit(db: Postgr
 async def test_a_cancelled_statement_frees_its_connection(db: PostgresDatabase) -> None:
     """Whoever waits for a lock can be told to stop; as many times as there are connections."""
     await write(db, "a")
-    async with db.writing() as holder:
+    async with db.begin_write() as holder:
         await holder.lock("SELECT 1 FROM companion FOR UPDATE")
         for _ in range(10):
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.05), db.writing() as tx:
+                async with asyncio.timeout(0.05), db.begin_write() as tx:
                     await tx.lock("SELECT 1 FROM companion FOR UPDATE")
     await write(db, "b")
 
@@ -84,9 +84,9 @@ async def test_a_cancelled_statement_frees_its_connection(db: PostgresDatabase) 
 async def test_who_is_in_a_hurry_needs_not_wait_for_a_connection(db: PostgresDatabase) -> None:
     """However many are writing just now."""
     async with AsyncExitStack() as writers:
-        for _ in range(MOST_WRITERS):
-            await writers.enter_async_context(db.writing())
-        async with asyncio.timeout(10), db.writing(first=True) as tx:
+        for _ in range(MAX_WRITERS):
+            await writers.enter_async_context(db.begin_write())
+        async with asyncio.timeout(10), db.begin_write(urgent=True) as tx:
             await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
 
         assert await names(db) == ["a"]

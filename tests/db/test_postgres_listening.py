@@ -6,23 +6,23 @@ from urllib.parse import quote
 
 import pytest
 
-from oldfriend.db.postgres import listening
-from oldfriend.db.postgres.address import address_of
-from oldfriend.db.postgres.database import PostgresDatabase, open_postgres
+from oldfriend.db.postgres import postgres_database as listening
+from oldfriend.db.postgres.address import parse_address
+from oldfriend.db.postgres.postgres_database import PostgresDatabase, open_postgres
 from tests.db.breaking import cut, write
 from tests.postgres import Server
 from tests.processes import line_of, python
 
 LISTENER = """
 import asyncio, sys
-from oldfriend.app.wiring import open_database
+from oldfriend.runtime.wiring import open_database
 
 async def listen():
     db = await open_database(sys.argv[1])
-    await db.wait_for_others()
+    await db.wait_for_change()
     print("listening", flush=True)
-    await db.wait_for_others()
-    async with db.reading() as tx:
+    await db.wait_for_change()
+    async with db.begin_read() as tx:
         print(*await tx.row("SELECT name FROM companion"), flush=True)
     await db.close()
 
@@ -55,15 +55,15 @@ async def test_own_wake_ups_and_commits_that_wake_nobody_are_not_heard(
 ) -> None:
     """Waiting is for others, and only for those who call."""
     other = await open_postgres(database_url)
-    await db.wait_for_others()
+    await db.wait_for_change()
     await write(db, "own")
     await write(other, "silent", wake=False)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.2):
-            await db.wait_for_others()
+            await db.wait_for_change()
     await write(other, "loud")
     async with asyncio.timeout(2):
-        await db.wait_for_others()
+        await db.wait_for_change()
     await other.close()
 
 
@@ -72,10 +72,10 @@ async def test_what_was_told_while_nobody_waited_is_heard_later(
 ) -> None:
     """Between two waits nothing is lost."""
     other = await open_postgres(database_url)
-    await db.wait_for_others()
+    await db.wait_for_change()
     await write(other, "a")
     async with asyncio.timeout(1):
-        await db.wait_for_others()
+        await db.wait_for_change()
     await other.close()
 
 
@@ -84,14 +84,14 @@ async def test_after_a_broken_line_it_listens_again(
 ) -> None:
     """What was told meanwhile counts as heard."""
     other = await open_postgres(database_url)
-    await db.wait_for_others()
+    await db.wait_for_change()
     cut(postgres, db)
     async with asyncio.timeout(2):
-        await db.wait_for_others()
-        await db.wait_for_others()
+        await db.wait_for_change()
+        await db.wait_for_change()
     await write(other, "later")
     async with asyncio.timeout(2):
-        await db.wait_for_others()
+        await db.wait_for_change()
     await other.close()
 
 
@@ -99,8 +99,8 @@ async def test_a_server_that_is_away_is_looked_for_now_and_then(
     db: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without an error, and without hammering at its door."""
-    monkeypatch.setattr(listening, "LOOK_ANYWAY_S", 0.05)
-    nowhere = listening.Listener(address_of("postgresql://127.0.0.1:1/db"), token="")
+    monkeypatch.setattr(listening, "POLL_INTERVAL_S", 0.05)
+    nowhere = listening.PostgresListener(parse_address("postgresql://127.0.0.1:1/db"), token="")
     began = time.monotonic()
     for _ in range(3):
         await nowhere.wait()
@@ -113,9 +113,9 @@ async def test_it_can_listen_elsewhere_than_it_writes(database_url: str) -> None
     folder = quote(database_url.split("host=")[1], safe="")
     db = await open_postgres(f"{database_url}&listen={folder}")
     async with asyncio.timeout(2):
-        await db.wait_for_others()
+        await db.wait_for_change()
     await db.close()
 
-    assert "listen" not in db.address.main
-    assert address_of("postgresql://b:6432/m?listen=srv:5433").listening.count("srv") == 1
-    assert "host=srv port=5432" in address_of("postgresql://b:6432/m?listen=srv").listening
+    assert "listen" not in db.address.main_conninfo
+    assert parse_address("postgresql://b:6432/m?listen=srv:5433").listen_conninfo.count("srv") == 1
+    assert "host=srv port=5432" in parse_address("postgresql://b:6432/m?listen=srv").listen_conninfo

@@ -6,20 +6,22 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.db.schema import Migration, load_migrations
-from oldfriend.domain.errors import SchemaTooNew, StoreError, StoreNotFound
-from tests.conftest import SEVERAL_PROCESSES
+from oldfriend.domain.errors import SchemaTooNew, SchemaUnknown, StoreError, StoreNotFound
 from tests.db.conftest import OpenWith
+from tests.engines import SEVERAL_PROCESSES
 
 FIRST = Migration(
-    version=1, name="0001_shelves",
+    version=1,
+    name="0001_shelves",
     sql="-- Shelves: TEXT.\nCREATE TABLE shelf (id TEXT PRIMARY KEY);",
-)  # fmt: skip
+)
 EXPANDING = Migration(
-    version=2, name="0002_rooms",
+    version=2,
+    name="0002_rooms",
     sql="-- Where they stand.\n-- Oldest writer: 1\n"
     "ALTER TABLE shelf ADD COLUMN room TEXT DEFAULT 'hall';\n"
     "CREATE TABLE room (id TEXT PRIMARY KEY, plan BLOB) WITHOUT ROWID;",
-)  # fmt: skip
+)
 CONTRACTING = Migration(
     version=3, name="0003_only_rooms", sql="ALTER TABLE shelf RENAME COLUMN room TO place;"
 )
@@ -28,14 +30,36 @@ BROKEN = Migration(version=2, name="0002_broken", sql="CREATE TABLE room (id TEX
 
 async def put_up(db: Database, name: str) -> None:
     """What a program of the first version writes."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run("INSERT INTO shelf (id) VALUES (:id)", id=name)
 
 
 async def shelves(db: Database) -> list[str]:
     """What was written."""
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         return [row[0] for row in await tx.rows("SELECT id FROM shelf ORDER BY id")]
+
+
+OF_ANOTHER_BRANCH = Migration(
+    version=2, name="0002_cellars", sql="CREATE TABLE cellar (id TEXT PRIMARY KEY);"
+)
+
+
+@SEVERAL_PROCESSES
+async def test_what_an_unreleased_version_has_made_is_refused_and_not_touched(
+    open_with: OpenWith,
+) -> None:
+    """By the number of its last step alone it would pass for up to date."""
+    for known in ((FIRST, EXPANDING), (FIRST, EXPANDING, CONTRACTING)):
+        unreleased = await open_with(FIRST, OF_ANOTHER_BRANCH)
+        await put_up(unreleased, f"shelf {len(known)}")
+        with pytest.raises(SchemaUnknown, match="never released.*0002_cellars.*Nothing was"):
+            await open_with(*known)
+        async with unreleased.begin_read() as tx:
+            state = await tx.row("SELECT version, name FROM schema_state")
+        await unreleased.close()
+
+        assert state == (2, "0002_cellars")
 
 
 @SEVERAL_PROCESSES
@@ -52,7 +76,7 @@ async def test_an_older_program_goes_on_writing_beside_a_step_that_only_adds(
     await put_up(again, "d")
 
     assert await shelves(newer) == ["a", "b", "c", "d"]
-    async with newer.reading() as tx:
+    async with newer.begin_read() as tx:
         assert await tx.row("SELECT count(*) FROM shelf WHERE room = 'hall'") == (4,)
         state = await tx.row("SELECT version, name, oldest_writer FROM schema_state")
     assert state == (2, "0002_rooms", 1)
@@ -96,8 +120,8 @@ async def test_a_step_that_fails_leaves_everything_as_it_was(open_with: OpenWith
         await open_with(FIRST, BROKEN)
 
     await put_up(older, "b")
-    async with older.reading() as tx:
-        assert [table.name for table in await tx.tables()] == ["shelf"]
+    async with older.begin_read() as tx:
+        assert [table.name for table in await tx.list_tables()] == ["shelf"]
     assert await shelves(older) == ["a", "b"]
     await older.close()
 
@@ -108,7 +132,7 @@ async def test_a_transaction_that_writes_is_over_before_the_steps_begin(
 ) -> None:
     """What it writes is still written by the rules that it knew."""
     older = await open_with(FIRST)
-    async with older.writing() as tx:
+    async with older.begin_write() as tx:
         await tx.run("INSERT INTO shelf (id) VALUES ('a')")
         tried = asyncio.ensure_future(migrated_elsewhere(open_with))
         await asyncio.sleep(0.1)

@@ -11,10 +11,10 @@ from threading import Event, Timer
 import pytest
 
 from oldfriend.db.database import Database, Transaction
-from oldfriend.db.sqlite import transaction
-from oldfriend.db.sqlite.database import SqliteDatabase, open_sqlite
-from oldfriend.domain.errors import OldfriendError, StoreBusy, StoreDamaged, StoreError
-from tests.conftest import SQLITE_ONLY
+from oldfriend.db.sqlite import sqlite_transaction as transaction
+from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
+from oldfriend.domain.errors import OldfriendError, StoreBusy, StoreCorrupt, StoreError
+from tests.engines import SQLITE_ONLY
 from tests.processes import line_of, python
 
 HOLDER = """
@@ -40,20 +40,20 @@ async def add(tx: Transaction, name: str) -> None:
 
 async def write_one(db: Database, name: str) -> None:
     """Write one row and have it kept."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, name)
 
 
 async def names(db: Database) -> list[str]:
     """The rows that are there."""
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         return [row[0] for row in await tx.rows("SELECT name FROM companion ORDER BY name")]
 
 
 async def test_an_error_leaves_nothing_of_its_transaction(db: Database) -> None:
     """Also what had been written before the error goes."""
     with pytest.raises(ZeroDivisionError):
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, "half done")
             _ = 1 / 0
 
@@ -64,7 +64,7 @@ async def test_a_cancelled_writer_leaves_nothing_and_lets_go_of_the_lock(db: Dat
     """The next one writes as if it had never been."""
 
     async def write_slowly() -> None:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, "cancelled")
             await asyncio.sleep(60)
 
@@ -72,7 +72,7 @@ async def test_a_cancelled_writer_leaves_nothing_and_lets_go_of_the_lock(db: Dat
         slow = tasks.create_task(write_slowly())
         await asyncio.sleep(0.01)
         slow.cancel()
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, "next")
 
     assert await names(db) == ["next"]
@@ -81,7 +81,7 @@ async def test_a_cancelled_writer_leaves_nothing_and_lets_go_of_the_lock(db: Dat
 async def test_a_statement_that_breaks_a_rule_of_the_schema_is_our_error(db: Database) -> None:
     """Callers know one tree of errors, not each engine's."""
     with pytest.raises(StoreError, match=r"(?i)not.null"):
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await tx.run("INSERT INTO companion (id) VALUES ('x')")
 
     assert await names(db) == []
@@ -89,11 +89,11 @@ async def test_a_statement_that_breaks_a_rule_of_the_schema_is_our_error(db: Dat
 
 async def test_a_reader_sees_one_moment_however_long_it_reads(db: Database) -> None:
     """What is committed meanwhile belongs to the next reading."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, "a")
-    async with db.reading() as reader:
+    async with db.begin_read() as reader:
         before = await reader.rows("SELECT name FROM companion")
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, "b")
         after = await reader.rows("SELECT name FROM companion")
 
@@ -103,11 +103,11 @@ async def test_a_reader_sees_one_moment_however_long_it_reads(db: Database) -> N
 
 async def test_writers_in_one_process_take_turns(db: Database) -> None:
     """None loses what another counted: a SELECT … FOR UPDATE waits for its turn."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, "counter")
 
     async def count() -> None:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             (number,) = await tx.row("SELECT created_at FROM companion FOR UPDATE") or (0,)
             await asyncio.sleep(0)
             await tx.run("UPDATE companion SET created_at = :next", next=number + 1)
@@ -116,7 +116,7 @@ async def test_writers_in_one_process_take_turns(db: Database) -> None:
         for _ in range(20):
             tasks.create_task(count())
 
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         assert await tx.row("SELECT created_at FROM companion") == (20,)
 
 
@@ -127,9 +127,9 @@ async def test_many_readers_are_served_with_few_connections(db: SqliteDatabase) 
 
     async def read() -> None:
         nonlocal most
-        async with db.reading() as tx:
+        async with db.begin_read() as tx:
             await tx.rows("SELECT 1")
-            most = max(most, 3 - db._readers._turns._value)
+            most = max(most, 3 - db._readers._slots._value)
             await asyncio.sleep(0.001)
 
     async with asyncio.TaskGroup() as tasks:
@@ -141,7 +141,7 @@ async def test_many_readers_are_served_with_few_connections(db: SqliteDatabase) 
 
 async def test_what_is_empty_may_be_asked_about(db: Database) -> None:
     """A value that may be missing needs no statement of its own."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, "a")
         sql = "SELECT id FROM companion WHERE (:id IS NULL OR id = :id) AND created_at >= :at"
 
@@ -158,16 +158,17 @@ async def test_values_come_back_as_they_went(db: Database) -> None:
         "t": "né 漢字 😀 %s :x",
         "n": None,
     }
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         assert await tx.row("SELECT :i, :r, :b, :t, :n", **values) == tuple(values.values())
         assert await tx.row("SELECT 'it''s :no %s parameter', :t", t="x") == (
-            "it's :no %s parameter", "x",
-        )  # fmt: skip
+            "it's :no %s parameter",
+            "x",
+        )
 
 
 async def test_sums_are_whole_numbers(db: Database) -> None:
     """However an engine counts inside."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await tx.run_many(
             "INSERT INTO companion (id, name, created_at, introduced_at) VALUES (:id, :id, 5, :at)",
             [{"id": f"{number}", "at": None if number % 2 else number} for number in range(3000)],
@@ -182,7 +183,7 @@ async def test_sums_are_whole_numbers(db: Database) -> None:
 async def test_texts_are_ordered_by_their_code_points(db: Database) -> None:
     """The same order on every engine and in every country."""
     given = ["b", "B", "a", "A", "é", "Z", "z", "_", "漢", "😀", "ﬀ", "a b", "ab", "a_b"]
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         for name in given:
             await add(tx, name)
 
@@ -191,14 +192,14 @@ async def test_texts_are_ordered_by_their_code_points(db: Database) -> None:
 
 async def test_the_time_of_leases_is_the_real_one(db: Database) -> None:
     """Whatever time the house believes it is."""
-    async with db.writing() as tx:
-        assert abs(await tx.clock() - time.time() * 1e6) < 60e6
+    async with db.begin_write() as tx:
+        assert abs(await tx.read_clock() - time.time() * 1e6) < 60e6
 
 
 async def test_a_database_describes_its_tables(db: Database) -> None:
     """Each after those that it points to, so that they can be copied in that order."""
-    async with db.reading() as tx:
-        tables = await tx.tables()
+    async with db.begin_read() as tx:
+        tables = await tx.list_tables()
 
     names = [table.name for table in tables]
     message = tables[names.index("message")]
@@ -211,7 +212,7 @@ async def test_a_database_describes_its_tables(db: Database) -> None:
 
 async def test_run_says_how_many_rows_it_touched(db: Database) -> None:
     """Whoever writes can tell new from known."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         sql = "INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)"
 
         assert await tx.run(f"{sql} ON CONFLICT DO NOTHING") == 1
@@ -224,13 +225,13 @@ async def test_a_writer_waits_for_the_lock_of_another_process_without_holding_up
     db: SqliteDatabase,
 ) -> None:
     """Readers go on beside it, and it writes as soon as it may."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, "a")
     with python(HOLDER, db.path) as other:
         assert line_of(other.stdout) == "held"
 
         async def write() -> None:
-            async with db.writing() as tx:
+            async with db.begin_write() as tx:
                 await tx.run("UPDATE companion SET created_at = created_at + 1")
 
         async with asyncio.TaskGroup() as tasks:
@@ -242,7 +243,7 @@ async def test_a_writer_waits_for_the_lock_of_another_process_without_holding_up
             other.stdin.write(b"go\n")
             other.stdin.flush()
 
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         assert await tx.row("SELECT created_at FROM companion") == (1001,)
 
 
@@ -251,19 +252,19 @@ async def test_a_lock_that_is_never_let_go_is_an_error_that_says_so(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing hangs for ever; trying again later works."""
-    monkeypatch.setattr(transaction, "LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(transaction, "LOCK_TIMEOUT_S", 0.05)
     with python(HOLDER, db.path) as other:
         assert line_of(other.stdout) == "held"
         began = time.monotonic()
         with pytest.raises(StoreBusy, match="Try again"):
-            async with db.writing() as tx:
+            async with db.begin_write() as tx:
                 await add(tx, "too early")
 
         assert time.monotonic() - began < 2
         other.stdin.write(b"go\n")
         other.stdin.flush()
         assert line_of(other.stdout) == "let go"
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, "later")
     assert await names(db) == ["later"]
 
@@ -271,7 +272,7 @@ async def test_a_lock_that_is_never_let_go_is_an_error_that_says_so(
 @SQLITE_ONLY
 async def test_the_connection_is_set_up_for_safety(db: SqliteDatabase) -> None:
     """WAL, full syncing, foreign keys, and deleted rows are wiped (ACCEPTANCE R1)."""
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         pragmas = [
             (await tx.row(f"PRAGMA {name}") or ("",))[0]
             for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
@@ -282,7 +283,7 @@ async def test_the_connection_is_set_up_for_safety(db: SqliteDatabase) -> None:
 
 async def test_an_untouched_database_is_sound(db: Database) -> None:
     """check() has nothing to say."""
-    assert await db.check() == []
+    assert await db.check_integrity() == []
 
 
 @SQLITE_ONLY
@@ -294,14 +295,14 @@ async def test_a_row_that_points_nowhere_is_reported(db: SqliteDatabase) -> None
         )
     stranger.close()
 
-    assert await db.check() == ["a row of identity points to a missing row of person"]
+    assert await db.check_integrity() == ["a row of identity points to a missing row of person"]
 
 
 async def test_torn_pages_are_found_and_named(tmp_path: Path) -> None:
     """A disk that lies is noticed, by check() or by the first statement that meets it."""
     path = tmp_path / "a.db"
     database = open_sqlite(path)
-    async with database.writing() as tx:
+    async with database.begin_write() as tx:
         for number in range(2000):
             await add(tx, f"name {number:06d}")
     await database.close()
@@ -316,11 +317,11 @@ async def problems(path: Path) -> list[str]:
     """What opening and checking a file has to say about it."""
     try:
         database = open_sqlite(path)
-    except StoreDamaged as error:
+    except StoreCorrupt as error:
         return [str(error)]
     try:
-        return await database.check()
-    except StoreDamaged as error:
+        return await database.check_integrity()
+    except StoreCorrupt as error:
         return [str(error)]
     finally:
         await database.close()
@@ -333,7 +334,7 @@ async def test_what_many_write_at_once_is_committed_together(db: SqliteDatabase)
     db._writer.connection.set_commit_hook(lambda: bool(commits.append(1)))
 
     async def write(name: str) -> None:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, name)
         assert name in await names(db)
 
@@ -351,12 +352,12 @@ async def test_who_is_in_a_hurry_comes_first_and_waits_for_nobody(db: SqliteData
     kept: list[str] = []
 
     async def write(name: str, *, first: bool = False) -> None:
-        async with db.writing(first=first) as tx:
+        async with db.begin_write(urgent=first) as tx:
             await add(tx, name)
         kept.append(name)
 
     async with asyncio.TaskGroup() as tasks:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             for name in ("a", "b"):
                 tasks.create_task(write(name))
             gone = tasks.create_task(write("gone", first=True))
@@ -377,7 +378,7 @@ async def test_who_fails_in_company_takes_nothing_of_the_others(db: SqliteDataba
     """By an error or by being cancelled, before, during or after writing."""
 
     async def write(number: int) -> None:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, f"{number:02}")
             if number % 5 == 1:
                 raise ValueError(number)
@@ -396,7 +397,7 @@ async def test_who_fails_in_company_takes_nothing_of_the_others(db: SqliteDataba
             continue  # before it wrote, or after
         assert (f"{number:02}" in kept) == (task.exception() is None)
     assert len(kept) >= 36
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await add(tx, "and on it goes")
 
 
@@ -437,7 +438,7 @@ async def test_while_the_disk_takes_its_time_others_go_on(db: SqliteDatabase) ->
     together = await disk.writers("a", "b", "c")
     assert await names(db) == []
     with suppress(TimeoutError):
-        await asyncio.wait_for(db.wait_for_others(), 0.05)
+        await asyncio.wait_for(db.wait_for_change(), 0.05)
     together[0].cancel()
     async with asyncio.TaskGroup() as tasks:
         after = tasks.create_task(write_one(db, "after"))
@@ -488,7 +489,7 @@ async def test_nobody_waits_for_ever_when_the_house_is_closed_around_writers(
     began = asyncio.Event()
 
     async def write() -> None:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await add(tx, "somebody")
             began.set()
             await asyncio.sleep(0.05)

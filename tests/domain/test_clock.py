@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.domain.clock import (
-    EARLIEST,
-    LATEST,
+    MAX_TIME,
+    MIN_TIME,
     from_micros,
+    get_start_of_day,
     is_representable,
-    parse_moment,
-    place_in_zone,
-    start_of_day,
+    parse_timestamp,
     to_micros,
+    to_micros_with_zone,
 )
 from oldfriend.domain.errors import InvalidInput
 
@@ -39,7 +39,7 @@ def test_a_time_is_taken_with_its_own_offset_else_in_the_given_zone(
     text: str, at: str, zone: str
 ) -> None:
     """ISO 8601 with or without an offset."""
-    moment, own_zone = parse_moment(text, "Europe/Madrid")
+    moment, own_zone = parse_timestamp(text, "Europe/Madrid")
 
     assert (from_micros(moment).isoformat(), own_zone) == (at, zone)
 
@@ -47,37 +47,47 @@ def test_a_time_is_taken_with_its_own_offset_else_in_the_given_zone(
 @pytest.mark.parametrize(
     "text",
     [
-        "0001-01-01T00:00+14:00", "0001-01-01", "0001-12-31T23:59Z", "9999-01-01T00:00Z",
-        "9999-12-31T23:59-12:00", "0002-01-01T00:00+14:00",
+        "0001-01-01T00:00+14:00",
+        "0001-01-01",
+        "0001-12-31T23:59Z",
+        "9999-01-01T00:00Z",
+        "9999-12-31T23:59-12:00",
+        "0002-01-01T00:00+14:00",
     ],
-)  # fmt: skip
+)
 def test_a_time_at_the_end_of_the_calendar_is_refused(text: str) -> None:
     """In some zone it would have no date."""
     with pytest.raises(InvalidInput, match="outside the years 2 to 9998"):
-        parse_moment(text, "Europe/Madrid")
+        parse_timestamp(text, "Europe/Madrid")
 
 
 @pytest.mark.parametrize("text", ["", "tomorrow", "2024-13-01", "12:30"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     """With an example of one."""
     with pytest.raises(InvalidInput, match="Use ISO 8601"):
-        parse_moment(text, "UTC")
+        parse_timestamp(text, "UTC")
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "+99:00", "../etc/passwd", "\ud800", "Europe"])
 def test_what_is_no_zone_is_refused(zone: str) -> None:
     """Here, and not when it is to be shown."""
     with pytest.raises(InvalidInput, match="is not a time zone"):
-        parse_moment("2024-05-03T18:30", zone)
+        parse_timestamp("2024-05-03T18:30", zone)
 
 
-@given(st.datetimes(timezones=st.one_of(st.none(), OFFSETS.map(
-    lambda minutes: timezone(timedelta(minutes=minutes))
-))), ZONES, ZONES)  # fmt: skip
+@given(
+    st.datetimes(
+        timezones=st.one_of(
+            st.none(), OFFSETS.map(lambda minutes: timezone(timedelta(minutes=minutes)))
+        )
+    ),
+    ZONES,
+    ZONES,
+)
 def test_what_is_let_in_can_be_shown_in_every_zone(moment: datetime, zone: str, other: str) -> None:
     """Exactly: the same moment comes out."""
     try:
-        at, own_zone = place_in_zone(moment, zone)
+        at, own_zone = to_micros_with_zone(moment, zone)
     except InvalidInput:
         assert not 2 < moment.year < 9998
 
@@ -91,14 +101,14 @@ def test_whatever_was_stored_can_be_shown(at: int, zone: str) -> None:
     """One odd row must not make the others unreadable; it is shown as near as can be."""
     shown = to_micros(from_micros(at, zone))
 
-    assert shown == min(max(at, EARLIEST), LATEST)
+    assert shown == min(max(at, MIN_TIME), MAX_TIME)
     assert is_representable(at) == (shown == at)
 
 
 def test_the_years_that_are_told_are_the_years_that_there_are() -> None:
     """From the first moment of the year 2 to the last of the year 9998."""
-    assert from_micros(EARLIEST) == datetime(2, 1, 1, tzinfo=UTC)
-    assert from_micros(LATEST) == datetime(9998, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+    assert from_micros(MIN_TIME) == datetime(2, 1, 1, tzinfo=UTC)
+    assert from_micros(MAX_TIME) == datetime(9998, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +127,6 @@ def test_a_day_begins_at_midnight_by_the_clocks_of_the_zone(
     moment: str, zone: str, days_back: int, expected: str
 ) -> None:
     """Also where the clocks are put forward or back."""
-    at, _ = parse_moment(moment, zone)
+    at, _ = parse_timestamp(moment, zone)
 
-    assert start_of_day(at, zone, days_back=days_back) == parse_moment(expected, "UTC")[0]
+    assert get_start_of_day(at, zone, days_back=days_back) == parse_timestamp(expected, "UTC")[0]

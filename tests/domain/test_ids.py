@@ -3,21 +3,34 @@
 import pytest
 
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.ids import ambiguous, find_named, patterns_of, short
+from oldfriend.domain.ids import (
+    build_ambiguous_id_error,
+    build_id_patterns,
+    list_matching_ids,
+    shorten_id,
+)
 
 
 def test_an_id_is_named_by_its_first_or_last_characters_or_the_first_that_are_seen() -> None:
     """Four of them do; what cannot be part of an id is refused."""
     one, other = "018bcfe5-6800-7000-8000-0000aaaabbbb", "018bcfe5-6800-7000-8000-0000ccccbbbb"
-    assert short(one) == "aaaabbbb"
-    assert find_named(one, [one, other]) == find_named("aaaa", [one, other]) == [one]
-    assert find_named("AAAAB", [one, other]) == find_named("aabbbb", [one, other]) == [one]
-    assert find_named("bbbb", [one, other]) == find_named("018b", [one, other]) == [one, other]
-    assert find_named("abbb", [one, other]) == []
-    assert patterns_of(" AaAa ") == {"begins": "aaaa%", "ends": "%aaaa", "shown": "%aaaa____"}
-    assert patterns_of("aaaabbbb")["shown"] == "%aaaabbbb"
+    assert shorten_id(one) == "aaaabbbb"
+    assert list_matching_ids(one, [one, other]) == list_matching_ids("aaaa", [one, other]) == [one]
+    assert (
+        list_matching_ids("AAAAB", [one, other])
+        == list_matching_ids("aabbbb", [one, other])
+        == [one]
+    )
+    assert (
+        list_matching_ids("bbbb", [one, other])
+        == list_matching_ids("018b", [one, other])
+        == [one, other]
+    )
+    assert list_matching_ids("abbb", [one, other]) == []
+    assert build_id_patterns(" AaAa ") == {"begins": "aaaa%", "ends": "%aaaa", "shown": "%aaaa____"}
+    assert build_id_patterns("aaaabbbb")["shown"] == "%aaaabbbb"
     for part in ("aaa", "a%aa", "a_aa", ""):
         with pytest.raises(InvalidInput, match="4 characters"):
-            find_named(part, [one])
-    error = ambiguous("bbbb", {one: "fact", other: "note"})
+            list_matching_ids(part, [one])
+    error = build_ambiguous_id_error("bbbb", {one: "fact", other: "note"})
     assert "aaaabbbb (fact), ccccbbbb (note)" in str(error)

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.evals import catalogue
-from oldfriend.evals.catalogue import MEASUREMENTS, chosen, measured_apart
-from oldfriend.evals.measuring import Measure, Scope
+from oldfriend_evals import catalogue
+from oldfriend_evals.catalogue import MEASUREMENTS, chosen, measured_apart
+from oldfriend_evals.measuring import Measure, Scope
 
 
 def test_everything_is_measured_unless_something_is_chosen():

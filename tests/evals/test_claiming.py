@@ -1,8 +1,11 @@
 """Claims are measured in stores that keep their size."""
 
-from oldfriend.app.wiring import open_database
-from oldfriend.evals.claiming import SCHEMAS, claim_ms, fill, two_schemas
-from oldfriend.queues.lanes import list_letters
+from oldfriend.queues.queue import list_jobs
+from oldfriend.runtime.wiring import open_database
+from oldfriend_evals.claiming import SCHEMAS, claim_ms, fill, two_schemas
+from tests.engines import both_engines
+
+engine = both_engines
 
 
 async def test_each_claim_finds_work_and_leaves_as_much(db):
@@ -10,8 +13,8 @@ async def test_each_claim_finds_work_and_leaves_as_much(db):
     taken = [await claim_ms(db) for _ in range(40)]
 
     assert min(taken) > 0
-    async with db.reading() as tx:
-        assert len(await list_letters(tx, parked=False)) == 30
+    async with db.begin_read() as tx:
+        assert len(await list_jobs(tx, is_dead_letter=False)) == 30
 
 
 async def test_a_postgres_database_is_left_as_it_was(postgres):
@@ -20,9 +23,9 @@ async def test_a_postgres_database_is_left_as_it_was(postgres):
             await fill(small, 10)
             await fill(large, 20)
         db = await open_database(url)
-        async with db.reading() as tx:
+        async with db.begin_read() as tx:
             schemas = await tx.rows("SELECT nspname FROM pg_namespace")
-            assert await list_letters(tx, parked=False) == []
+            assert await list_jobs(tx, is_dead_letter=False) == []
         await db.close()
 
     assert not {(name,) for name in SCHEMAS} & set(schemas)

@@ -3,7 +3,7 @@
 from itertools import chain
 from statistics import mean
 
-from oldfriend.evals.corpus import SESSION_LENGTH, questions, random_vectors, remarks, sessions
+from oldfriend_evals.corpus import SESSION_LENGTH, questions, random_vectors, remarks, sessions
 
 
 def test_the_same_seed_gives_the_same_history():

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from oldfriend.evals.finding import (
+from oldfriend_evals.finding import (
     answerable_cases,
     answerable_left_out,
     area_under_curve,
@@ -15,8 +15,8 @@ from oldfriend.evals.finding import (
     recall_of,
     unanswerable_cases,
 )
-from oldfriend.evals.lessons import cases_in_small_histories, cases_of_words_said
-from oldfriend.evals.material import own_conversations
+from oldfriend_evals.lessons import cases_in_small_histories, cases_of_words_said
+from oldfriend_evals.material import own_conversations
 
 
 def embed(texts):
@@ -31,10 +31,12 @@ def conversations():
     """Two of ours, with few questions each, so that learning is quick."""
     chosen = [given for given in own_conversations() if given.name in {"friends_de", "friends_en"}]
     return [
-        type(given)(**{part: getattr(given, part) for part in given.__dataclass_fields__}
-                    | {"queries": given.queries[:20]})
+        type(given)(
+            **{part: getattr(given, part) for part in given.__dataclass_fields__}
+            | {"queries": given.queries[:20]}
+        )
         for given in chosen
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
-from oldfriend.evals.descending import lowest
-from oldfriend.evals.learning import Lesson, learn_falling_off, learn_fusion, learn_probability
+from oldfriend_evals.descending import lowest
+from oldfriend_evals.learning import Lesson, learn_falling_off, learn_fusion, learn_probability
 
 
 def lessons(rule, count=60):
@@ -63,7 +63,7 @@ def test_learning_twice_gives_the_same():
     taught = list(lessons(lambda x: x[:, 0], 40))
     first, second = learn_fusion(taught, (1,)), learn_fusion(taught, (1,))
 
-    assert np.array_equal(first.nets[0].inward, second.nets[0].inward)
+    assert np.array_equal(first.nets[0].hidden_weights, second.nets[0].hidden_weights)
 
 
 def test_a_probability_is_learned():

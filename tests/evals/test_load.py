@@ -2,8 +2,8 @@
 
 import asyncio
 
-from oldfriend.app.accepting import Said, accept
-from oldfriend.evals.load import (
+from oldfriend.inbound.accept import MessageSubmission, accept_message
+from oldfriend_evals.load import (
     house_with_model,
     lines_in,
     measure_accepting,
@@ -20,32 +20,32 @@ INBOX = "letter WHERE queue = 'inbox'"
 """What is said and not answered; when what was said is to be read is on the agenda."""
 
 
-async def rows_in(house, table):
+async def rows_in(app, table):
     """How many rows a table has."""
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         ((count,),) = await tx.rows(f"SELECT count(*) FROM {table}")
     return count
 
 
 async def test_each_turn_that_is_counted_is_a_whole_one():
     """Accepted, asked of the model, answered, with a receipt; and nothing is left waiting."""
-    async with house_with_model(delay_s=0) as house:
-        before = {table: await rows_in(house, table) for table in LEFT_BY_EACH}
-        await say_in_turn(house, await lines_in(house, 2), remarks(6))
-        waiting = await rows_in(house, INBOX)
-        await work_until_answered(house, 6)
+    async with house_with_model(delay_s=0) as app:
+        before = {table: await rows_in(app, table) for table in LEFT_BY_EACH}
+        await say_in_turn(app, await lines_in(app, 2), remarks(6))
+        waiting = await rows_in(app, INBOX)
+        await work_until_answered(app, 6)
 
         assert waiting == 6
-        assert await rows_in(house, INBOX) == 0
+        assert await rows_in(app, INBOX) == 0
         for table, count in before.items():
-            assert await rows_in(house, table) == count + 6
+            assert await rows_in(app, table) == count + 6
 
 
 async def test_a_slow_model_is_waited_for_and_many_chats_wait_together():
-    async with house_with_model(delay_s=0.5) as house:
-        await say_in_turn(house, await lines_in(house, 8), remarks(8))
+    async with house_with_model(delay_s=0.5) as app:
+        await say_in_turn(app, await lines_in(app, 8), remarks(8))
         began = asyncio.get_running_loop().time()
-        await work_until_answered(house, 8)
+        await work_until_answered(app, 8)
         taken_s = asyncio.get_running_loop().time() - began
 
     assert 0.5 <= taken_s < 8 * 0.5
@@ -53,8 +53,8 @@ async def test_a_slow_model_is_waited_for_and_many_chats_wait_together():
 
 async def test_the_model_keeps_nothing_of_what_it_is_asked():
     """Else the memory of the measurement would grow, not that of the program."""
-    async with house_with_model(delay_s=0) as house:
-        chain = house.models["main"].chain
+    async with house_with_model(delay_s=0) as app:
+        chain = app.models["main"].build_chain
         (first,), (second,) = (chain(record=None).models for _ in range(2))
 
     assert first is not second
@@ -75,11 +75,11 @@ async def test_memory_is_compared_with_what_was_held_after_a_tenth():
 
 async def test_words_are_taken_in_while_somebody_works():
     """A measurement may not depend on everything being said before the work begins."""
-    async with house_with_model(delay_s=0) as house:
-        (line,) = await lines_in(house, 1)
+    async with house_with_model(delay_s=0) as app:
+        (line,) = await lines_in(app, 1)
         async with asyncio.TaskGroup() as both:
-            both.create_task(work_until_answered(house, 3))
+            both.create_task(work_until_answered(app, 3))
             for text in remarks(3):
-                await accept(house, line, Said(text=text), to_answer=False)
+                await accept_message(app, line, MessageSubmission(text=text), claim_now=False)
 
-        assert await rows_in(house, INBOX) == 0
+        assert await rows_in(app, INBOX) == 0

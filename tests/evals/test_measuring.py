@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.evals.measuring import Measure, at_least, at_most, medians_ms, not_measured
+from oldfriend_evals.measuring import Measure, at_least, at_most, medians_ms, not_measured
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from oldfriend.evals.page_events import measure_first_word
-from oldfriend.evals.page_lists import API, PATHS, answer_to, beside_bare, both
-from oldfriend.evals.page_weight import measure_open
-from oldfriend.evals.processes import ProcessFailed
-from oldfriend.evals.serving import Server, connected, serving, status_of
+from oldfriend_evals.page_events import measure_first_word
+from oldfriend_evals.page_lists import API, PATHS, answer_to, beside_bare, both
+from oldfriend_evals.page_weight import measure_open
+from oldfriend_evals.processes import ProcessFailed
+from oldfriend_evals.serving import Server, connected, serving, status_of
 
 Both = tuple[Server, Server, str]
 

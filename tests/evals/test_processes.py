@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from oldfriend.evals.processes import ProcessFailed, processor_s, size_on_disk_mb
+from oldfriend_evals.processes import ProcessFailed, processor_s, size_on_disk_mb
 
 
 def test_work_costs_more_than_no_work():

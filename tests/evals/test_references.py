@@ -2,8 +2,8 @@
 
 from contextlib import closing
 
-from oldfriend.evals.corpus import random_vectors
-from oldfriend.evals.references import PlainSearch, any_word_of
+from oldfriend_evals.corpus import random_vectors
+from oldfriend_evals.references import PlainSearch, any_word_of
 
 
 def test_a_question_is_searched_by_its_telling_words():

@@ -2,8 +2,8 @@
 
 import json
 
-from oldfriend.evals.measuring import Measure, at_most, not_measured
-from oldfriend.evals.report import as_json, as_table
+from oldfriend_evals.measuring import Measure, at_most, not_measured
+from oldfriend_evals.report import as_json, as_table
 
 MEASURES = [
     Measure(name="recall", value=4.5, unit="ms", reference=2.0, target=at_most(3), note="beside F"),
@@ -16,10 +16,12 @@ def test_the_table_has_a_line_for_each_measure_and_its_note_below():
     lines = [" ".join(line.split()) for line in as_table(MEASURES).splitlines()]
 
     assert lines[2:] == [
-        "recall 4.5 ms 2 ms 2.25 ≤ 3 yes", "(beside F)",
+        "recall 4.5 ms 2 ms 2.25 ≤ 3 yes",
+        "(beside F)",
         "say 1.25 s ≤ 1 NO",
-        "chat not measured ≤ 180", "(no /proc)",
-    ]  # fmt: skip
+        "chat not measured ≤ 180",
+        "(no /proc)",
+    ]
 
 
 def test_the_json_holds_what_was_measured_and_where():

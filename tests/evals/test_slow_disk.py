@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from oldfriend.evals.slow_disk import on_a_disk
+from oldfriend_evals.slow_disk import on_a_disk
 
 SYNC_S = 0.05
 

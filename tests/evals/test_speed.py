@@ -1,8 +1,8 @@
 """The speed measurements run through the real house, at any size."""
 
-from oldfriend.evals.speed import recall_among
-from oldfriend.evals.stores import line_with_history, temporary_house
-from oldfriend.memory.vectors import count_findable
+from oldfriend.memory.vectors import count_searchable_messages
+from oldfriend_evals.speed import recall_among
+from oldfriend_evals.stores import line_with_history, temporary_house
 
 
 async def test_recall_is_measured_beside_the_plain_search():
@@ -15,9 +15,11 @@ async def test_recall_is_measured_beside_the_plain_search():
 
 
 async def test_a_history_is_written_as_real_messages_with_vectors():
-    async with temporary_house() as house:
-        line = await line_with_history(house, 60, seed=1)
-        async with house.db.reading() as tx:
-            findable, embedded = await count_findable(tx, line.person.id, house.embedder.model)
+    async with temporary_house() as app:
+        line = await line_with_history(app, 60, seed=1)
+        async with app.db.begin_read() as tx:
+            findable, embedded = await count_searchable_messages(
+                tx, line.person.id, app.embedder.model
+            )
 
     assert findable == embedded > 55

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from oldfriend.evals.finding import UNASKED, index_of
-from oldfriend.evals.material import Conversation, Query, own_conversations
 from oldfriend.llm.adapters.minilm import MiniLM
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.search import (
-    USUAL_TEXTS,
+from oldfriend.search import (
+    CALIBRATION_TEXTS,
     PersonIndex,
-    Question,
-    Sense,
+    QueryEmbedding,
+    SearchQuery,
+    build_embedding_text,
+    compute_baseline,
     search,
-    text_to_embed,
-    usual_of,
 )
+from oldfriend_evals.finding import UNASKED, index_of
+from oldfriend_evals.material import Conversation, Query, own_conversations
 from tests.hashed import Hashed
 
 CONVERSATIONS = {"friends_en", "companion_en"}
@@ -39,10 +39,12 @@ class Known:
             self._known |= zip(new, asyncio.run(self._embedder.embed(new)), strict=True)
         return np.stack([self._known[text] for text in texts])
 
-    def sense(self, query: Query) -> Sense:
+    def sense(self, query: Query) -> QueryEmbedding:
         """How it understands a question."""
         (vector,) = self([query.text])
-        return Sense(vector=vector, usual=usual_of(vector, self(USUAL_TEXTS)))
+        return QueryEmbedding(
+            vector=vector, baseline=compute_baseline(vector, self(CALIBRATION_TEXTS))
+        )
 
 
 class Shifted(Known):
@@ -61,12 +63,12 @@ class Shifted(Known):
 def index_during(given: Conversation, old: Known, new: Known, share: float) -> PersonIndex:
     """A conversation of which this share is embedded anew, from the beginning."""
     index = index_of(given, lambda texts: np.zeros((len(texts), 0), np.float32))
-    texts = [text_to_embed(line.speaker, line.text) for line in given.lines]
+    texts = [build_embedding_text(line.speaker, line.text) for line in given.lines]
     done = round(share * len(texts))
     if done:
         index.set_vectors(range(done), new(texts[:done]))
     if done < len(texts):
-        index.set_former(old.model, range(done, len(texts)), old(texts[done:]))
+        index.set_legacy_vectors(old.model, range(done, len(texts)), old(texts[done:]))
     return index
 
 
@@ -81,11 +83,14 @@ def found_during(
         for query in given.queries:
             if not query.evidence or query.kind == UNASKED:
                 continue
-            question = Question(
-                text=query.text, language=query.language, asked_at=given.asked_at,
-                zone_offset_s=given.zone_offset_s, sense=new.sense(query),
-                former={old.model: old.sense(query)},
-            )  # fmt: skip
+            question = SearchQuery(
+                text=query.text,
+                language=query.language,
+                asked_at=given.asked_at,
+                zone_offset_s=given.zone_offset_s,
+                embedding=new.sense(query),
+                legacy_embeddings={old.model: old.sense(query)},
+            )
             hits = {lines[hit.seq] for hit in search(index, question, 10).hits}
             shares.append(len(hits & query.evidence) / len(query.evidence))
     return 100 * float(np.mean(shares))

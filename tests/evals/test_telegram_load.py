@@ -1,6 +1,6 @@
 """What is measured on Telegram is whole talks, through a Telegram that is a process of its own."""
 
-from oldfriend.evals.telegram_load import SLOW_S, measure_many_chats, measure_receiving
+from oldfriend_evals.telegram_load import SLOW_S, measure_many_chats, measure_receiving
 
 
 async def test_everybody_is_answered_as_often_as_they_wrote() -> None:

@@ -1,8 +1,8 @@
 """Turns are counted where workers of their own do them, beside the rows that they left."""
 
-from oldfriend.evals.load import house_with_model, lines_in, remarks
-from oldfriend.evals.throughput import have_answered, measure_throughput
-from oldfriend.evals.workers import any_waits, at_work
+from oldfriend_evals.load import house_with_model, lines_in, remarks
+from oldfriend_evals.throughput import have_answered, measure_throughput
+from oldfriend_evals.workers import any_waits, at_work
 
 
 async def test_two_workers_are_compared_with_the_rows_that_they_left():
@@ -26,13 +26,13 @@ async def test_on_a_slow_disk_what_waits_is_kept_together():
 
 async def test_all_is_answered_by_processes_of_their_own():
     """Two of them share the chats, and nobody's words are left."""
-    async with house_with_model(delay_s=0) as house:
-        lines = await lines_in(house, 8)
-        async with at_work(house, 2, delay_s=0):
-            await have_answered(house, lines, remarks(8))
+    async with house_with_model(delay_s=0) as app:
+        lines = await lines_in(app, 8)
+        async with at_work(app, 2, delay_s=0):
+            await have_answered(app, lines, remarks(8))
 
-        assert not await any_waits(house)
-        async with house.db.reading() as tx:
+        assert not await any_waits(app)
+        async with app.db.begin_read() as tx:
             ((replies, owners),) = await tx.rows(
                 "SELECT count(*), count(DISTINCT chat) FROM message WHERE role = 'companion'"
             )

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from oldfriend.channels.channel import Glimpse, Receive
-from oldfriend.domain.errors import NotDelivered, NotFound, Undeliverable
+from oldfriend.channels.channel import DraftPreview, HandleEvent
+from oldfriend.domain.errors import DeliveryFailed, NotFound, Undeliverable
 
 LONGEST = 400
 
@@ -20,27 +20,29 @@ LONGEST = 400
 class Mute:
     """What a platform need not do: nobody talks on it, listens to it, or looks on."""
 
-    quiet_s = 0.0
+    debounce_s = 0.0
 
-    async def amend(self, address: str, shown: str, text: str) -> bool:
+    async def edit(self, address: str, message_key: str, text: str) -> bool:
         """Nothing was shown that could be."""
         return False
 
-    async def send_aloud(
+    async def send_audio(
         self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
     ) -> str:
         """Nobody listens."""
         raise Undeliverable("Nobody listens.")
 
-    async def fetch(self, name: str) -> bytes:
+    async def download_audio(self, name: str) -> bytes:
         """There are no recordings."""
         raise NotFound(name)
 
-    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> Glimpse | None:
+    def open_preview(
+        self, address: str, *, key: str, message_key: str | None = None
+    ) -> DraftPreview | None:
         """It shows nothing before it is done."""
         return None
 
-    async def listen(self, receive: Receive) -> None:
+    async def listen(self, receive: HandleEvent) -> None:
         """Nobody talks here by themselves."""
         await asyncio.Event().wait()
 
@@ -52,18 +54,20 @@ class FilePlatform(Mute):
         """Show what is sent in this file."""
         self._file = file
 
-    def parts(self, text: str) -> Sequence[str]:
+    def split(self, text: str) -> Sequence[str]:
         """A reply, cut where it is too long."""
         return [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
 
-    async def send(self, address: str, text: str, *, key: str) -> str:
+    async def send(
+        self, address: str, text: str, *, key: str, preview_key: str | None = None
+    ) -> str:
         """Show a message, once for each key."""
         if not text or len(text) > LONGEST:
             raise Undeliverable(f"A message has 1 to {LONGEST} characters, not {len(text)}.")
         if address == "gone":
             raise Undeliverable("There is no such chat any more.")
         if address == "busy":
-            raise NotDelivered("Too many messages.", retry_after_s=0.1)
+            raise DeliveryFailed("Too many messages.", retry_after_s=0.1)
         with attempts_beside(self._file).open("a", encoding="utf-8") as attempts:
             attempts.write(key + "\n")
         with self._file.open("a+", encoding="utf-8") as file:

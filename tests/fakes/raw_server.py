@@ -81,7 +81,12 @@ END = "0\r\n\r\n"
 def chat_piece(text: str, *, ends: str | None = None) -> str:
     """A piece of OpenAI's chat."""
     delta = {"content": text} if text else {}
-    return event({
-        "id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": ends}],
-    })  # fmt: skip
+    return event(
+        {
+            "id": "c",
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": "m",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": ends}],
+        }
+    )

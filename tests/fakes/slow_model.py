@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LINES = "data: {}\n\n"
@@ -23,6 +23,8 @@ class SlowModel:
     pause_s: float = 0.02
     fails: bool = False
     asked: int = 0  # for a reply
+    about: list[str] = field(default_factory=list)  # the last words of each request
+    ended: int = 0  # of how many answers the last byte was sent
 
 
 def chunk(**delta: str) -> str:
@@ -34,25 +36,35 @@ def chunk(**delta: str) -> str:
 def framed(choices: list[dict[str, object]]) -> dict[str, object]:
     """What is around every piece."""
     return {
-        "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "slow",
+        "id": "c1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "slow",
         "choices": choices,
-    }  # fmt: skip
+    }
 
 
-LAST = LINES.format(json.dumps({
-    **framed([{"index": 0, "delta": {}, "finish_reason": "stop"}]),
-    "usage": {"prompt_tokens": 120, "completion_tokens": 12, "total_tokens": 132},
-}))  # fmt: skip
+LAST = LINES.format(
+    json.dumps(
+        {
+            **framed([{"index": 0, "delta": {}, "finish_reason": "stop"}]),
+            "usage": {"prompt_tokens": 120, "completion_tokens": 12, "total_tokens": 132},
+        }
+    )
+)
 
 
 def whole(text: str) -> dict[str, object]:
     """A reply that is sent at once."""
     message = {"role": "assistant", "content": text}
     return {
-        "id": "c2", "object": "chat.completion", "created": 1, "model": "slow",
+        "id": "c2",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "slow",
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         "usage": {"prompt_tokens": 120, "completion_tokens": 12, "total_tokens": 132},
-    }  # fmt: skip
+    }
 
 
 class Server(ThreadingHTTPServer):
@@ -79,8 +91,11 @@ class Handler(BaseHTTPRequestHandler):
         if model.fails:
             self.answer(503, {"error": {"message": "overloaded", "type": "server_error"}})
             return
+        model.about.append(str(asked["messages"][-1]["content"]))
         if not asked.get("stream"):
+            time.sleep(model.pause_s * len(model.says.split()))
             self.answer(200, whole(model.says))
+            model.ended += 1
             return
         model.asked += 1
         self.send_response(200)
@@ -92,6 +107,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 time.sleep(model.pause_s)
             self.wfile.write((LAST + LINES.format("[DONE]")).encode())
+            self.wfile.flush()
+            model.ended += 1
 
     def answer(self, status: int, told: object) -> None:
         """Answer at once, and whole."""

@@ -17,16 +17,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
 
-from oldfriend.app.choices.sections import Provider, SpeechChoice
-from oldfriend.app.choices.settings import Settings
+from oldfriend.config.settings import Settings
+from oldfriend.config.settings_schema import ProviderSettings, SpeechSettings
 
 SOUNDS = Path(__file__).parents[1] / "data/sounds"
 MOST_BYTES = 25 * 1024 * 1024
 MOST_CHARACTERS = 4096
 EXTENSIONS = {"flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"}
 MAGIC = {
-    "ogg": b"OggS", "wav": b"RIFF", "flac": b"fLaC", "webm": b"\x1a\x45\xdf\xa3", "mp3": b"ID3",
-}  # fmt: skip
+    "ogg": b"OggS",
+    "wav": b"RIFF",
+    "flac": b"fLaC",
+    "webm": b"\x1a\x45\xdf\xa3",
+    "mp3": b"ID3",
+}
 TRANSCRIBING = {"file", "model", "language", "prompt", "response_format", "temperature"}
 SPEAKING = {"model", "input", "voice", "response_format", "speed", "instructions"}
 FORMATS = {"opus": "voice.ogg", "mp3": "tone.mp3", "wav": "tone.wav", "flac": "tone.flac"}
@@ -96,12 +100,19 @@ class SpeechServer:
         if not in_full:
             told = {"usage": {"type": "duration", "seconds": self.seconds}} if self.seconds else {}
             return {"text": self.hears, **told}
-        segment = {"id": 0, "text": self.hears, "no_speech_prob": self.silence,
-                   "avg_logprob": -1.4 if self.silence > 0.5 else -0.2}  # fmt: skip
+        segment = {
+            "id": 0,
+            "text": self.hears,
+            "no_speech_prob": self.silence,
+            "avg_logprob": -1.4 if self.silence > 0.5 else -0.2,
+        }
         return {
-            "task": "transcribe", "language": "english", "duration": self.seconds,
-            "text": self.hears, "segments": [segment],
-        }  # fmt: skip
+            "task": "transcribe",
+            "language": "english",
+            "duration": self.seconds,
+            "text": self.hears,
+            "segments": [segment],
+        }
 
     def speak(self, kind: str, body: bytes) -> tuple[str, bytes]:
         """Check what is to be spoken; its kind, as the server calls it, and the sound."""
@@ -147,9 +158,10 @@ def form(kind: str, body: bytes) -> dict[str, object]:
         mime = re.search(rb"Content-Type: (\S+)", head, re.IGNORECASE)
         value = content.removesuffix(b"\r\n")
         fields[key] = (
-            (name[2].decode(), mime[1].decode() if mime else "", value) if name[2]
+            (name[2].decode(), mime[1].decode() if mime else "", value)
+            if name[2]
             else value.decode()
-        )  # fmt: skip
+        )
     return fields
 
 
@@ -250,8 +262,8 @@ def listened_to(settings: Settings, server: SpeechServer) -> Settings:
     """The settings of somebody whom it listens to, and who keeps what they say."""
     return replace(
         settings,
-        speech=SpeechChoice(transcriber="mine:whisper-1", keep_audio=True),
-        providers={"mine": Provider(base_url=server.url)},
+        speech=SpeechSettings(transcriber="mine:whisper-1", keep_audio=True),
+        providers={"mine": ProviderSettings(base_url=server.url)},
     )
 
 

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from oldfriend.app.wiring import open_database
-from oldfriend.cli.rebuild import unlike_decided
+from oldfriend.cli.rebuild import find_mismatches
 from oldfriend.domain.ids import ObjectId
 from oldfriend.memory.people import list_people
+from oldfriend.runtime.wiring import open_database
+from tests.engines import both_engines
 from tests.journeys.browsers import opened_browser
+
+engine = both_engines
 
 
 @pytest.fixture(autouse=True)
@@ -35,9 +38,9 @@ async def found_wrong(database: Path) -> list[ObjectId]:
     """What of anybody's beliefs is not as it was decided, as `rebuild --check` finds it."""
     opened = await open_database(f"sqlite:///{database}", create=False)
     try:
-        async with opened.reading() as tx:
+        async with opened.begin_read() as tx:
             people = await list_people(tx)
-            return [each for one in people for each in await unlike_decided(tx, one.id)]
+            return [each for one in people for each in await find_mismatches(tx, one.id)]
     finally:
         await opened.close()
 

@@ -9,15 +9,15 @@ from typing import Final
 
 from playwright.sync_api import Locator, Page
 
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.wiring import open_house
+from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import DAY
-from oldfriend.evals.corpus import random_vectors
-from oldfriend.memory.meanings import save_meanings
+from oldfriend.memory.belief_embeddings import save_belief_vectors
 from oldfriend.memory.people import ensure_owner
+from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.corpus import random_vectors
+from tests.api.many import believe_many
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program
-from tests.web.many import believe_many
 
 LIST: Final = "What I know about you"
 
@@ -42,15 +42,15 @@ async def fill(data: Path, count: int, days: int) -> None:
     """Have so many things known, learned over so many days until now."""
     database = f"sqlite:///{data / 'oldfriend.db'}"
     settings = Settings(data=data, database=database, zone="UTC", language="en")
-    async with open_house(settings) as house:
-        async with house.db.writing() as tx:
-            owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
-        since = house.clock() - days * DAY
-        memories = await believe_many(house, owner.id, count, since=since, days=days)
-        vectors = random_vectors(count, seed=1, dimension=house.embedder.dimension)
+    async with open_app(settings) as app:
+        async with app.db.begin_write() as tx:
+            owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
+        since = app.clock() - days * DAY
+        memories = await believe_many(app, owner.id, count, since=since, days=days)
+        vectors = random_vectors(count, seed=1, dimension=app.embedder.dimension)
         meanings = {each.id: vectors[place] for place, each in enumerate(memories)}
-        async with house.db.writing() as tx:  # else serve is busy with them all the while
-            await save_meanings(tx, owner.id, house.embedder.model, meanings)
+        async with app.db.begin_write() as tx:  # else serve is busy with them all the while
+            await save_belief_vectors(tx, owner.id, app.embedder.model, meanings)
 
 
 def rows(page: Page) -> Locator:

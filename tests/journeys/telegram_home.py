@@ -56,9 +56,11 @@ class Home:
 def home_on(program: Program, world: World, **variables: str) -> Home:
     """A program that is connected to this Telegram, and answers quickly."""
     connected = {
-        "OLDFRIEND_TELEGRAM_TOKEN": world.token, "OLDFRIEND_TELEGRAM_BASE_URL": world.url,
-        "OLDFRIEND_TELEGRAM_QUIET_S": "0.3", "OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "0",
-    }  # fmt: skip
+        "OLDFRIEND_TELEGRAM_TOKEN": world.token,
+        "OLDFRIEND_TELEGRAM_BASE_URL": world.url,
+        "OLDFRIEND_TELEGRAM_QUIET_S": "0.3",
+        "OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "0",
+    }
     return Home(on_any_port(program, **{**connected, **variables}), world)
 
 

@@ -16,8 +16,8 @@ from typing import get_args
 
 import pytest
 
-from oldfriend.app.house import Step
-from oldfriend.app.wiring import open_database
+from oldfriend.app.app_context import CrashPoint
+from oldfriend.runtime.wiring import open_database
 from tests.conftest import Sizes
 from tests.fakes.platform import sent_to, shown_in
 from tests.postgres import Server
@@ -81,14 +81,14 @@ async def what_happened(town: Town) -> Happened:
     """Look at the platform, the log and the calls."""
     database = await open_database(town.url)
     try:
-        async with database.reading() as tx:
+        async with database.begin_read() as tx:
             said = await tx.rows(
                 """SELECT c.address, m.text FROM message m JOIN chat c ON c.id = m.chat
                    WHERE m.role = 'person' ORDER BY m.person, m.seq"""
             )
             paid = await tx.rows(
-                """SELECT count(*) FROM model_call WHERE outcome = 'done'
-                   GROUP BY person, turn, asked, step HAVING count(*) > 1"""
+                """SELECT count(*) FROM model_call WHERE outcome IN ('done', 'late')
+                   GROUP BY person, turn, step HAVING count(*) > 1"""
             )
     finally:
         await database.close()
@@ -110,7 +110,7 @@ def by_address(messages: list[tuple[str, str]]) -> dict[str, list[str]]:
     return chats
 
 
-@pytest.mark.parametrize("step", get_args(Step))
+@pytest.mark.parametrize("step", get_args(CrashPoint))
 async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town, step: str) -> None:
     """At each named step of accept, turn, commit and send."""
     say(town, [("Ana", "square", "when one"), ("Ana", "square", "two")])
@@ -131,7 +131,7 @@ async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town,
     assert happened.sent_again <= 1  # by one that died before it could note it
 
 
-TALKING = ("accepted", "thinking", "called", "decided", "committing", "committed")
+TALKING = ("accepted", "thinking", "spooled", "called", "decided", "committing", "committed")
 
 
 @pytest.mark.parametrize("step", TALKING)
@@ -226,6 +226,7 @@ async def test_a_worker_frozen_past_its_lease_cannot_commit(town: Town) -> None:
 
     assert happened.shown == [("Ana@square", "re: one")]
     assert happened.called == {"one": 2}
+    assert happened.paid_twice == 1  # and the ledger says so
 
 
 async def test_a_worker_frozen_past_its_lease_asks_no_model(town: Town) -> None:
@@ -257,7 +258,7 @@ async def test_a_worker_that_is_told_to_end_finishes_its_turns(town: Town) -> No
 
     answered = {f"re: {text}" for text in happened.called}
     database = await open_database(town.url)
-    async with database.reading() as tx:
+    async with database.begin_read() as tx:
         kept = {row[0] for row in await tx.rows("SELECT text FROM message WHERE role <> 'person'")}
         held = await tx.rows("SELECT key FROM lane WHERE owner IS NOT NULL")
     await database.close()

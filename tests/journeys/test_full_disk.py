@@ -1,13 +1,17 @@
 """The disk fills up while somebody is talking."""
 
+import json
 import shutil
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.journeys.conftest import fill
+from oldfriend.runtime.admin_http import CACHE_TTL_S
+from tests.cli.serving import on_any_port, served
+from tests.journeys.conftest import enlarge, fill
 from tests.processes import Program, line_of
 
 
@@ -28,6 +32,33 @@ def test_a_full_disk_is_said_plainly_and_costs_nothing_that_was_kept(
         filler.unlink()
     assert "my cat is called Miso" in program.done("say", "What do you know about me?").stdout
     program.done("say", "I would like to tell you a short story.")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_a_server_says_that_it_is_not_ready_while_the_disk_is_full(
+    oldfriend: Program, small_disk: Path, kind: str
+) -> None:
+    """It is alive all the same; and ready as soon as there is room. To find out takes none."""
+    enlarge(small_disk, 8)
+    store = {"OLDFRIEND_DATABASE": f"{kind}:///{small_disk}/memory.{kind}"}
+    program = on_any_port(Program(data=oldfriend.data, environment=store))
+    with served(program) as running:
+        before = shutil.disk_usage(small_disk).used
+        for _ in range(3):
+            time.sleep(CACHE_TTL_S)
+            assert running.get("/ready")[0] == 200
+        assert shutil.disk_usage(small_disk).used <= before + (64 << 10)
+        filler = fill(small_disk)
+        time.sleep(CACHE_TTL_S)
+        status, told = running.get("/ready")
+        alive, _ = running.get("/health")
+        filler.unlink()
+        time.sleep(CACHE_TTL_S)
+        again, _ = running.get("/ready")
+
+    assert (status, alive, again) == (503, 200, 200)
+    (why,) = json.loads(told)["why"]
+    assert "is full" in why
 
 
 @pytest.mark.parametrize("address", ["sqlite:///{}/memory.db", "json:///{}/memory.json"])

@@ -2,22 +2,23 @@
 
 import random
 
-from oldfriend.db.sqlite.database import open_sqlite
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from tests.conftest import Sizes
 from tests.processes import Program, kill, line_of, python
 
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from oldfriend.app.accepting import Said, accept, open_line
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.wiring import open_house
+from oldfriend.inbound.accept import MessageSubmission, accept_message, open_local_chat
+from oldfriend.config.settings import load_settings
+from oldfriend.runtime.wiring import open_app
 
 async def write(data):
-    async with open_house(read_settings(data=data)) as house:
-        line = await open_line(house, person=None, channel="terminal")
+    async with open_app(load_settings(data=data)) as app:
+        line = await open_local_chat(app, person=None, channel="terminal")
         while True:
-            accepted = await accept(house, line, Said(text="x" * 3000), to_answer=False)
+            words = MessageSubmission(text="x" * 3000)
+            accepted = await accept_message(app, line, words, to_answer=False)
             print(accepted.message.id, flush=True)
 
 asyncio.run(write(sys.argv[1]))
@@ -37,9 +38,9 @@ async def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_had_ackn
             kill(writer)
             acknowledged |= {line.decode().strip() for line in writer.stdout if line[-1:] == b"\n"}
         database = open_sqlite(oldfriend.data / "oldfriend.db")
-        async with database.reading() as tx:
+        async with database.begin_read() as tx:
             kept = {row[0] for row in await tx.rows("SELECT id FROM message")}
-        problems = await database.check()
+        problems = await database.check_integrity()
         await database.close()
 
         assert acknowledged <= kept

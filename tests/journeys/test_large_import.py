@@ -32,11 +32,18 @@ def lines(count: int) -> Iterator[str]:
     begin = datetime(2020, 1, 1, tzinfo=UTC)
     for number in range(count):
         words = [WORDS[(number * step) % len(WORDS)] for step in (1, 3, 5)]
-        yield json.dumps({
-            "id": f"m{number}", "session": f"s{number // 50}",
-            "speaker": ("Nora", "Tomás")[number % 2], "text": f"{number} {' '.join(words)}",
-            "at": (begin + timedelta(minutes=5 * number)).isoformat(),
-        }) + "\n"  # fmt: skip
+        yield (
+            json.dumps(
+                {
+                    "id": f"m{number}",
+                    "session": f"s{number // 50}",
+                    "speaker": ("Nora", "Tomás")[number % 2],
+                    "text": f"{number} {' '.join(words)}",
+                    "at": (begin + timedelta(minutes=5 * number)).isoformat(),
+                }
+            )
+            + "\n"
+        )
 
 
 def count(store: Path, what: str) -> int:

@@ -4,13 +4,14 @@ from functools import cache
 
 import pytest
 
-from oldfriend.app.house import House
+from oldfriend.app.app_context import AppContext
 from oldfriend.domain.memories import Memory
-from oldfriend.evals.lives.acquaintance import confused_in, recognised_share
-from oldfriend.evals.lives.appraising import TARGETS, Appraisal, appraise
-from oldfriend.evals.lives.life import Life
-from oldfriend.evals.lives.loading import LANGUAGES, load_life
-from tests.conftest import SIZE, SQLITE_ONLY
+from oldfriend_evals.lives.acquaintance import confused_in, recognised_share
+from oldfriend_evals.lives.appraising import TARGETS, Appraisal, appraise
+from oldfriend_evals.lives.life import Life
+from oldfriend_evals.lives.loading import LANGUAGES, load_life
+from tests.conftest import SIZE
+from tests.engines import SQLITE_ONLY
 
 load_once = cache(load_life)
 LIVES = [(language, seed) for language in LANGUAGES for seed in (1, 2, 3)]
@@ -26,14 +27,14 @@ def lives_for(engine: str) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize(("language", "seed"), LIVES)
 async def test_a_life_is_known_however_bad_the_reader(
-    house: House, engine: str, language: str, seed: int
+    app: AppContext, engine: str, language: str, seed: int
 ) -> None:
     """Right, once, on allowed words, no orders, all peaks, and on each day what was so then."""
     if (language, seed) not in lives_for(engine):
         pytest.skip("one life an engine; all of them with make test-full")
     life = load_once(language)
 
-    appraisal = await appraise(house, life, seed=seed)
+    appraisal = await appraise(app, life, seed=seed)
 
     assert appraisal.poison_share >= 0.5
     missed = {
@@ -73,9 +74,9 @@ def is_home(memory: Memory) -> bool:
 
 
 @SQLITE_ONLY
-async def test_rules_alone_say_little_and_nothing_wrong_twice(house: House) -> None:
+async def test_rules_alone_say_little_and_nothing_wrong_twice(app: AppContext) -> None:
     """Without a model less is known, but it is known as surely."""
-    appraisal = await appraise(house, load_once("en"), reader="rules")
+    appraisal = await appraise(app, load_once("en"), reader="rules")
 
     assert appraisal.judgement.precision >= 0.8
     assert appraisal.judgement.duplicate_share <= 0.02

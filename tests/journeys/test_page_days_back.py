@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.wiring import open_house
+from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import from_micros, system_clock
 from oldfriend.domain.ids import new_id
 from oldfriend.memory.people import ensure_owner
-from oldfriend.memory.ticks import Tick, Transcript, write_tick
+from oldfriend.memory.reflection_log import (
+    ReflectionRecord,
+    ReflectionTranscript,
+    save_reflection_record,
+)
+from oldfriend.runtime.wiring import open_app
 from tests.journeys.browsers import NEEDS_CHROMIUM
 from tests.journeys.memories import elsewhere, place, rows, serving_much
 from tests.journeys.pages import new_link, opened
@@ -176,11 +180,15 @@ async def think(data: Path, said: str) -> None:
     """Have it thought once."""
     database = f"sqlite:///{data / 'oldfriend.db'}"
     settings = Settings(data=data, database=database, zone="UTC", language="en")
-    async with open_house(settings) as house, house.db.writing() as tx:
-        owner = await ensure_owner(tx, now=house.clock(), zone="UTC")
-        tick = Tick(
-            id=new_id(house.clock()), person=owner.id, kind="slow tick", why="news",
-            ran_at=house.clock(), outcome={"learned": {"thought": 2}, "rejected": {"tone": 1}},
-            transcript=Transcript(shown=("Ana moved to Porto.",), answered=(said,)),
-        )  # fmt: skip
-        await write_tick(tx, tick)
+    async with open_app(settings) as app, app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
+        tick = ReflectionRecord(
+            id=new_id(app.clock()),
+            person=owner.id,
+            kind="slow tick",
+            why="news",
+            ran_at=app.clock(),
+            outcome={"learned": {"thought": 2}, "rejected": {"tone": 1}},
+            transcript=ReflectionTranscript(shown=("Ana moved to Porto.",), answered=(said,)),
+        )
+        await save_reflection_record(tx, tick)

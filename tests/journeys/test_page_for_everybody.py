@@ -17,14 +17,23 @@ from tests.processes import Program
 pytestmark = NEEDS_CHROMIUM
 TOOLS = Path(__file__).parents[1] / "page_tools"
 PLACES = (
-    "/", "/memory", "/people", "/people/graph", "/days", "/bring", "/settings", "/forget",
+    "/",
+    "/memory",
+    "/people",
+    "/people/graph",
+    "/days",
+    "/bring",
+    "/settings",
+    "/forget",
     "/welcome",
-)  # fmt: skip
+)
 WIDE, PHONE = {"width": 1360, "height": 860}, {"width": 390, "height": 800}
 TALK = (
-    "Remember that my sister Ana was born in Porto.", "My dog is called Rufus.",
-    "I like green tea in the morning.", "Where was Ana born?",
-)  # fmt: skip
+    "Remember that my sister Ana was born in Porto.",
+    "My dog is called Rufus.",
+    "I like green tea in the morning.",
+    "Where was Ana born?",
+)
 SERIOUS = """async () => {
   await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)));
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });

@@ -17,15 +17,26 @@ SCRIPT: Final = "<script>window.ran=2</script>"
 DRAWING: Final = "\"'><svg onload=window.ran=3>"
 LINK: Final = "[here](javascript:window.ran=4)"
 CALLED: Final = {"cat": IMAGE, "dog": SCRIPT, "boat": DRAWING, "lorry": LINK}
-CHAT: Final = "\n".join([
-    f"03/05/2024, 18:30 - {IMAGE}: {SCRIPT} we moved to Lisbon {DRAWING}",
-    f"03/05/2024, 18:31 - Nora: My sister {IMAGE} lives in Lisbon now. {LINK}",
-    f"04/05/2024, 09:00 - Nora: Remember that my dog is called {DRAWING}.",
-])  # fmt: skip
+CHAT: Final = "\n".join(
+    [
+        f"03/05/2024, 18:30 - {IMAGE}: {SCRIPT} we moved to Lisbon {DRAWING}",
+        f"03/05/2024, 18:31 - Nora: My sister {IMAGE} lives in Lisbon now. {LINK}",
+        f"04/05/2024, 09:00 - Nora: Remember that my dog is called {DRAWING}.",
+    ]
+)
 PLACES: Final = (
-    "", "memory", "memory/changes", "people", "people/graph", "days", "days/2024-05",
-    "days/2024-05-03", "bring", "forget", "settings",
-)  # fmt: skip
+    "",
+    "memory",
+    "memory/changes",
+    "people",
+    "people/graph",
+    "days",
+    "days/2024-05",
+    "days/2024-05-03",
+    "bring",
+    "forget",
+    "settings",
+)
 
 
 @pytest.fixture
@@ -91,13 +102,13 @@ def test_an_import_and_the_name_of_its_file_are_words_wherever_they_are_shown(
         expect(parcel).to_contain_text("3 messages are new", timeout=60_000)
         expect(page.locator(".import")).to_contain_text(IMAGE)
         seen += taken_for_code(page)
-        house = page.url.partition("/bring")[0]
+        app = page.url.partition("/bring")[0]
         for place in PLACES:
-            page.goto(f"{house}/{place}")
+            page.goto(f"{app}/{place}")
             page.locator("main:not([aria-busy])").wait_for()
             page.wait_for_timeout(400)
             seen += taken_for_code(page)
-        page.goto(f"{house}/")
+        page.goto(f"{app}/")
         expect(page.locator(".said", has_text=SCRIPT).first).to_be_visible()
 
     assert seen == []

@@ -15,10 +15,12 @@ from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 SENTENCE = re.compile(r"[A-Za-z]+(?:,? [A-Za-z]+){2,}")
-AMBIGUOUS = "\n".join([
-    "03/05/2024, 18:30 - 安娜: 我们搬到里斯本了！",
-    "03/05/2024, 18:31 - 诺拉: 我在公园街的面包店上班。",
-])  # fmt: skip
+AMBIGUOUS = "\n".join(
+    [
+        "03/05/2024, 18:30 - 安娜: 我们搬到里斯本了！",
+        "03/05/2024, 18:31 - 诺拉: 我在公园街的面包店上班。",
+    ]
+)
 BROKEN = '{"speaker": "诺拉", "at": "2024-05-03T18:30:00Z", "text": "你好"}\n{"at": 1}\n'
 
 

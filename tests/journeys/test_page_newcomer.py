@@ -15,12 +15,17 @@ from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
-CHAT = "\n".join([
-    "03/05/2024, 18:29 - Messages and calls are end-to-end encrypted.",
-    "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
-    "03/05/2024, 18:31 - Nora Hughes: I work at the bakery on Park Street.",
-    *[f"03/05/2024, 18:{minute} - Ana: The bread of minute {minute}." for minute in range(32, 45)],
-])  # fmt: skip
+CHAT = "\n".join(
+    [
+        "03/05/2024, 18:29 - Messages and calls are end-to-end encrypted.",
+        "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
+        "03/05/2024, 18:31 - Nora Hughes: I work at the bakery on Park Street.",
+        *[
+            f"03/05/2024, 18:{minute} - Ana: The bread of minute {minute}."
+            for minute in range(32, 45)
+        ],
+    ]
+)
 DESCRIBED = "Mira is a retired carpenter from Cork. She is dry and patient."
 CHINESE = "() => localStorage.setItem('language', 'zh')"
 UNKNOWN = """async () => {

@@ -15,11 +15,13 @@ from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
-CHAT = "\n".join([
-    "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
-    "03/05/2024, 18:31 - Nora: My sister Ana lives in Lisbon now.",
-    "04/05/2024, 09:00 - Nora: My dog is called <b>Rufus</b>.",
-])  # fmt: skip
+CHAT = "\n".join(
+    [
+        "03/05/2024, 18:30 - Ana: We moved to Lisbon!",
+        "03/05/2024, 18:31 - Nora: My sister Ana lives in Lisbon now.",
+        "04/05/2024, 09:00 - Nora: My dog is called <b>Rufus</b>.",
+    ]
+)
 A_PAGE = 100
 MOST_ASKED = 10
 
@@ -74,6 +76,43 @@ def test_whoever_has_skipped_every_step_is_not_asked_again(
         expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")  # the browser's
 
     assert offers == 0
+
+
+def test_a_place_opened_while_the_server_is_away_heals_by_itself(
+    browser: Browser, program: Program
+) -> None:
+    """It says that it could not be loaded, and is there once the server is back."""
+    with served(program) as running, opened(browser, new_link(program)) as (page, _):
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        page.get_by_role("link", name="People").click()
+        expect(page.get_by_role("heading", name="People")).to_be_visible()
+        running.process.kill()
+        running.process.wait()
+        expect(page.locator(".companion .lost")).to_be_visible()
+        page.get_by_role("link", name="Days").click()
+        expect(page.get_by_text("This page couldn't be loaded")).to_be_visible()
+        same_port = on_any_port(program, OLDFRIEND_SERVE_PORT=str(running.port))
+        with served(same_port):
+            expect(page.get_by_role("table", name="Calendar")).to_be_visible()
+
+
+def test_a_place_whose_contents_could_not_be_read_reads_them_again(
+    browser: Browser, program: Program
+) -> None:
+    """The place was opened before, so that only its contents are missing."""
+    with served(program) as running, opened(browser, new_link(program)) as (page, _):
+        page.get_by_role("link", name="Days").click()
+        expect(page.locator("table.month td[aria-current=date]")).to_have_count(1)
+        page.get_by_role("link", name="Chat").click()
+        running.process.kill()
+        running.process.wait()
+        expect(page.locator(".companion .lost")).to_be_visible()
+        page.get_by_role("link", name="Days").click()
+        expect(page.locator(".days [role=alert]")).to_be_visible()
+        same_port = on_any_port(program, OLDFRIEND_SERVE_PORT=str(running.port))
+        with served(same_port):
+            expect(page.locator("table.month td[aria-current=date]")).to_have_count(1)
+            expect(page.locator(".days [role=alert]")).to_have_count(0)
 
 
 def test_a_used_link_says_so(browser: Browser, program: Program) -> None:
@@ -221,7 +260,7 @@ def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
         expect(parcel.get_by_role("link", name="See what I learned")).to_have_count(0)
         expect(page.get_by_role("status").first).to_contain_text("3 messages were taken out")
         with page.expect_download() as taken:
-            page.get_by_role("link", name="Save what is mine").click()
+            page.get_by_role("button", name="Save what is mine").click()
         lines = Path(taken.value.path()).read_text("utf-8").splitlines()
         elements = page.locator("b, i").count()
 

@@ -97,11 +97,19 @@ def with_device(context: BrowserContext, page: Page) -> None:
     """A device that keeps passkeys, and whose owner always agrees."""
     device = context.new_cdp_session(page)
     device.send("WebAuthn.enable")
-    device.send("WebAuthn.addVirtualAuthenticator", {"options": {
-        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True,
-        "hasUserVerification": True, "isUserVerified": True,
-        "automaticPresenceSimulation": True,
-    }})  # fmt: skip
+    device.send(
+        "WebAuthn.addVirtualAuthenticator",
+        {
+            "options": {
+                "protocol": "ctap2",
+                "transport": "internal",
+                "hasResidentKey": True,
+                "hasUserVerification": True,
+                "isUserVerified": True,
+                "automaticPresenceSimulation": True,
+            }
+        },
+    )
 
 
 def test_somebody_is_invited_and_sees_only_their_own(browser: Browser, running: Running) -> None:

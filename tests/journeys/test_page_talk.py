@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import APIResponse, Browser, Locator, Page, Route, expect
 
-from oldfriend.app.accepting import open_line
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.wiring import open_house
+from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, MINUTE
-from oldfriend.domain.messages import Spoken
-from oldfriend.memory.log import Place, write_messages
-from oldfriend.memory.sessions import session_at
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.inbound.accept import open_local_chat
+from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.sessions import ensure_open_session
+from oldfriend.runtime.wiring import open_app
 from tests.cli.serving import Running, on_any_port, served
 from tests.fakes.slow_model import SlowModel, slow_model
 from tests.journeys.browsers import NEEDS_CHROMIUM
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import let_in, new_link, opened
 from tests.processes import Program, kill
 
 pytestmark = NEEDS_CHROMIUM
@@ -141,7 +141,7 @@ def test_whoever_was_away_and_finds_another_signed_in_hears_nothing_of_theirs(
         page.clock.fast_forward(61_000)
         page.wait_for_timeout(300)
         other = page.context.new_page()
-        other.goto(new_link(home.program, person="Omar"))
+        let_in(other, new_link(home.program, person="Omar"))
         expect(other.get_by_text("This is Omar's.")).to_be_visible()
         page.evaluate(HIDE, False)
         expect(page.get_by_text("This is Omar's.")).to_be_visible()
@@ -190,9 +190,13 @@ def test_killed_in_the_middle_of_a_reply_it_goes_on(browser: Browser, tmp_path: 
             expect(page.locator(".lost")).to_be_visible()
             page.get_by_label(SAY).fill("half a tho")
             model.says, model.pause_s = "Counted to the end.", 0.01
-            again = replace(program, environment={
-                **program.environment, "OLDFRIEND_SERVE_PORT": str(first.port),
-            })  # fmt: skip
+            again = replace(
+                program,
+                environment={
+                    **program.environment,
+                    "OLDFRIEND_SERVE_PORT": str(first.port),
+                },
+            )
             with served(again):
                 expect(whole(page).last).to_contain_text("Counted to the end.", timeout=60_000)
                 expect(page.locator(".lost")).to_have_count(0)
@@ -203,10 +207,17 @@ def test_killed_in_the_middle_of_a_reply_it_goes_on(browser: Browser, tmp_path: 
                 assert page.get_by_label(SAY).input_value() == "half a tho"
 
 
+MESSAGES = """async () => {
+  const { token } = JSON.parse(localStorage.getItem("oldfriend-session"));
+  const answer = await fetch("/api/v1/chat/messages", { headers: { "X-CSRF-Token": token } });
+  return answer.text();
+}"""
+"""What the page may read of the talk, as whoever it is signed in as."""
+
+
 def test_unsent_words_are_their_writers(browser: Browser, home: Home) -> None:
     """Who else signs in here neither sends nor sees them; whoever wrote them finds them again."""
     home.program.done("--person", "Omar", "say", "--new-person", "hello")
-    origin = f"http://localhost:{home.running.port}"
     context = browser.new_context(locale="en-GB")
     page = context.new_page()
 
@@ -219,20 +230,21 @@ def test_unsent_words_are_their_writers(browser: Browser, home: Home) -> None:
     page.get_by_label(SAY).fill("half of mine")
     expect(page.locator(".is-pending")).to_contain_text("for my eyes only")
     other = context.new_page()
-    other.goto(new_link(home.program, person="Omar"))
+    let_in(other, new_link(home.program, person="Omar"))
     expect(other.get_by_label(SAY)).to_have_value("")
     expect(other.locator(".is-pending")).to_have_count(0)
     page.unroute("**/api/v1/chat/messages")
     page.reload()
     expect(page.get_by_label(SAY)).to_have_value("")
     page.wait_for_timeout(500)
-    of_omar = page.request.get(f"{origin}/api/v1/chat/messages").text()
-    page.goto(new_link(home.program))
+    of_omar = page.evaluate(MESSAGES)
+    let_in(page, new_link(home.program))
     expect(page.locator(".mine:not(.is-pending)", has_text="for my eyes only")).to_have_count(1)
     expect(page.get_by_label(SAY)).to_have_value("half of mine")
     page.get_by_label(SAY).fill("")
     context.close()
 
+    assert '"items":' in of_omar
     assert "for my eyes only" not in of_omar
 
 
@@ -241,10 +253,15 @@ def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) 
     with opened(browser, new_link(home.program)) as (page, complaints):
         expect(page.get_by_label(SAY)).to_be_focused()
         network = page.context.new_cdp_session(page)
-        network.send("Network.emulateNetworkConditions", {
-            "offline": False, "latency": 2000, "downloadThroughput": 20_000,
-            "uploadThroughput": 20_000,
-        })  # fmt: skip
+        network.send(
+            "Network.emulateNetworkConditions",
+            {
+                "offline": False,
+                "latency": 2000,
+                "downloadThroughput": 20_000,
+                "uploadThroughput": 20_000,
+            },
+        )
         write(page, "slowly but surely")
         expect(page.locator(".mine", has_text="slowly but surely")).to_be_visible(timeout=1_500)
         page.get_by_label(SAY).fill("and on")
@@ -260,20 +277,31 @@ def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) 
 
 async def talk_long(folder: Path) -> None:
     """Twenty thousand messages over half a year, written at once."""
-    async with open_house(read_settings({}, data=str(folder))) as house:
-        line = await open_line(house, person=None, channel="web")
-        began = house.clock() - 190 * DAY
-        async with house.db.writing() as tx:
+    async with open_app(load_settings({}, data=str(folder))) as app:
+        line = await open_local_chat(app, person=None, channel="web")
+        began = app.clock() - 190 * DAY
+        async with app.db.begin_write() as tx:
             for day in range(MANY // 200):
                 at = began + day * DAY
-                place = Place(chat=line.chat, session=await session_at(tx, line.chat, at))
-                await write_messages(tx, place, [
-                    Spoken(
-                        role="person", speaker="owner", trust="person", at=at + number * MINUTE,
-                        text=f"Line {day * 200 + number} of the log." + " More." * (number % 9),
-                    )
-                    for number in range(200)
-                ], now=at, findable=False)  # fmt: skip
+                place = WriteTarget(
+                    chat=line.chat, session=await ensure_open_session(tx, line.chat, at)
+                )
+                await write_messages(
+                    tx,
+                    place,
+                    [
+                        UnloggedMessage(
+                            role="person",
+                            speaker="owner",
+                            trust="person",
+                            at=at + number * MINUTE,
+                            text=f"Line {day * 200 + number} of the log." + " More." * (number % 9),
+                        )
+                        for number in range(200)
+                    ],
+                    now=at,
+                    is_searchable=False,
+                )
 
 
 @pytest.fixture(scope="module")

@@ -10,19 +10,28 @@ from tests.processes import Program, kill, until
 
 DAYS = 60
 LINES = (
-    "I live in Porto, by the river.", "I love jazz.", "My sister Ana is a nurse.",
-    "I work as a baker.", "I can't stand coriander.", "My dog Rex died yesterday.",
-    "I moved to Braga in March.", "I have a brother named Tom.",
-)  # fmt: skip
+    "I live in Porto, by the river.",
+    "I love jazz.",
+    "My sister Ana is a nurse.",
+    "I work as a baker.",
+    "I can't stand coriander.",
+    "My dog Rex died yesterday.",
+    "I moved to Braga in March.",
+    "I have a brother named Tom.",
+)
 
 
 def long_talk(path: Path) -> Path:
     """So many days of talk, in a file that can be imported."""
     lines = [
-        {"speaker": "Maria", "role": "person", "text": f"{LINES[day % len(LINES)]} Day {day}.",
-         "at": f"2024-{1 + day // 28:02d}-{1 + day % 28:02d}T12:00:00+00:00"}
+        {
+            "speaker": "Maria",
+            "role": "person",
+            "text": f"{LINES[day % len(LINES)]} Day {day}.",
+            "at": f"2024-{1 + day // 28:02d}-{1 + day % 28:02d}T12:00:00+00:00",
+        }
         for day in range(DAYS)
-    ]  # fmt: skip
+    ]
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     return path
 

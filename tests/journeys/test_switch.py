@@ -4,18 +4,18 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from oldfriend.app.accepting import Line, open_line
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.doctor import examine
-from oldfriend.app.embedding import embed_missing
-from oldfriend.app.house import House
-from oldfriend.domain.messages import Spoken
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import embed_missing
+from oldfriend.config.settings import Settings
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.llm.embedding import Embedder
-from oldfriend.memory.log import Place, write_messages
-from oldfriend.memory.sessions import session_at
-from oldfriend.memory.shelf import Shelf
-from oldfriend.memory.vectors import count_findable, models_of
-from oldfriend.turn.recall import Cue, no_other, recall
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.sessions import ensure_open_session
+from oldfriend.memory.vectors import count_searchable_messages, list_vector_models
+from oldfriend.runtime.doctor import run_checks
+from oldfriend.turn.retrieval import RecallQuery, find_no_embedder, recall
 from tests.clock import FrozenClock
 from tests.conftest import Sizes
 from tests.processes import kill, line_of, python
@@ -23,19 +23,19 @@ from tests.switching import NEW, OLD, asked, said
 
 ANEW = """
 import asyncio, sys
-from oldfriend.app import embedding
-from oldfriend.app.choices.settings import read_settings
-from oldfriend.app.wiring import open_house
+from oldfriend.app import embed_messages as embedding
+from oldfriend.config.settings import load_settings
+from oldfriend.runtime.wiring import open_app
 from oldfriend.memory.people import get_person
 from tests.journeys.test_switch import switched
 from tests.switching import NEW, OLD
 
 async def work(data, database, batch):
-    embedding.BATCH = int(batch)
-    async with open_house(read_settings({}, data=data, database=database)) as house:
-        async with house.db.reading() as tx:
+    embedding.BATCH_SIZE = int(batch)
+    async with open_app(load_settings({}, data=data, database=database)) as app:
+        async with app.db.begin_read() as tx:
             person = await get_person(tx, None)
-        await embedding.embed_missing(switched(house, NEW), person.id, progress=wait)
+        await embedding.embed_missing(switched(app, NEW), person.id, progress=wait)
 
 def wait(done):
     print(done, flush=True)
@@ -45,54 +45,61 @@ asyncio.run(work(*sys.argv[1:]))
 """
 
 
-def switched(house: House, embedder: Embedder) -> House:
+def switched(app: AppContext, embedder: Embedder) -> AppContext:
     """The house of a program for which this model was chosen; the old one is at hand."""
     return replace(
-        house, embedder=embedder, shelf=Shelf(embedder.model),
-        former={OLD.model: OLD, NEW.model: NEW}.get,
-    )  # fmt: skip
+        app,
+        embedder=embedder,
+        index_cache=IndexCache(embedder.model),
+        find_former_embedder={OLD.model: OLD, NEW.model: NEW}.get,
+    )
 
 
 @pytest.fixture
-async def before(house: House, sizes: Sizes) -> House:
+async def before(app: AppContext, sizes: Sizes) -> AppContext:
     """A long history, embedded by the old model."""
-    old = switched(house, OLD)
-    line = await open_line(old, person=None, channel="terminal")
+    old = switched(app, OLD)
+    line = await open_local_chat(old, person=None, channel="terminal")
     await write(old, line, 0, sizes.switched)
     await embed_missing(old, line.person.id)
     return old
 
 
-async def write(house: House, line: Line, first: int, end: int) -> None:
+async def write(app: AppContext, line: ChatContext, first: int, end: int) -> None:
     """Say the numbers from ``first`` up to ``end``."""
     for start in range(first, end, 1000):
-        async with house.db.writing() as tx:
-            session = await session_at(tx, line.chat, house.clock())
+        async with app.db.begin_write() as tx:
+            session = await ensure_open_session(tx, line.chat, app.clock())
             await write_messages(
                 tx,
-                Place(chat=line.chat, session=session),
+                WriteTarget(chat=line.chat, session=session),
                 [
-                    Spoken(role="person", speaker="Nora", text=said(number), at=house.clock(),
-                           trust="person")
+                    UnloggedMessage(
+                        role="person",
+                        speaker="Nora",
+                        text=said(number),
+                        at=app.clock(),
+                        trust="person",
+                    )
                     for number in range(start, min(start + 1000, end))
                 ],
-                now=house.clock(),
-            )  # fmt: skip
+                now=app.clock(),
+            )
 
 
-async def finds(house: House, line: Line, number: int) -> bool:
+async def finds(app: AppContext, line: ChatContext, number: int) -> bool:
     """Whether the question about a number has its answer among the first three."""
-    cue = Cue(text=asked(number), language="en", at=house.clock())
-    recollection = await recall(house.looking, line.person, cue, limit=3)
-    return said(number) in [each.message.text for each in recollection.found]
+    cue = RecallQuery(text=asked(number), language="en", at=app.clock())
+    recollection = await recall(app.search_deps, line.person, cue, limit=3)
+    return said(number) in [each.message.text for each in recollection.messages]
 
 
 @dataclass(slots=True)
 class Asker:
     """Somebody who asks about one number after the other, in no order."""
 
-    house: House
-    line: Line
+    app: AppContext
+    line: ChatContext
     count: int
     questions: int = 0
     missed: list[int] = field(default_factory=list)
@@ -102,24 +109,24 @@ class Asker:
         for _ in range(questions):
             number = self.questions * 7919 % self.count
             self.questions += 1
-            if not await finds(self.house, self.line, number):
+            if not await finds(self.app, self.line, number):
                 self.missed.append(number)
 
 
-async def vectors_by_model(house: House, line: Line) -> dict[str, int]:
+async def vectors_by_model(app: AppContext, line: ChatContext) -> dict[str, int]:
     """How many vectors there are of each model."""
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         return {
-            model: (await count_findable(tx, line.person.id, model))[1]
-            for model in await models_of(tx, line.person.id)
+            model: (await count_searchable_messages(tx, line.person.id, model))[1]
+            for model in await list_vector_models(tx, line.person.id)
         }
 
 
 async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
-    before: House, settings: Settings, sizes: Sizes
+    before: AppContext, settings: Settings, sizes: Sizes
 ) -> None:
     """Asked without a pause, while other processes embed anew, and die of it."""
-    line = await open_line(before, person=None, channel="terminal")
+    line = await open_local_chat(before, person=None, channel="terminal")
     asker = Asker(switched(before, NEW), line, sizes.switched)
     worker_of = (ANEW, settings.data, settings.database, sizes.switched // 10)
     done: list[int] = []
@@ -131,7 +138,7 @@ async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
                 worker.stdin.write(b"go on\n")
                 worker.stdin.flush()
             kill(worker)
-        done.append((await vectors_by_model(asker.house, line))[NEW.model])
+        done.append((await vectors_by_model(asker.app, line))[NEW.model])
     with python(*worker_of) as worker:
         worker.stdin.close()
         while worker.poll() is None:
@@ -142,33 +149,35 @@ async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
     assert 0 < done[0] < done[1] < sizes.switched
     assert asker.missed == []
     assert asker.questions > 110
-    assert await vectors_by_model(asker.house, line) == {NEW.model: sizes.switched}
+    assert await vectors_by_model(asker.app, line) == {NEW.model: sizes.switched}
 
 
-async def test_without_its_model_a_vector_of_before_is_no_harm(before: House, sizes: Sizes) -> None:
+async def test_without_its_model_a_vector_of_before_is_no_harm(
+    before: AppContext, sizes: Sizes
+) -> None:
     """Those messages are found by their words until they are embedded anew."""
-    line = await open_line(before, person=None, channel="terminal")
-    alone = replace(switched(before, NEW), former=no_other)
-    await embed_missing(alone, line.person.id, most=sizes.switched // 2)
+    line = await open_local_chat(before, person=None, channel="terminal")
+    alone = replace(switched(before, NEW), find_former_embedder=find_no_embedder)
+    await embed_missing(alone, line.person.id, limit=sizes.switched // 2)
 
-    told = " ".join(finding.text for finding in await examine(alone))
+    told = " ".join(finding.text for finding in await run_checks(alone))
     assert f"{sizes.switched // 2:,} of them as old understood them" in told
     assert await finds(alone, line, 1)
     assert not await finds(alone, line, sizes.switched - 1)
-    cue = Cue(text=said(sizes.switched - 1), language="en", at=alone.clock())
-    (hit,) = (await recall(alone.looking, line.person, cue, limit=1)).found
+    cue = RecallQuery(text=said(sizes.switched - 1), language="en", at=alone.clock())
+    (hit,) = (await recall(alone.search_deps, line.person, cue, limit=1)).messages
     assert hit.message.text == said(sizes.switched - 1)
 
 
 async def test_of_two_programs_the_one_started_last_embeds_anew(
-    before: House, clock: FrozenClock, sizes: Sizes
+    before: AppContext, clock: FrozenClock, sizes: Sizes
 ) -> None:
     """Else they would undo each other's work, and pay for it, for ever."""
-    line = await open_line(before, person=None, channel="terminal")
+    line = await open_local_chat(before, person=None, channel="terminal")
     count = sizes.switched
     newer = replace(switched(before, NEW), opened_at=clock.tick(minutes=1))
 
-    assert await embed_missing(newer, line.person.id, most=100) == 100
+    assert await embed_missing(newer, line.person.id, limit=100) == 100
     assert await embed_missing(before, line.person.id) == 0
     assert await vectors_by_model(newer, line) == {OLD.model: count, NEW.model: 100}
     assert await embed_missing(newer, line.person.id) == count - 100

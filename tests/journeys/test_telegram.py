@@ -138,11 +138,13 @@ def test_one_hanging_chat_delays_no_other(home: Home, world: World) -> None:
         world.says(BEN, "remember that tea is warm")
         home.sees(BEN, "tea is warm")
         assert time.monotonic() - began < 5.5
-        world.scripted["sendMessage"].extend([
-            Fault(status=400, description="Bad Request: can't parse entities: x"),
-            Fault(status=429, retry_after=1, description="Too Many Requests: retry after 1"),
-            Fault(),
-        ])  # fmt: skip
+        world.scripted["sendMessage"].extend(
+            [
+                Fault(status=400, description="Bad Request: can't parse entities: x"),
+                Fault(status=429, retry_after=1, description="Too Many Requests: retry after 1"),
+                Fault(),
+            ]
+        )
         world.says(BEN, "remember that **stars** are *far*")
         home.sees(BEN, "stars")
 

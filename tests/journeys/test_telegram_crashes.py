@@ -18,10 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.channels.telegram.api import LONGEST_BEGUN_S
-from oldfriend.channels.telegram.calling import PATIENCE_S
-from oldfriend.prompts.phrasebook import phrasebook
-from oldfriend.queues.lanes import MOST_ATTEMPTS
+from oldfriend.channels.telegram.bot_api import SEND_LOCK_TIMEOUT_S
+from oldfriend.channels.telegram.http_client import QUEUE_SLOT_S
+from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.queues.dead_leases import CRASHES_BEFORE_ISOLATION
+from oldfriend.queues.queue import MAX_CRASHES
 from tests.conftest import Sizes
 from tests.fakes.telegram import Fault, World, running_telegram
 from tests.fakes.telegram.world import Shown, sometimes
@@ -80,8 +81,17 @@ def is_all_answered(world: World, said: dict[int, list[str]]) -> bool:
     return all(each in texts[chat] for chat, notes in said.items() for each in notes)
 
 
-STEPS = ("accept", "accepted", "thinking", "decided", "committing", "committed", "sending", "sent",
-         "delivered")  # fmt: skip
+STEPS = (
+    "accept",
+    "accepted",
+    "thinking",
+    "decided",
+    "committing",
+    "committed",
+    "sending",
+    "sent",
+    "delivered",
+)
 """Of a turn without a model."""
 
 
@@ -107,14 +117,27 @@ def one_who_serves(
     folder: Path, world: World, *step: str
 ) -> AbstractContextManager["subprocess.Popen[bytes]"]:
     """A process that listens to the first user and answers, and dies at a step."""
-    command = [sys.executable, "-m", "tests.telegram_town", f"sqlite:///{folder}/oldfriend.db",
-               str(folder), *step]  # fmt: skip
-    return running(command, {
-        "PATH": os.defpath, "HOME": str(folder), "OLDFRIEND_TELEGRAM_TOKEN": world.token,
-        "OLDFRIEND_TELEGRAM_BASE_URL": world.url, "OLDFRIEND_TELEGRAM_QUIET_S": "0",
-        "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER), "OLDFRIEND_LIMITS_LEASE_S": str(LEASE_S),
-        "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
-    })  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "tests.telegram_town",
+        f"sqlite:///{folder}/oldfriend.db",
+        str(folder),
+        *step,
+    ]
+    return running(
+        command,
+        {
+            "PATH": os.defpath,
+            "HOME": str(folder),
+            "OLDFRIEND_TELEGRAM_TOKEN": world.token,
+            "OLDFRIEND_TELEGRAM_BASE_URL": world.url,
+            "OLDFRIEND_TELEGRAM_QUIET_S": "0",
+            "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER),
+            "OLDFRIEND_LIMITS_LEASE_S": str(LEASE_S),
+            "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
+        },
+    )
 
 
 @pytest.mark.parametrize("goes_on", [True, False], ids=["goes on", "dies"])
@@ -146,7 +169,38 @@ def test_who_is_only_slow_is_waited_for(tmp_path: Path, world: World, goes_on: b
     assert were_shown == 1
     assert (seen.lost, seen.disordered) == ([], [])
     assert len(seen.doubled) == (0 if goes_on else 1)
-    assert took_s < LONGEST_BEGUN_S / 2
+    assert took_s < SEND_LOCK_TIMEOUT_S / 2
+
+
+def test_whoever_dies_again_and_again_shows_a_reply_twice_at_most(
+    tmp_path: Path, world: World
+) -> None:
+    """Each dies with its call in the air; then it is set aside, and what comes next is answered."""
+    said = {FIRST_USER: [note(0), note(1)]}
+    world.scripted["sendMessage"].extend([Fault(status=200, delay_s=5.0)] * 2)
+    world.says(FIRST_USER, f"remember that {note(0)}")
+    for times in (1, 2):
+        with one_who_serves(tmp_path, world) as doomed:
+            until(lambda: len(world.texts(FIRST_USER)) >= times, within_s=60)  # noqa: B023
+            doomed.kill()
+    with one_who_serves(tmp_path, world):
+        until(lambda: bool(set_aside(tmp_path)), within_s=60)
+        world.says(FIRST_USER, f"remember that {note(1)}")
+        until(lambda: is_all_answered(world, said), within_s=60)
+        time.sleep(0.5)  # for anything that would be shown once more
+
+    assert [sum(each in text for text in world.texts(FIRST_USER)) for each in said[FIRST_USER]] == [
+        2,
+        1,
+    ]
+    assert "may be there already" in str(set_aside(tmp_path))
+
+
+def set_aside(folder: Path) -> list[str]:
+    """Why messages that wait to be sent were set aside."""
+    with closing(sqlite3.connect(f"file:{folder}/oldfriend.db?mode=ro", uri=True)) as database:
+        found = database.execute("SELECT error FROM letter WHERE parked_at IS NOT NULL")
+        return [error for (error,) in found]
 
 
 def times_taken(folder: Path) -> int:
@@ -159,7 +213,7 @@ def times_taken(folder: Path) -> int:
 def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> None:
     """What takes down each who begins it is set aside, and not passed over in silence."""
     world.says(FIRST_USER, f"remember that {note(0)}")
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(CRASHES_BEFORE_ISOLATION + MAX_CRASHES):
         with one_who_serves(tmp_path, world, "thinking") as doomed:
             assert doomed.wait(60) == -signal.SIGKILL
     assert world.texts(FIRST_USER) == []
@@ -170,7 +224,7 @@ def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> No
         time.sleep(0.5)  # for anything that would be shown twice
 
     apology, reply = world.texts(FIRST_USER)
-    assert apology == phrasebook("en").say["trouble_broken"]
+    assert apology == load_phrases("en").phrases["trouble_broken"]
     assert note(1) in reply
 
 
@@ -189,10 +243,15 @@ def test_nobody_loses_a_word(
     chance = random.Random(5)
     users = range(FIRST_USER, FIRST_USER + sizes.crash_chats)
     home = home_on(
-        oldfriend, world, OLDFRIEND_DATABASE=database_url, OLDFRIEND_TELEGRAM_QUIET_S="0",
-        OLDFRIEND_LIMITS_LEASE_S="2", OLDFRIEND_LIMITS_HEARTBEAT_S="0.5",
-        OLDFRIEND_TELEGRAM_ALLOWED=",".join(map(str, users)), OLDFRIEND_MEMORY_FORMS="false",
-    )  # fmt: skip
+        oldfriend,
+        world,
+        OLDFRIEND_DATABASE=database_url,
+        OLDFRIEND_TELEGRAM_QUIET_S="0",
+        OLDFRIEND_LIMITS_LEASE_S="2",
+        OLDFRIEND_LIMITS_HEARTBEAT_S="0.5",
+        OLDFRIEND_TELEGRAM_ALLOWED=",".join(map(str, users)),
+        OLDFRIEND_MEMORY_FORMS="false",
+    )
     world.chance = sometimes(faulty, seed=3)
     commands = ["serve"] if engine == "sqlite" else ["serve", "work", "work"]
     said: dict[int, list[str]] = {user: [] for user in users}
@@ -220,9 +279,17 @@ def test_nobody_loses_a_word(
 
     assert seen.lost == []
     assert seen.disordered == []
+    assert not shown_thrice(seen)
     assert all(width_of(each) < WINDOW_S for each in struck)
-    in_time = [each.kill for each in struck if width_of(each) < PATIENCE_S]
+    in_time = [each.kill for each in struck if width_of(each) < QUEUE_SLOT_S]
     assert set(Counter(in_time).values()) <= {1}  # whoever is late is waited for no longer
+
+
+def shown_thrice(seen: Seen) -> list[str]:
+    """What was shown more often than twice."""
+    return [
+        text for text, times in Counter(each.text for each in seen.doubled).items() if times > 1
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +331,12 @@ def test_a_full_disk_loses_nothing(oldfriend: Program, world: World, small_disk:
     enlarge(small_disk, 16)
     users = range(FIRST_USER, FIRST_USER + 3)
     home = home_on(
-        replace(oldfriend, data=small_disk / "data"), world, OLDFRIEND_TELEGRAM_QUIET_S="0",
-        OLDFRIEND_TELEGRAM_ALLOWED=",".join(map(str, users)), OLDFRIEND_MEMORY_FORMS="false",
-    )  # fmt: skip
+        replace(oldfriend, data=small_disk / "data"),
+        world,
+        OLDFRIEND_TELEGRAM_QUIET_S="0",
+        OLDFRIEND_TELEGRAM_ALLOWED=",".join(map(str, users)),
+        OLDFRIEND_MEMORY_FORMS="false",
+    )
     said: dict[int, list[str]] = {user: [] for user in users}
 
     def says(count: int) -> None:

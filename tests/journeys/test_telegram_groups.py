@@ -42,8 +42,9 @@ def test_a_family_talks_and_it_is_one_of_them(home: Home, world: World) -> None:
         world.says(EVE, "My oven breaks above 300 degrees.", chat=FAMILY, topic=food)
         world.forwards(BEN, "Ovens are a hoax.", origin="Uncle Bo", chat=FAMILY)
         home.comes_to_hold(f"SELECT 1 {OF_GROUP} AND m.text LIKE '%hoax%' AND m.trust = 'outside'")
-        world.says(BEN, "@oldfriend_bot at how many degrees does the oven break?", chat=FAMILY,
-                   topic=food)  # fmt: skip
+        world.says(
+            BEN, "@oldfriend_bot at how many degrees does the oven break?", chat=FAMILY, topic=food
+        )
         answer = home.sees(FAMILY, "300 degrees")
         place = next(each for each in world.shown if each.text == answer)
         world.says(BEN, "What is my doctor called?", chat=FAMILY, reply_to=place.id)

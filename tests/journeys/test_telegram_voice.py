@@ -151,11 +151,15 @@ def test_in_a_group_it_reads_for_everybody_there(
 
     assert "Miso" in recalled
     assert read_by(home, "My cat is called Miso.") == [
-        ("Ben", "other"), ("Family (group)", "other"), ("owner", "person")
-    ]  # fmt: skip
+        ("Ben", "other"),
+        ("Family (group)", "other"),
+        ("owner", "person"),
+    ]
     assert [name for name, _ in read_by(home, "My boat is called Dora.")] == [
-        "Ben", "Family (group)", "owner"
-    ]  # fmt: skip
+        "Ben",
+        "Family (group)",
+        "owner",
+    ]
     assert len(speech.heard) == 3
 
 
@@ -181,8 +185,10 @@ def test_what_is_said_to_others_is_overheard_where_that_was_chosen(
 
     assert "Miso" in recalled
     assert read_by(home, "My cat is called Miso.") == [
-        ("Ben", "person"), ("Family (group)", "other"), ("owner", "other")
-    ]  # fmt: skip
+        ("Ben", "person"),
+        ("Family (group)", "other"),
+        ("owner", "other"),
+    ]
     assert len(read_by(home, "[voice message, 0:03]")) == 3
     assert len(world.texts(FAMILY)) == 1
 
@@ -193,9 +199,7 @@ LISTENING = "SELECT 1 FROM letter WHERE queue = 'agenda' AND lane LIKE 'listen:%
 def choosing(home: Home, **variables: str) -> Home:
     """The same, where something else was chosen."""
     program = home.program
-    return replace(
-        home, program=replace(program, environment={**program.environment, **variables})
-    )  # fmt: skip
+    return replace(home, program=replace(program, environment={**program.environment, **variables}))
 
 
 def read_by(home: Home, text: str) -> list[tuple[str, str]]:
@@ -210,9 +214,11 @@ def read_by(home: Home, text: str) -> list[tuple[str, str]]:
 def told_of(number: int) -> dict[str, object]:
     """A message as a reply to it shows it."""
     return {
-        "message_id": number, "date": 1, "chat": {"id": ANA, "type": "private"},
+        "message_id": number,
+        "date": 1,
+        "chat": {"id": ANA, "type": "private"},
         "from": {"id": ANA, "is_bot": False, "first_name": "Ana"},
-    }  # fmt: skip
+    }
 
 
 def test_a_reply_is_spoken_when_somebody_asks(
@@ -250,14 +256,23 @@ def test_whoever_dies_while_listening_is_followed_by_one_who_hears_it(
 ) -> None:
     """Also between the download and the transcript; what was written down is paid for once."""
     (tmp_path / "oldfriend.toml").write_text(choices(speech))
-    command = [sys.executable, "-m", "tests.telegram_town", f"sqlite:///{tmp_path}/oldfriend.db",
-               str(tmp_path)]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "tests.telegram_town",
+        f"sqlite:///{tmp_path}/oldfriend.db",
+        str(tmp_path),
+    ]
     environment = {
-        "PATH": os.defpath, "HOME": str(tmp_path), "OLDFRIEND_TELEGRAM_TOKEN": world.token,
-        "OLDFRIEND_TELEGRAM_BASE_URL": world.url, "OLDFRIEND_TELEGRAM_QUIET_S": "0",
-        "OLDFRIEND_TELEGRAM_ALLOWED": str(ANA), "OLDFRIEND_LIMITS_LEASE_S": "1",
+        "PATH": os.defpath,
+        "HOME": str(tmp_path),
+        "OLDFRIEND_TELEGRAM_TOKEN": world.token,
+        "OLDFRIEND_TELEGRAM_BASE_URL": world.url,
+        "OLDFRIEND_TELEGRAM_QUIET_S": "0",
+        "OLDFRIEND_TELEGRAM_ALLOWED": str(ANA),
+        "OLDFRIEND_LIMITS_LEASE_S": "1",
         "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
-    }  # fmt: skip
+    }
     world.sends_file(ANA, "voice", VOICE)
     world.says(ANA, "remember that she is three")
     with running([*command, step], environment) as first:

@@ -32,9 +32,11 @@ def called(program: Program, world: World) -> Home:
     """The program, which Telegram is to call."""
     port = free_port()
     return home_on(
-        program, world, OLDFRIEND_TELEGRAM_WEBHOOK=f"http://127.0.0.1:{port}/api/telegram",
+        program,
+        world,
+        OLDFRIEND_TELEGRAM_WEBHOOK=f"http://127.0.0.1:{port}/api/telegram",
         OLDFRIEND_TELEGRAM_WEBHOOK_PORT=str(port),
-    )  # fmt: skip
+    )
 
 
 def test_it_is_called_and_dies_and_is_called_again(oldfriend: Program, world: World) -> None:
@@ -71,8 +73,10 @@ def test_it_is_called_and_dies_and_is_called_again(oldfriend: Program, world: Wo
         "SELECT text FROM message WHERE role = 'person' AND replaced_at IS NULL ORDER BY seq"
     )
     assert [text for (text,) in said] == [
-        "remember that tea is warm", "remember that boats float\nat noon",
-        "remember that stars are far", "remember that rain is wet",
-    ]  # fmt: skip
+        "remember that tea is warm",
+        "remember that boats float\nat noon",
+        "remember that stars are far",
+        "remember that rain is wet",
+    ]
     for words in ("tea is warm", "stars are far", "rain is wet"):
         assert sum(words in text for text in world.texts(ANA)) == 1

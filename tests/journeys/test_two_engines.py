@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oldfriend.app.accepting import open_line
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.house import House
-from oldfriend.app.wiring import open_house
-from oldfriend.domain.messages import Spoken
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings import Settings
+from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.domain.people import Person
-from oldfriend.domain.trust import TRUST_OF_ROLE, Role
-from oldfriend.evals.corpus import questions, random_vectors, sessions
-from oldfriend.evals.material import own_conversations
-from oldfriend.memory.bringing import Target, Told, bring
-from oldfriend.memory.shelf import Shelf
-from oldfriend.memory.vectors import save_vectors
-from oldfriend.transfer.converting import convert
-from oldfriend.turn.recall import Cue, recall
+from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.inbound.accept import open_local_chat
+from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.vectors import save_message_vectors
+from oldfriend.runtime.wiring import open_app
+from oldfriend.transfer.copy_database import copy_database
+from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend_evals.corpus import questions, random_vectors, sessions
+from oldfriend_evals.material import own_conversations
 from tests.postgres import Server
 
 MESSAGES = 2_000
@@ -31,29 +31,34 @@ LIMIT = 20
 QUESTIONS = 60
 
 
-def told() -> list[Told]:
+def told() -> list[ImportedMessage]:
     """Two thousand messages: in six languages, a third of them Chinese, and some made up."""
     own = sorted(
         (line for each in own_conversations() for line in each.lines),
         key=lambda line: (line.language != "zh", line.said_at, line.id),
     )
     spoken = [
-        Told(
+        ImportedMessage(
             session=line.session,
-            spoken=Spoken(
-                role=role_of(line.role), speaker=line.speaker, text=line.text, at=line.said_at,
-                trust=TRUST_OF_ROLE[role_of(line.role)],
+            message=UnloggedMessage(
+                role=role_of(line.role),
+                speaker=line.speaker,
+                text=line.text,
+                at=line.said_at,
+                trust=TRUST_BY_ROLE[role_of(line.role)],
             ),
         )
         for line in own[: MESSAGES - MADE_UP]
-    ]  # fmt: skip
-    made_up = [Told(spoken=each) for session in sessions(MADE_UP, seed=7) for each in session]
+    ]
+    made_up = [
+        ImportedMessage(message=each) for session in sessions(MADE_UP, seed=7) for each in session
+    ]
     return spoken + made_up
 
 
 def role_of(name: str) -> Role:
     """A role by its name."""
-    return next(role for role in TRUST_OF_ROLE if role == name)
+    return next(role for role in TRUST_BY_ROLE if role == name)
 
 
 def asked() -> list[str]:
@@ -63,40 +68,42 @@ def asked() -> list[str]:
 
 
 @asynccontextmanager
-async def living_in(url: str, data: Path) -> AsyncIterator[House]:
+async def living_in(url: str, data: Path) -> AsyncIterator[AppContext]:
     """A house on a database."""
     settings = Settings(data=data, database=url, zone="Europe/Lisbon", language="en")
-    async with open_house(settings, clock=lambda: ASKED_AT) as house:
-        yield house
+    async with open_app(settings, clock=lambda: ASKED_AT) as app:
+        yield app
 
 
-async def fill(house: House) -> Person:
+async def fill(app: AppContext) -> Person:
     """Everything that was told, with vectors."""
-    line = await open_line(house, person=None, channel="terminal")
-    vectors = random_vectors(MESSAGES, seed=3, dimension=house.embedder.dimension)
-    async with house.db.writing() as tx:
-        await bring(tx, Target(chat=line.chat, language="en"), told(), now=ASKED_AT)
+    line = await open_local_chat(app, person=None, channel="terminal")
+    vectors = random_vectors(MESSAGES, seed=3, dimension=app.embedder.dimension)
+    async with app.db.begin_write() as tx:
+        await write_imported_messages(
+            tx, ImportTarget(chat=line.chat, language="en"), told(), now=ASKED_AT
+        )
         seqs = np.arange(1, MESSAGES + 1).tolist()
-        await save_vectors(tx, line.person.id, house.embedder.model, seqs, vectors)
+        await save_message_vectors(tx, line.person.id, app.embedder.model, seqs, vectors)
     return line.person
 
 
-async def hits(house: House, person: Person, query: str) -> Sequence[tuple[int, str, float]]:
+async def hits(app: AppContext, person: Person, query: str) -> Sequence[tuple[int, str, float]]:
     """What a question finds: where it stands, what it says, how well it answers."""
-    cue = Cue(text=query, language="en", at=ASKED_AT)
-    found = await recall(house.looking, person, cue, limit=LIMIT)
-    return [(each.message.seq, each.message.text, each.hit.score) for each in found.found]
+    cue = RecallQuery(text=query, language="en", at=ASKED_AT)
+    found = await recall(app.search_deps, person, cue, limit=LIMIT)
+    return [(each.message.seq, each.message.text, each.hit.score) for each in found.messages]
 
 
 @pytest.fixture
-async def files(tmp_path: Path) -> AsyncIterator[House]:
+async def files(tmp_path: Path) -> AsyncIterator[AppContext]:
     """A house on a file."""
-    async with living_in(f"sqlite:///{tmp_path / 'a.db'}", tmp_path) as house:
-        yield house
+    async with living_in(f"sqlite:///{tmp_path / 'a.db'}", tmp_path) as app:
+        yield app
 
 
 async def test_the_same_is_found_in_the_same_order_on_both_engines(
-    files: House, postgres: Server, tmp_path: Path
+    files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:
     """The first twenty hits of sixty questions, with the same scores; Chinese too."""
     with postgres.database() as url:
@@ -113,7 +120,7 @@ async def test_the_same_is_found_in_the_same_order_on_both_engines(
 
 
 async def test_narrow_histories_are_searched_alike_on_both_engines(
-    files: House, postgres: Server, tmp_path: Path
+    files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:
     """A person who is too large for the shelf finds the same everywhere, and nearly all the same
     as in memory."""
@@ -121,8 +128,8 @@ async def test_narrow_histories_are_searched_alike_on_both_engines(
         async with living_in(url, tmp_path) as served:
             one, other = await fill(files), await fill(served)
             small, far = (
-                replace(house, shelf=Shelf(house.embedder.model, limit_bytes=1))
-                for house in (files, served)
+                replace(app, index_cache=IndexCache(app.embedder.model, limit_bytes=1))
+                for app in (files, served)
             )
             same = 0
             for query in asked():
@@ -133,7 +140,7 @@ async def test_narrow_histories_are_searched_alike_on_both_engines(
 
 
 async def test_what_moves_to_the_other_engine_and_back_is_found_as_before(
-    files: House, postgres: Server, tmp_path: Path
+    files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:
     """Vectors move along, so that nothing has to be made anew."""
     person = await fill(files)
@@ -144,8 +151,8 @@ async def test_what_moves_to_the_other_engine_and_back_is_found_as_before(
             living_in(f"sqlite:///{tmp_path / 'b.db'}", tmp_path)
         )
         done: list[int] = []
-        await convert(files.db, served.db, progress=lambda moving: done.append(moving.done))
-        await convert(served.db, back.db, progress=lambda moving: done.append(moving.done))
+        await copy_database(files.db, served.db, progress=lambda moving: done.append(moving.done))
+        await copy_database(served.db, back.db, progress=lambda moving: done.append(moving.done))
 
         for query in asked()[:20]:
             before = await hits(files, person, query)

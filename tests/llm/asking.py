@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from oldfriend.llm.model import Call, Request, Tool, ToolResult, Turn
+from oldfriend.llm.model import CompletionRequest, ModelCall, PromptTurn, ToolResult, ToolSpec
 
-WEATHER = Tool(
+WEATHER = ToolSpec(
     name="get_weather",
     description="The weather in a city.",
     parameters={
@@ -16,14 +16,14 @@ WEATHER = Tool(
 )
 
 
-def saying(*texts: str, **fields: object) -> Request:
+def saying(*texts: str, **fields: object) -> CompletionRequest:
     """A request whose turns are the person's and the companion's by turns, the person's last."""
-    turns: list[Turn | ToolResult] = [
-        Turn(role="person" if (len(texts) - place) % 2 else "companion", text=text)
+    turns: list[PromptTurn | ToolResult] = [
+        PromptTurn(role="person" if (len(texts) - place) % 2 else "companion", text=text)
         for place, text in enumerate(texts)
     ]
     given = {"purpose": "reply", "prompt": "reply/1", "stable": "Be kind.", "turns": tuple(turns)}
-    return Request(**{**given, **fields})
+    return CompletionRequest(**{**given, **fields})
 
 
 @dataclass(slots=True)
@@ -44,9 +44,9 @@ class Listener:
 class Ledger:
     """Keeps finished calls."""
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ModelCall] = field(default_factory=list)
 
-    async def __call__(self, call: Call) -> None:
+    async def __call__(self, call: ModelCall) -> None:
         self.calls.append(call)
 
     @property

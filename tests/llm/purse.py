@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from oldfriend.domain.errors import AllowanceUsedUp
-from oldfriend.llm.model import Call
+from oldfriend.llm.model import ModelCall
 
 
 @dataclass(slots=True)
@@ -11,7 +11,7 @@ class Purse:
     """An account that remembers what was charged, and lets so many requests be made."""
 
     left: int = 1000
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ModelCall] = field(default_factory=list)
 
     async def check(self) -> None:
         """Refuse once it is empty."""
@@ -19,7 +19,7 @@ class Purse:
             raise AllowanceUsedUp("Nothing is left.")
         self.left -= 1
 
-    async def record(self, call: Call) -> None:
+    async def record(self, call: ModelCall) -> None:
         """Remember one."""
         self.calls.append(call)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.minilm import SHIPPED, MiniLM
+from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, MiniLM
 
 ORIGINAL = [
     json.loads(line)
@@ -95,7 +95,7 @@ async def test_the_first_callers_share_one_model():
 @pytest.mark.parametrize("name", ["model.onnx", "vocab.txt", "SHA256SUMS"])
 async def test_a_missing_file_is_named(tmp_path, name):
     """A broken installation must be recognised from the message."""
-    folder = shutil.copytree(SHIPPED, tmp_path / "model")
+    folder = shutil.copytree(BUNDLED_FOLDER, tmp_path / "model")
     (folder / name).unlink()
 
     with pytest.raises(EmbeddingFailed, match=name):
@@ -104,7 +104,7 @@ async def test_a_missing_file_is_named(tmp_path, name):
 
 async def test_a_damaged_model_is_not_used(tmp_path):
     """A flipped bit would give vectors that are wrong without looking wrong."""
-    folder = shutil.copytree(SHIPPED, tmp_path / "model")
+    folder = shutil.copytree(BUNDLED_FOLDER, tmp_path / "model")
     graph = bytearray((folder / "model.onnx").read_bytes())
     graph[10_000_000] ^= 1
     (folder / "model.onnx").write_bytes(graph)

@@ -8,36 +8,39 @@ import pytest
 import oldfriend
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.memory.core_blocks import (
-    LONGEST_BLOCK,
-    differences,
+    MAX_BLOCK_LENGTH,
+    diff_lines,
+    get_block_text,
+    list_block_versions,
     list_blocks,
-    list_versions,
-    text_of,
     write_block,
     write_style,
 )
-from tests.memory.conftest import Friend
+from tests.friends import Friend
 
 SOURCE = Path(oldfriend.__path__[0])
 WRITES = frozenset({"write_block", "write_style"})
-APPROVES = frozenset({"write", "restyle", "start_from", "accept"})
-APPROVING = "app/persona/approving.py"
-ACTS = {"cli/core.py", "cli/core_reviewing.py", "web/routes/character.py"}
+APPROVES = frozenset(
+    {"write_core_block", "update_style", "apply_starting_point", "accept_suggestion"}
+)
+APPROVING = "persona/core_block_updates.py"
+ACTS = {"cli/core.py", "cli/core_review.py", "api/routers/persona.py"}
 """Where people act: only from there does anything become a block."""
 
 
 async def test_each_edit_is_a_version_and_the_newest_holds(nora: Friend, omar: Friend) -> None:
     """The same words again are no new version; empty ones take the block out of sight."""
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         for now, text in enumerate(["You are Ada.", "You are Ada. ", "You are Mo."]):
             await write_block(tx, nora.person.id, "persona", text, now=now)
         await write_block(tx, nora.person.id, "style", "Short.", now=5)
         await write_block(tx, omar.person.id, "persona", "You are his.", now=6)
         held = await list_blocks(tx, nora.person.id)
         assert [(each.name, each.version, each.text) for each in held] == [
-            ("persona", 2, "You are Mo."), ("style", 1, "Short."),
-        ]  # fmt: skip
-        history = await list_versions(tx, nora.person.id, "persona")
+            ("persona", 2, "You are Mo."),
+            ("style", 1, "Short."),
+        ]
+        history = await list_block_versions(tx, nora.person.id, "persona")
         assert [each.text for each in history] == ["You are Ada.", "You are Mo."]
         await write_block(tx, nora.person.id, "style", "", now=7)
         assert [each.name for each in await list_blocks(tx, nora.person.id)] == ["persona"]
@@ -45,22 +48,22 @@ async def test_each_edit_is_a_version_and_the_newest_holds(nora: Friend, omar: F
 
 async def test_a_block_that_is_too_long_is_refused(nora: Friend) -> None:
     """With how long it may be."""
-    async with nora.db.writing() as tx:
-        await write_block(tx, nora.person.id, "user", "x" * LONGEST_BLOCK, now=1)
+    async with nora.db.begin_write() as tx:
+        await write_block(tx, nora.person.id, "user", "x" * MAX_BLOCK_LENGTH, now=1)
         with pytest.raises(InvalidInput, match="5,000 fit"):
-            await write_block(tx, nora.person.id, "user", "x" * (LONGEST_BLOCK + 1), now=2)
+            await write_block(tx, nora.person.id, "user", "x" * (MAX_BLOCK_LENGTH + 1), now=2)
 
 
 async def test_the_style_is_set_added_to_and_cleared(nora: Friend) -> None:
     """Apart from the persona (ACCEPTANCE I2, I11); nothing to set is refused."""
     person = nora.person.id
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         await write_block(tx, person, "persona", "You are Ada.", now=0)
         await write_style(tx, person, "append", "Short.", now=1)
         added = await write_style(tx, person, "append", " No emojis. ", now=2)
         assert (added.version, added.text) == (2, "Short.\nNo emojis.")
         await write_style(tx, person, "set", "Long.", now=3)
-        assert await text_of(tx, person, "style") == "Long."
+        assert await get_block_text(tx, person, "style") == "Long."
         assert (await write_style(tx, person, "clear", "", now=4)).text == ""
         with pytest.raises(InvalidInput, match="nothing to append"):
             await write_style(tx, person, "append", " ", now=5)
@@ -69,28 +72,27 @@ async def test_the_style_is_set_added_to_and_cleared(nora: Friend) -> None:
 
 def test_what_has_changed_is_told_line_by_line() -> None:
     """What stayed is not."""
-    assert [*differences("a\nb", "a\nc")] == ["- b", "+ c"]
-    assert [*differences("", "a")] == ["+ a"]
+    assert [*diff_lines("a\nb", "a\nc")] == ["- b", "+ c"]
+    assert [*diff_lines("", "a")] == ["+ a"]
 
 
 def test_no_block_has_an_automatic_writer() -> None:
     """Every place in the source that could write one is named here (ACCEPTANCE I1)."""
     writers, callers, approvers = set[str](), set[str](), set[str]()
     for path in SOURCE.rglob("*.py"):
-        if path.is_relative_to(SOURCE / "evals" / "lives"):
-            continue  # there somebody's life is acted out, and the person writes
         place, tree = path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
         texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-        writers |= {place} & {place for text in texts if isinstance(text, str)
-                              if writes_blocks(text)}  # fmt: skip
+        writers |= {place} & {
+            place for text in texts if isinstance(text, str) if writes_blocks(text)
+        }
         callers |= {place} if names_in(tree) & WRITES else set()
-        approvers |= {place} if imported_from(tree, "approving") else set()
+        approvers |= {place} if imported_from(tree, "core_block_updates") else set()
     assert writers == {"memory/core_blocks.py"}
     assert callers == {"memory/core_blocks.py", APPROVING}
     assert approvers == ACTS
     tree = ast.parse((SOURCE / APPROVING).read_text("utf-8"))
     by_people = {each.name for each in tree.body if isinstance(each, ast.AsyncFunctionDef)}
-    assert by_people == APPROVES | {"decline"}
+    assert by_people == APPROVES | {"decline_suggestion"}
 
 
 def names_in(tree: ast.AST) -> set[str]:
@@ -108,13 +110,19 @@ def names_in(tree: ast.AST) -> set[str]:
 def imported_from(tree: ast.AST, module: str) -> bool:
     """Whether a module brings in another, or anything of it."""
     return any(
-        (isinstance(node, ast.ImportFrom)
-         and (str(node.module).endswith(f"persona.{module}")
-              or any(each.name == module for each in node.names)))
-        or (isinstance(node, ast.Import)
-            and any(each.name.endswith(f"persona.{module}") for each in node.names))
+        (
+            isinstance(node, ast.ImportFrom)
+            and (
+                str(node.module).endswith(f"persona.{module}")
+                or any(each.name == module for each in node.names)
+            )
+        )
+        or (
+            isinstance(node, ast.Import)
+            and any(each.name.endswith(f"persona.{module}") for each in node.names)
+        )
         for node in ast.walk(tree)
-    )  # fmt: skip
+    )
 
 
 def writes_blocks(sql: str) -> bool:

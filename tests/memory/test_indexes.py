@@ -8,17 +8,17 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory import (
     beliefs,
-    changes,
+    change_feed,
     evidence,
-    expiring,
-    log,
+    expiry,
+    journal,
+    learning_stats,
+    messages,
     receipts,
     segments,
-    tallying,
-    watching,
 )
-from tests.conftest import SQLITE_ONLY
-from tests.memory.conftest import Friend
+from tests.engines import SQLITE_ONLY
+from tests.friends import Friend
 from tests.memory.test_scoping import Recorder
 
 pytestmark = SQLITE_ONLY
@@ -27,32 +27,34 @@ Asking = Callable[[Transaction, PersonId], Awaitable[object]]
 
 ASKED: dict[str, Asking] = {
     "all of a kind": lambda tx, who: beliefs.list_memories(tx, who, kinds=["pattern"]),
-    "one value": lambda tx, who: beliefs.list_of_key(tx, who, "fact", "location"),
-    "what was decided last": lambda tx, who: beliefs.list_decided_since(tx, who, 7),
-    "what stands otherwise": lambda tx, who: beliefs.list_standings_since(tx, who, 7),
-    "what was rejected": beliefs.list_rejected,
-    "what was merged": beliefs.list_merged,
+    "one value": lambda tx, who: beliefs.list_memories_by_key(tx, who, "fact", "location"),
+    "what was decided last": lambda tx, who: beliefs.list_memories_changed_since(tx, who, 7),
+    "what stands otherwise": lambda tx, who: beliefs.list_evidence_stats_since(tx, who, 7),
+    "what was rejected": beliefs.list_rejected_memories,
+    "what was merged": beliefs.list_merged_memories,
     "names": beliefs.list_entities,
     "summaries": beliefs.list_summaries,
-    "what was believed on a day": lambda tx, who: changes.believed_at(tx, who, 7),
-    "the words for one": lambda tx, who: evidence.list_evidence_of(tx, who, ["memory"]),
-    "what is to come": expiring.next_expiry,
-    "what waits to be read": segments.list_waiting,
-    "how many wait": lambda tx, _: segments.count_waiting(tx),
-    "what was read today": lambda tx, _: tallying.list_ended(tx, since=7),
-    "how replies came to be": lambda tx, _: tallying.list_replied(tx, since=7),
-    "on what replies stand": lambda tx, _: tallying.list_closeness(tx, since=7),
-    "for which replies one came to mind": lambda tx, who: receipts.find_uses(tx, who, "memory"),
+    "what was believed on a day": lambda tx, who: journal.list_journal_as_of(tx, who, 7),
+    "the words for one": lambda tx, who: evidence.list_object_evidence(tx, who, ["memory"]),
+    "what is to come": expiry.find_next_expiry,
+    "what waits to be read": segments.list_waiting_segments,
+    "how many wait": lambda tx, _: segments.count_waiting_segments(tx),
+    "what was read today": lambda tx, _: learning_stats.list_segments_ended_since(tx, since=7),
+    "how replies came to be": lambda tx, _: learning_stats.list_reply_timings(tx, since=7),
+    "on what replies stand": lambda tx, _: learning_stats.list_similarities(tx, since=7),
+    "for which replies one came to mind": lambda tx, who: receipts.find_memory_usage(
+        tx, who, "memory"
+    ),
     "the last replies": lambda tx, who: receipts.list_receipts(tx, who, limit=5),
-    "the newest messages": lambda tx, who: log.list_recent(tx, who, "chat", limit=5),
-    "what is new": lambda tx, who: watching.list_decided(tx, who, after=7, limit=5),
+    "the newest messages": lambda tx, who: messages.list_recent_messages(tx, who, "chat", limit=5),
+    "what is new": lambda tx, who: change_feed.list_journal_after(tx, who, after=7, limit=5),
 }
 
 
 @pytest.mark.parametrize("name", ASKED)
 async def test_no_whole_table_is_read(nora: Friend, name: str) -> None:
     """Each statement goes by an index of every table that grows."""
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         recorder = Recorder(tx, nora.person.id)
         await ASKED[name](recorder, nora.person.id)
         plans = [

@@ -7,15 +7,15 @@ import pytest
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
-from oldfriend.memory.changes import check_fold, list_changes
 from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.journal import list_journal, list_view_mismatches
 from oldfriend.memory.notes import learn_note, list_notes
-from tests.memory.conftest import Friend
+from tests.friends import Friend
 
 
 async def note(friend: Friend, message: Message, text: str) -> None:
     """Keep a note of what a message says."""
-    async with friend.db.writing() as tx:
+    async with friend.db.begin_write() as tx:
         await learn_note(tx, text, source=message, author="rules/1", now=friend.clock())
 
 
@@ -24,12 +24,17 @@ async def test_a_note_has_its_change_and_its_evidence(nora: Friend) -> None:
     said = await nora.says("Please remember that I am allergic to walnuts.")
     await note(nora, said, "I am allergic to walnuts.")
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         (kept,) = await list_notes(tx, nora.person.id)
-        (change,) = await list_changes(tx, nora.person.id)
+        (change,) = await list_journal(tx, nora.person.id)
         (evidence,) = (await list_evidence(tx, nora.person.id))[kept.id]
     assert kept.text == evidence.quote == "I am allergic to walnuts."
-    assert (change.after, change.op, change.base, change.author) == (kept, "learned", 0, "rules/1")
+    assert (change.after, change.op, change.base_seq, change.author) == (
+        kept,
+        "learned",
+        0,
+        "rules/1",
+    )
     assert [(cause.message, cause.version) for cause in change.causes] == [(said.id, 1)]
     assert (evidence.message, evidence.version) == (said.id, 1)
     assert (evidence.said_at, evidence.zone, evidence.trust) == (said.at, said.zone, "person")
@@ -43,10 +48,10 @@ async def test_the_same_note_again_is_one_note_with_more_evidence(nora: Friend, 
     for text in ("My cat is called Miso.", again):
         await note(nora, await nora.says(f"Remember: {text}"), text)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         (kept,) = await list_notes(tx, nora.person.id)
         evidence = (await list_evidence(tx, nora.person.id))[kept.id]
-        changes = await list_changes(tx, nora.person.id)
+        changes = await list_journal(tx, nora.person.id)
     assert kept.text == "My cat is called Miso."
     assert [each.quote for each in evidence] == ["My cat is called Miso.", again]
     assert len(changes) == 1
@@ -58,7 +63,7 @@ async def test_words_that_the_person_did_not_say_are_no_note(nora: Friend) -> No
     with pytest.raises(InvalidInput, match="own words"):
         await note(nora, said, "I love tea")
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         assert await list_notes(tx, nora.person.id) == []
 
 
@@ -72,11 +77,11 @@ async def test_the_words_of_others_are_no_evidence(nora: Friend, trust: str) -> 
 
 async def test_a_note_keeps_the_version_that_it_quotes(nora: Friend) -> None:
     """Evidence names it, whatever the message says later."""
-    from oldfriend.memory.log import edit_message, get_message
+    from oldfriend.memory.messages import edit_message, get_message
 
     said = await nora.says("Remember that I like tea")
     await note(nora, said, "I like tea")
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         await edit_message(tx, nora.person.id, said.id, "never mind", now=nora.clock())
         ((evidence,),) = (await list_evidence(tx, nora.person.id)).values()
         quoted = await get_message(tx, nora.person.id, evidence.message, version=evidence.version)
@@ -90,7 +95,7 @@ async def test_notes_are_listed_in_the_order_in_which_they_were_made(nora: Frien
     for text in texts:
         await note(nora, await nora.says(f"note {text}"), text)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         assert [each.text for each in await list_notes(tx, nora.person.id)] == texts
 
 
@@ -100,10 +105,10 @@ async def test_a_note_that_puts_another_right_overtakes_it(nora: Friend) -> None
         nora.clock.tick(minutes=1)
         await note(nora, await nora.says(f"Remember that {text}"), text)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         live = [each.text for each in await list_notes(tx, nora.person.id)]
-        first, *_, last = (change.after for change in await list_changes(tx, nora.person.id))
-        assert await check_fold(tx, nora.person.id) == []
+        first, *_, last = (change.after for change in await list_journal(tx, nora.person.id))
+        assert await list_view_mismatches(tx, nora.person.id) == []
     assert live == ["my bike code is 99", "my locker code is 4712"]
     assert isinstance(last, Memory)
     assert (last.id, last.status, last.ended_at) == (first.id, "superseded", nora.clock())
@@ -117,5 +122,5 @@ async def test_what_was_said_earlier_puts_nothing_right(nora: Friend) -> None:
     await note(nora, late, "my locker code is 4712")
     await note(nora, early, "my locker code is 4711")
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         assert len(await list_notes(tx, nora.person.id)) == 2

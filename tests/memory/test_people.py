@@ -4,6 +4,7 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.memory.global_persona import get_global_persona_text, save_global_persona
 from oldfriend.memory.people import (
     ensure_chat,
     ensure_companion,
@@ -18,12 +19,11 @@ from oldfriend.memory.people import (
     rename_companion,
     set_language,
 )
-from oldfriend.memory.soul import keep_soul, soul_text
 
 
 async def test_the_owner_is_made_once_and_stands_first(db: Database) -> None:
     """Whoever comes later does not become the owner."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         owner = await ensure_owner(tx, now=1, zone="UTC")
         ada = await ensure_person(tx, "Ada", now=2, zone="Asia/Tokyo")
 
@@ -35,7 +35,7 @@ async def test_the_owner_is_made_once_and_stands_first(db: Database) -> None:
 
 async def test_an_unknown_name_is_answered_with_the_known_ones(db: Database) -> None:
     """A slip of the pen is seen at once."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         with pytest.raises(NotFound, match="Nobody has talked here yet"):
             await get_person(tx, None)
         with pytest.raises(NotFound, match="'Aad'.*nobody yet"):
@@ -50,7 +50,7 @@ async def test_an_unknown_name_is_answered_with_the_known_ones(db: Database) -> 
 
 async def test_spacing_does_not_make_another_person(db: Database) -> None:
     """Names are kept without what surrounds them."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         ada = await ensure_person(tx, "  Ada \n Lovelace ", now=0, zone="UTC")
 
         assert ada.name == "Ada Lovelace"
@@ -62,7 +62,7 @@ async def test_spacing_does_not_make_another_person(db: Database) -> None:
 )
 async def test_who_is_looked_up_is_found_in_every_spelling(db: Database, spelling: str) -> None:
     """Blanks, and accents that are written apart, are the keyboard's matter."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         await ensure_owner(tx, now=0, zone="UTC")
         jose = await ensure_person(tx, "José Ruiz", now=0, zone="UTC")
 
@@ -76,13 +76,13 @@ async def test_who_is_looked_up_is_found_in_every_spelling(db: Database, spellin
 async def test_a_name_that_cannot_be_seen_is_refused(db: Database, name: str) -> None:
     """Two names that look alike would be two memories."""
     with pytest.raises(InvalidInput, match="cannot be a name"):
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             await ensure_person(tx, name, now=0, zone="UTC")
 
 
 async def test_a_chat_is_a_person_a_channel_and_an_address(db: Database) -> None:
     """The same address of another person, or on another channel, is another chat."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         companion = await ensure_companion(tx, now=0)
         ada = await ensure_person(tx, "Ada", now=0, zone="UTC")
         bob = await ensure_person(tx, "Bob", now=0, zone="UTC")
@@ -98,7 +98,7 @@ async def test_a_chat_is_a_person_a_channel_and_an_address(db: Database) -> None
 
 async def test_the_companion_is_introduced_once(db: Database) -> None:
     """The first moment is kept."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         companion = await ensure_companion(tx, now=0)
         introduced = [await mark_introduced(tx, companion.id, now=now) for now in (5, 9)]
 
@@ -108,7 +108,7 @@ async def test_the_companion_is_introduced_once(db: Database) -> None:
 
 async def test_what_is_noted_about_a_person_is_read_back(db: Database) -> None:
     """The language they spoke last; an address belongs to whom it was given first."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         ada = await ensure_person(tx, "Ada", now=0, zone="UTC")
         bob = await ensure_person(tx, "Bob", now=0, zone="UTC")
         await set_language(tx, ada.id, "fr")
@@ -122,14 +122,14 @@ async def test_what_is_noted_about_a_person_is_read_back(db: Database) -> None:
 
 async def test_the_companion_is_the_same_one_under_every_name(db: Database) -> None:
     """With all that is its own; whoever comes to know it then makes no second one."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         first = await ensure_companion(tx, now=0)
-        await keep_soul(tx, first.id, "Be kind.", now=1)
+        await save_global_persona(tx, first.id, "Be kind.", now=1)
         renamed = await rename_companion(tx, first, "  Mira\u00a0 of Cork\n")
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         assert await ensure_companion(tx, now=2) == renamed
         assert await get_companion(tx) == renamed
-        assert await soul_text(tx) == "Be kind."
+        assert await get_global_persona_text(tx) == "Be kind."
         assert await rename_companion(tx, renamed, "Oldfriend") == first
         assert await rename_companion(tx, renamed, "Oldfriend") == first
         assert len(await tx.rows("SELECT id FROM companion")) == 1
@@ -142,7 +142,7 @@ async def test_what_is_no_name_on_one_line_is_none_of_the_companions(
     db: Database, name: str
 ) -> None:
     """It stands over the page and in every prompt; it is said what would do."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         first = await ensure_companion(tx, now=0)
         with pytest.raises(InvalidInput, match="Use 1 to 40 visible characters, on one line"):
             await rename_companion(tx, first, name)

@@ -8,24 +8,24 @@ import pytest
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import StaleDecision
-from oldfriend.domain.messages import Spoken
-from oldfriend.memory.batches import Reading, begin_batch
-from oldfriend.memory.bringing import Target, Told, bring
-from oldfriend.memory.changes import Ground, check_fold, decide, list_changes
+from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.memory.evidence import list_evidence
-from oldfriend.memory.log import Place, edit_message, get_message, write_message
+from oldfriend.memory.import_batches import ImportSource, start_or_resume_batch
+from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
+from oldfriend.memory.journal import Provenance, list_journal, list_view_mismatches, record_decision
+from oldfriend.memory.messages import WriteTarget, edit_message, get_message, write_message
 from oldfriend.memory.notes import learn_note, list_notes
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_owner, ensure_person
-from oldfriend.memory.sessions import session_at
-from tests.conftest import SEVERAL_PROCESSES
-from tests.memory.conftest import Friend
+from oldfriend.memory.sessions import ensure_open_session
+from tests.engines import SEVERAL_PROCESSES
+from tests.friends import Friend
 from tests.processes import line_of, python
 
 AT_ONCE = 24
 
 MEETER = """
 import asyncio, sys
-from oldfriend.app.wiring import open_database
+from oldfriend.runtime.wiring import open_database
 from tests.memory.test_races import get_to_know
 
 async def run(url):
@@ -53,7 +53,7 @@ async def all_at_once(work: Callable[[int], Awaitable[None]]) -> None:
 
 async def get_to_know(db: Database, name: str) -> tuple[str, str, str, str]:
     """What opening a line does."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         owner = await ensure_owner(tx, now=0, zone="UTC")
         person = await ensure_person(tx, name, now=0, zone="UTC")
         companion = await ensure_companion(tx, now=0)
@@ -94,14 +94,16 @@ async def test_places_in_the_log_have_no_holes_and_no_repeats(nora: Friend) -> N
 
     async def say(number: int) -> None:
         at = number * 40 * MINUTE
-        async with nora.db.writing() as tx:
-            place = Place(chat=nora.chat, session=await session_at(tx, nora.chat, at))
-            spoken = Spoken(role="person", speaker="", text="x", at=at, trust="person")
+        async with nora.db.begin_write() as tx:
+            place = WriteTarget(
+                chat=nora.chat, session=await ensure_open_session(tx, nora.chat, at)
+            )
+            spoken = UnloggedMessage(role="person", speaker="", text="x", at=at, trust="person")
             await write_message(tx, place, spoken, now=at)
 
     await all_at_once(say)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         seqs = [row[0] for row in await tx.rows("SELECT seq FROM message ORDER BY seq")]
         statuses = [row[0] for row in await tx.rows("SELECT status FROM session")]
         last = await tx.row("SELECT last_seq FROM person WHERE id = :id", id=nora.person.id)
@@ -116,12 +118,12 @@ async def test_edits_of_one_message_follow_each_other(nora: Friend) -> None:
     assert said is not None
 
     async def edit(number: int) -> None:
-        async with nora.db.writing() as tx:
+        async with nora.db.begin_write() as tx:
             await edit_message(tx, nora.person.id, said.id, f"edit {number}", now=number)
 
     await all_at_once(edit)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         rows = await tx.rows("SELECT version, replaced_at FROM message ORDER BY version")
         newest = await get_message(tx, nora.person.id, said.id)
     assert [row[0] for row in rows] == list(range(1, AT_ONCE + 2))
@@ -133,66 +135,70 @@ async def test_a_note_that_is_asked_for_many_times_at_once_is_one_note(nora: Fri
     """With as much evidence, and a journal that folds to it."""
 
     async def remember(number: int) -> None:
-        async with nora.db.writing() as tx:
+        async with nora.db.begin_write() as tx:
             said = await nora.says_in(tx, f"Remember: the key is red ({number})")
             assert said is not None
             await learn_note(tx, "the key is red", source=said, author="rules/1", now=number)
 
     await all_at_once(remember)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         (note,) = await list_notes(tx, nora.person.id)
         assert len((await list_evidence(tx, nora.person.id))[note.id]) == AT_ONCE
-        assert [change.seq for change in await list_changes(tx, nora.person.id)] == [1]
-        assert await check_fold(tx, nora.person.id) == []
+        assert [change.seq for change in await list_journal(tx, nora.person.id)] == [1]
+        assert await list_view_mismatches(tx, nora.person.id) == []
 
 
 async def test_of_decisions_on_the_same_ground_one_is_kept(nora: Friend) -> None:
     """The others rest on what has changed, and their numbers are given to nobody else."""
     said = await nora.says("Remember: the key is red")
     assert said is not None
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         note = await learn_note(tx, "the key is red", source=said, author="rules/1", now=0)
     stale = 0
 
     async def change(number: int) -> None:
         nonlocal stale
         try:
-            async with nora.db.writing() as tx:
-                ground = Ground(author=f"{number}")
-                await decide(tx, note, op="ended", base=1, ground=ground, now=number)
+            async with nora.db.begin_write() as tx:
+                ground = Provenance(author=f"{number}")
+                await record_decision(tx, note, op="ended", base=1, provenance=ground, now=number)
         except StaleDecision:
             stale += 1
 
     await all_at_once(change)
 
-    async with nora.db.reading() as tx:
-        assert [each.seq for each in await list_changes(tx, nora.person.id)] == [1, 2]
+    async with nora.db.begin_read() as tx:
+        assert [each.seq for each in await list_journal(tx, nora.person.id)] == [1, 2]
     assert stale == AT_ONCE - 1
 
 
 async def test_what_is_brought_many_times_at_once_is_kept_once(nora: Friend) -> None:
     """Two exports that overlap, imported side by side."""
-    target = Target(chat=nora.chat, language="en")
+    target = ImportTarget(chat=nora.chat, language="en")
     told = [
-        Told(
-            spoken=Spoken(
-                role="person", speaker="Nora", text=f"said {number}", at=number * MINUTE,
-                trust="person", external_id=f"id {number}",
+        ImportedMessage(
+            message=UnloggedMessage(
+                role="person",
+                speaker="Nora",
+                text=f"said {number}",
+                at=number * MINUTE,
+                trust="person",
+                external_id=f"id {number}",
             )
         )
         for number in range(20)
-    ]  # fmt: skip
+    ]
     added: list[int] = []
 
     async def bring_some(number: int) -> None:
-        async with nora.db.writing() as tx:
+        async with nora.db.begin_write() as tx:
             some = told[number % 5 :]
-            added.append((await bring(tx, target, some, now=number)).added)
+            added.append((await write_imported_messages(tx, target, some, now=number)).added)
 
     await all_at_once(bring_some)
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         assert await tx.row("SELECT count(*), max(version) FROM message") == (20, 1)
     assert sum(added) == 20
 
@@ -203,9 +209,9 @@ async def test_an_import_that_is_begun_twice_at_once_is_one(nora: Friend) -> Non
 
     async def begin(number: int) -> None:
         sha256 = f"{number % 4}"
-        reading = Reading(file="f", format="text", sha256=sha256, me="", zone="UTC")
-        async with nora.db.writing() as tx:
-            numbers.append((await begin_batch(tx, nora.person.id, reading, now=0)).number)
+        reading = ImportSource(file="f", format="text", sha256=sha256, me="", zone="UTC")
+        async with nora.db.begin_write() as tx:
+            numbers.append((await start_or_resume_batch(tx, nora.person.id, reading, now=0)).number)
 
     await all_at_once(begin)
 
@@ -217,7 +223,7 @@ async def test_those_who_write_for_different_people_do_not_wait_for_each_other(
     nora: Friend, omar: Friend
 ) -> None:
     """On a server; a file has one lock."""
-    async with nora.db.writing() as hers:
+    async with nora.db.begin_write() as hers:
         await nora.says_in(hers, "a long story")
         async with asyncio.timeout(2):
             said = await omar.says("meanwhile")

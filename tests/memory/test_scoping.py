@@ -23,96 +23,108 @@ import oldfriend.memory
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
 from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.ids import PersonId, SegmentId, TurnId, new_id
-from oldfriend.domain.memories import Believed, Cause, Entity, Memory, Mood, Relation, Summary
+from oldfriend.domain.ids import ChatId, PersonId, SegmentId, TurnId, new_id
+from oldfriend.domain.memories import (
+    Cause,
+    Entity,
+    JournalObject,
+    Memory,
+    Mood,
+    ObjectLink,
+    Summary,
+)
 from oldfriend.domain.messages import Message
-from oldfriend.domain.working import NOTHING_IN_MIND
+from oldfriend.domain.working_memory import EMPTY_WORKING_MEMORY
 from oldfriend.memory import (
+    api_tokens,
     attachments,
-    batches,
+    belief_embeddings,
     beliefs,
-    borrowing,
-    changes,
+    calendar_days,
+    change_feed,
+    change_stats,
     core_blocks,
-    correcting,
-    days,
-    deriving,
+    corrections,
+    derived_cascade,
+    derived_evidence,
     descriptions,
-    dump,
     evidence,
+    global_persona,
     groups,
     identities,
-    known,
-    leafing,
-    log,
-    meanings,
-    moods,
+    import_batches,
+    import_lookup,
+    learning_stats,
+    learning_threshold,
+    materialized_views,
+    messages,
+    mood,
     notes,
+    pagination,
     passkeys,
     people,
+    portable,
     receipts,
+    reflection_log,
+    replay_reset,
+    retraction,
     segments,
     sessions,
-    settling,
-    sign_in,
-    soul,
     suggestions,
-    tallying,
-    thresholds,
-    ticks,
-    tokens,
-    turning,
+    table_dump,
     vectors,
-    views,
-    watching,
-    withdrawing,
-    working,
+    web_sessions,
+    working_memory,
 )
-from oldfriend.memory import talk as windows
-from oldfriend.memory.shelf import Shelf
-from tests.memory.conftest import Friend, Meet
+from oldfriend.memory import chat_history as windows
+from oldfriend.memory import (
+    journal as changes,
+)
+from oldfriend.memory.index_cache import IndexCache
+from tests.friends import Friend, Meet
 
 WITHOUT_A_PERSON = {
     "find_owner": "finds out who the owner is",
     "find_person": "finds out who bears a name",
     "list_people": "lists who is here, for the owner of the machine; nothing that they said",
     "add_person": "makes the person",
-    "use_link": "finds out whose link it is, by its print",
+    "find_sign_in_link": "finds out whose link it is, by its print",
+    "redeem_sign_in_link": "uses a link up, by its print",
     "open_web_session": "lets go of sessions that are over, whosever they were",
-    "find_by_token": "finds out whose token it is, by its print",
+    "find_principal_by_token": "finds out whose token it is, by its print",
     "find_passkey": "finds out whose passkey it is, by its device's name of it",
     "list_invitations": "lists who is invited, for the owner; nothing that they said",
-    "end_invitation": "by its id, for the owner",
-    "list_paired": "lists who is known on a platform, for the owner; nothing that they said",
-    "write_challenge": "lets go of challenges that are over, whosever they were",
-    "write_token": "lets go of tokens that are over, whosever they were",
+    "delete_invitation": "by its id, for the owner",
+    "list_linked_people": "lists who is known on a platform, for the owner; nothing that they said",
+    "insert_challenge": "lets go of challenges that are over, whosever they were",
+    "save_api_token": "lets go of tokens that are over, whosever they were",
     "find_web_session": "finds out whose session it is, by its print",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
-    "count_waiting": "counts for the owner of the machine; nothing of what they say",
-    "list_ended": "counts for the owner of the machine; nothing of what they say",
-    "count_decisions": "counts for the owner of the machine; nothing of what they say",
-    "list_replied": "times for the owner of the machine; nothing of what they say",
-    "list_closeness": "scores for the owner of the machine; nothing of what they say",
+    "count_waiting_segments": "counts for the owner of the machine; nothing of what they say",
+    "list_segments_ended_since": "counts for the owner of the machine; nothing of what they say",
+    "count_entries_by_op": "counts for the owner of the machine; nothing of what they say",
+    "list_reply_timings": "times for the owner of the machine; nothing of what they say",
+    "list_similarities": "scores for the owner of the machine; nothing of what they say",
     "rename_person": "by the id of a person who was just read by name",
     "find_identity": "finds out who is at an address",
     "count_identities": "counts for the owner of the machine; nothing of what they say",
-    "list_codes": "reads prints of codes, to find out whose one is",
+    "list_usable_codes": "reads prints of codes, to find out whose one is",
     "move_chats": "follows a place to its new address, whoever talks there",
     "list_groups": "lists the groups it is in, for the owner; nothing that was said there",
     "list_members": "finds out who is in a group; nothing that they said",
-    "last_heard_on": "tells the owner of the machine when, not who",
+    "find_last_message_time": "tells the owner of the machine when, not who",
     "undo_batch": "by the id of a batch that was just read for the person",
 }
 """The functions whose statements may touch a person's table without ``:person``, and why."""
 
 OF_EVERYBODY = {
     "dump_rows": "of the person through the table's own column, shown below; or a whole export",
-    "has_told_anything": "of the person through the table's own column",
-    "is_empty": "says of a whole store only whether it is empty",
-    "clear_the_way": "works on an empty store",
+    "has_any_content": "of the person through the table's own column",
+    "is_store_empty": "says of a whole store only whether it is empty",
+    "delete_dumped_tables": "works on an empty store",
     "restore_rows": "works on an empty store",
-    "fill_views": "writes rows of which the person is a column, into views that are empty",
-    "writing_of": "writes a row of which the person is a column, and none of another's",
+    "insert_views": "writes rows of which the person is a column, into views that are empty",
+    "build_upsert": "writes a row of which the person is a column, and none of another's",
 }
 """The functions that build statements for whichever table they are given."""
 
@@ -159,7 +171,7 @@ class Recorder:
 @asynccontextmanager
 async def recorded(friend: Friend) -> AsyncIterator[Recorder]:
     """A writing transaction for one person, recorded."""
-    async with friend.db.writing() as tx:
+    async with friend.db.begin_write() as tx:
         yield Recorder(tx, friend.person.id)
 
 
@@ -168,29 +180,38 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     said = await friend.says_in(tx, f"Remember: {secret}", external_id="same id for all")
     if said is None:
         ids = ["same id for all"]
-        found = await known.known_messages(tx, friend.person.id, friend.chat.id, ids)
-        said = await log.edit_message(
+        found = await import_lookup.load_known_messages(tx, friend.person.id, friend.chat.id, ids)
+        said = await messages.edit_message(
             tx, friend.person.id, found[ids[0]].id, f"{secret} now", now=1
         )
     await notes.learn_note(tx, secret, source=said, author="rules/1", now=friend.clock())
     await receipts.write_receipt(
         tx,
         receipts.Receipt(
-            id=new_id(friend.clock()), person=friend.person.id, turn=new_id(friend.clock()),
-            asked=said.id, asked_seq=said.seq, replied=said.id, made_at=friend.clock(), details={},
+            id=new_id(friend.clock()),
+            person=friend.person.id,
+            turn=new_id(friend.clock()),
+            asked=said.id,
+            asked_seq=said.seq,
+            replied=said.id,
+            made_at=friend.clock(),
+            details={},
             items=(
                 receipts.ReceiptItem(
                     kind="message", object=said.id, version=1, used=True, score=1.0, why=()
                 ),
             ),
         ),
-    )  # fmt: skip
+    )
+    last = await receipts.find_receipt(tx, friend.person.id)
+    assert last is not None
+    await portable.append_receipt_items(tx, friend.person.id, last.id, [])
     await believe(tx, friend, said, secret)
     await say_aloud(tx, friend, said)
     await write_about_themselves(tx, friend, secret)
     await think(tx, friend, secret)
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
-    await vectors.save_vectors(tx, friend.person.id, "m", [said.seq], embedding)
+    await vectors.save_message_vectors(tx, friend.person.id, "m", [said.seq], embedding)
     await people.set_language(tx, friend.person.id, "en")
     await people.set_zone(tx, friend.person.id, "UTC")
     await people.ensure_identity(tx, friend.person.id, channel="web", address=secret, now=0)
@@ -200,103 +221,141 @@ async def say_aloud(tx: Recorder, friend: Friend, said: Message) -> None:
     """What belongs to a message as it was said or spoken."""
     person, now = friend.person.id, friend.clock()
     heard = Attachment(
-        id=new_id(now), person=person, message=said.id, kind="heard", voice="", mime="audio/ogg",
-        size=3, made_at=now,
-    )  # fmt: skip
+        id=new_id(now),
+        person=person,
+        message=said.id,
+        kind="heard",
+        voice="",
+        mime="audio/ogg",
+        size=3,
+        made_at=now,
+    )
     spoken = [replace(heard, id=new_id(now), kind="spoken", voice=voice) for voice in "ab"]
     for sound in (heard, *spoken):
         await attachments.add_attachment(tx, sound, b"Ogg")
     assert await attachments.find_attachment(tx, person, said.id, "heard") is not None
     await attachments.remove_attachments(tx, person, spoken[:1])
-    await attachments.remove_spoken(tx, person, before=now + 1)
+    await attachments.delete_spoken_replies(tx, person, before=now + 1)
     assert {each.kind for each in await attachments.list_attachments(tx, person)} == {"heard"}
-    await log.list_asked(tx, said)
+    await messages.list_answered_messages(tx, said)
 
 
 async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
     """Everything that the reading of a segment writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
-    await segments.list_waiting(tx, person)
-    await thresholds.set_threshold(tx, person, 7)
-    assert await thresholds.find_threshold(tx, person) == 7
-    await thresholds.measure_uncut_turns(tx, person, said.session)
-    await segments.count_first_segments(tx, person, most=4)
-    for uncut in await segments.list_uncut(tx, person, session=said.session):
-        await segments.measure_uncut(tx, person, uncut)
+    await segments.list_waiting_segments(tx, person)
+    await learning_threshold.save_learning_threshold(tx, person, 7)
+    assert await learning_threshold.find_learning_threshold(tx, person) == 7
+    await learning_threshold.count_uncut_turns(tx, person, said.session)
+    await segments.count_segments_up_to(tx, person, limit=4)
+    for uncut in await segments.list_uncut_spans(tx, person, session=said.session):
+        await segments.list_message_sizes(tx, person, uncut)
         cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)
-        await segments.set_status(tx, cut, "done", outcome={"told": secret}, now=now)
-        await moods.set_mood(tx, cut, Mood(phrase=secret, energy=5))
-        await working.load_working(tx, person, said.session, now=now)
-        await working.save_working(tx, person, said.session, NOTHING_IN_MIND, now=now)
+        await segments.set_segment_status(tx, cut, "done", outcome={"told": secret}, now=now)
+        await mood.set_mood(tx, cut, Mood(phrase=secret, energy=5))
+        await working_memory.load_working_memory(tx, person, said.session, now=now)
+        await working_memory.save_working_memory(
+            tx, person, said.session, EMPTY_WORKING_MEMORY, now=now
+        )
         causes = (Cause(message=said.id, version=said.version),)
-        ground = changes.Ground(author="rules/1", segment=cut.id, causes=causes)
-        believed: list[Believed] = [
-            Memory(id=new_id(now), person=person, kind="fact", text=secret, language="en",
-                   learned_at=now),
+        ground = changes.Provenance(author="rules/1", segment=cut.id, causes=causes)
+        believed: list[JournalObject] = [
+            Memory(
+                id=new_id(now),
+                person=person,
+                kind="fact",
+                text=secret,
+                language="en",
+                learned_at=now,
+            ),
             Entity(id=new_id(now), person=person, name=secret, kind="person", learned_at=now),
-            Summary(id=new_id(now), person=person, level=1, text=secret, language="en",
-                    from_at=now, until_at=now, learned_at=now),
-        ]  # fmt: skip
+            Summary(
+                id=new_id(now),
+                person=person,
+                level=1,
+                text=secret,
+                language="en",
+                from_at=now,
+                until_at=now,
+                learned_at=now,
+            ),
+        ]
         for each in believed:
-            first = await changes.decide(tx, each, op="learned", base=0, ground=ground, now=now)
-            await changes.decide(tx, each, op="revised", base=first.seq, ground=ground, now=now)
-            await withdrawing.was_edited(tx, first)
+            first = await changes.record_decision(
+                tx, each, op="learned", base=0, provenance=ground, now=now
+            )
+            await changes.record_decision(
+                tx, each, op="revised", base=first.seq, provenance=ground, now=now
+            )
+            await retraction.has_only_edited_causes(tx, first)
         (memory, entity, summary) = (each.id for each in believed)
-        words = evidence.Words(source=said, quote=secret)
+        words = evidence.NewEvidence(source=said, quote=secret)
         await evidence.add_evidence(
             tx, person, memory, [words], extractor="rules/1", now=now, segment=cut.id
         )
-        await evidence.list_evidence_of(tx, person, [memory])
+        await evidence.list_object_evidence(tx, person, [memory])
         await evidence.move_evidence(tx, person, source=memory, target=entity, messages=[said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity)
         await evidence.withdraw_evidence(tx, person, cut.id, now=now)
-        await views.remove_view(tx, person, summary)
-    await changes.rebuild(tx, person)
+        await materialized_views.delete_view(tx, person, summary)
+    await changes.rebuild_views(tx, person)
     for reopened in await segments.reopen_segments(tx, person, [said.id]):
         segment = await segments.get_segment(tx, person, reopened)
         await segments.reopen_segment(tx, segment)
     await segments.remove_empty_segments(tx, person)
-    await working.clear_working(tx, person)
+    await working_memory.clear_working_memory(tx, person)
 
 
 async def think(tx: Recorder, friend: Friend, secret: str) -> None:
     """Everything that thinking writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
-    ground = changes.Ground(author="reflect/1")
-    event = Memory(id=new_id(now), person=person, kind="event", text=secret, language="en",
-                   learned_at=now)  # fmt: skip
-    thought = replace(event, id=new_id(now), kind="thought", relations=(
-        Relation(kind="rests_on", other=event.id),
-    ))  # fmt: skip
+    ground = changes.Provenance(author="reflect/1")
+    event = Memory(
+        id=new_id(now), person=person, kind="event", text=secret, language="en", learned_at=now
+    )
+    thought = replace(
+        event,
+        id=new_id(now),
+        kind="thought",
+        relations=(ObjectLink(kind="rests_on", target=event.id),),
+    )
     said = await friend.says_in(tx, f"{secret} again")
     for each in (event, thought):
-        await changes.decide(tx, each, op="learned", base=0, ground=ground, now=now)
+        await changes.record_decision(tx, each, op="learned", base=0, provenance=ground, now=now)
     if said is not None:
-        words = evidence.Words(source=said, quote=secret)
+        words = evidence.NewEvidence(source=said, quote=secret)
         await evidence.add_evidence(tx, person, event.id, [words], extractor="rules/1", now=now)
-    await borrowing.borrow(tx, person, thought.id, [event.id], extractor="reflect/1", now=now)
-    await borrowing.borrow_again(tx, person, [thought.id], now=now)
-    tick = ticks.Tick(
-        id=new_id(now), person=person, kind="reflection", why="timer", ran_at=now,
-        shown=(event.id,), transcript=ticks.Transcript(shown=(secret,), answered=(secret,)),
-    )  # fmt: skip
-    await ticks.write_tick(tx, tick)
-    await settling.end_what_was_made(tx, person, now=now, fallen=[event.id])
+    await derived_evidence.derive_evidence(
+        tx, person, thought.id, [event.id], extractor="reflect/1", now=now
+    )
+    await derived_evidence.rederive_evidence(tx, person, [thought.id], now=now)
+    tick = reflection_log.ReflectionRecord(
+        id=new_id(now),
+        person=person,
+        kind="reflection",
+        why="timer",
+        ran_at=now,
+        shown=(event.id,),
+        transcript=reflection_log.ReflectionTranscript(shown=(secret,), answered=(secret,)),
+    )
+    await reflection_log.save_reflection_record(tx, tick)
+    await derived_cascade.cascade_retraction(tx, person, now=now, retracted=[event.id])
 
 
 async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     """Everything that reads what was thought."""
     person = friend.person.id
-    await ticks.find_last_tick(tx, person, "reflection")
-    await ticks.list_ticks(tx, person, since=0)
-    await ticks.thinking_since(tx, person, "reflection", 0)
-    await ticks.next_fading(tx, person)
-    await ticks.let_transcripts_go(tx, person, now=0)
-    await descriptions.list_indescribed(tx, person)
-    await beliefs.list_weighed_since(tx, person, 0)
-    await beliefs.list_of_key(tx, person, "triple", "plans_for")
-    await beliefs.list_until(tx, person)
-    await changes.was_set_right_since(tx, person, 0)
+    await reflection_log.clamp_future_reflections(tx, person, now=0)
+    await reflection_log.find_last_reflection(tx, person, "reflection")
+    await reflection_log.list_reflections(tx, person, since=0)
+    await reflection_log.sum_reflection_usage(tx, person, "reflection", 0)
+    await reflection_log.find_next_transcript_expiry(tx, person)
+    await reflection_log.delete_expired_transcripts(tx, person, now=0)
+    await descriptions.list_description_candidates(tx, person)
+    await beliefs.list_memories_rescored_since(tx, person, 0)
+    await beliefs.list_memories_by_key(tx, person, "triple", "plans_for")
+    await beliefs.list_facts_with_end(tx, person)
+    await changes.has_corrections_since(tx, person, 0)
 
 
 async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -308,301 +367,335 @@ async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> N
     what = suggestions.Proposal(block="style", text=secret, reason=secret, author="reflect/1")
     made = await suggestions.suggest(tx, friend.person.id, what, now=0)
     if made is not None:  # it was not suggested before
-        await suggestions.get_pending(tx, friend.person.id, made.id)
-        await suggestions.take_away(tx, made)
+        await suggestions.get_pending_suggestion(tx, friend.person.id, made.id)
+        await suggestions.delete_suggestion(tx, made)
         again = await suggestions.suggest(tx, friend.person.id, what, now=0)
         assert again is not None
-        await suggestions.settle(tx, again, "declined", now=0)
+        await suggestions.resolve_suggestion(tx, again, "declined", now=0)
 
 
 async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
     """Everything that an import does, once finished, once undone, once without anything new."""
     at = friend.clock.tick(minutes=500)
     for number in range(3):
-        reading = batches.Reading(
+        reading = import_batches.ImportSource(
             file=secret, format="text", sha256=f"{at}{number}", me=secret, zone="UTC"
         )
-        batch = await batches.begin_batch(tx, friend.person.id, reading, now=at)
-        again = await batches.begin_batch(tx, friend.person.id, reading, now=at)
+        batch = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
+        again = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
         assert again == batch
-        session = await known.ensure_session_around(
+        session = await import_lookup.ensure_session_covering(
             tx, friend.chat, opened_at=at, closed_at=at + number, batch=batch.id
         )
+        gone = replace(friend.chat, id=ChatId(new_id(at)))
+        await people.restore_chat(tx, gone, now=at)
         await sessions.ensure_closed_session(
             tx, friend.chat, external_id=secret, opened_at=at, closed_at=at, batch=batch.id
         )
         if number < 2:
-            place = log.Place(chat=friend.chat, session=session, batch=batch.id)
-            spoken = log.Spoken(
-                role="person", speaker="x", text=secret, at=at, trust="person",
+            place = messages.WriteTarget(chat=friend.chat, session=session, batch=batch.id)
+            spoken = messages.UnloggedMessage(
+                role="person",
+                speaker="x",
+                text=secret,
+                at=at,
+                trust="person",
                 external_id=f"{at} {number}",
-            )  # fmt: skip
-            (message,) = await log.write_messages(tx, place, [spoken], now=at)
+            )
+            (message,) = await messages.write_messages(tx, place, [spoken], now=at)
             assert message is not None
-            edited = await log.edit_message(tx, friend.person.id, message.id, secret * 2, now=at)
-            await known.claim_version(tx, edited, batch=batch.id, details={})
-            await batches.advance_batch(tx, batch, added=1, known=0)
-        await batches.finish_batch(tx, batch, now=at)
+            edited = await messages.edit_message(
+                tx, friend.person.id, message.id, secret * 2, now=at
+            )
+            await import_lookup.set_version_batch(tx, edited, batch=batch.id, details={})
+            await import_batches.advance_batch(tx, batch, added=1, known=0)
+        await import_batches.finish_batch(tx, batch, now=at)
         if number == 1:
-            await batches.undo_batch(tx, friend.person.id, batch.number, now=at)
+            await import_batches.undo_batch(tx, friend.person.id, batch.number, now=at)
 
 
-async def look(tx: Recorder, friend: Friend, others: Friend, shelf: Shelf) -> None:
+async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) -> None:
     """Everything that reads, also with the ids of somebody else."""
     person, chats = friend.person.id, (friend.chat.id, others.chat.id)
     await watch(tx, person)
-    async with others.db.reading() as reader:
-        of_others = [m.id for m in await log.list_messages(reader, others.person.id)]
+    async with others.db.begin_read() as reader:
+        of_others = [m.id for m in await messages.list_messages(reader, others.person.id)]
         his_notes = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
     for chat in chats:
-        await log.list_recent(tx, person, chat, limit=50)
-        await log.was_anything_said(tx, person, chat, before=100)
-        await log.list_written_since(tx, person, chat, after=0)
-        await known.known_messages(tx, person, chat, ["same id for all"])
-        await known.span_of(tx, person, chat)
+        await messages.list_recent_messages(tx, person, chat, limit=50)
+        await messages.find_chat_language(tx, person, chat)
+        await messages.has_earlier_messages(tx, person, chat, before=100)
+        await messages.list_messages_after_seq(tx, person, chat, after=0)
+        await import_lookup.load_known_messages(tx, person, chat, ["same id for all"])
+        await import_lookup.find_chat_span(tx, person, chat)
     for message in of_others:
         with pytest.raises(OldfriendError):
-            await log.get_message(tx, person, message)
+            await messages.get_message(tx, person, message)
         with pytest.raises(OldfriendError):
-            await log.edit_message(tx, person, message, "his now", now=0)
+            await messages.edit_message(tx, person, message, "his now", now=0)
         assert await receipts.find_receipt(tx, person, message) is None
-        assert await receipts.find_receipt_named(tx, person, message) is None
-    assert not await receipts.count_quoted(tx, person, of_others, author="rules/1")
+        assert await receipts.find_receipt_by_partial_id(tx, person, message) is None
+    assert not await receipts.count_source_messages(tx, person, of_others, author="rules/1")
     for memory in his_notes:
-        assert await receipts.find_uses(tx, person, memory) is None
+        assert await receipts.find_memory_usage(tx, person, memory) is None
         with pytest.raises(OldfriendError):
             await beliefs.get_memory(tx, person, memory)
         with pytest.raises(OldfriendError):
-            await beliefs.get_known(tx, person, memory)
+            await beliefs.get_memory_state(tx, person, memory)
         with pytest.raises(OldfriendError):
-            await beliefs.find_object(tx, person, memory)
-        assert await changes.list_changes_of(tx, person, memory) == []
-    for said in await log.list_messages(tx, person):
-        await log.find_reply(tx, said)
-        await log.list_beside(tx, said, each_side=2)
+            await beliefs.get_object_by_partial_id(tx, person, memory)
+        assert await changes.list_object_journal(tx, person, memory) == []
+    for said in await messages.list_messages(tx, person):
+        await messages.find_reply(tx, said)
+        await messages.list_surrounding_messages(tx, said, each_side=2)
         await receipts.find_receipt(tx, person, said.id)
-    await log.list_by_seq(tx, person, range(1, 60))
-    await log.count_messages(tx, person)
+    await messages.list_messages_by_seq(tx, person, range(1, 60))
+    await messages.count_messages(tx, person)
     await notes.list_notes(tx, person)
     await evidence.list_evidence(tx, person)
-    await evidence.list_told_of(tx, person)
+    await evidence.list_entities_mentioned_by_person(tx, person)
     await look_at_beliefs(tx, friend, others)
     await look_at_meanings(tx, friend, others)
     await look_at_thinking(tx, friend)
     await receipts.find_receipt(tx, person)
-    await vectors.list_unembedded(tx, person, "other model")
-    await vectors.count_findable(tx, person, "m")
-    await vectors.vectors_of(tx, person, "m", [1, 2, 3])
-    await batches.list_batches(tx, person)
-    await known.list_chats(tx, person, channel="terminal")
-    async with others.db.reading() as reader:
+    await vectors.list_unembedded_messages(tx, person, "other model")
+    await vectors.count_searchable_messages(tx, person, "m")
+    await vectors.load_message_vectors(tx, person, "m", [1, 2, 3])
+    await import_batches.list_batches(tx, person)
+    await import_lookup.list_chats(tx, person, channel="terminal")
+    await import_lookup.list_external_ids(tx, person)
+    async with others.db.begin_read() as reader:
         for sound in await attachments.list_attachments(reader, others.person.id):
             assert await attachments.find_attachment(tx, person, sound.message, "heard") is None
     await people.get_person_by_id(tx, person)
     await people.get_chat(tx, person, friend.chat.id)
     with pytest.raises(OldfriendError):
         await people.get_chat(tx, person, others.chat.id)
-    assert await log.find_by_key(tx, person, friend.chat.id, "no such key") is None
-    for table in dump.TABLES:
-        _ = [row async for row in dump.dump_rows(tx, table, person)]
-    await shelf.index_of(tx, person)
+    assert (
+        await messages.find_message_by_external_id(tx, person, friend.chat.id, "no such key")
+        is None
+    )
+    for table in table_dump.DUMPED_TABLES:
+        _ = [row async for row in table_dump.dump_rows(tx, table, person)]
+    await shelf.get_message_index(tx, person)
 
 
 async def link(tx: Recorder, friend: Friend) -> None:
     """What joins an address on a platform to a person, and lets it go again."""
     person, channel, place = friend.person.id, "platform", f"at {friend.person.id}"
-    await identities.write_code(tx, person, "123456", now=0)
+    await identities.save_link_code(tx, person, "123456", now=0)
     (code,) = [
-        each for each in await identities.list_codes(tx, channel, place, now=0)
+        each
+        for each in await identities.list_usable_codes(tx, channel, place, now=0)
         if each.person == person
-    ]  # fmt: skip
-    assert await identities.use_code(tx, code, now=0)
-    await identities.note_attempt(tx, channel, place, now=0)
-    await identities.join_identity(tx, person, channel=channel, address=place, now=0)
+    ]
+    assert await identities.redeem_link_code(tx, code, now=0)
+    await identities.record_code_attempt(tx, channel, place, now=0)
+    await identities.assign_identity(tx, person, channel=channel, address=place, now=0)
     found = await identities.find_identity(tx, channel, place)
     assert found is not None
     assert found.id == person
     await identities.count_identities(tx, channel)
-    await log.last_heard_on(tx, channel)
+    await messages.find_last_message_time(tx, channel)
     await groups.list_groups(tx, channel)
     await groups.list_members(tx, channel, place)
-    await groups.be_in_group(tx, person, channel=channel, address=f"group {place}", now=0)
+    await groups.join_group(tx, person, channel=channel, address=f"group {place}", now=0)
     assert await groups.is_group(tx, person)
-    await groups.list_chats_in_groups(tx, person)
-    assert await groups.be_out_of_group(tx, person, channel) == 1
+    await groups.list_group_chats(tx, person)
+    assert await groups.leave_group(tx, person, channel) == 1
     companion = await people.ensure_companion(tx, now=0)
     await people.ensure_chat(
-        tx, friend.person, companion, channel=channel, address=f"group {place}", title="group",
+        tx,
+        friend.person,
+        companion,
+        channel=channel,
+        address=f"group {place}",
+        title="group",
         now=0,
-    )  # fmt: skip
-    await groups.leave_group(tx, person, channel=channel, address=f"group {place}", now=0)
-    assert [each.id for each, _ in await identities.list_paired(tx, channel)] == [person]
-    assert await identities.has_told_anything(tx, person)
-    await people.move_chats(tx, channel, before=place, now=f"now {place}")
-    await identities.take_identities(tx, person, channel)
+    )
+    await groups.record_member_left(tx, person, channel=channel, address=f"group {place}", now=0)
+    assert [each.id for each, _ in await identities.list_linked_people(tx, channel)] == [person]
+    assert await identities.has_any_content(tx, person)
+    await people.move_chats(tx, channel, old_address=place, new_address=f"now {place}")
+    await identities.unlink_identities(tx, person, channel)
 
 
 async def go_again(tx: Recorder) -> None:
     """Somebody who has said nothing is let go."""
     empty = await people.ensure_person(tx, f"Empty {new_id(0)}", now=0, zone="UTC")
-    assert not await identities.has_told_anything(tx, empty.id)
+    assert not await identities.has_any_content(tx, empty.id)
     await identities.remove_person(tx, empty.id)
 
 
 async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
     """Everything by which a browser becomes somebody's."""
-    person, secret, later = friend.person.id, new_id(0), sign_in.LINK_GOOD_FOR
-    await sign_in.write_link(tx, person, secret, now=later)
-    assert await sign_in.use_link(tx, secret, now=later) == (person, "link")
-    assert await sign_in.use_link(tx, secret, now=0) is None
-    await sign_in.open_web_session(tx, person, secret, now=0)
-    found = await sign_in.find_web_session(tx, sign_in.print_of(secret), now=0)
+    person, secret, later = friend.person.id, new_id(0), web_sessions.LINK_TTL
+    await web_sessions.save_sign_in_link(tx, person, secret, now=later)
+    found_link = await web_sessions.find_sign_in_link(tx, secret, now=later)
+    assert found_link is not None
+    assert (found_link[0].id, found_link[1]) == (person, "link")
+    assert await web_sessions.redeem_sign_in_link(tx, secret, now=later)
+    assert not await web_sessions.redeem_sign_in_link(tx, secret, now=0)
+    await web_sessions.open_web_session(tx, person, secret, f"page of {secret}", now=0)
+    found = await web_sessions.find_web_session(tx, web_sessions.hash_secret(secret), now=0)
     assert found is not None
     assert found.person.id == person
-    assert len(await sign_in.list_web_sessions(tx, person, now=0)) == 1
-    await sign_in.note_use_of_session(tx, person, found.print, now=0)
-    await sign_in.prolong_web_session(tx, person, found.print, now=0)
-    assert await sign_in.has_way_in(tx, person)
-    await sign_in.end_other_sessions(tx, person, "another")
-    assert not await sign_in.end_web_session(tx, person, found.print)
-    await sign_in.note_attempt(tx, secret, now=0)
-    await sign_in.refuse_guessing(tx, secret, now=0)
-    invitation = await sign_in.write_invitation(tx, person, f"for {secret}", now=0)
-    assert [each.person.id for each in await sign_in.list_invitations(tx, now=0)] == [person]
-    assert await sign_in.end_invitation(tx, invitation) == person
+    assert len(await web_sessions.list_web_sessions(tx, person, now=0)) == 1
+    await web_sessions.record_session_use(tx, person, found.digest, now=0)
+    await web_sessions.extend_web_session(tx, person, found.digest, now=0)
+    assert await web_sessions.can_sign_in(tx, person)
+    await web_sessions.end_other_web_sessions(tx, person, "another")
+    assert not await web_sessions.end_web_session(tx, person, found.digest)
+    await web_sessions.record_failed_sign_in(tx, secret, "link", now=0)
+    await web_sessions.check_attempt_limit(tx, secret, "link", now=0)
+    invitation = await web_sessions.save_invitation(tx, person, f"for {secret}", now=0)
+    assert [each.person.id for each in await web_sessions.list_invitations(tx, now=0)] == [person]
+    assert await web_sessions.delete_invitation(tx, invitation) == person
 
 
 async def show_keys(tx: Recorder, friend: Friend) -> None:
     """Everything by which programs and devices come in."""
     person, secret = friend.person.id, new_id(0)
-    token = await tokens.write_token(tx, person, secret, name="script", scope="read", days=1, now=0)
-    found = await tokens.find_by_token(tx, sign_in.print_of(secret), now=0)
+    token = await api_tokens.save_api_token(
+        tx, person, secret, name="script", scope="read", days=1, now=0
+    )
+    found = await api_tokens.find_principal_by_token(tx, web_sessions.hash_secret(secret), now=0)
     assert found is not None
     assert found.person.id == person
-    await tokens.note_use_of_token(tx, person, found.print, now=0)
-    await tokens.end_token(tx, person, token.id)
-    await passkeys.write_challenge(tx, secret, person, now=0)
-    assert await passkeys.use_challenge(tx, secret, person, now=0)
-    passkey = await passkeys.write_passkey(
-        tx, passkeys.Passkey(
+    await api_tokens.record_token_use(tx, person, found.digest, now=0)
+    await api_tokens.revoke_api_token(tx, person, token.id)
+    await passkeys.insert_challenge(tx, secret, person, now=0)
+    assert await passkeys.redeem_challenge(tx, secret, person, now=0)
+    passkey = await passkeys.save_passkey(
+        tx,
+        passkeys.Passkey(
             id=secret, person=person, name="laptop", public_key=b"p", sign_count=0, made_at=0
         ),
-    )  # fmt: skip
+    )
     assert await passkeys.find_passkey(tx, secret) == passkey
-    assert await passkeys.note_use_of_passkey(tx, passkey, sign_count=1, now=0)
-    await passkeys.take_passkey(tx, person, passkey.id)
+    assert await passkeys.record_passkey_use(tx, passkey, sign_count=1, now=0)
+    await passkeys.delete_passkey(tx, person, passkey.id)
 
 
 async def watch(tx: Recorder, person: PersonId) -> None:
     """Everything that a page hears."""
-    await watching.position_of(tx, person)
-    await watching.list_appended(tx, person, after=0, limit=50)
-    await watching.list_decided(tx, person, after=0, limit=50)
-    await watching.list_standing(tx, person, kinds=["note"], before=None, limit=50)
-    await windows.list_said_before(tx, person, at=1 << 60, seq=0, limit=50)
-    await windows.list_saying(tx, person, "safe", at=1 << 60, seq=0, limit=50)
-    await windows.list_endings(tx, person, since=0, until=1 << 60)
-    for said in await windows.list_said_after(tx, person, at=0, seq=0, limit=5):
-        await windows.list_said_with(tx, said)
-        await windows.list_sounding(tx, person, [said.id])
-    await receipts.remove_receipt(tx, person, TurnId("none"))
-    await days.find_first_said(tx, person)
-    await evidence.list_last_said(tx, person)
-    await days.count_said(tx, person, since=0, until=1 << 60)
-    await days.list_talks(tx, person, since=0, until=1 << 60)
-    await days.list_summaries_of(tx, person, since=0, until=1 << 60)
-    await days.list_due_in(tx, person, since=0, until=1 << 60)
-    await days.find_last_due(tx, person)
-    await days.list_events_in(tx, person, since=0, until=1 << 60)
-    await segments.count_ended_since(tx, person, 0)
+    await change_feed.get_feed_position(tx, person)
+    await change_feed.list_appended_messages(tx, person, after=0, limit=50)
+    await change_feed.list_journal_after(tx, person, after=0, limit=50)
+    await change_feed.list_latest_entries(tx, person, kinds=["note"], before=None, limit=50)
+    await windows.list_messages_before(tx, person, at=1 << 60, seq=0, limit=50)
+    await windows.list_messages_containing(tx, person, "safe", at=1 << 60, seq=0, limit=50)
+    await windows.list_turns_without_reply(tx, person, since=0, until=1 << 60)
+    for said in await windows.list_messages_after(tx, person, at=0, seq=0, limit=5):
+        await windows.list_turn_messages(tx, said)
+        await windows.list_messages_with_audio(tx, person, [said.id])
+    await receipts.delete_turn_receipt(tx, person, TurnId("none"))
+    await receipts.delete_receipts(tx, person, ["none"])
+    await receipts.find_next_trace_expiry(tx, person)
+    await receipts.delete_expired_traces(tx, person, now=0)
+    await calendar_days.find_first_message_time(tx, person)
+    await evidence.list_entity_mention_times(tx, person)
+    await calendar_days.count_messages_by_quarter_hour(tx, person, since=0, until=1 << 60)
+    await calendar_days.list_session_spans(tx, person, since=0, until=1 << 60)
+    await calendar_days.list_summaries_between(tx, person, since=0, until=1 << 60)
+    await calendar_days.list_due_between(tx, person, since=0, until=1 << 60)
+    await calendar_days.find_last_due_time(tx, person)
+    await calendar_days.list_events_between(tx, person, since=0, until=1 << 60)
+    await segments.count_segments_ended_since(tx, person, 0)
 
 
 async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     """Everything that reads what is believed."""
     person = friend.person.id
-    await changes.check_fold(tx, person)
-    await changes.believed_at(tx, person, 1 << 60)
-    await changes.revision_of(tx, person)
-    await changes.list_changes_by(tx, person, SegmentId("none"))
-    await evidence.check_standings(tx, person)
+    await changes.list_view_mismatches(tx, person)
+    await changes.list_journal_as_of(tx, person, 1 << 60)
+    await changes.get_memory_version(tx, person)
+    await changes.list_segment_journal(tx, person, SegmentId("none"))
+    await evidence.list_stats_mismatches(tx, person)
     await beliefs.list_entities(tx, person)
     await beliefs.list_summaries(tx, person)
-    await beliefs.list_rejected(tx, person)
-    await beliefs.list_merged(tx, person)
+    await beliefs.list_rejected_memories(tx, person)
+    await beliefs.list_merged_memories(tx, person)
     for known_one in await beliefs.list_memories(tx, person):
-        assert await beliefs.list_overtaking(tx, person, known_one.memory.id) == []
-        await correcting.when_set(tx, person, [known_one.memory.id])
-    await evidence.list_evidence_by(tx, person, SegmentId("none"))
+        assert await beliefs.list_superseding_memories(tx, person, known_one.memory.id) == []
+        await corrections.load_correction_times(tx, person, [known_one.memory.id])
+    await evidence.list_segment_evidence(tx, person, SegmentId("none"))
     await receipts.list_receipts(tx, person, limit=5)
     await sessions.count_sessions(tx, person)
     await segments.count_segments(tx, person)
-    await segments.find_last_read(tx, person)
-    await segments.list_read_since(tx, person, 0)
-    await moods.find_mood(tx, person, at=friend.clock())
-    await moods.list_moods(tx, person, until=friend.clock(), limit=5)
+    await segments.find_last_read_segment(tx, person)
+    await segments.list_segments_read_since(tx, person, 0)
+    await mood.find_mood(tx, person, at=friend.clock())
+    await mood.list_moods(tx, person, until=friend.clock(), limit=5)
     await leaf_through(tx, friend, others)
-    await segments.list_uncut(tx, person)
+    await segments.list_uncut_spans(tx, person)
     for segment in await segments.list_segments(tx, person, status=["waiting", "done"]):
-        await segments.list_messages_in(tx, segment)
-        await segments.list_messages_before(tx, segment, limit=5)
-    async with others.db.reading() as reader:
+        await segments.list_segment_messages(tx, segment)
+        await segments.list_messages_before_segment(tx, segment, limit=5)
+    async with others.db.begin_read() as reader:
         of_others = await segments.list_segments(reader, others.person.id)
     for segment in of_others:
         with pytest.raises(OldfriendError):
             await segments.get_segment(tx, person, segment.id)
-        assert await segments.find_segment_named(tx, person, segment.id) is None
+        assert await segments.find_segment_by_partial_id(tx, person, segment.id) is None
 
 
 async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
     """All of it, now and then; nothing of somebody else by their ids."""
     person, now = friend.person.id, friend.clock()
-    for wanted in (leafing.Wanted(), leafing.Wanted(at=now), leafing.Wanted(tag="joy")):
-        places = await leafing.list_places(tx, person, wanted, after=None, limit=5)
-        await leafing.list_places(tx, person, wanted, after=(*places, None)[0], limit=5)
-        await leafing.count_kinds(tx, person, wanted)
-        await leafing.list_texts(tx, person, wanted)
-    async with others.db.reading() as reader:
+    for wanted in (
+        pagination.BeliefFilter(),
+        pagination.BeliefFilter(as_of=now),
+        pagination.BeliefFilter(tag="joy"),
+    ):
+        places = await pagination.list_page_cursors(tx, person, wanted, after=None, limit=5)
+        await pagination.list_page_cursors(tx, person, wanted, after=(*places, None)[0], limit=5)
+        await pagination.count_by_kind(tx, person, wanted)
+        await pagination.list_belief_texts(tx, person, wanted)
+    async with others.db.begin_read() as reader:
         of_others = await beliefs.list_memories(reader, others.person.id)
     ids = [each.memory.id for each in of_others]
-    assert await leafing.list_decided_at(tx, person, ids, at=now) == {}
-    await leafing.list_tags(tx, person)
-    await turning.list_turned(tx, person, zone="UTC")
-    await turning.list_differing(tx, person, since=0, until=now, kinds=["note"])
+    assert await pagination.load_entries_as_of(tx, person, ids, as_of=now) == {}
+    await pagination.count_tags(tx, person)
+    await change_stats.count_changes_by_day(tx, person, zone="UTC")
+    await change_stats.list_changed_beliefs(tx, person, since=0, until=now, kinds=["note"])
 
 
 async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None:
     """What stands ready to be searched of what is believed; also with beliefs of somebody else."""
     person = friend.person.id
-    async with others.db.reading() as reader:
+    async with others.db.begin_read() as reader:
         of_others = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
     own = [known_one.memory.id for known_one in await beliefs.list_memories(tx, person)]
     vector = np.full(8, 0.05, dtype=np.float32)
-    await meanings.save_meanings(tx, person, "m", dict.fromkeys([*own, *of_others], vector))
-    assert await meanings.load_meanings(tx, person, "m", of_others) == {}
-    assert set(await meanings.load_meanings(tx, person, "m")) == set(own)
-    await meanings.list_meaningless(tx, person, "other", limit=5)
-    index = await Shelf("m").beliefs_of(tx, person)
+    await belief_embeddings.save_belief_vectors(
+        tx, person, "m", dict.fromkeys([*own, *of_others], vector)
+    )
+    assert await belief_embeddings.load_belief_vectors(tx, person, "m", of_others) == {}
+    assert set(await belief_embeddings.load_belief_vectors(tx, person, "m")) == set(own)
+    await belief_embeddings.list_unembedded_beliefs(tx, person, "other", limit=5)
+    index = await IndexCache("m").get_belief_index(tx, person)
     assert {each.memory.id for each in index.live} <= set(own)
 
 
-async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
+async def rarely(tx: Recorder, friend: Friend, shelf: IndexCache) -> None:
     """What only happens now and then: the first start, a late vector, an outdated imprint."""
     await sign_in_and_out(tx, friend)
     await show_keys(tx, friend)
     companion = await people.ensure_companion(tx, now=0)
-    await soul.keep_soul(tx, companion.id, "You are kind.", now=0)
-    await soul.soul_text(tx)
+    await global_persona.save_global_persona(tx, companion.id, "You are kind.", now=0)
+    await global_persona.get_global_persona_text(tx)
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.get_person(tx, None)
     await people.get_person(tx, friend.person.name)
     await people.list_people(tx)
     await receipts.count_receipts(tx, since=0)
-    await segments.count_waiting(tx)
-    await tallying.list_ended(tx, since=0)
-    await tallying.count_decisions(tx, since=0)
-    await tallying.list_replied(tx, since=0)
-    await tallying.list_closeness(tx, since=0)
+    await segments.count_waiting_segments(tx)
+    await learning_stats.list_segments_ended_since(tx, since=0)
+    await learning_stats.count_entries_by_op(tx, since=0)
+    await learning_stats.list_reply_timings(tx, since=0)
+    await learning_stats.list_similarities(tx, since=0)
     await people.ensure_person(tx, "Somebody new", now=0, zone="UTC")
     await people.lock_companion(tx)
     companion = await people.rename_companion(tx, companion, "Mira")
@@ -614,35 +707,38 @@ async def rarely(tx: Recorder, friend: Friend, shelf: Shelf) -> None:
     friend.clock.tick(minutes=60)
     late = await friend.says_in(tx, "after it")
     assert late is not None
-    await shelf.index_of(tx, friend.person.id)
+    await shelf.get_message_index(tx, friend.person.id)
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
-    await vectors.save_vectors(tx, friend.person.id, "m", [late.seq], embedding)
-    await shelf.index_of(tx, friend.person.id)
-    await vectors.note_choice(tx, vectors.Choice(model="other", at=0))
-    await vectors.newest_choice(tx)
-    await Shelf("other").index_of(tx, friend.person.id)
-    await vectors.count_standing_in(tx, friend.person.id, "other", "m")
-    await vectors.delete_former_vectors(tx, friend.person.id, "other", "m", after=0, limit=1)
+    await vectors.save_message_vectors(tx, friend.person.id, "m", [late.seq], embedding)
+    await shelf.get_message_index(tx, friend.person.id)
+    await vectors.record_model_choice(tx, vectors.EmbeddingModelChoice(model="other", chosen_at=0))
+    await vectors.find_newest_model_choice(tx)
+    standing = await vectors.get_embedding_status(tx, friend.person.id, "m")
+    await vectors.save_embedding_progress(tx, friend.person.id, "m", standing.done)
+    await vectors.delete_embedding_progress(tx, friend.person.id, "m")
+    await IndexCache("other").get_message_index(tx, friend.person.id)
+    await vectors.count_legacy_only_messages(tx, friend.person.id, "other", "m")
+    await vectors.delete_legacy_vectors(tx, friend.person.id, "other", "m", after=0, limit=1)
     await tx.tx.run(
         "UPDATE message SET imprint = :zeros WHERE length(imprint) > 0", zeros=bytes(12)
     )
-    await Shelf("m").index_of(tx, friend.person.id)
+    await IndexCache("m").get_message_index(tx, friend.person.id)
 
 
 async def derive_anew(tx: Recorder, friend: Friend) -> None:
     """What is done with a copy of their memory before it is derived anew."""
     person = friend.person.id
-    journal = await changes.list_changes(tx, person)
-    await deriving.go_back(tx, person, journal, since=friend.clock())
+    journal = await changes.list_journal(tx, person)
+    await replay_reset.rewind_memory(tx, person, journal, since=friend.clock())
     for segment in await segments.list_segments(tx, person):
-        await deriving.read_anew(tx, person, segment.id, is_again=False)
-    await deriving.believe_nothing_yet(tx, person)
+        await replay_reset.requeue_segment(tx, person, segment.id, keep_generation=False)
+    await replay_reset.reset_journal_counters(tx, person)
 
 
 async def ids_of(db: Database, person: str) -> set[str]:
     """Every id and every text in the rows of one person."""
     found: set[str] = set()
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         for table in await tables_of_people(tx):
             key = "id" if table == "person" else "person"
             rows = await tx.rows(f"SELECT * FROM {table} WHERE {key} = :person", person=person)
@@ -652,7 +748,7 @@ async def ids_of(db: Database, person: str) -> set[str]:
 
 async def tables_of_people(tx: Transaction) -> list[str]:
     """The tables whose rows belong to a person, and the one of the persons."""
-    owned = [table.name for table in await tx.tables() if "person" in table.columns]
+    owned = [table.name for table in await tx.list_tables() if "person" in table.columns]
     return ["person", *owned]
 
 
@@ -676,10 +772,11 @@ def sql_in(node: ast.AST, module: Mapping[str, object]) -> list[str]:
         text = node.value
     elif isinstance(node, ast.JoinedStr):
         text = "".join(
-            str(part.value) if isinstance(part, ast.Constant)
+            str(part.value)
+            if isinstance(part, ast.Constant)
             else str(module.get(ast.unparse(part.value), "…"))
             for part in node.values
-        )  # fmt: skip
+        )
     else:
         below = ast.iter_child_nodes(node)
         return [sql for child in below for sql in sql_in(child, module)]
@@ -704,7 +801,7 @@ async def test_whatever_two_people_do_neither_sees_the_other(
 ) -> None:
     """Their messages, notes, receipts, vectors and imports lie between each other's."""
     friends = [await meet(new_id(0)), await meet(new_id(0))]
-    shelf = Shelf("m")
+    shelf = IndexCache("m")
     for which, imports in order:
         friend = friends[which]
         async with recorded(friend) as tx:
@@ -727,20 +824,24 @@ async def test_whatever_two_people_do_neither_sees_the_other(
 
 async def test_every_statement_says_whose_rows_it_means(db: Database) -> None:
     """Read from the source, also what no test would ever run."""
-    async with db.reading() as tx:
+    async with db.begin_read() as tx:
         tables = await tables_of_people(tx)
     nameless = {name for name, sql in statements() if not names_the_person(sql, tables)}
 
     assert nameless == WITHOUT_A_PERSON.keys() | OF_EVERYBODY.keys()
-    assert {table.name: table.person for table in dump.TABLES if table.person} == {
-        name: "id" if name == "person" else "person" for name in tables if name not in dump.LEFT_OUT
+    assert {
+        table.name: table.person_column for table in table_dump.DUMPED_TABLES if table.person_column
+    } == {
+        name: "id" if name == "person" else "person"
+        for name in tables
+        if name not in table_dump.EXCLUDED_TABLES
     }
 
 
 async def test_the_tour_leaves_no_statement_out(db: Database, meet: Meet) -> None:
     """A new query is only safe once it is shown to be."""
-    shelf = Shelf("m")
-    async with db.writing() as first:
+    shelf = IndexCache("m")
+    async with db.begin_write() as first:
         beginning = Recorder(first, "nobody yet")
         await people.ensure_companion(beginning, now=0)
     run = {plain(sql) for sql, _, _ in beginning.seen}
@@ -750,7 +851,7 @@ async def test_the_tour_leaves_no_statement_out(db: Database, meet: Meet) -> Non
             await talk(tx, friend, "secret")
             await talk(tx, friend, "secret")
             await bring_in(tx, friend, "secret")
-            await shelf.index_of(tx, friend.person.id)
+            await shelf.get_message_index(tx, friend.person.id)
             await talk(tx, friend, "secret")
         run |= {plain(sql) for sql, _, _ in tx.seen}
         async with recorded(friend) as tx:

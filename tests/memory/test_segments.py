@@ -1,36 +1,36 @@
 """Every word is in one segment at most, and is read once in each generation of it."""
 
 from oldfriend.domain.clock import MINUTE
-from oldfriend.memory.log import edit_message
+from oldfriend.memory.messages import edit_message
 from oldfriend.memory.segments import (
     Segment,
     cut_segment,
     get_segment,
-    list_messages_before,
-    list_messages_in,
+    list_messages_before_segment,
+    list_segment_messages,
     list_segments,
-    list_uncut,
+    list_uncut_spans,
     remove_empty_segments,
     reopen_segments,
-    set_status,
+    set_segment_status,
 )
-from tests.memory.conftest import Friend
+from tests.friends import Friend
 
 
 async def cut_all(friend: Friend) -> list[Segment]:
     """Make segments of all that is uncut."""
     person, now = friend.person.id, friend.clock()
-    async with friend.db.writing() as tx:
+    async with friend.db.begin_write() as tx:
         return [
             await cut_segment(tx, person, uncut, cut_by="asked", now=now)
-            for uncut in await list_uncut(tx, person)
+            for uncut in await list_uncut_spans(tx, person)
         ]
 
 
 async def texts_in(friend: Friend, segment: Segment) -> list[str]:
     """What a segment says now."""
-    async with friend.db.reading() as tx:
-        return [each.text for each in await list_messages_in(tx, segment)]
+    async with friend.db.begin_read() as tx:
+        return [each.text for each in await list_segment_messages(tx, segment)]
 
 
 async def test_what_is_cut_is_not_cut_again(nora: Friend) -> None:
@@ -50,8 +50,8 @@ async def test_what_is_cut_is_not_cut_again(nora: Friend) -> None:
     )
     assert await texts_in(nora, first) == ["one", "two"]
     assert await texts_in(nora, second) == ["three"]
-    async with nora.db.reading() as tx:
-        before = await list_messages_before(tx, second, limit=1)
+    async with nora.db.begin_read() as tx:
+        before = await list_messages_before_segment(tx, second, limit=1)
         assert [each.text for each in before] == ["two"]
         assert await list_segments(tx, nora.person.id) == [first, second]
 
@@ -62,9 +62,9 @@ async def test_sessions_are_cut_apart(nora: Friend) -> None:
     await nora.says("hello", role="companion")
     nora.clock.tick(minutes=90)
     await nora.says("evening")
-    async with nora.db.reading() as tx:
-        early, late = await list_uncut(tx, nora.person.id)
-        assert await list_uncut(tx, nora.person.id, session=late.session) == [late]
+    async with nora.db.begin_read() as tx:
+        early, late = await list_uncut_spans(tx, nora.person.id)
+        assert await list_uncut_spans(tx, nora.person.id, session=late.session) == [late]
 
     assert (early.messages, early.turns, early.is_open) == (2, 1, False)
     assert (late.messages, late.turns, late.is_open) == (1, 1, True)
@@ -76,19 +76,24 @@ async def test_an_edit_has_its_segment_read_again(nora: Friend) -> None:
     said = await nora.says("I live in Porto")
     assert said is not None
     (segment,) = await cut_all(nora)
-    async with nora.db.writing() as tx:
-        assert await set_status(tx, segment, "reading", now=1)
+    async with nora.db.begin_write() as tx:
+        assert await set_segment_status(tx, segment, "reading", now=1)
         await edit_message(tx, nora.person.id, said.id, "I live in Lisbon", now=2)
         assert await reopen_segments(tx, nora.person.id, [said.id]) == [segment.id]
-        assert not await set_status(tx, segment, "done", author="rules/1", now=3)
+        assert not await set_segment_status(tx, segment, "done", author="rules/1", now=3)
         again = await get_segment(tx, nora.person.id, segment.id)
         assert (again.generation, again.status) == (2, "waiting")
-        assert await set_status(tx, again, "done", author="rules/1", outcome={"facts": 1}, now=3)
+        assert await set_segment_status(
+            tx, again, "done", author="rules/1", outcome={"facts": 1}, now=3
+        )
         done = await get_segment(tx, nora.person.id, segment.id)
 
     assert (done.status, done.author, done.outcome, done.ended_at) == (
-        "done", "rules/1", {"facts": 1}, 3,
-    )  # fmt: skip
+        "done",
+        "rules/1",
+        {"facts": 1},
+        3,
+    )
     assert await texts_in(nora, done) == ["I live in Lisbon"]
 
 
@@ -98,7 +103,7 @@ async def test_a_segment_without_messages_goes(nora: Friend, omar: Friend) -> No
     await nora.says("gone")
     await cut_all(omar)
     (segment,) = await cut_all(nora)
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         assert await remove_empty_segments(tx, nora.person.id) == []
         await tx.run("DELETE FROM message WHERE person = :person", person=nora.person.id)
         assert await remove_empty_segments(tx, nora.person.id) == [segment.id]

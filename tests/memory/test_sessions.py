@@ -1,19 +1,19 @@
 """A stretch of talk ends with a long pause, and a chat has one at a time."""
 
 from oldfriend.domain.clock import MINUTE
-from oldfriend.domain.people import SESSION_IDLE
+from oldfriend.domain.people import SESSION_IDLE_GAP
 from oldfriend.memory.sessions import close_session, ensure_closed_session
-from tests.conftest import SEVERAL_PROCESSES
-from tests.memory.conftest import Friend, Meet
+from tests.engines import SEVERAL_PROCESSES
+from tests.friends import Friend, Meet
 from tests.processes import line_of, python
 
 TALKER = """
 import asyncio, sys
-from oldfriend.app.wiring import open_database
-from oldfriend.domain.messages import Spoken
+from oldfriend.runtime.wiring import open_database
+from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.domain.people import Chat
-from oldfriend.memory.log import Place, write_message
-from oldfriend.memory.sessions import session_at
+from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.memory.sessions import ensure_open_session
 
 async def talk(url, person, companion, chat):
     chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")
@@ -22,9 +22,9 @@ async def talk(url, person, companion, chat):
     sys.stdin.readline()
     for number in range(20):
         at = number * 31 * 60_000_000
-        async with db.writing() as tx:
-            place = Place(chat=chat, session=await session_at(tx, chat, at))
-            spoken = Spoken(role="person", speaker="", text="x", at=at, trust="person")
+        async with db.begin_write() as tx:
+            place = WriteTarget(chat=chat, session=await ensure_open_session(tx, chat, at))
+            spoken = UnloggedMessage(role="person", speaker="", text="x", at=at, trust="person")
             await write_message(tx, place, spoken, now=at)
     await db.close()
     print("done", flush=True)
@@ -35,7 +35,7 @@ asyncio.run(talk(*sys.argv[1:]))
 
 async def statuses(friend: Friend) -> list[str]:
     """The sessions of a chat, as they began."""
-    async with friend.db.reading() as tx:
+    async with friend.db.begin_read() as tx:
         rows = await tx.rows(
             "SELECT status FROM session WHERE chat = :chat ORDER BY opened_at", chat=friend.chat.id
         )
@@ -44,7 +44,7 @@ async def statuses(friend: Friend) -> list[str]:
 
 async def test_talk_goes_on_in_one_session_until_a_pause_of_half_an_hour(nora: Friend) -> None:
     """Half an hour counts from what was said last, not from the beginning."""
-    assert SESSION_IDLE == 30 * MINUTE
+    assert SESSION_IDLE_GAP == 30 * MINUTE
     first = await nora.says("one")
     nora.clock.tick(minutes=29)
     second = await nora.says("two")
@@ -63,7 +63,7 @@ async def test_a_session_that_idled_is_closed_at_its_last_word(nora: Friend) -> 
     nora.clock.tick(minutes=500)
     await nora.says("hello again")
 
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         row = await tx.row(
             "SELECT closed_at, close_trigger FROM session WHERE id = :id", id=last.session
         )
@@ -78,7 +78,7 @@ async def test_a_session_ends_after_two_hundred_messages(nora: Friend) -> None:
     await nora.says("one more")
 
     assert await statuses(nora) == ["closed", "open"]
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         triggers = await tx.rows("SELECT close_trigger FROM session ORDER BY opened_at")
     assert triggers == [("max_length",), (None,)]
 
@@ -105,7 +105,7 @@ async def test_each_chat_has_its_own_session(meet: Meet) -> None:
 async def test_closing_is_done_once(nora: Friend) -> None:
     """The second to close learns that it was closed already."""
     message = await nora.says("hello")
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         closings = [
             await close_session(tx, nora.chat, message.session, at=nora.clock(), trigger="idle")
             for _ in range(2)
@@ -117,7 +117,7 @@ async def test_closing_is_done_once(nora: Friend) -> None:
 
 async def test_a_given_session_keeps_its_name_and_grows(nora: Friend) -> None:
     """An overlapping newer export adds to the session that is here; talk does not go into it."""
-    async with nora.db.writing() as tx:
+    async with nora.db.begin_write() as tx:
         ids = {
             await ensure_closed_session(
                 tx, nora.chat, external_id="s1", opened_at=opened, closed_at=closed, batch=None
@@ -146,5 +146,5 @@ async def test_processes_that_race_never_have_two_sessions_open(
 
     kept = await statuses(nora)
     assert kept.count("open") == 1
-    async with nora.db.reading() as tx:
+    async with nora.db.begin_read() as tx:
         assert await tx.row("SELECT count(*) FROM message") == (40,)

@@ -5,7 +5,7 @@ from string import Formatter
 
 import pytest
 
-from oldfriend.prompts.prompt import Prompt, get_prompt, reply_prompt
+from oldfriend.prompts.prompt import Prompt, get_prompt, get_reply_prompt
 
 FILES = resources.files("oldfriend.prompts")
 NAMES = [
@@ -40,7 +40,7 @@ def test_a_prompt_takes_exactly_the_inputs_that_it_declares(name: str) -> None:
 
 def test_replies_have_a_prompt() -> None:
     """Which is the newest."""
-    assert reply_prompt().id in NAMES
+    assert get_reply_prompt().id in NAMES
 
 
 def test_what_is_filled_in_is_never_filled_in_again() -> None:

@@ -7,17 +7,14 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND
+from oldfriend.domain.job_types import Job, Lease, QueueName
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.letters import Claim, Letter, Queue
-from oldfriend.queues import lanes
+from oldfriend.queues import queue as lanes
+from oldfriend.queues.jobs_table import mark_isolated
 from tests.clock import FrozenClock
-from tests.conftest import EVERY_ENGINE
+from tests.engines import every_engine
 
-
-@pytest.fixture(params=EVERY_ENGINE)
-def engine(request: pytest.FixtureRequest) -> str:
-    """The json store too."""
-    return request.param
+engine = every_engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,69 +23,106 @@ class PostOffice:
 
     db: Database
     clock: FrozenClock
-    queue: Queue = "inbox"
+    queue: QueueName = "inbox"
     owners: list[str] = field(default_factory=list)
 
     async def put(
-        self, text: JsonValue, *, lane: str = "a", queue: Queue | None = None,
-        after_s: float = 0, key: str | None = None, group: str | None = None,
-    ) -> Letter | None:  # fmt: skip
+        self,
+        text: JsonValue,
+        *,
+        lane: str = "a",
+        queue: QueueName | None = None,
+        after_s: float = 0,
+        key: str | None = None,
+        group: str | None = None,
+    ) -> Job | None:
         """A letter that is due after so many seconds."""
         now = self.clock()
-        async with self.db.writing() as tx:
-            return await lanes.put(
-                tx, queue or self.queue, lane, {"text": text}, person=None, now=now,
-                due_at=now + round(after_s * SECOND), key=key, group=group,
-            )  # fmt: skip
+        async with self.db.begin_write() as tx:
+            return await lanes.enqueue(
+                tx,
+                queue or self.queue,
+                lane,
+                {"text": text},
+                person=None,
+                now=now,
+                due_at=now + round(after_s * SECOND),
+                dedup_key=key,
+                group=group,
+            )
 
     async def claim(
-        self, *, lane: str | None = None, queue: Queue | None = None, owner: str = "worker",
-        lease_s: float = 30, most_attempts: int = 100,
-    ) -> Claim | None:  # fmt: skip
-        """Whatever a worker gets."""
-        async with self.db.writing() as tx:
-            return await lanes.claim(
-                tx, queue or self.queue, owner=owner, now=self.clock(), lease_s=lease_s,
-                lane=lane, most_attempts=most_attempts,
-            )  # fmt: skip
+        self,
+        *,
+        lane: str | None = None,
+        queue: QueueName | None = None,
+        owner: str = "worker",
+        lease_s: float = 30,
+        most_deaths: int = 100,
+        is_alone: bool = False,
+    ) -> Lease | None:
+        """Whatever a worker gets; ``is_alone``: it does nothing else meanwhile."""
+        async with self.db.begin_write() as tx:
+            claim = await lanes.claim(
+                tx,
+                queue or self.queue,
+                owner=owner,
+                now=self.clock(),
+                lease_s=lease_s,
+                partition=lane,
+                max_crashes=most_deaths,
+            )
+            if claim is not None and claim.jobs and is_alone:
+                await mark_isolated(tx, claim.jobs[0], is_isolated=True)
+            return claim
 
-    async def claimed(self, **how: str | int | None) -> Claim:
+    async def claimed(self, **how: str | int | None) -> Lease:
         """What a worker gets when there is something."""
         claim = await self.claim(**how)
         assert claim is not None
         return claim
 
-    async def finish(self, claim: Claim, *letters: Letter) -> None:
+    async def finish(self, claim: Lease, *letters: Job) -> None:
         """These, or else all letters of a claim are done."""
-        async with self.db.writing() as tx:
-            await lanes.finish(tx, claim, letters or claim.letters, now=self.clock())
+        async with self.db.begin_write() as tx:
+            await lanes.ack(tx, claim, letters or claim.jobs, now=self.clock())
 
     async def fail(
-        self, claim: Claim, *, letter: Letter | None = None, error: str = "no luck",
-        retry_s: float | None = None, counts: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        claim: Lease,
+        *,
+        letter: Job | None = None,
+        error: str = "no luck",
+        retry_s: float | None = None,
+        counts: bool = True,
+    ) -> None:
         """A letter, else the first of a claim, did not work out."""
         now = self.clock()
-        async with self.db.writing() as tx:
-            await lanes.fail(
-                tx, claim, letter or claim.letters[0], error=error, now=now, counts=counts,
+        async with self.db.begin_write() as tx:
+            await lanes.fail_job(
+                tx,
+                claim,
+                letter or claim.jobs[0],
+                error=error,
+                now=now,
+                counts_attempt=counts,
                 retry_at=None if retry_s is None else now + round(retry_s * SECOND),
-            )  # fmt: skip
+            )
 
-    async def release(self, claim: Claim) -> None:
+    async def release(self, claim: Lease) -> None:
         """A worker goes on to other things."""
-        async with self.db.writing() as tx:
-            await lanes.release(tx, claim, now=self.clock())
+        async with self.db.begin_write() as tx:
+            await lanes.release_lease(tx, claim, now=self.clock())
 
-    async def retry(self, queue: Queue, lane: str, seq: int) -> None:
+    async def retry(self, queue: QueueName, lane: str, seq: int) -> None:
         """Somebody has another look at what was parked."""
-        async with self.db.writing() as tx:
-            await lanes.retry_letter(tx, queue, lane, seq, now=self.clock())
+        async with self.db.begin_write() as tx:
+            await lanes.retry_dead_letter(tx, queue, lane, seq, now=self.clock())
 
-    async def extend(self, claim: Claim, *, lease_s: float = 30) -> bool:
+    async def extend(self, claim: Lease, *, lease_s: float = 30) -> bool:
         """A heartbeat."""
-        async with self.db.writing() as tx:
-            return await lanes.extend(tx, claim, lease_s=lease_s)
+        async with self.db.begin_write() as tx:
+            return await lanes.renew_lease(tx, claim, lease_s=lease_s)
 
     async def work(self, **how: str | int | None) -> list[JsonValue]:
         """Do whatever is due until nothing is; what was done, in order."""
@@ -99,33 +133,33 @@ class PostOffice:
             await self.release(claim)
         return done
 
-    async def letters(self, *, parked: bool = False) -> list[Letter]:
+    async def letters(self, *, parked: bool = False) -> list[Job]:
         """What is there."""
-        async with self.db.reading() as tx:
-            return await lanes.list_letters(tx, parked=parked)
+        async with self.db.begin_read() as tx:
+            return await lanes.list_jobs(tx, is_dead_letter=parked)
 
     async def next_due(self) -> int | None:
         """When it is worth looking again."""
-        async with self.db.reading() as tx:
-            return await lanes.next_due(tx, self.queue)
+        async with self.db.begin_read() as tx:
+            return await lanes.find_next_due(tx, self.queue)
 
     async def let_real_time_pass(self, seconds: float) -> None:
         """For the leases, as if the machine's clock had gone on (or back) by so much."""
-        async with self.db.writing() as tx:
+        async with self.db.begin_write() as tx:
             await tx.run(
                 "UPDATE lane SET lease_until = lease_until - :by", by=round(seconds * SECOND)
             )
 
     async def keys(self) -> list[Mapping[str, str]]:
         """The keys that are remembered."""
-        async with self.db.reading() as tx:
+        async with self.db.begin_read() as tx:
             return [row[0] for row in await tx.rows("SELECT key FROM letter_key ORDER BY key")]
 
 
-def texts(claim: Claim | None) -> list[JsonValue]:
+def texts(claim: Lease | None) -> list[JsonValue]:
     """What the letters of a claim say."""
     assert claim is not None
-    return [letter.body["text"] for letter in claim.letters]
+    return [letter.payload["text"] for letter in claim.jobs]
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from oldfriend.domain.errors import InvalidInput, LeaseLost, NotFound
-from oldfriend.queues import lanes
-from oldfriend.queues.letters import MOST_CLAIMED
+from oldfriend.queues import queue as lanes
+from oldfriend.queues.jobs_table import MAX_CLAIMED_JOBS
 from tests.queues.conftest import texts
 
 
@@ -19,29 +19,30 @@ async def test_what_failed_is_tried_again_at_its_time_and_before_what_came_later
     again = await post.claimed()
 
     assert texts(again) == ["one", "two"]
-    assert [(letter.attempts, letter.error) for letter in again.letters] == [
-        (2, "timeout"), (0, None),
-    ]  # fmt: skip
+    assert [(letter.attempts, letter.error) for letter in again.jobs] == [
+        (2, "timeout"),
+        (0, None),
+    ]
 
 
 async def test_an_outage_of_somebody_else_counts_as_no_attempt(post):
     await post.put("one")
     for _ in range(20):
-        claim = await post.claimed(most_attempts=3)
+        claim = await post.claimed()
         await post.fail(claim, counts=False, retry_s=0)
         await post.release(claim)
 
     assert [letter.attempts for letter in await post.letters()] == [0]
 
 
-async def test_only_the_letter_that_is_worked_on_counts_an_attempt(post):
+async def test_only_the_letter_that_failed_counts_an_attempt(post):
     await post.put("one")
     await post.put("two")
     claim = await post.claimed()
-    assert [letter.attempts for letter in claim.letters] == [1, 0]
-    await post.fail(claim, letter=claim.letters[1], retry_s=0)
+    assert [letter.attempts for letter in claim.jobs] == [1, 0]
+    await post.fail(claim, letter=claim.jobs[1], retry_s=0)
 
-    assert [letter.attempts for letter in await post.letters()] == [1, 1]
+    assert [letter.attempts for letter in await post.letters()] == [0, 1]
 
 
 async def test_a_parked_letter_steps_aside(post):
@@ -53,21 +54,73 @@ async def test_a_parked_letter_steps_aside(post):
 
     assert await post.work() == ["good"]
     (parked,) = await post.letters(parked=True)
-    assert (parked.body["text"], parked.error, parked.attempts) == ("bad", "cannot be read", 1)
-    assert parked.is_parked
+    assert (parked.payload["text"], parked.error, parked.attempts) == ("bad", "cannot be read", 1)
+    assert parked.is_dead_letter
 
 
 async def test_a_letter_that_takes_its_workers_down_is_parked_in_the_end(post):
+    """After so many deaths of those who did nothing else; each time it is left alone for longer."""
     await post.put("deadly")
     await post.put("harmless")
-    for _ in range(3):
-        assert texts(await post.claim(most_attempts=3)) == ["deadly", "harmless"]
-        await post.let_real_time_pass(30)
+    await park_deadly(post)
 
-    assert texts(await post.claim(most_attempts=3)) == ["harmless"]
+    assert texts(await post.claim(owner="next", most_deaths=3)) == ["harmless"]
     (parked,) = await post.letters(parked=True)
-    assert (parked.body["text"], parked.attempts) == ("deadly", 3)
+    assert (parked.payload["text"], parked.crashes, parked.isolated_crashes) == ("deadly", 3, 3)
     assert "3 attempts" in parked.error
+
+
+async def test_deaths_among_others_are_never_counted_against_a_letter(post):
+    """Whoever worked on it was doing something else, too, of which they may have died."""
+    await post.put("harmless")
+    for death in range(50):
+        claim = await post.claimed(owner=f"{death}", most_deaths=3)
+        assert texts(claim) == ["harmless"]
+        assert claim.dead_letters == ()
+        await post.let_real_time_pass(30)
+    (letter,) = await post.letters()
+
+    assert (letter.crashes, letter.isolated_crashes, letter.attempts) == (49, 0, 0)
+
+
+async def test_who_has_lived_through_it_takes_the_blame_off_a_letter(post):
+    """What fails by an error has taken nobody down; what was interrupted may still do so."""
+    await post.put("odd")
+    await post.claimed(owner="doomed", is_alone=True)
+    await post.let_real_time_pass(30)
+    assert await post.claim(owner="too early") is None
+    post.clock.tick(seconds=2)
+    blamed = []
+    for counts in (False, True):
+        claim = await post.claimed(owner="next")
+        await post.fail(claim, retry_s=0, counts=counts)
+        await post.release(claim)
+        blamed += [letter.isolated_crashes for letter in await post.letters()]
+
+    assert blamed == [1, 0]
+
+
+async def test_who_takes_a_lane_of_their_own_again_has_not_died(post):
+    """A store that is away for longer than a lease is nobody's death."""
+    await post.put("harmless")
+    for _ in range(9):
+        claim = await post.claimed(owner="alive", is_alone=True, most_deaths=3)
+        assert claim.dead_letters == ()
+        await post.let_real_time_pass(30)
+    (letter,) = await post.letters()
+
+    assert (letter.crashes, letter.isolated_crashes) == (0, 0)
+
+
+async def park_deadly(post) -> None:
+    """One worker after another dies of what waits, alone."""
+    for death in range(3):
+        claim = await post.claimed(owner=f"{death}", most_deaths=3, is_alone=True)
+        assert claim.dead_letters == ()
+        await post.let_real_time_pass(30)
+        if death < 2:
+            assert await post.claim(owner="too early", most_deaths=3) is None
+            post.clock.tick(seconds=2 ** (death + 1))
 
 
 async def test_what_was_given_up_is_told_to_whoever_takes_the_lane(post):
@@ -75,30 +128,28 @@ async def test_what_was_given_up_is_told_to_whoever_takes_the_lane(post):
     await post.put("deadly", group="turn")
     await post.put("and more of it", group="turn")
     await post.put("harmless")
-    for _ in range(3):
-        assert (await post.claimed(most_attempts=3)).given_up == ()
-        await post.let_real_time_pass(30)
-    claim = await post.claimed(most_attempts=3)
+    await park_deadly(post)
+    claim = await post.claimed(owner="next", most_deaths=3)
 
     assert texts(claim) == ["harmless"]
-    assert claim.given_up == tuple(await post.letters(parked=True))
-    assert [letter.body["text"] for letter in claim.given_up] == ["deadly", "and more of it"]
+    assert claim.dead_letters == tuple(await post.letters(parked=True))
+    assert [letter.payload["text"] for letter in claim.dead_letters] == ["deadly", "and more of it"]
 
 
 async def test_what_was_given_up_is_told_also_where_nothing_else_is_due(post):
     """The lane is held until that is done."""
     await post.put("deadly")
-    await post.claimed()
+    await post.claimed(owner="doomed", is_alone=True)
     await post.let_real_time_pass(30)
-    claim = await post.claimed(most_attempts=1)
-    assert (claim.letters, len(claim.given_up)) == ((), 1)
+    claim = await post.claimed(most_deaths=1)
+    assert (claim.jobs, len(claim.dead_letters)) == ((), 1)
     await post.put("harmless")
     assert await post.claim() is None
-    async with post.db.writing() as tx:
-        come = await lanes.take_what_has_come(tx, claim, now=post.clock())
+    async with post.db.begin_write() as tx:
+        come = await lanes.claim_new_jobs(tx, claim, now=post.clock())
     await post.release(claim)
 
-    assert [letter.body["text"] for letter in come] == ["harmless"]
+    assert [letter.payload["text"] for letter in come] == ["harmless"]
     assert texts(await post.claim()) == ["harmless"]
 
 
@@ -106,14 +157,17 @@ async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_
     for text, group in (("1a", "r1"), ("1b", "r1"), ("1c", "r1"), ("2a", "r2")):
         await post.put(text, queue="outbox", group=group)
     claim = await post.claimed(queue="outbox")
-    await post.finish(claim, claim.letters[0])
-    await post.fail(claim, letter=claim.letters[1], error="blocked")
+    await post.finish(claim, claim.jobs[0])
+    await post.fail(claim, letter=claim.jobs[1], error="blocked")
     await post.release(claim)
 
     assert await post.work(queue="outbox") == ["2a"]
-    assert [(letter.body["text"], letter.error) for letter in await post.letters(parked=True)] == [
-        ("1b", "blocked"), ("1c", "with letter 2: blocked"),
-    ]  # fmt: skip
+    assert [
+        (letter.payload["text"], letter.error) for letter in await post.letters(parked=True)
+    ] == [
+        ("1b", "blocked"),
+        ("1c", "with letter 2: blocked"),
+    ]
 
 
 async def test_a_reply_that_was_held_back_is_sent_in_its_order_when_it_is_retried(post):
@@ -123,10 +177,10 @@ async def test_a_reply_that_was_held_back_is_sent_in_its_order_when_it_is_retrie
     await post.fail(claim)
     await post.release(claim)
     await post.put("next", queue="outbox", group="s")
-    async with post.db.writing() as tx:
-        opened = await lanes.retry_letter(tx, "outbox", "a", 2, now=post.clock())
+    async with post.db.begin_write() as tx:
+        opened = await lanes.retry_dead_letter(tx, "outbox", "a", 2, now=post.clock())
 
-    assert [letter.body["text"] for letter in opened] == ["a", "b", "c"]
+    assert [letter.payload["text"] for letter in opened] == ["a", "b", "c"]
     assert await post.work(queue="outbox") == ["a", "b", "c", "next"]
 
 
@@ -136,11 +190,11 @@ async def test_a_parked_letter_is_retried_with_a_clean_slate(post):
     await post.fail(claim)
     await post.release(claim)
     assert await post.next_due() is None
-    async with post.db.writing() as tx:
-        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+    async with post.db.begin_write() as tx:
+        await lanes.retry_dead_letter(tx, "inbox", "a", 1, now=post.clock())
     claim = await post.claimed()
 
-    assert [(letter.attempts, letter.error) for letter in claim.letters] == [(1, None)]
+    assert [(letter.attempts, letter.error) for letter in claim.jobs] == [(1, None)]
 
 
 async def test_nobody_retries_or_drops_what_is_being_worked_on(post):
@@ -149,14 +203,14 @@ async def test_nobody_retries_or_drops_what_is_being_worked_on(post):
     await post.put("good")
     claim = await post.claimed()
     await post.fail(claim)
-    async with post.db.writing() as tx:
+    async with post.db.begin_write() as tx:
         with pytest.raises(InvalidInput, match="inbox a is being worked on"):
-            await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+            await lanes.retry_dead_letter(tx, "inbox", "a", 1, now=post.clock())
         with pytest.raises(InvalidInput, match="try again in a moment"):
-            await lanes.drop_letter(tx, "inbox", "a", 2, now=post.clock())
+            await lanes.drop_job(tx, "inbox", "a", 2, now=post.clock())
     await post.release(claim)
-    async with post.db.writing() as tx:
-        await lanes.retry_letter(tx, "inbox", "a", 1, now=post.clock())
+    async with post.db.begin_write() as tx:
+        await lanes.retry_dead_letter(tx, "inbox", "a", 1, now=post.clock())
 
     assert await post.work() == ["bad", "good"]
 
@@ -167,8 +221,8 @@ async def test_a_letter_can_be_dropped_when_whoever_worked_on_it_died(post):
     await post.put("harmless")
     claim = await post.claimed()
     await post.let_real_time_pass(30)
-    async with post.db.writing() as tx:
-        await lanes.drop_letter(tx, "inbox", "a", 1, now=post.clock())
+    async with post.db.begin_write() as tx:
+        await lanes.drop_job(tx, "inbox", "a", 1, now=post.clock())
 
     with pytest.raises(LeaseLost):
         await post.finish(claim)
@@ -181,50 +235,50 @@ async def test_what_belongs_together_is_parked_retried_and_dropped_together(post
     for text, group in (("0", None), ("1a", "1"), ("1b", "1"), ("2", "2")):
         await post.put(text, queue=queue, group=group)
     claim = await post.claimed(queue=queue)
-    await post.finish(claim, claim.letters[0])
-    await post.fail(claim, letter=claim.letters[1], error="bug")
+    await post.finish(claim, claim.jobs[0])
+    await post.fail(claim, letter=claim.jobs[1], error="bug")
     await post.release(claim)
     assert await post.work(queue=queue) == ["2"]
-    assert [letter.body["text"] for letter in await post.letters(parked=True)] == ["1a", "1b"]
-    async with post.db.writing() as tx:
-        await lanes.retry_letter(tx, queue, "a", 3, now=post.clock())
+    assert [letter.payload["text"] for letter in await post.letters(parked=True)] == ["1a", "1b"]
+    async with post.db.begin_write() as tx:
+        await lanes.retry_dead_letter(tx, queue, "a", 3, now=post.clock())
     claim = await post.claimed(queue=queue)
     assert texts(claim) == ["1a", "1b"]
     await post.release(claim)
-    async with post.db.writing() as tx:
-        await lanes.drop_letter(tx, queue, "a", 2, now=post.clock())
+    async with post.db.begin_write() as tx:
+        await lanes.drop_job(tx, queue, "a", 2, now=post.clock())
 
     assert await post.letters() == []
 
 
 async def test_what_belongs_together_is_handed_out_together(post):
     """However much is due before it."""
-    for number in range(MOST_CLAIMED - 1):
+    for number in range(MAX_CLAIMED_JOBS - 1):
         await post.put(number)
     for number in range(3):
         await post.put(number, group="turn")
     claim = await post.claimed()
-    async with post.db.writing() as tx:
-        come = await lanes.take_what_has_come(tx, claim, now=post.clock())
+    async with post.db.begin_write() as tx:
+        come = await lanes.claim_new_jobs(tx, claim, now=post.clock())
 
-    assert texts(claim) == list(range(MOST_CLAIMED - 1))
-    assert [letter.body["text"] for letter in come] == [0, 1, 2]
+    assert texts(claim) == list(range(MAX_CLAIMED_JOBS - 1))
+    assert [letter.payload["text"] for letter in come] == [0, 1, 2]
 
 
 async def test_a_dropped_letter_is_gone_with_the_other_parts_of_its_reply(post):
     for text, group in (("1a", "r1"), ("1b", "r1"), ("2a", "r2")):
         await post.put(text, queue="outbox", group=group, key=text)
-    async with post.db.writing() as tx:
-        dropped = await lanes.drop_letter(tx, "outbox", "a", 1, now=post.clock())
+    async with post.db.begin_write() as tx:
+        dropped = await lanes.drop_job(tx, "outbox", "a", 1, now=post.clock())
 
-    assert [letter.body["text"] for letter in dropped] == ["1a", "1b"]
+    assert [letter.payload["text"] for letter in dropped] == ["1a", "1b"]
     assert await post.put("1a again", queue="outbox", group="r1", key="1a") is None
     assert await post.work(queue="outbox") == ["2a"]
 
 
 async def test_a_letter_that_is_not_there_cannot_be_retried_or_dropped(post):
-    async with post.db.writing() as tx:
+    async with post.db.begin_write() as tx:
         with pytest.raises(NotFound, match="letter 7 in inbox a"):
-            await lanes.retry_letter(tx, "inbox", "a", 7, now=0)
+            await lanes.retry_dead_letter(tx, "inbox", "a", 7, now=0)
         with pytest.raises(NotFound):
-            await lanes.drop_letter(tx, "inbox", "a", 7, now=0)
+            await lanes.drop_job(tx, "inbox", "a", 7, now=0)

@@ -6,24 +6,24 @@ from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import ChatId, MessageId, TurnId
 from oldfriend.memory.people import ensure_person
-from oldfriend.queues import inbox, lanes
+from oldfriend.queues import inbox, queue
+from oldfriend.queues.debounce import BurstItem
 from oldfriend.queues.inbox import (
-    Word,
-    find_turn,
-    first_turn,
-    is_open,
-    list_notices,
-    put_word,
-    word_of,
+    InboxPayload,
+    enqueue_inbox,
+    find_joinable_turn,
+    is_turn_waiting,
+    list_turn_notices,
+    parse_inbox_payload,
+    take_first_turn,
 )
-from oldfriend.queues.joining import Piece
 
 CHAT = ChatId("chat")
 
 
 @pytest.fixture
 async def nora(db, clock):
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         return (await ensure_person(tx, "Nora", now=clock(), zone="UTC")).id
 
 
@@ -33,16 +33,21 @@ def say(db, clock, nora):
 
     async def say(name, *, kind="said", quiet_s=2, key=None, chars=10, number=None):
         now = clock()
-        async with db.writing() as tx:
-            piece = Piece(sender=nora, number=number, chars=chars, at=now)
+        async with db.begin_write() as tx:
+            piece = BurstItem(sender=nora, number=number, chars=chars, at=now)
             turn = None
             if kind == "said":
-                turn = await find_turn(tx, CHAT, piece, quiet_s=quiet_s)
-            word = Word(
-                kind=kind, message=MessageId(name), version=1, chars=chars, number=number, key=key,
+                turn = await find_joinable_turn(tx, CHAT, piece, debounce_s=quiet_s)
+            word = InboxPayload(
+                kind=kind,
+                message=MessageId(name),
+                version=1,
+                chars=chars,
+                number=number,
+                dedup_key=key,
                 turn=turn or TurnId(f"turn of {name}"),
-            )  # fmt: skip
-            letter = await put_word(tx, CHAT, nora, word, quiet_s=quiet_s, now=now)
+            )
+            letter = await enqueue_inbox(tx, CHAT, nora, word, debounce_s=quiet_s, now=now)
         return None if letter is None else word.turn
 
     return say
@@ -50,14 +55,14 @@ def say(db, clock, nora):
 
 async def turn_in(db, clock):
     """The messages of the next turn that is due, done at once; None if none is."""
-    async with db.writing() as tx:
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    async with db.begin_write() as tx:
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
         if claim is None:
             return None
-        letters = first_turn(claim.letters)
-        await lanes.finish(tx, claim, letters, now=clock())
-        await lanes.release(tx, claim, now=clock())
-    return [word_of(letter).message for letter in letters]
+        letters = take_first_turn(claim.jobs)
+        await queue.ack(tx, claim, letters, now=clock())
+        await queue.release_lease(tx, claim, now=clock())
+    return [parse_inbox_payload(letter).message for letter in letters]
 
 
 async def test_a_burst_is_one_turn_under_one_id_once_it_is_over(db, clock, say):
@@ -94,14 +99,14 @@ async def test_a_cut_text_waits_for_its_rest(db, clock, say):
 async def test_what_comes_while_an_earlier_turn_runs_makes_the_next_one(db, clock, say):
     await say("one")
     clock.tick(seconds=2)
-    async with db.writing() as tx:
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    async with db.begin_write() as tx:
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
     assert await say("two") == "turn of two"
     clock.tick(seconds=1)
     assert await say("three") == "turn of two"
-    async with db.writing() as tx:
-        await lanes.finish(tx, claim, claim.letters, now=clock())
-        await lanes.release(tx, claim, now=clock())
+    async with db.begin_write() as tx:
+        await queue.ack(tx, claim, claim.jobs, now=clock())
+        await queue.release_lease(tx, claim, now=clock())
     assert await turn_in(db, clock) is None
     clock.tick(seconds=2)
 
@@ -112,13 +117,18 @@ async def test_a_turn_that_failed_takes_in_nothing_new(db, clock, say):
     """It is run again as it was, so that what was paid for can be used again."""
     await say("one")
     clock.tick(seconds=2)
-    async with db.writing() as tx:
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
-        await lanes.fail(
-            tx, claim, claim.letters[0], error="503", now=clock(), counts=False,
+    async with db.begin_write() as tx:
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        await queue.fail_job(
+            tx,
+            claim,
+            claim.jobs[0],
+            error="503",
+            now=clock(),
+            counts_attempt=False,
             retry_at=clock() + 60 * SECOND,
-        )  # fmt: skip
-        await lanes.release(tx, claim, now=clock())
+        )
+        await queue.release_lease(tx, claim, now=clock())
     assert await say("two") == "turn of two"
     clock.tick(seconds=60)
 
@@ -142,51 +152,54 @@ async def test_an_edit_stands_by_itself_and_ends_the_burst(db, clock, say):
     clock.tick(seconds=2)
 
     assert [await turn_in(db, clock) for _ in range(4)] == [
-        ["one"], ["one, edited"], ["two"], None,
-    ]  # fmt: skip
+        ["one"],
+        ["one, edited"],
+        ["two"],
+        None,
+    ]
 
 
 async def test_an_edit_stands_by_itself_also_under_the_turn_it_is_about(db, clock, nora, say):
     turn = await say("one", quiet_s=0)
-    word = Word(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
-    async with db.writing() as tx:
-        await put_word(tx, CHAT, nora, word, quiet_s=0, now=clock())
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    word = InboxPayload(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
+    async with db.begin_write() as tx:
+        await enqueue_inbox(tx, CHAT, nora, word, debounce_s=0, now=clock())
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
 
-    assert first_turn(claim.letters) == claim.letters[:1]
-    assert first_turn(claim.letters[1:]) == claim.letters[1:]
+    assert take_first_turn(claim.jobs) == claim.jobs[:1]
+    assert take_first_turn(claim.jobs[1:]) == claim.jobs[1:]
 
 
 async def test_a_stop_is_seen_at_once_by_whoever_is_at_work(db, clock, say):
     await say("one", quiet_s=0)
-    async with db.writing() as tx:
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    async with db.begin_write() as tx:
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
     await say("two", quiet_s=2)
     await say("stop", kind="stop")
-    async with db.writing() as tx:
-        come = await lanes.take_what_has_come(tx, claim, now=clock())
+    async with db.begin_write() as tx:
+        come = await queue.claim_new_jobs(tx, claim, now=clock())
 
-    assert [word_of(letter).kind for letter in come] == ["stop"]
+    assert [parse_inbox_payload(letter).kind for letter in come] == ["stop"]
 
 
 async def test_a_turn_that_was_begun_by_a_clock_that_is_ahead_takes_in_nothing_new(db, clock, say):
     """Whoever holds the lane may have begun what seems not to be due yet."""
     await say("one")
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         ahead = clock() + 2 * SECOND
-        await lanes.claim(tx, "inbox", owner="w", now=ahead, lease_s=30)
+        await queue.claim(tx, "inbox", owner="w", now=ahead, lease_s=30)
 
     assert await say("two") == "turn of two"
 
 
 async def test_a_turn_that_the_holder_went_on_with_takes_in_nothing_new(db, clock, say):
     await say("one", quiet_s=0)
-    async with db.writing() as tx:
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+    async with db.begin_write() as tx:
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
     await say("two")
     assert await say("three") == "turn of two"
-    async with db.writing() as tx:
-        assert len(await lanes.take_what_has_come(tx, claim, now=clock() + 2 * SECOND)) == 2
+    async with db.begin_write() as tx:
+        assert len(await queue.claim_new_jobs(tx, claim, now=clock() + 2 * SECOND)) == 2
 
     assert await say("four") == "turn of four"
 
@@ -195,47 +208,47 @@ async def test_the_messages_of_a_turn_share_a_fate_and_notices_have_their_own(db
     """Parked and retried, it is the turn that it was; what became of it meanwhile is known."""
     turn = await say("one")
     await say("two")
-    notice = Word(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
+    notice = InboxPayload(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
     clock.tick(seconds=2)
-    async with db.writing() as tx:
-        claim = await lanes.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
-        await put_word(tx, CHAT, claim.letters[0].person, notice, quiet_s=2, now=clock())
-        assert await is_open(tx, "inbox", CHAT, turn)
-        await lanes.fail(tx, claim, claim.letters[0], error="x", now=clock(), retry_at=None)
-        await lanes.release(tx, claim, now=clock())
-        assert not await is_open(tx, "inbox", CHAT, turn)
-        (edited,) = await list_notices(tx, CHAT, turn)
-        assert not edited.is_parked
-        await lanes.retry_letter(tx, "inbox", CHAT, 2, now=clock())
-        assert await is_open(tx, "inbox", CHAT, turn)
+    async with db.begin_write() as tx:
+        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        await enqueue_inbox(tx, CHAT, claim.jobs[0].person, notice, debounce_s=2, now=clock())
+        assert await is_turn_waiting(tx, "inbox", CHAT, turn)
+        await queue.fail_job(tx, claim, claim.jobs[0], error="x", now=clock(), retry_at=None)
+        await queue.release_lease(tx, claim, now=clock())
+        assert not await is_turn_waiting(tx, "inbox", CHAT, turn)
+        (edited,) = await list_turn_notices(tx, CHAT, turn)
+        assert not edited.is_dead_letter
+        await queue.retry_dead_letter(tx, "inbox", CHAT, 2, now=clock())
+        assert await is_turn_waiting(tx, "inbox", CHAT, turn)
 
     assert await turn_in(db, clock) == ["one", "two"]
-    async with db.reading() as tx:
-        assert await list_notices(tx, CHAT, turn) == (edited,)
-        assert not await is_open(tx, "inbox", CHAT, turn)
+    async with db.begin_read() as tx:
+        assert await list_turn_notices(tx, CHAT, turn) == (edited,)
+        assert not await is_turn_waiting(tx, "inbox", CHAT, turn)
 
 
 async def test_what_was_put_is_read_as_it_was(db, nora):
-    word = Word(
+    word = InboxPayload(
         kind="edited",
         message=MessageId("m"),
         version=3,
         turn=TurnId("t"),
         chars=5,
         number=9,
-        key="m7",
+        dedup_key="m7",
     )
-    async with db.writing() as tx:
-        letter = await put_word(tx, CHAT, nora, word, quiet_s=0, now=0)
+    async with db.begin_write() as tx:
+        letter = await enqueue_inbox(tx, CHAT, nora, word, debounce_s=0, now=0)
 
-    assert word_of(letter) == word
+    assert parse_inbox_payload(letter) == word
     assert letter.person == nora
 
 
 @pytest.mark.parametrize("body", [{}, {"kind": "sung"}, {"kind": "said", "message": 7}])
 async def test_a_letter_that_makes_no_sense_is_an_error_that_names_it(db, body):
-    async with db.writing() as tx:
-        letter = await lanes.put(tx, "inbox", "a", body, person=None, now=0)
+    async with db.begin_write() as tx:
+        letter = await queue.enqueue(tx, "inbox", "a", body, person=None, now=0)
 
     with pytest.raises(InvalidInput, match="Letter 1 in inbox a"):
-        inbox.word_of(letter)
+        inbox.parse_inbox_payload(letter)

@@ -3,36 +3,36 @@
 from collections import defaultdict
 
 from oldfriend.db.database import Database
-from oldfriend.queues import lanes
-from tests.conftest import SEVERAL_PROCESSES
+from oldfriend.queues import queue as lanes
+from tests.engines import SEVERAL_PROCESSES
 from tests.processes import kill, line_of, python
 
 LANES, LETTERS = 6, 15
 
 WORKER = """
 import asyncio, sys
-from oldfriend.app.wiring import open_database
-from oldfriend.queues import lanes
+from oldfriend.runtime.wiring import open_database
+from oldfriend.queues import queue as lanes
 
 async def work(url, name):
     db = await open_database(url)
     while True:
-        async with db.writing() as tx:
+        async with db.begin_write() as tx:
             claim = await lanes.claim(tx, "inbox", owner=name, now=1, lease_s=0.5)
         if claim is None:
-            async with db.reading() as tx:
-                letters = await lanes.list_letters(tx, parked=False)
+            async with db.begin_read() as tx:
+                letters = await lanes.list_jobs(tx, is_dead_letter=False)
             if all(letter.queue == "outbox" for letter in letters):
                 break
             await asyncio.sleep(0.02)
             continue
-        print(claim.lane, flush=True)
+        print(claim.partition, flush=True)
         await asyncio.sleep(0.002)
-        async with db.writing() as tx:
-            (letter, *_) = claim.letters
-            await lanes.finish(tx, claim, [letter], now=1)
-            await lanes.put(tx, "outbox", claim.lane, letter.body, person=None, now=1)
-            await lanes.release(tx, claim, now=1)
+        async with db.begin_write() as tx:
+            (letter, *_) = claim.jobs
+            await lanes.ack(tx, claim, [letter], now=1)
+            await lanes.enqueue(tx, "outbox", claim.partition, letter.payload, person=None, now=1)
+            await lanes.release_lease(tx, claim, now=1)
     await db.close()
 
 asyncio.run(work(sys.argv[1], sys.argv[2]))
@@ -44,11 +44,11 @@ async def test_each_letter_is_handled_once_and_in_order_though_a_worker_is_kille
     db: Database, database_url: str
 ) -> None:
     """Two race for the same lanes; one dies with a lane in its hands; the other does the rest."""
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         for number in range(LETTERS):
             for lane in range(LANES):
                 body = {"number": number}
-                await lanes.put(tx, "inbox", f"lane {lane}", body, person=None, now=0)
+                await lanes.enqueue(tx, "inbox", f"lane {lane}", body, person=None, now=0)
     with (
         python(WORKER, database_url, "short-lived") as doomed,
         python(WORKER, database_url, "long-lived") as other,
@@ -59,11 +59,11 @@ async def test_each_letter_is_handled_once_and_in_order_though_a_worker_is_kille
         worked_on = len(other.stdout.readlines())
         assert other.wait() == 0, other.stderr.read()
 
-    async with db.reading() as tx:
-        letters = await lanes.list_letters(tx, parked=False)
+    async with db.begin_read() as tx:
+        letters = await lanes.list_jobs(tx, is_dead_letter=False)
     handled = defaultdict(list)
     for letter in letters:
         assert letter.queue == "outbox"
-        handled[letter.lane].append(letter.body["number"])
+        handled[letter.partition].append(letter.payload["number"])
     assert handled == {f"lane {lane}": list(range(LETTERS)) for lane in range(LANES)}
     assert worked_on < LANES * LETTERS  # both had their share

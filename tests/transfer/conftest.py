@@ -7,25 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.conftest import EVERY_ENGINE
 
-from oldfriend.app.wiring import open_database
 from oldfriend.db.database import Database, Row
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Companion, Person
-from oldfriend.memory.batches import Undone
-from oldfriend.memory.people import ensure_companion, ensure_person
-from oldfriend.transfer.exporting import export_lines
-from oldfriend.transfer.formats.detection import find_format
-from oldfriend.transfer.formats.parsed import ParsedMessage
-from oldfriend.transfer.importing import Brought, Progress, bring_in, undo
-from oldfriend.transfer.inspecting import Preview, inspect
+from oldfriend.memory.import_batches import ImportUndoResult
+from oldfriend.memory.people import ensure_companion, ensure_owner, ensure_person
+from oldfriend.runtime.wiring import open_database
+from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.formats.parsed_message import ParsedMessage
+from oldfriend.transfer.import_run import (
+    ImportProgress,
+    ImportResult,
+    import_messages,
+    undo_import_batch,
+)
+from oldfriend.transfer.preview import ImportPreview, build_preview
+from tests.engines import every_engine
 
-
-@pytest.fixture(params=EVERY_ENGINE)
-def engine(request: pytest.FixtureRequest) -> str:
-    """The json store too."""
-    return request.param
+engine = every_engine
 
 
 NOW = 1_760_000_000_000_000
@@ -42,19 +43,19 @@ class House:
     person: Person
     companion: Companion
 
-    def inspect(self, path: Path, *, me: str | None = None) -> Preview:
+    def inspect(self, path: Path, *, me: str | None = None) -> ImportPreview:
         """What a file would bring."""
-        return inspect(path, me=me, person=self.person.name, zone=self.person.zone)
+        return build_preview(path, me=me, person=self.person.name, zone=self.person.zone)
 
     async def bring_in(
         self,
         path: Path,
         *,
         me: str | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Brought:
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> ImportResult:
         """Import a file."""
-        return await bring_in(
+        return await import_messages(
             self.db,
             self.inspect(path, me=me),
             person=self.person,
@@ -63,9 +64,9 @@ class House:
             progress=progress,
         )
 
-    async def undo(self, number: int) -> Undone:
+    async def undo(self, number: int) -> ImportUndoResult:
         """Undo an import."""
-        return await undo(self.db, self.person, number, now=NOW)
+        return await undo_import_batch(self.db, self.person, number, now=NOW)
 
     async def export_to(self, path: Path, person: PersonId | None = None) -> Path:
         """Write everything that is kept, of one person or of everybody, to a file."""
@@ -75,7 +76,7 @@ class House:
 
     async def rows(self, sql: str) -> list[Row]:
         """Look into the store."""
-        async with self.db.reading() as tx:
+        async with self.db.begin_read() as tx:
             return await tx.rows(sql)
 
     async def texts(self) -> list[str]:
@@ -124,8 +125,8 @@ def read(write: Write) -> Callable[..., list[ParsedMessage]]:
     """Write an export and read it; what the reader mentioned goes to ``notes``."""
 
     def read(name: str, content: Content, notes: list[str] | None = None) -> list[ParsedMessage]:
-        export = find_format(write(name, content))
-        return list(export.messages([].append if notes is None else notes.append))
+        export = detect_format(write(name, content))
+        return list(export.parse([].append if notes is None else notes.append))
 
     return read
 
@@ -134,17 +135,17 @@ def read(write: Write) -> Callable[..., list[ParsedMessage]]:
 async def empty(other_url: str) -> AsyncIterator[Database]:
     """A store in which nothing was said yet."""
     db = await open_database(other_url)
-    async with db.writing() as tx:
-        await ensure_person(tx, "owner", now=NOW, zone="UTC")
+    async with db.begin_write() as tx:
+        await ensure_owner(tx, now=NOW, zone="UTC")
     yield db
     await db.close()
 
 
 @pytest.fixture
-async def house(database_url: str) -> AsyncIterator[House]:
+async def app(database_url: str) -> AsyncIterator[House]:
     """An install with its owner, Ana, in Lisbon."""
     db = await open_database(database_url)
-    async with db.writing() as tx:
+    async with db.begin_write() as tx:
         person = await ensure_person(tx, "Ana", now=NOW, zone="Europe/Lisbon")
         companion = await ensure_companion(tx, now=NOW)
     yield House(db=db, person=person, companion=companion)

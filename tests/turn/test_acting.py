@@ -2,20 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.ledger.tools import ToolClass
-from oldfriend.llm.model import Request, Tool, ToolCall, ToolResult, Turn
-from oldfriend.llm.pairing import whole_pairs
-from oldfriend.llm.scripted import Answer, Scripted, ScriptedModel
-from oldfriend.prompts.prompt import reply_prompt
-from oldfriend.turn.mind import Limits
-from oldfriend.turn.tools.ability import Ability, Arguments
-from oldfriend.turn.tools.desk import LooseDesk
-from oldfriend.turn.tools.hands import Hands
+from oldfriend.llm.fallback import drop_unpaired_calls
+from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult, ToolSpec
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.turn.tools.call_store import InMemoryToolCallStore
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments
+from oldfriend.turn.tools.tool_executor import ToolExecutor
+from oldfriend.turn.turn_dependencies import TurnLimits
+from oldfriend.usage.tool_calls import ToolEffect
 from tests.turn.conftest import Talk, results_in, wants
 
 
@@ -32,7 +33,7 @@ async def test_what_a_tool_gives_is_read_before_the_answer(talk: Talk) -> None:
     )
 
     call, result = asked[1].turns[-2:]
-    assert isinstance(call, Turn) and call.calls[0].name == "current_time"
+    assert isinstance(call, PromptTurn) and call.calls[0].name == "current_time"
     assert isinstance(result, ToolResult) and result.id == call.calls[0].id
     assert result.text == "Wednesday 2023-11-15 07:14, Asia/Tokyo (UTC+09:00)"
     assert outcome.reply.text == "Just after seven."
@@ -40,7 +41,7 @@ async def test_what_a_tool_gives_is_read_before_the_answer(talk: Talk) -> None:
 
 async def test_what_is_said_before_a_tool_is_used_stays_said(talk: Talk) -> None:
     """As a paragraph of its own."""
-    first = Scripted(text="Let me look.", calls=wants("current_time").calls)
+    first = ScriptedReply(text="Let me look.", calls=wants("current_time").calls)
     outcome, _ = await talk.ask("What time is it?", first, "Late.")
 
     assert outcome.reply.text == talk.heard == "Let me look.\n\nLate."
@@ -49,18 +50,18 @@ async def test_what_is_said_before_a_tool_is_used_stays_said(talk: Talk) -> None
 async def test_at_most_fifteen_tools_are_used_in_a_turn(talk: Talk) -> None:
     """Then the model has to answer without (ACCEPTANCE B9)."""
 
-    def answer(request: Request) -> Answer:
+    def answer(request: CompletionRequest) -> ScriptedAnswer:
         number = len(results_in(request))
-        zone = f"+{number % 12:02d}:00"
+        zone = f"+{number % 12:02d}:{number // 12:02d}"
         return wants("current_time", number, zone=zone) if request.may_call else "Enough."
 
     mind = talk.mind(model=(model := ScriptedModel(answer)))
     outcome = await talk.turn(await talk.hears("What time is it everywhere?"), mind)
 
     assert outcome.reply.text == "Enough."
-    assert len(results_in(model.asked[-1])) == 15
-    assert [request.may_call for request in model.asked] == [True] * 15 + [False]
-    assert all(whole_pairs(request.turns) == request.turns for request in model.asked)
+    assert len(results_in(model.requests[-1])) == 15
+    assert [request.may_call for request in model.requests] == [True] * 15 + [False]
+    assert all(drop_unpaired_calls(request.turns) == request.turns for request in model.requests)
 
 
 async def test_calls_beyond_the_limit_get_an_answer_too(talk: Talk) -> None:
@@ -68,21 +69,21 @@ async def test_calls_beyond_the_limit_get_an_answer_too(talk: Talk) -> None:
     calls = tuple(
         ToolCall(id=f"c{n}", name="current_time", arguments={"zone": f"+0{n}:00"}) for n in range(4)
     )
-    mind = talk.mind(Scripted(calls=calls), "Enough.", limits=Limits(tool_calls=2))
+    mind = talk.mind(ScriptedReply(calls=calls), "Enough.", limits=TurnLimits(max_tool_calls=2))
     outcome = await talk.turn(await talk.hears("What time is it?"), mind)
 
     endings = [use["ending"] for use in outcome.reply.details["tools"]]
     assert endings == ["done", "done", "too many", "too many"]
     assert isinstance(mind.model, ScriptedModel)
-    assert len(results_in(mind.model.asked[1])) == 4
+    assert len(results_in(mind.model.requests[1])) == 4
 
 
 async def test_who_asks_for_tools_although_there_are_none_left_has_not_answered(talk: Talk) -> None:
     """That is trouble, not an endless loop."""
-    mind = talk.mind(wants("current_time"), limits=Limits(tool_calls=1))
+    mind = talk.mind(wants("current_time"), limits=TurnLimits(max_tool_calls=1))
     outcome = await talk.turn(await talk.hears("What time is it?"), mind)
 
-    assert outcome.trouble == "garbled"
+    assert outcome.failure_kind == "garbled"
 
 
 async def test_the_same_call_twice_in_a_row_is_done_once(talk: Talk) -> None:
@@ -92,6 +93,52 @@ async def test_the_same_call_twice_in_a_row_is_done_once(talk: Talk) -> None:
 
     assert "not used again" in results_in(asked[2])[1]
     assert [use["ending"] for use in outcome.reply.details["tools"]] == ["done", "repeated"]
+
+
+LISBON, TOKYO = (wants("current_time", zone=zone).calls[0] for zone in ("Lisbon", "Tokyo"))
+UNKNOWN, BAD = ToolCall(id="u", name="fly_home", arguments={}), wants("note").calls[0]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "asked_for_calls"),
+    [
+        ([[LISBON]], 2),
+        ([[LISBON], [TOKYO]], 4),
+        ([[LISBON, TOKYO]], 2),
+        ([[UNKNOWN]], 2),
+        ([[UNKNOWN], [BAD]], 2),
+        ([[LISBON], [UNKNOWN], [BAD]], 3),
+    ],
+    ids=["one call", "two in turn", "a pair", "one error", "errors", "errors after a result"],
+)
+async def test_a_turn_without_progress_ends_with_one_last_answer(
+    talk: Talk, rounds: list[list[ToolCall]], asked_for_calls: int
+) -> None:
+    """A model that repeats its calls or makes only faulty ones is not paid fifteen times (B9)."""
+
+    def answer(request: CompletionRequest) -> ScriptedAnswer:
+        calls = rounds[(len(model.requests) - 1) % len(rounds)]
+        number = len(request.turns)
+        numbered = [replace(call, id=f"{number}/{n}") for n, call in enumerate(calls)]
+        return ScriptedReply(calls=tuple(numbered)) if request.may_call else "Late."
+
+    mind = talk.mind(model=(model := ScriptedModel(answer)))
+    outcome = await talk.turn(await talk.hears("What time is it?"), mind)
+
+    assert [request.may_call for request in model.requests] == [True] * asked_for_calls + [False]
+    assert outcome.reply.text == "Late."
+    assert outcome.failure_kind is None
+
+
+async def test_a_faulty_call_between_good_ones_ends_nothing(talk: Talk) -> None:
+    """One fault is told to the model; a result in between begins the count anew."""
+    zones = [wants("current_time", n, zone=f"+0{n}:00") for n in range(3)]
+    faulty = [wants("fly_home", n + 10) for n in range(3)]
+    steps = [step for pair in zip(faulty, zones, strict=True) for step in pair]
+    outcome, asked = await talk.ask("What time is it?", *steps, "Late.")
+
+    assert outcome.reply.text == "Late."
+    assert all(request.may_call for request in asked)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +152,7 @@ async def test_the_same_call_twice_in_a_row_is_done_once(talk: Talk) -> None:
     ],
 )
 async def test_what_cannot_be_done_is_told_and_the_turn_goes_on(
-    talk: Talk, call: Scripted, told: str
+    talk: Talk, call: ScriptedReply, told: str
 ) -> None:
     """As the tool's result."""
     outcome, asked = await talk.ask("What time is it?", call, "I do not know.")
@@ -116,44 +163,49 @@ async def test_what_cannot_be_done_is_told_and_the_turn_goes_on(
 
 async def test_a_long_result_is_cut_and_says_so(talk: Talk) -> None:
     """500 characters are kept and read; short ones whole (ACCEPTANCE C5)."""
-    desk = LooseDesk()
+    desk = InMemoryToolCallStore()
 
-    assert await used(LooseDesk(), ability(text="x" * 500)) == "x" * 500
+    assert await used(InMemoryToolCallStore(), ability(text="x" * 500)) == "x" * 500
     given = await used(desk, ability(text="x" * 1734))
     assert given == "x" * 500 + " [[1,234 more characters left out]]"
-    assert desk.kept[0].result == given
+    assert desk.calls[0].result == given
 
 
 ANYWHERE = {"type": "object", "properties": {"to": {"type": "string"}}}
 
 
 def ability(
-    kind: ToolClass = "read", *, text: str = "done", done: list[str] | None = None,
+    kind: ToolEffect = "read",
+    *,
+    text: str = "done",
+    done: list[str] | None = None,
     before: Callable[[], Awaitable[None]] | None = None,
-) -> Ability:  # fmt: skip
+) -> BoundTool:
     """A tool that writes down that it ran."""
 
-    async def use(_: Arguments) -> str:
+    async def use(_: ToolArguments) -> str:
         if before is not None:
             await before()
         if done is not None:
             done.append(text)
         return text
 
-    tool = Tool(name="post", description="Post it.", parameters=ANYWHERE)
-    return Ability(tool=tool, kind=kind, use=use)
+    tool = ToolSpec(name="post", description="Post it.", parameters=ANYWHERE)
+    return BoundTool(definition=tool, kind=kind, run=use)
 
 
-async def used(desk: LooseDesk, tool: Ability, *, each_s: float = 5, **arguments: JsonValue) -> str:
+async def used(
+    desk: InMemoryToolCallStore, tool: BoundTool, *, each_s: float = 5, **arguments: JsonValue
+) -> str:
     """What the model reads when it uses a tool as the first of a turn."""
-    hands = Hands([tool], desk, reply_prompt(), most=15, each_s=each_s)
-    return (await hands.use(ToolCall(id="1", name="post", arguments=arguments))).text
+    hands = ToolExecutor([tool], desk, get_reply_prompt(), max_calls=15, call_timeout_s=each_s)
+    return (await hands.execute(ToolCall(id="1", name="post", arguments=arguments))).text
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent", "once"])
-async def test_a_turn_that_runs_again_uses_what_is_done(kind: ToolClass) -> None:
+async def test_a_turn_that_runs_again_uses_what_is_done(kind: ToolEffect) -> None:
     """Without doing it again."""
-    desk, done = LooseDesk(), list[str]()
+    desk, done = InMemoryToolCallStore(), list[str]()
 
     assert [await used(desk, ability(kind, done=done)) for _ in range(2)] == ["done", "done"]
     assert done == ["done"]
@@ -161,10 +213,10 @@ async def test_a_turn_that_runs_again_uses_what_is_done(kind: ToolClass) -> None
 
 async def test_once_is_begun_before_it_is_done() -> None:
     """So that a crash in the middle cannot be mistaken for not begun."""
-    desk = LooseDesk()
+    desk = InMemoryToolCallStore()
 
     async def is_begun() -> None:
-        assert desk.kept[0].result is None
+        assert desk.calls[0].result is None
 
     assert await used(desk, ability("once", before=is_begun)) == "done"
 
@@ -180,7 +232,7 @@ async def die() -> None:
 
 async def test_once_is_not_repeated_when_its_end_is_not_known() -> None:
     """The model is told, so that the person is."""
-    desk, done = LooseDesk(), list[str]()
+    desk, done = InMemoryToolCallStore(), list[str]()
     with pytest.raises(Died):
         await used(desk, ability("once", before=die))
 
@@ -189,9 +241,9 @@ async def test_once_is_not_repeated_when_its_end_is_not_known() -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent"])
-async def test_a_result_is_only_used_for_the_call_that_gave_it(kind: ToolClass) -> None:
+async def test_a_result_is_only_used_for_the_call_that_gave_it(kind: ToolEffect) -> None:
     """The question may have been edited between two runs."""
-    desk = LooseDesk()
+    desk = InMemoryToolCallStore()
 
     assert await used(desk, ability(kind, text="seven"), to="Tokyo") == "seven"
     assert await used(desk, ability(kind, text="noon"), to="Oslo") == "noon"
@@ -201,25 +253,27 @@ async def test_a_result_is_only_used_for_the_call_that_gave_it(kind: ToolClass) 
 
 async def test_results_are_taken_up_in_any_order_each_once() -> None:
     """A model that is asked again may go about it otherwise."""
-    desk, done = LooseDesk(), list[str]()
+    desk, done = InMemoryToolCallStore(), list[str]()
     for places in (["Ana", "Ben"], ["Ben", "Ana", "Ben"]):
-        hands = Hands([ability("once", done=done)], desk, reply_prompt(), most=15, each_s=5)
+        hands = ToolExecutor(
+            [ability("once", done=done)], desk, get_reply_prompt(), max_calls=15, call_timeout_s=5
+        )
         for number, place in enumerate(places):
-            await hands.use(ToolCall(id=str(number), name="post", arguments={"to": place}))
+            await hands.execute(ToolCall(id=str(number), name="post", arguments={"to": place}))
 
-    assert [use.ending for use in hands.uses] == ["reused", "reused", "done"]
+    assert [use.status for use in hands.uses] == ["reused", "reused", "done"]
     assert done == ["done"] * 3
 
 
 async def test_once_is_not_done_in_other_words_either() -> None:
     """Whether its end is known or not; what was begun is told."""
-    desk, done = LooseDesk(), list[str]()
+    desk, done = InMemoryToolCallStore(), list[str]()
     with pytest.raises(Died):
         await used(desk, ability("once", before=die), to="Ana")
     told = await used(desk, ability("once", done=done), to="Anna")
 
     assert '{"to": "Ana"}. What came of it: it is not known whether it was done.' in told
-    desk = LooseDesk()
+    desk = InMemoryToolCallStore()
     await used(desk, ability("once", text="Posted."), to="Ana")
     told = await used(desk, ability("once", done=done), to="Anna")
 
@@ -228,9 +282,9 @@ async def test_once_is_not_done_in_other_words_either() -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent"])
-async def test_what_may_be_repeated_is_done_anew_after_a_crash(kind: ToolClass) -> None:
+async def test_what_may_be_repeated_is_done_anew_after_a_crash(kind: ToolEffect) -> None:
     """Nothing speaks against it."""
-    desk, done = LooseDesk(), list[str]()
+    desk, done = InMemoryToolCallStore(), list[str]()
     with pytest.raises(Died):
         await used(desk, ability(kind, before=die))
 
@@ -241,13 +295,13 @@ async def test_what_may_be_repeated_is_done_anew_after_a_crash(kind: ToolClass) 
 @pytest.mark.parametrize(
     ("kind", "told"), [("read", "Nothing was changed"), ("once", "not known whether it was done")]
 )
-async def test_a_slow_tool_is_stopped(kind: ToolClass, told: str) -> None:
+async def test_a_slow_tool_is_stopped(kind: ToolEffect, told: str) -> None:
     """Of one that must not run twice nobody knows how far it came."""
 
     async def sleep() -> None:
         await asyncio.sleep(60)
 
-    desk = LooseDesk()
+    desk = InMemoryToolCallStore()
 
     assert told in await used(desk, ability(kind, before=sleep), each_s=0.01)
     assert told in await used(desk, ability(kind, before=sleep), each_s=0.01)
@@ -259,6 +313,6 @@ async def test_a_tool_that_fails_tells_why() -> None:
     async def fail() -> None:
         raise InvalidInput("The post office is closed.")
 
-    assert await used(LooseDesk(), ability(before=fail)) == (
+    assert await used(InMemoryToolCallStore(), ability(before=fail)) == (
         "The tool could not do it: The post office is closed."
     )

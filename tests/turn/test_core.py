@@ -7,19 +7,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldfriend.channels.channel import PLATFORMS
+from oldfriend.channels.channel import PUSH_CHANNELS
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import estimate_tokens
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import Request
-from oldfriend.llm.resting import Rests
+from oldfriend.llm.circuit_breaker import CircuitBreaker
+from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import BlockName, write_block
+from oldfriend.memory.global_persona import save_global_persona
 from oldfriend.memory.people import get_companion
-from oldfriend.memory.soul import keep_soul
-from oldfriend.turn.budget import BUDGETS, Budget
-from oldfriend.turn.mind import Limits
+from oldfriend.prompts.token_budget import BUDGETS, PromptBudget
 from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.turn_dependencies import TurnLimits
 from tests.turn.conftest import Talk
 
 
@@ -31,15 +31,15 @@ def engine() -> str:
 
 async def write(talk: Talk, **blocks: str) -> None:
     """Write blocks, and the soul, as people do."""
-    async with talk.house.db.writing() as tx:
+    async with talk.app.db.begin_write() as tx:
         companion = (await get_companion(tx)).id
-        await keep_soul(tx, companion, blocks.pop("soul", ""), now=talk.clock())
+        await save_global_persona(tx, companion, blocks.pop("soul", ""), now=talk.clock())
         names: dict[str, BlockName] = {"persona": "persona", "user": "user", "style": "style"}
         for name, text in blocks.items():
             await write_block(tx, talk.line.person.id, names[name], text, now=talk.clock())
 
 
-def text_of(request: Request) -> str:
+def text_of(request: CompletionRequest) -> str:
     """All the words in a request."""
     return "\n".join([request.stable, request.changing, *(turn.text for turn in request.turns)])
 
@@ -53,9 +53,11 @@ async def test_they_stand_after_the_rules_in_what_providers_keep(talk: Talk) -> 
     assert stable == later[0].stable
     assert stable.startswith("You are Oldfriend")
     assert re.findall(r'<core kind="(\w+)">\n([^<]+)\n</core>', stable) == [
-        ("soul", "Be kind."), ("persona", "You are Ada.\nYou row."), ("user", "Tall."),
+        ("soul", "Be kind."),
+        ("persona", "You are Ada.\nYou row."),
+        ("user", "Tall."),
         ("style", "Dry."),
-    ]  # fmt: skip
+    ]
     assert "<core kind" not in asked[0].changing
 
 
@@ -86,16 +88,16 @@ async def test_at_no_budget_is_any_of_them_lost_or_what_the_person_says(
 ) -> None:
     """Nor cut, however little there is (ACCEPTANCE J14, W22)."""
     system, summaries, recent, snippets = shares
-    budget = Budget(
+    budget = PromptBudget(
         name="small", system=system, summaries=summaries, recent=recent, snippets=snippets
     )
     persona, words = f"You are Ada. {'a' * longest}"[:5_000].strip(), f"my boat {'b' * said} is red"
     await write(talk, soul="Be kind.", persona=persona, style="Dry.", user="I am Nora.")
     heard = await talk.hears(words)
-    mind = talk.mind("Yes.", limits=Limits(budget=budget))
+    mind = talk.mind("Yes.", limits=TurnLimits(budget=budget))
     outcome = await run_turn(heard, mind)
     assert isinstance(mind.model, ScriptedModel)
-    (request,) = mind.model.asked
+    (request,) = mind.model.requests
     for text in ("Be kind.", persona, "Dry.", "I am Nora."):
         assert f"\n{text}\n</core>" in request.stable
     assert request.turns[-1].text.endswith(words)
@@ -114,7 +116,9 @@ async def test_the_more_they_say_the_less_is_recalled(talk: Talk) -> None:
     for longest in (0, 4_900):
         await write(talk, persona="x " * (longest // 2), style="y " * (longest // 2))
         said = await talk.hears("Where do the cherry jars stand?")
-        mind = talk.mind("There.", limits=Limits(budget=replace(BUDGETS["small"], snippets=900)))
+        mind = talk.mind(
+            "There.", limits=TurnLimits(budget=replace(BUDGETS["small"], snippets=900))
+        )
         tokens.append((await run_turn(said, mind)).reply.details["context"]["tokens"])
     before, after = tokens
     assert before["core"] == 0
@@ -131,7 +135,7 @@ async def test_no_prompt_tells_by_which_app_somebody_writes(talk: Talk) -> None:
     text = text_of(asked[0]).casefold()
     assert "thunder" in text
     assert "(read elsewhere)" in text
-    apps = {"terminal", "whatsapp", "telegram", "discord", "imessage", "wechat", *PLATFORMS}
+    apps = {"terminal", "whatsapp", "telegram", "discord", "imessage", "wechat", *PUSH_CHANNELS}
     assert not {app for app in apps if re.search(rf"\b{app}\b", text)}
 
 
@@ -154,8 +158,13 @@ async def test_it_says_that_it_is_a_program_whatever_it_is_told_to_be(talk: Talk
 async def test_the_rules_ask_for_plain_talk(talk: Talk) -> None:
     """ACCEPTANCE I14."""
     _, asked = await talk.ask("hello", "Hello!")
-    for words in ("no praise of the question", "Name nobody's feelings", "No empty comfort",
-                  "your own mistakes plainly", "Never make up"):  # fmt: skip
+    for words in (
+        "no praise of the question",
+        "Name nobody's feelings",
+        "No empty comfort",
+        "your own mistakes plainly",
+        "Never make up",
+    ):
         assert words.casefold() in asked[0].stable.casefold()
 
 
@@ -168,13 +177,17 @@ async def test_a_fallback_is_told_the_same(talk: Talk) -> None:
     async def keep(call: object) -> None:
         """Nobody keeps it."""
 
-    chain = Chain(
-        models=[first, second], record=keep, rests=Rests(), clock=talk.clock, random=lambda: 0.5
+    chain = FallbackChain(
+        models=[first, second],
+        record=keep,
+        circuit_breaker=CircuitBreaker(),
+        clock=talk.clock,
+        random=lambda: 0.5,
     )
     outcome = await run_turn(await talk.hears("hello"), talk.mind("", model=chain))
     assert outcome.reply.text == "Ahoy."
-    assert second.asked[0] == first.asked[0]
-    assert "You are Ada." in second.asked[0].stable
+    assert second.requests[0] == first.requests[0]
+    assert "You are Ada." in second.requests[0].stable
 
 
 def test_the_longest_blocks_leave_room_in_a_normal_prompt() -> None:

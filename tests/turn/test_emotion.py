@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.turn.emotion import EMOTIONS, emotion_of, telltales_of
+from oldfriend.turn.emotion import EMOTIONS, detect_emotion, load_emotion_cues
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ from oldfriend.turn.emotion import EMOTIONS, emotion_of, telltales_of
         ("zh", "我最近很焦虑，晚上睡不着", "anxious"),
         ("zh", "太好了，我们赢了！", "excited"),
     ],
-)  # fmt: skip
+)
 def test_it_is_seen_by_its_words(language: str, text: str, emotion: str) -> None:
     """As somebody would say it."""
-    assert emotion_of(text, language) == emotion
+    assert detect_emotion(text, language) == emotion
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,15 @@ def test_it_is_seen_by_its_words(language: str, text: str, emotion: str) -> None
 )
 def test_what_is_denied_is_not_felt(language: str, text: str) -> None:
     """The denial may stand a word or two before."""
-    assert emotion_of(text, language) == "neutral"
+    assert detect_emotion(text, language) == "neutral"
 
 
 def test_the_heavier_one_counts_when_both_show() -> None:
     """Thanks in passing does not hide that somebody breaks down."""
-    assert emotion_of("thanks, but I'm falling apart", "en") == "overwhelmed"
+    assert detect_emotion("thanks, but I'm falling apart", "en") == "overwhelmed"
 
 
 @pytest.mark.parametrize("language", ["en", "es", "de", "fr", "zh"])
 def test_each_language_knows_each_feeling(language: str) -> None:
     """None is forgotten in a book."""
-    assert {*telltales_of(language).of_emotion, "neutral"} == {*EMOTIONS}
+    assert {*load_emotion_cues(language).patterns, "neutral"} == {*EMOTIONS}

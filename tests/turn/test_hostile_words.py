@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.app.accepting import Said
-from oldfriend.app.answering import answer
+from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.turn.budget import BUDGETS
-from oldfriend.turn.labelling import inert
-from oldfriend.turn.mind import Limits
+from oldfriend.prompts.token_budget import BUDGETS
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.turn_dependencies import TurnLimits
 from tests.turn.conftest import Talk, wants
 
 HOSTILE = [
@@ -51,7 +51,7 @@ async def test_words_do_not_leave_their_label_by_the_companions_mouth(
 ) -> None:
     """The offline companion quotes whom it wants; to a model that is a remark without the words."""
     await talk.remembers(text, role="other", speaker="Eve")
-    given = await answer(talk.house, talk.line, Said(text="What about the cat?"))
+    given = await answer_message(talk.app, talk.line, MessageSubmission(text="What about the cat?"))
     assert "Eve" in given.reply.text
     talk.clock.tick(minutes=1)
     _, (request,) = await talk.ask("And what else about the cat?", "Nothing new.")
@@ -67,14 +67,16 @@ async def test_what_the_companion_quoted_before_the_window_is_not_heard_as_its_o
 ) -> None:
     """When the window begins with its reply."""
     await talk.remembers(HOSTILE[0], role="other", speaker="Eve")
-    await answer(talk.house, talk.line, Said(text="What about the cat? " + "Tell me. " * 150))
+    await answer_message(
+        talk.app, talk.line, MessageSubmission(text="What about the cat? " + "Tell me. " * 150)
+    )
     talk.clock.tick(minutes=1)
     said, budget = await talk.hears("Hm?"), replace(BUDGETS["small"], recent=40)
-    mind = talk.mind("Nothing.", limits=Limits(budget=budget))
+    mind = talk.mind("Nothing.", limits=TurnLimits(budget=budget))
     await talk.turn(said, mind)
 
     assert isinstance(mind.model, ScriptedModel)
-    assert 'class="companion"' not in mind.model.asked[0].changing
+    assert 'class="companion"' not in mind.model.requests[0].changing
 
 
 @pytest.mark.parametrize("text", HOSTILE[:2])
@@ -157,4 +159,4 @@ async def test_a_wish_that_is_passed_on_is_not_the_persons(talk: Talk) -> None:
 @pytest.mark.parametrize("text", ["Überstunden — ½, “so”", "می‌خواهم", "👩‍👩‍👧 & co", "，。？！"])
 def test_honest_words_are_left_as_they_are(text: str) -> None:
     """But for what would be read as a label."""
-    assert inert(text) == text.replace("&", "&amp;")
+    assert sanitize(text) == text.replace("&", "&amp;")

@@ -1,9 +1,13 @@
 """With a model, the same turn: it is told what it needs, its words are the reply, and are kept."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 
-from oldfriend.llm.model import Turn, Usage
-from oldfriend.llm.scripted import Scripted
+from oldfriend.app.app_context import AppContext
+from oldfriend.llm.model import PromptTurn, TokenUsage
+from oldfriend.llm.scripted import ScriptedReply
 from tests.turn.conftest import Talk, wants
 
 
@@ -14,8 +18,8 @@ async def test_the_models_words_are_the_reply_and_are_heard_while_they_come(talk
     assert outcome.reply.text == "Seven minutes, then cold water."
     assert talk.heard == outcome.reply.text
     assert len(talk.said) > 1
-    assert outcome.trouble is None
-    assert not outcome.reply.introduces
+    assert outcome.failure_kind is None
+    assert not outcome.reply.is_introduction
 
 
 async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None:
@@ -27,7 +31,7 @@ async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None
     assert first[0].stable == second[0].stable
     assert first[0].tools == second[0].tools
     assert first[0].changing != second[0].changing
-    assert second[0].prompt == "reply/3"
+    assert second[0].prompt == "reply/4"
 
 
 async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) -> None:
@@ -36,9 +40,9 @@ async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) ->
     _, asked = await talk.ask("And how long is it?", "You have not told me.")
 
     assert asked[0].turns == (
-        Turn(role="person", text="My boat is called Juno."),
-        Turn(role="companion", text="A fine name."),
-        Turn(role="person", text="And how long is it?"),
+        PromptTurn(role="person", text="My boat is called Juno."),
+        PromptTurn(role="companion", text="A fine name."),
+        PromptTurn(role="person", text="And how long is it?"),
     )
 
 
@@ -48,7 +52,7 @@ async def test_a_burst_is_answered_as_one_thing_said(talk: Talk) -> None:
     mind = talk.mind("She is.")
     await talk.turn(said, mind)
 
-    assert mind.model.asked[0].turns[-1].text == "So I was\nthinking of you\nis the cat well?"
+    assert mind.model.requests[0].turns[-1].text == "So I was\nthinking of you\nis the cat well?"
 
 
 async def test_what_waits_for_its_own_turn_is_not_shown_yet(talk: Talk) -> None:
@@ -58,7 +62,7 @@ async def test_what_waits_for_its_own_turn_is_not_shown_yet(talk: Talk) -> None:
     mind = talk.mind("An answer.")
     await talk.turn(said, mind)
 
-    assert "Second" not in str(mind.model.asked[0])
+    assert "Second" not in str(mind.model.requests[0])
 
 
 async def test_what_others_said_here_is_heard_but_in_nobodys_role(talk: Talk) -> None:
@@ -66,7 +70,7 @@ async def test_what_others_said_here_is_heard_but_in_nobodys_role(talk: Talk) ->
     await talk.tell("Nora, I moved to Oslo.", role="other", speaker="Ana")
     _, asked = await talk.ask("Where does Ana live?", "In Oslo, she wrote.")
 
-    assert asked[0].turns == (Turn(role="person", text="Where does Ana live?"),)
+    assert asked[0].turns == (PromptTurn(role="person", text="Where does Ana live?"),)
     assert 'who="Ana" class="other">Nora, I moved to Oslo.</heard>' in asked[0].changing
 
 
@@ -77,7 +81,7 @@ async def test_what_is_passed_on_is_not_the_persons_word(talk: Talk) -> None:
     mind = talk.mind("That looks like a fraud.")
     await talk.turn(said, mind)
 
-    (request,) = mind.model.asked
+    (request,) = mind.model.requests
     assert [turn.role for turn in request.turns] == ["house"]
     assert text.strip() in request.changing
     assert 'class="outside"' in request.changing
@@ -120,7 +124,7 @@ async def test_a_failing_recall_does_not_stop_the_reply(
 ) -> None:
     """It is written down that nothing could be recalled (ACCEPTANCE J17)."""
     from oldfriend.domain.errors import StoreBusy
-    from oldfriend.turn import sight
+    from oldfriend.turn import reply_context as sight
 
     async def fails(*_: object, **__: object) -> None:
         raise StoreBusy("somebody else is writing")
@@ -133,36 +137,86 @@ async def test_a_failing_recall_does_not_stop_the_reply(
     assert outcome.reply.details["degraded"] is True
 
 
+@asynccontextmanager
+async def without_table(app: AppContext, name: str) -> AsyncIterator[None]:
+    """A store in which one table cannot be read."""
+    async with app.db.begin_write() as tx:
+        await tx.run(f"ALTER TABLE {name} RENAME TO {name}_away")
+    yield
+    async with app.db.begin_write() as tx:
+        await tx.run(f"ALTER TABLE {name}_away RENAME TO {name}")
+
+
+@pytest.mark.parametrize("part", ["core_block", "summary", "working_memory"])
+async def test_a_part_of_the_memory_that_cannot_be_read_does_not_stop_the_reply(
+    talk: Talk, part: str
+) -> None:
+    """What can be read is told all the same, and the model is told that memory is degraded."""
+    await talk.remembers("My cat is called Miso.")
+    async with without_table(talk.app, part):
+        outcome, asked = await talk.ask("What is my cat called?", "Miso.")
+
+    assert outcome.reply.text == "Miso."
+    assert outcome.reply.details["degraded"] is True
+    assert outcome.reply.details["missing"]
+    assert "meaning" not in outcome.reply.details["missing"]
+    assert part in str(outcome.reply.details["recall_failed"])
+    assert "[[memory: degraded]]" in asked[0].changing
+    assert "My cat is called Miso." in asked[0].changing
+
+
+async def test_a_whole_memory_is_not_called_degraded(talk: Talk) -> None:
+    """Only where something is missing."""
+    outcome, asked = await talk.ask("What is my cat called?", "I do not know.")
+
+    assert outcome.reply.details["degraded"] is False
+    assert "degraded" not in asked[0].changing
+
+
+async def test_a_reply_is_traced_to_what_it_shares_rare_words_with(talk: Talk) -> None:
+    """Not to all that the model was shown."""
+    cat = await talk.remembers("My cat is called Zerbinette, she hates thunder.")
+    await talk.remembers("My cat was at the vet today, I think.")
+    outcome, _ = await talk.ask("What is my cat called?", "Zerbinette, I think!")
+
+    assert outcome.reply.details["cited"] == [cat.id]
+    assert len([item for item in outcome.reply.items if item.used]) > 1
+
+
 async def test_a_failing_history_fails_the_turn(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To answer without what was just said would be to answer something else (ACCEPTANCE J17)."""
     from oldfriend.domain.errors import StoreBusy
-    from oldfriend.turn import sight
+    from oldfriend.turn import reply_context as sight
 
     async def fails(*_: object) -> None:
         raise StoreBusy("somebody else is writing")
 
-    monkeypatch.setattr(sight, "list_around", fails)
+    monkeypatch.setattr(sight, "load_surrounding_messages", fails)
     with pytest.raises(StoreBusy):
         await talk.ask("What is my cat called?", "I do not remember.")
 
 
 async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
     """Model, prompt, tokens, cost, sections and tools."""
-    usage = Usage(input=900, cached=600, output=20)
+    usage = TokenUsage(input=900, cached=600, output=20)
     outcome, _ = await talk.ask(
         "What time is it?",
         wants("current_time"),
-        Scripted(text="Late.", usage=usage, cost=120),
+        ScriptedReply(text="Late.", usage=usage, cost=120),
     )
 
     details = outcome.reply.details
-    assert details["author"] == details["prompt"] == "reply/3"
+    assert details["author"] == details["prompt"] == "reply/4"
     assert details["model"] == {
-        "name": "scripted:model", "calls": 2, "tokens_in": 900, "tokens_cached": 600,
-        "tokens_out": 20, "cost": 120,
-    }  # fmt: skip
+        "name": "scripted:model",
+        "calls": 2,
+        "tokens_in": 900,
+        "tokens_cached": 600,
+        "tokens_out": 20,
+        "cost": 120,
+    }
     assert details["tools"] == [{"name": "current_time", "ending": "done"}]
     assert details["context"]["tokens"]["rules"] > 300
 
@@ -177,7 +231,7 @@ async def test_a_reply_that_reached_the_limit_trails_off(talk: Talk) -> None:
             from oldfriend.llm.model import Completion
 
             return Completion(
-                model=self.name, text="First of all,", is_cut=True, calls=wants("note").calls
+                model=self.name, text="First of all,", is_truncated=True, calls=wants("note").calls
             )
 
     outcome = await talk.turn(await talk.hears("Explain."), talk.mind(model=Cut()))
@@ -190,6 +244,6 @@ async def test_without_a_model_the_companion_is_offline(talk: Talk) -> None:
     """It says so once, and what it says is heard live as well."""
     outcome = await talk.turn(await talk.hears("What is my cat called?"), talk.mind())
 
-    assert outcome.reply.introduces
-    assert outcome.trouble is None
+    assert outcome.reply.is_introduction
+    assert outcome.failure_kind is None
     assert talk.heard == outcome.reply.text

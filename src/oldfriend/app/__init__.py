@@ -1,1 +1,1 @@
-"""How is it assembled and kept running?"""
+"""App: the application context, leases, notifications, model call recording and usage."""

@@ -1,1 +1,1 @@
-"""Where do people reach it?"""
+"""Channels: the platforms on which people talk to the companion."""

@@ -1,48 +1,47 @@
-"""What do we ask of a place where people talk to the companion?
+"""Channel: the protocol of a platform on which people talk to the companion.
 
-Only of places that must be reached: the terminal reads its replies from the log.
+Only for platforms that replies must be sent to: the terminal reads its replies from the log.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from oldfriend.channels.arriving import Arriving
+from oldfriend.channels.channel_events import ChannelEvent
 
-PLATFORMS: Final[frozenset[str]] = frozenset({"telegram"})
+PUSH_CHANNELS: Final[frozenset[str]] = frozenset({"telegram"})
 """The names of the channels whose replies are sent, whichever process answers.
 
-Every other channel is a place where whoever waits reads the reply from the log: a terminal, a
-program, a diary.
+On every other channel whoever waits reads the reply from the log: a terminal, a program, a diary.
 """
-PAGE: Final = "web"
-"""The channel of the page, which may be open anywhere, unlike a terminal."""
+WEB_CHANNEL: Final = "web"
+"""The channel of the web page, which may be open anywhere, unlike a terminal."""
 
-Receive: TypeAlias = Callable[[Arriving], Awaitable[None]]
-"""Takes in what has happened: when it returns, that is durable. Raises StoreError if it cannot."""
+HandleEvent: TypeAlias = Callable[[ChannelEvent], Awaitable[None]]
+"""Handles an event; when it returns, the event is durable. Raises StoreError."""
 
 
-class Glimpse(Protocol):
-    """Shows a reply in its place while it is being written; best effort.
+class DraftPreview(Protocol):
+    """A preview that shows a reply while it is being written; best effort.
 
-    It is gone with the reply, or it is a message that becomes the reply.
+    It disappears when the reply is sent, or is a message that becomes the reply.
     """
 
     @property
-    def every_s(self) -> float:
-        """How often at most."""
+    def interval_s(self) -> float:
+        """Return the minimum seconds between two updates."""
 
     @property
-    def shown(self) -> str | None:
-        """The key of the message that is to become the reply; None: there is none."""
+    def message_key(self) -> str | None:
+        """Return the key of the message that is to become the reply; None: there is none."""
 
     @property
-    def is_placing(self) -> bool:
-        """Whether such a message is being sent just now: whoever ends here waits for its key."""
+    def is_sending(self) -> bool:
+        """Tell whether such a message is being sent now; before ending, wait for its key."""
 
     async def show(self, text: str) -> None:
-        """Show how far it has come; no text yet: only that it is being written.
+        """Show the text so far; for an empty text, only that a reply is being written.
 
-        Raises NotDelivered, Undeliverable, PlaceMoved.
+        Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
         """
 
 
@@ -50,42 +49,51 @@ class Channel(Protocol):
     """A platform, such as Telegram."""
 
     @property
-    def quiet_s(self) -> float:
-        """How long it must have been quiet before what was said is answered."""
+    def debounce_s(self) -> float:
+        """Return the seconds of silence after which messages are answered."""
 
-    def parts(self, text: str) -> Sequence[str]:
-        """A reply, cut as the platform needs it; what is a part already stays whole."""
+    def split(self, text: str) -> Sequence[str]:
+        """Split a reply as the platform needs it; a part is never split again."""
 
-    async def send(self, address: str, text: str, *, key: str) -> str:
-        """Send one part; the key by which the platform knows it.
+    async def send(
+        self, address: str, text: str, *, key: str, preview_key: str | None = None
+    ) -> str:
+        """Send one part and return the platform's key for it.
 
-        The same part comes with the same key if a crash left open whether it was sent: a platform
-        that knows keys shows it once. Raises NotDelivered, Undeliverable, PlaceMoved.
+        The same part comes with the same ``key`` if a crash left open whether it was sent: a
+        platform with idempotency keys shows it once. ``preview_key``: the key with which a
+        DraftPreview may have shown it. Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
         """
 
-    async def amend(self, address: str, shown: str, text: str) -> bool:
-        """Have a message of ours read otherwise; False: it is not there any more.
+    async def edit(self, address: str, message_key: str, text: str) -> bool:
+        """Replace the text of a message of ours; False: it no longer exists.
 
-        Raises NotDelivered, PlaceClosed, PlaceMoved.
+        Raises DeliveryFailed, ChatBlocked, ChatAddressChanged.
         """
 
-    async def send_aloud(
+    async def send_audio(
         self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
     ) -> str:
-        """Send a reply as it sounds; the key of that message. Raises as ``send``."""
+        """Send a spoken reply and return the message's key.
 
-    async def fetch(self, name: str) -> bytes:
-        """A recording that the platform has. Raises NotDelivered, NotFound."""
-
-    def glimpse(self, address: str, *, key: str, shown: str | None = None) -> Glimpse | None:
-        """A way to show a reply while it is being written; None: there is none.
-
-        ``shown``: the key of the message in which it was being shown before. Where there is none,
-        the channel may know of one that was sent and never noted.
+        Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
         """
 
-    async def listen(self, receive: Receive) -> None:
-        """Hear what people do, in the order of each chat, without end.
+    async def download_audio(self, file_id: str) -> bytes:
+        """Download a recording that the platform holds. Raises DeliveryFailed, NotFound."""
 
-        What has not been received is heard again. Raises PlatformUnavailable, PlatformRefused.
+    def open_preview(
+        self, address: str, *, key: str, message_key: str | None = None
+    ) -> DraftPreview | None:
+        """Open a preview of a reply that is being written; None: the channel has none.
+
+        ``message_key``: the key of the message that showed it before. Without one, the channel may
+        know of a message that was sent but never recorded.
+        """
+
+    async def listen(self, handle_event: HandleEvent) -> None:
+        """Receive events without end, in order within each chat.
+
+        An event that was not handled is received again. Raises PlatformUnavailable,
+        PlatformRejected.
         """

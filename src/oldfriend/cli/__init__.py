@@ -1,1 +1,1 @@
-"""Start here: every command of ``oldfriend``."""
+"""Command line: every command of ``oldfriend``."""

@@ -1,125 +1,140 @@
-"""oldfriend facts, entities, summaries, beliefs, history: what is known, and how it came to be."""
+"""oldfriend facts, entities, summaries, beliefs, history: lists beliefs and their history."""
 
 import argparse
-import json
 from collections.abc import Sequence
 
-from oldfriend.app.believing.history import history_of
-from oldfriend.app.believing.looking import (
-    Belief,
-    about,
-    beliefs_at,
-    list_about,
+from oldfriend.beliefs.history import BeliefHistory, get_history
+from oldfriend.beliefs.queries import (
+    BeliefDetails,
+    filter_beliefs_about,
     list_beliefs,
-    list_names,
-    list_told,
-    moment_named,
+    list_beliefs_about,
+    list_beliefs_at,
+    list_conversation_summaries,
+    list_entity_beliefs,
+    parse_as_of,
 )
-from oldfriend.app.believing.showing import (
-    belief_as_json,
-    history_as_json,
-    history_as_text,
-    line_of,
-    listed,
-)
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import dumps
+from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.people import Person
+from oldfriend.presenters.belief_presenter import (
+    belief_as_json,
+    format_belief_line,
+    format_belief_lines,
+    format_history,
+    history_as_json,
+)
 
-NOTHING = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
-NOTHING_THEN = "Nothing was believed then: a belief counts from the day on which it was learned."
+EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
+EMPTY_AS_OF_HINT = (
+    "Nothing was believed then: a belief counts from the day on which it was learned."
+)
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Look it up, and print it."""
-    async with opened(options, create=False) as house, house.db.reading() as tx:
-        person = await person_looked_into(tx, options)
-        if options.look == "history":
-            history = await history_of(tx, person.id, options.id)
-            if options.json:
-                told = history_as_json(history, zone=person.zone)
-                print(json.dumps(told, ensure_ascii=False))
-            else:
-                print(history_as_text(history, zone=person.zone))
-            return 0
-        at = moment_of(options, person.zone, now=house.clock())
-        found = await looked_up(tx, person, options, at=at)
-    if options.json:
-        as_json = [belief_as_json(each, zone=person.zone) for each in found]
-        print(json.dumps(as_json, ensure_ascii=False))
-    else:
-        nothing = NOTHING_THEN if is_of_the_past(options) else NOTHING
-        print("\n".join(lines_of(options, found, zone=person.zone, at=at)) or nothing)
+    """Look up beliefs or a history, and print the result."""
+    async with open_from_options(options, create=False, maintain_after=True) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+            if options.look == "history":
+                print_history(options, person, await get_history(tx, person.id, options.id))
+                return 0
+            at = resolve_as_of(options, person.zone, now=app.clock())
+            found = await load_beliefs(tx, person, options, as_of=at)
+        if options.json:
+            values = [belief_as_json(each, zone=person.zone) for each in found]
+            print(dumps(values))
+        else:
+            empty_hint = EMPTY_AS_OF_HINT if has_as_of(options) else EMPTY_HINT
+            print(
+                "\n".join(format_beliefs(options, found, zone=person.zone, as_of=at)) or empty_hint
+            )
     return 0
 
 
-def moment_of(options: argparse.Namespace, zone: str, *, now: Micros) -> Micros:
-    """The moment that is looked at. Raises InvalidInput."""
-    return moment_named(options.as_of, zone, now=now) if is_of_the_past(options) else now
+def print_history(options: argparse.Namespace, person: Person, history: BeliefHistory) -> None:
+    """Print the journal entries of a belief."""
+    if options.json:
+        print(dumps(history_as_json(history, zone=person.zone)))
+    else:
+        print(format_history(history, zone=person.zone))
 
 
-def is_of_the_past(options: argparse.Namespace) -> bool:
-    """Whether what was believed on a day is looked at."""
+def resolve_as_of(options: argparse.Namespace, zone: str, *, now: Micros) -> Micros:
+    """Return the time at which beliefs are looked at. Raises InvalidInput."""
+    return parse_as_of(options.as_of, zone, now=now) if has_as_of(options) else now
+
+
+def has_as_of(options: argparse.Namespace) -> bool:
+    """Tell whether a past state of beliefs was asked for."""
     return options.look == "beliefs" and options.as_of is not None
 
 
-async def looked_up(
-    tx: Transaction, person: Person, options: argparse.Namespace, *, at: Micros
-) -> list[Belief]:
-    """What was asked for. Raises NotFound, InvalidInput."""
+async def load_beliefs(
+    tx: Transaction, person: Person, options: argparse.Namespace, *, as_of: Micros
+) -> list[BeliefDetails]:
+    """Load the beliefs that were asked for. Raises NotFound, InvalidInput."""
     match options.look:
         case "facts":
             facts = await list_beliefs(
                 tx, person.id, kinds=["fact", "preference"], live=not options.all
             )
-            return facts if options.key is None else under(options.key, facts)
+            return facts if options.key is None else filter_by_key(options.key, facts)
         case "entities" if options.name is not None:
-            return await list_about(tx, person.id, options.name)
+            return await list_beliefs_about(tx, person.id, options.name)
         case "entities":
-            return await list_names(tx, person.id, live=not options.all)
+            return await list_entity_beliefs(tx, person.id, live=not options.all)
         case "summaries":
-            summaries = await list_told(tx, person.id, active=not options.all)
-            return [Belief(what=each) for each in summaries]
+            summaries = await list_conversation_summaries(tx, person.id, active=not options.all)
+            return [BeliefDetails(content=each) for each in summaries]
         case _:
-            return await believed(tx, person, options, at=at)
+            return await load_beliefs_at(tx, person, options, as_of=as_of)
 
 
-async def believed(
-    tx: Transaction, person: Person, options: argparse.Namespace, *, at: Micros
-) -> list[Belief]:
-    """What is believed, or was at a moment; all of it, or what is about a name."""
-    found = await beliefs_at(tx, person.id, at)
-    return found if options.about is None else await about(tx, person.id, options.about, found)
+async def load_beliefs_at(
+    tx: Transaction, person: Person, options: argparse.Namespace, *, as_of: Micros
+) -> list[BeliefDetails]:
+    """List what is believed, or was at a time; all of it, or what is about a name."""
+    found = await list_beliefs_at(tx, person.id, as_of)
+    return (
+        found
+        if options.about is None
+        else await filter_beliefs_about(tx, person.id, options.about, found)
+    )
 
 
-def lines_of(
-    options: argparse.Namespace, found: Sequence[Belief], *, zone: str, at: Micros
-) -> list[str]:  # fmt: skip
-    """What was found, to read: facts by their keys, all else as everywhere."""
+def format_beliefs(
+    options: argparse.Namespace, beliefs: Sequence[BeliefDetails], *, zone: str, as_of: Micros
+) -> list[str]:
+    """Format beliefs as lines: facts sorted by key, all others in the usual way."""
     if options.look != "facts":
-        in_order = sorted(found, key=lambda each: isinstance(each.what, Summary))
-        return listed(in_order, zone=zone, now=at)
-    in_order = sorted(found, key=key_of)
+        in_order = sorted(beliefs, key=lambda each: isinstance(each.content, Summary))
+        return format_belief_lines(in_order, zone=zone, now=as_of)
+    in_order = sorted(beliefs, key=get_sort_key)
     return [
-        f"{line_of(each.what, zone=zone)}  ({': '.join(key_of(each)[1:])})" for each in in_order
+        f"{format_belief_line(each.content, zone=zone)}  ({': '.join(get_sort_key(each)[1:])})"
+        for each in in_order
     ]
 
 
-def under(key: str, facts: Sequence[Belief]) -> list[Belief]:
-    """Those that are filed under a key. Raises NotFound."""
+def filter_by_key(key: str, facts: Sequence[BeliefDetails]) -> list[BeliefDetails]:
+    """Return the facts under a key. Raises NotFound."""
     wanted = key.casefold()
-    found = [each for each in facts if key_of(each)[1].casefold() == wanted]
+    found = [each for each in facts if get_sort_key(each)[1].casefold() == wanted]
     if not found:
-        known = ", ".join(sorted({key_of(each)[1] for each in facts})) or "none yet"
+        known = ", ".join(sorted({get_sort_key(each)[1] for each in facts})) or "none yet"
         raise NotFound(f"Nothing is known under {key!r}. Keys: {known}.")
     return found
 
 
-def key_of(belief: Belief) -> tuple[str, str, str]:
-    """Facts before preferences, each by its key."""
-    what = belief.what
-    return (what.kind, what.key, what.value) if isinstance(what, Memory) else ("", "", "")
+def get_sort_key(belief: BeliefDetails) -> tuple[str, str, str]:
+    """Return the sort key: facts before preferences, each by key and value."""
+    content = belief.content
+    return (
+        (content.kind, content.key, content.value) if isinstance(content, Memory) else ("", "", "")
+    )

@@ -1,7 +1,7 @@
 """oldfriend chat: a conversation in the terminal.
 
-With a real terminal there is line editing, history, and what is said elsewhere in the same chat
-appears as it is said. Otherwise lines are read from standard input and answered one by one.
+A real terminal gets line editing, history and live messages from other processes in the same chat.
+Otherwise lines are read from standard input and answered one by one.
 """
 
 import argparse
@@ -10,82 +10,101 @@ import sys
 from contextlib import AsyncExitStack
 from functools import partial
 
-from oldfriend.app.accepting import Line, open_line
-from oldfriend.app.catching_up import leave, read_ripe
-from oldfriend.app.doctor import growing_too_large
-from oldfriend.app.embedding import LEFT_OVER, make_up
-from oldfriend.app.house import House
-from oldfriend.app.meanwhile import TalkPlace
-from oldfriend.app.waiting import beside_what_was_said
-from oldfriend.app.wiring import open_house
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import CATCH_UP_LIMIT, try_embed_missing
 from oldfriend.cli.conversation import Conversation
-from oldfriend.cli.opening import opened, person_named, settings_from
-from oldfriend.cli.remarks import remark
-from oldfriend.cli.whom import person_to_talk
+from oldfriend.cli.open_context import (
+    get_person_option,
+    load_settings_from_options,
+    open_from_options,
+)
+from oldfriend.cli.person_option import resolve_chat_person
+from oldfriend.cli.stderr import print_notice
 from oldfriend.domain.errors import StoreFull, StoreUnusable
+from oldfriend.inbound.accept import ChatContext, open_local_chat
+from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.replies.offline_spool import ConversationStore
+from oldfriend.runtime.doctor import find_growth_warning
+from oldfriend.runtime.learn_now import learn_before_exit, try_process_due_segments
+from oldfriend.runtime.maintenance import maintain_briefly
+from oldfriend.runtime.wiring import open_app
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Talk until the person leaves; in memory as long as the store cannot be opened."""
+    """Chat until the person leaves; offline in memory as long as the store cannot be opened."""
     async with AsyncExitStack() as stack:
-        reach = partial(reach_store, options, stack)
+        open_again = partial(open_store, options, stack)
         try:
-            talk = TalkPlace(*await reach())
-            if (warning := await growing_too_large(talk.house)) is not None:
-                remark(warning)
+            store = ConversationStore(*await open_again())
+            if (warning := await find_growth_warning(store.app)) is not None:
+                print_notice(warning)
         except (StoreFull, StoreUnusable) as error:
-            settings = settings_from(options)
-            remark(f"{error} {beside_what_was_said('not_kept', '', settings.language)}")
-            house = await stack.enter_async_context(open_house(settings, in_memory=True))
-            line = await open_line(house, person=person_named(options), channel=options.channel)
-            talk = TalkPlace(house, line, reach=reach)
-        code = await converse(talk)
-        if not talk.is_aside:
-            await leave(talk.house, talk.line.person.id)
+            settings = load_settings_from_options(options)
+            print_notice(
+                f"{error} {load_phrases(choose_language(settings.language)).phrases['not_kept']}"
+            )
+            app = await stack.enter_async_context(open_app(settings, in_memory=True))
+            chat_context = await open_local_chat(
+                app, person=get_person_option(options), channel=options.channel
+            )
+            store = ConversationStore(app, chat_context, open_store=open_again)
+        code = await run_chat(store)
+        if not store.is_offline:
+            await learn_before_exit(store.app, store.chat_context.person.id)
+            await maintain_briefly(store.app, store.chat_context.person.id, overdue_s=0.0)
     return code
 
 
-async def reach_store(options: argparse.Namespace, stack: AsyncExitStack) -> tuple[House, Line]:
-    """The store, open until the stack ends, and the line of whoever talks. Raises StoreError."""
-    async with AsyncExitStack() as trying:
-        house = await trying.enter_async_context(opened(options, create=True))
-        person = await person_to_talk(house, options)
-        line = await open_line(house, person=person, channel=options.channel)
-        await stack.enter_async_context(trying.pop_all())
-    return house, line
+async def open_store(
+    options: argparse.Namespace, stack: AsyncExitStack
+) -> tuple[AppContext, ChatContext]:
+    """Open the store until the stack closes, and the person's chat. Raises StoreError."""
+    async with AsyncExitStack() as attempt:
+        app = await attempt.enter_async_context(open_from_options(options, create=True))
+        person = await resolve_chat_person(app, options)
+        chat_context = await open_local_chat(app, person=person, channel=options.channel)
+        await stack.enter_async_context(attempt.pop_all())
+    return app, chat_context
 
 
-async def converse(place: TalkPlace) -> int:
-    """Talk, at a terminal or through a pipe; the exit code."""
+async def run_chat(store: ConversationStore) -> int:
+    """Chat at a terminal or through a pipe; return the exit code."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return await converse_by_lines(place)
+        return await run_piped_chat(store)
 
-    from oldfriend.cli.terminal import converse_on_terminal
+    from oldfriend.cli.terminal import run_terminal_chat
 
-    await converse_on_terminal(place)
-    return 0 if not place.is_aside else 1
+    await run_terminal_chat(store)
+    return 0 if not store.is_offline else 1
 
 
-async def converse_by_lines(place: TalkPlace) -> int:
-    """Answer the lines of standard input, then make up for some missing vectors.
+async def run_piped_chat(store: ConversationStore) -> int:
+    """Answer the lines of standard input, then embed some messages that lack a vector.
 
-    1 when something could not be done: nobody may be there to read that it was said.
+    Returns 1 if something failed, since nobody may be there to read the message about it.
     """
-    talk = Conversation(place, partial(print, flush=True), speak, remark=remark)
-    trouble = await read_ripe(talk.house, talk.line.person.id)
+    conversation = Conversation(
+        store, partial(print, flush=True), print_piece, write_notice=print_notice
+    )
+    trouble = await try_process_due_segments(conversation.app, conversation.chat_context.person.id)
     try:
         while text := await asyncio.to_thread(sys.stdin.readline):
-            if not await talk.hear(text.rstrip("\n")):
+            if not await conversation.handle_line(text.rstrip("\n")):
                 break
     finally:
-        await talk.finish()
-    if talk.is_kept:
-        trouble = await make_up(talk.house, talk.line.person.id, most=LEFT_OVER) or trouble
+        await conversation.finish()
+    if conversation.is_saved:
+        trouble = (
+            await try_embed_missing(
+                conversation.app, conversation.chat_context.person.id, limit=CATCH_UP_LIMIT
+            )
+            or trouble
+        )
     if trouble is not None:
         print(f"oldfriend: {trouble}", file=sys.stderr)
-    return 1 if talk.has_failed else 0
+    return 1 if conversation.has_failed else 0
 
 
-async def speak(piece: str) -> None:
-    """Print a reply, or a piece of one, for whoever reads the other end of the pipe."""
+async def print_piece(piece: str) -> None:
+    """Print a reply, or a piece of one, to standard output."""
     print(piece, end="", flush=True)

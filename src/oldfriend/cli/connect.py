@@ -1,7 +1,7 @@
-"""oldfriend connect: choose a model, try it, and keep the choice; or have people reach it.
+"""oldfriend connect: chooses, tests and saves models, or connects Telegram.
 
-Whatever is not given as an option is asked. Before anything is used it is said what will leave
-this machine, and asked whether it may.
+Asks for whatever is not given as an option. Before a model is used, shows which data will leave
+this machine and asks for consent.
 """
 
 import argparse
@@ -9,42 +9,59 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
-from oldfriend.app.choices.choosing import Given
-from oldfriend.app.choices.reaching import address_of
-from oldfriend.app.choices.sections import ADDRESS, LOCAL
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.connecting import (
-    EMBEDDING_MODELS,
-    Offer,
-    Wish,
-    checked_provider,
-    forget_provider,
-    go_offline,
-    list_offers,
-    missing_variable,
-    stays_here,
-    wants_key,
-)
-from oldfriend.app.connecting_for import Candidate, Keeping, keep_candidate, try_out
-from oldfriend.app.connecting_speech import SPEAKERS, TRANSCRIBERS
-from oldfriend.app.wiring import open_house
-from oldfriend.cli.bringing import embed_all
-from oldfriend.cli.opening import ask_secretly, settings_from
+from oldfriend.cli.import_cmd import embed_messages
+from oldfriend.cli.open_context import ask_secret, get_person_option, load_settings_from_options
+from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
+from oldfriend.config.keys import delete_key, store_key
+from oldfriend.config.parsers import RawSetting
+from oldfriend.config.provider_resolution import find_channel_token, get_provider_url
+from oldfriend.config.settings import Settings
+from oldfriend.config.settings_schema import LOCAL, PARSE_URL
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
-from oldfriend.llm.catalogue import PROVIDERS
+from oldfriend.inbound.account_linking import create_code, unlink_channel
+from oldfriend.llm.addresses import resolve_refusal
+from oldfriend.llm.providers import PROVIDERS
 from oldfriend.memory.people import list_people
+from oldfriend.runtime.channel_registry import register_bot
+from oldfriend.runtime.provider_roles import (
+    ModelCandidate,
+    SavedChoice,
+    save_candidate,
+    try_candidate,
+)
+from oldfriend.runtime.provider_setup import (
+    DEFAULT_EMBEDDING_MODELS,
+    ProviderOffer,
+    ProviderSetup,
+    delete_provider_key,
+    disconnect_models,
+    find_empty_variable,
+    is_key_needed,
+    is_local,
+    list_offers,
+    validate_address,
+    validate_provider,
+)
+from oldfriend.runtime.speech_setup import DEFAULT_SPEAKERS, DEFAULT_TRANSCRIBERS
+from oldfriend.runtime.wiring import open_app
+
+CHANNEL = "telegram"
+SETUP_HELP = """Make a bot: write /newbot to @BotFather on Telegram. It gives you a token.
+What is said to a bot passes through Telegram's servers, and they can read it."""
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}
-SAID = "what you say, and whatever of your memories bears on it"
-HEARD = "each recording that somebody sends you"
-SPOKEN = "each reply that is spoken, its words"
-NOT_OPUS = ", no Opus: it goes out as a file of sound, not as a voice message"
-EMBEDDED = "all that was ever said, once, to be embedded, and from then on each message"
+DATA_SENT_TO_MODEL = "what you say, and whatever of your memories bears on it"
+DATA_SENT_TO_TRANSCRIBER = "each recording that somebody sends you"
+DATA_SENT_TO_SPEAKER = "each reply that is spoken, its words"
+NOT_OPUS_NOTE = ", no Opus: it goes out as a file of sound, not as a voice message"
+DATA_SENT_TO_EMBEDDER = (
+    "all that was ever said, once, to be embedded, and from then on each message"
+)
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Connect what was named, or let it go."""
-    settings = settings_from(options)
+    """Connect what was named, or disconnect it."""
+    settings = load_settings_from_options(options)
     match options.what:
         case "model":
             return await connect_model(options, settings)
@@ -55,185 +72,256 @@ async def run(options: argparse.Namespace) -> int:
         case "speaker":
             return await connect_speaker(options, settings)
         case "telegram":
-            from oldfriend.cli.connect_telegram import connect_telegram
+            from oldfriend.cli.connect import connect_telegram
 
             return await connect_telegram(options, settings)
         case "none":
-            go_offline(settings)
+            disconnect_models(settings)
             print("Offline again: answers come from the memory alone, and nothing is sent.")
-            await embed_anew(options)
+            await reembed_all(options)
             return 0
         case _:
-            return forget_key_of(options, settings)
+            return forget_key(options, settings)
 
 
 async def connect_model(options: argparse.Namespace, settings: Settings) -> int:
     """Choose a language model."""
-    wish = await wished(options, settings, MAIN_MODELS)
-    if not may(options, settings, wish, SAID):
+    setup = await ask_model_choice(options, settings, MAIN_MODELS)
+    if not confirm_data_use(options, settings, setup, DATA_SENT_TO_MODEL):
         return 1
-    candidate = Candidate(use="main", wish=wish)
+    candidate = ModelCandidate(use="main", setup=setup)
     if not options.no_test:
-        print(f"{wish.model} answers: {(await try_out(settings, candidate)).told}")
-    keeping = keep_candidate(settings, candidate)
-    tell(settings, keeping, [f"{role}: {model}" for role, model in keeping.models.items()])
+        print(f"{setup.model} answers: {(await try_candidate(settings, candidate)).text}")
+    saved = save_candidate(settings, candidate)
+    print_saved(settings, saved, [f"{role}: {model}" for role, model in saved.models.items()])
     return 0
 
 
 async def connect_embedder(options: argparse.Namespace, settings: Settings) -> int:
-    """Choose a model for embedding, and embed anew what is there."""
+    """Choose an embedding model, and re-embed what is stored."""
     if options.provider == LOCAL:
-        keeping = keep_candidate(settings, Candidate(use="embedder", wish=None))
-        tell(settings, keeping, ["embedder: the one in this program"])
-        await embed_anew(options)
+        saved = save_candidate(settings, ModelCandidate(use="embedder", setup=None))
+        print_saved(settings, saved, ["embedder: the one in this program"])
+        await reembed_all(options)
         return 0
-    wish = await wished(options, settings, EMBEDDING_MODELS)
-    if not may(options, settings, wish, EMBEDDED):
+    setup = await ask_model_choice(options, settings, DEFAULT_EMBEDDING_MODELS)
+    if not confirm_data_use(options, settings, setup, DATA_SENT_TO_EMBEDDER):
         return 1
-    candidate, dimension = Candidate(use="embedder", wish=wish), options.dimension
+    candidate, dimension = ModelCandidate(use="embedder", setup=setup), options.dimension
     if not options.no_test:
-        dimension = (await try_out(settings, candidate)).dimension
-    keeping = keep_candidate(settings, candidate, dimension=dimension)
-    tell(settings, keeping, [f"embedder: {wish.model}, vectors of {dimension} numbers"])
-    await embed_anew(options)
+        dimension = (await try_candidate(settings, candidate)).dimension
+    saved = save_candidate(settings, candidate, dimension=dimension)
+    print_saved(settings, saved, [f"embedder: {setup.model}, vectors of {dimension} numbers"])
+    await reembed_all(options)
     return 0
 
 
 async def connect_transcriber(options: argparse.Namespace, settings: Settings) -> int:
-    """Choose who writes down what is said aloud."""
+    """Choose the model that transcribes recordings."""
     if options.provider == LOCAL:
-        folder = options.name or answer("In which folder is the model")
-        candidate = Candidate(use="transcriber", wish=None, folder=folder)
+        folder = options.name or ask_answer("In which folder is the model")
+        candidate = ModelCandidate(use="transcriber", setup=None, folder=folder)
     else:
-        wish = await wished(options, settings, TRANSCRIBERS)
-        if not may(options, settings, wish, HEARD):
+        setup = await ask_model_choice(options, settings, DEFAULT_TRANSCRIBERS)
+        if not confirm_data_use(options, settings, setup, DATA_SENT_TO_TRANSCRIBER):
             return 1
-        candidate = Candidate(use="transcriber", wish=wish)
+        candidate = ModelCandidate(use="transcriber", setup=setup)
     if not options.no_test:
-        await try_out(settings, candidate)
+        await try_candidate(settings, candidate)
         print(f"{candidate.model} listens.")
-    keeping = keep_candidate(settings, candidate)
-    stays = "; nothing leaves this machine" if candidate.wish is None else ""
-    tell(settings, keeping, [f"transcriber: {candidate.model}{stays}"])
+    saved = save_candidate(settings, candidate)
+    privacy_note = "; nothing leaves this machine" if candidate.setup is None else ""
+    print_saved(settings, saved, [f"transcriber: {candidate.model}{privacy_note}"])
     return 0
 
 
 async def connect_speaker(options: argparse.Namespace, settings: Settings) -> int:
-    """Choose who speaks, and in which voice."""
-    wish = await wished(options, settings, SPEAKERS)
+    """Choose the model that speaks, and its voice."""
+    setup = await ask_model_choice(options, settings, DEFAULT_SPEAKERS)
     voice = options.voice or settings.speech.voice
-    if not may(options, settings, wish, SPOKEN):
+    if not confirm_data_use(options, settings, setup, DATA_SENT_TO_SPEAKER):
         return 1
-    candidate = Candidate(use="speaker", wish=wish, voice=voice)
+    candidate = ModelCandidate(use="speaker", setup=setup, voice=voice)
     if not options.no_test:
-        trial = await try_out(settings, candidate)
-        print(f"{wish.model} speaks: {trial.told}{'' if trial.is_opus else NOT_OPUS}")
-    keeping = keep_candidate(settings, candidate)
-    tell(settings, keeping, [f"speaker: {wish.model}, with the voice {voice}"])
+        trial = await try_candidate(settings, candidate)
+        print(f"{setup.model} speaks: {trial.text}{'' if trial.is_opus else NOT_OPUS_NOTE}")
+    saved = save_candidate(settings, candidate)
+    print_saved(settings, saved, [f"speaker: {setup.model}, with the voice {voice}"])
     return 0
 
 
-def forget_key_of(options: argparse.Namespace, settings: Settings) -> int:
-    """Remove a key that was kept."""
-    provider = options.provider or answer("Of which provider")
-    if forget_provider(settings, provider):
+def forget_key(options: argparse.Namespace, settings: Settings) -> int:
+    """Delete a stored key."""
+    provider = options.provider or ask_answer("Of which provider")
+    if delete_provider_key(settings, provider):
         print(f"The key of {provider} is gone from this machine. Revoke it at {provider}, too.")
         return 0
     print(f"No key of {provider} was kept on this machine.")
     return 1
 
 
-async def wished(options: argparse.Namespace, settings: Settings, usual: Mapping[str, str]) -> Wish:
-    """What somebody wants, from the options and from what they answer."""
+async def ask_model_choice(
+    options: argparse.Namespace, settings: Settings, default_models: Mapping[str, str]
+) -> ProviderSetup:
+    """Build the provider setup from the options, asking for the rest. Raises InvalidInput."""
     offers = await list_offers(settings)
-    provider = options.provider or ask_for_provider(offers, usual)
-    checked_provider(provider)
+    provider = validate_provider(options.provider or ask_provider(offers, default_models))
     base_url = options.base_url
-    if not base_url and not address_of(settings, provider):
-        base_url = answer(f"At which address is {provider}, such as http://localhost:8080/v1")
-    if base_url:  # before it is shown: it may be one with a password in it
-        base_url = ADDRESS(Given(value=base_url, where="--base-url", is_text=True))
-    there = next((offer.models for offer in offers if offer.provider == provider), ())
-    wish = Wish(
-        provider=provider, name=options.name or name_for(options, there, usual.get(provider)),
-        base_url=base_url, kind=options.kind, key_from_env=options.key_from_env,
-    )  # fmt: skip
-    if variable := missing_variable(settings, wish):
+    if not base_url and not get_provider_url(settings, provider):
+        base_url = ask_answer(f"At which address is {provider}, such as http://localhost:8080/v1")
+    if base_url:  # check it before printing it: it may contain a password
+        base_url = PARSE_URL(RawSetting(value=base_url, source="--base-url", is_text=True))
+        if refusal := await resolve_refusal(base_url):
+            raise InvalidInput(refusal)
+    available = next((offer.models for offer in offers if offer.provider == provider), ())
+    setup = ProviderSetup(
+        provider=provider,
+        name=options.name or choose_model_name(options, available, default_models.get(provider)),
+        base_url=base_url,
+        kind=options.kind,
+        key_from_env=options.key_from_env,
+    )
+    if variable := find_empty_variable(settings, setup):
         raise InvalidInput(f"There is no key in {variable}.")
-    if wants_key(settings, wish):
-        key = await asyncio.to_thread(ask_secretly, f"Key of {provider}")
+    if is_key_needed(settings, setup):
+        key = await asyncio.to_thread(ask_secret, f"Key of {provider}")
         if not key:
             raise InvalidInput(f"{provider} needs a key, and none was given. Nothing was changed.")
-        return wish.with_key(key)
-    return wish
+        setup = setup.with_key(key)
+    validate_address(settings, setup)
+    return setup
 
 
-def ask_for_provider(offers: Sequence[Offer], usual: Mapping[str, str]) -> str:
-    """Show what there is, what is at hand first, and ask."""
-    why = {offer.provider: offer.why for offer in offers}
-    names = [*why, *(name for name in usual if name not in why)]
+def ask_provider(offers: Sequence[ProviderOffer], default_models: Mapping[str, str]) -> str:
+    """List the providers, available ones first, and ask for one."""
+    reasons = {offer.provider: offer.why for offer in offers}
+    names = [*reasons, *(name for name in default_models if name not in reasons)]
     for number, name in enumerate(names, 1):
-        print(f"{number:>3}  {name}{f' ({why[name]})' if name in why else ''}")
+        print(f"{number:>3}  {name}{f' ({reasons[name]})' if name in reasons else ''}")
     print("     or any other name, to be reached by its address")
-    chosen = answer("Which provider", names[0] if names else None)
-    is_listed = chosen.isdecimal() and 0 < int(chosen) <= len(names)
+    chosen = ask_answer("Which provider", names[0] if names else None)
+    is_number = chosen.isdecimal() and len(chosen) <= len(str(len(names)))
+    is_listed = is_number and 0 < int(chosen) <= len(names)
     return names[int(chosen) - 1] if is_listed else chosen
 
 
-def name_for(options: argparse.Namespace, there: Sequence[str], usual: str | None) -> str:
-    """The name of the model: the usual one where nobody is asked."""
-    likely = usual if usual in there or not there else there[0]
+def choose_model_name(
+    options: argparse.Namespace, available: Sequence[str], default: str | None
+) -> str:
+    """Return the model's name: with --yes the likely one, otherwise by asking."""
+    likely = default if default in available or not available else available[0]
     if options.yes and likely:
         return likely
-    if there:
-        print(f"There are: {', '.join(there)}")
-    return answer("Which model", likely)
+    if available:
+        print(f"There are: {', '.join(available)}")
+    return ask_answer("Which model", likely)
 
 
-def answer(question: str, likely: str | None = None) -> str:
-    """What somebody answers; the likely answer to an empty line. Raises InvalidInput at the end."""
-    print(f"{question}{f' [{likely}]' if likely else ''}? ", end="", flush=True)
+def ask_answer(question: str, default: str | None = None) -> str:
+    """Ask a question; an empty line takes the default. Raises InvalidInput at end of input."""
+    print(f"{question}{f' [{default}]' if default else ''}? ", end="", flush=True)
     line = sys.stdin.readline()
-    words = line.strip() or likely
-    if not line or not words:
+    answer = line.strip() or default
+    if not line or not answer:
         raise InvalidInput(f"{question}? Answer, or give it as an option: --help shows them.")
-    return words
+    return answer
 
 
-def may(options: argparse.Namespace, settings: Settings, wish: Wish, what: str) -> bool:
-    """Say what leaves the machine, and ask whether it may."""
-    where = wish.base_url or address_of(settings, wish.provider)
-    if stays_here(settings, wish):
-        print(f"{wish.provider} runs on this machine ({where}): nothing leaves it.")
+def confirm_data_use(
+    options: argparse.Namespace, settings: Settings, choice: ProviderSetup, data: str
+) -> bool:
+    """Show which data leaves the machine, and ask for consent."""
+    address = choice.base_url or get_provider_url(settings, choice.provider)
+    if is_local(settings, choice):
+        print(f"{choice.provider} runs on this machine ({address}): nothing leaves it.")
     else:
-        print(f"From now on, {what} is sent to {wish.provider} ({where}).")
+        print(f"From now on, {data} is sent to {choice.provider} ({address}).")
         print("It is bound by what you agreed with them. `oldfriend connect none` ends it.")
-    if options.yes or answer(f"Use {wish.model}", "no").lower() in {"y", "yes"}:
+    if options.yes or ask_answer(f"Use {choice.model}", "no").lower() in {"y", "yes"}:
         return True
     print("Nothing was changed.")
     return False
 
 
-def tell(settings: Settings, keeping: Keeping, lines: Sequence[str]) -> None:
-    """Say what was kept, and where."""
+def print_saved(settings: Settings, saved: SavedChoice, lines: Sequence[str]) -> None:
+    """Print what was saved, and where."""
     for line in lines:
         print(f"  {line}")
-    if keeping.key_in:
-        print(f"  key: in {keeping.key_in}")
+    if saved.key_in:
+        print(f"  key: in {saved.key_in}")
     print(f"Kept in {settings.file}. A running `oldfriend serve` takes models over with")
     print("`oldfriend reload`, an embedder when it is started again.")
 
 
-async def embed_anew(options: argparse.Namespace) -> None:
-    """Give everybody's messages vectors of the present model; a later chat goes on with it."""
-    settings = settings_from(options)
+async def reembed_all(options: argparse.Namespace) -> None:
+    """Embed everybody's messages with the current model; --later leaves it to later chats."""
+    settings = load_settings_from_options(options)
     if options.later:
         return
     try:
-        async with open_house(settings, create=False) as house:
-            async with house.db.reading() as tx:
+        async with open_app(settings, create=False) as app:
+            async with app.db.begin_read() as tx:
                 people = await list_people(tx)
             for person in people:
-                await embed_all(house, person.id)
+                await embed_messages(app, person.id)
     except StoreNotFound:
-        return  # nothing was said yet
+        return  # there is nothing to embed yet
+
+
+async def connect_telegram(options: argparse.Namespace, settings: Settings) -> int:
+    """Store a bot's token and print a linking code for a person; with --remove, disconnect."""
+    if options.remove:
+        return await disconnect(options, settings)
+    stored = find_channel_token(settings, CHANNEL)
+    if stored is None:
+        print(SETUP_HELP)
+        token = await asyncio.to_thread(ask_secret, "Token of the bot")
+        if not token:
+            raise InvalidInput("No token was given. Nothing was changed.")
+    else:
+        token = stored.value
+    bot = "" if options.no_test else await register_bot(settings, token)
+    token_source = (
+        stored.source
+        if stored
+        else store_key(CHANNEL, token, data=settings.data, address=settings.telegram.base_url)
+    )
+    async with open_app(settings) as app:
+        person, code = await create_code(app, await resolve_chat_person(app, options))
+    bot_address = f"https://t.me/{bot}" if bot else "your bot"
+    print(f"The bot{f' @{bot}' if bot else ''} is connected; its token is in {token_source}.")
+    print(f"Code for {person.name}: {code[:3]} {code[3:]}  (for ten minutes, once)")
+    print(
+        f"1. Have it running: oldfriend serve   (it runs already? oldfriend reload)\n"
+        f"2. Open {bot_address} as {person.name}, and send the code as a message."
+    )
+    return 0
+
+
+async def disconnect(options: argparse.Namespace, settings: Settings) -> int:
+    """Delete the bot's token; with --person, unlink only that person."""
+    if get_person_option(options) is not None:
+        async with open_app(settings, create=False) as app:
+            async with app.db.begin_read() as tx:
+                person = await get_selected_person(tx, options)
+            count = await unlink_channel(app, person, CHANNEL)
+        print(
+            f"{person.name} is known on Telegram no more. What was said stays."
+            if count
+            else f"{person.name} was not known on Telegram."
+        )
+        return 0 if count else 1
+    stored = find_channel_token(settings, CHANNEL)
+    if not delete_key(CHANNEL, data=settings.data):
+        print(
+            f"The token is in {stored.source}: take it out there."
+            if stored
+            else "No bot is connected."
+        )
+        return 1
+    print(
+        "The token is gone from this machine; who was known there stays known.\n"
+        "A running `oldfriend serve` lets go of the bot with `oldfriend reload`. To end the bot "
+        "for good, write /deletebot to @BotFather."
+    )
+    return 0

@@ -1,6 +1,7 @@
-"""oldfriend consolidate: have everything read that was said; by a model, what rules have read.
+"""oldfriend consolidate: extracts beliefs from everything that was said.
 
-And say after how many turns that happens by itself.
+Also has a model re-extract what only rules have read, and sets after how many turns extraction runs
+by itself.
 """
 
 import argparse
@@ -10,160 +11,190 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
-from oldfriend.app.allowance import allowances
-from oldfriend.app.believing.showing import segment_line
-from oldfriend.app.catching_up import (
-    CaughtUp,
-    Progress,
-    catch_up,
-    pause,
-    read_planned,
-    resume,
-)
-from oldfriend.app.forming.rereading import Rereading, plan_rereading, what_rules_read
-from oldfriend.app.house import House
-from oldfriend.app.wiring import likely_cost
-from oldfriend.cli.asking import is_agreed
-from oldfriend.cli.columns import counted, money
-from oldfriend.cli.cost import allowance_as_text
-from oldfriend.cli.opening import opened
-from oldfriend.cli.status_line import StatusLine, reading_line
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.spend_limits import load_allowances
+from oldfriend.cli.confirm import confirm
+from oldfriend.cli.cost import format_allowance
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.progress import StatusLine, format_learning_progress
+from oldfriend.cli.tables import format_count, format_money
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
-from oldfriend.memory.segments import list_read_since
-from oldfriend.memory.thresholds import RANGE, find_threshold, set_threshold
+from oldfriend.learning.re_extraction import (
+    ReextractionPlan,
+    plan_reextraction,
+    schedule_reextraction,
+)
+from oldfriend.memory.learning_threshold import (
+    RANGE_TEXT,
+    find_learning_threshold,
+    save_learning_threshold,
+)
+from oldfriend.memory.segments import list_segments_read_since
+from oldfriend.presenters.belief_presenter import format_segment_line
+from oldfriend.runtime.learn_now import (
+    LearningResult,
+    LearnNowProgress,
+    learn_now,
+    pause_learning,
+    process_due_segments,
+    resume_learning,
+)
+from oldfriend.runtime.maintenance import maintain
+from oldfriend.runtime.wiring import estimate_cost
 
-MOST_NAMED: Final = 20
-STRETCH: Final = ("stretch of talk", "stretches of talk")
-AS_THE_HOUSE: Final = "default"
+MAX_LISTED: Final = 20
+SEGMENT_NOUN: Final = ("stretch of talk", "stretches of talk")
+DEFAULT_WORD: Final = "default"
 NO_MODEL: Final = "No language model is connected: rules have read it. See: oldfriend connect model"
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Read what is to be read, or hold it up."""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            someone = await person_looked_into(tx, options)
-        person, began_at = someone.id, house.clock()
+    """Extract what is pending, pause it, or set the threshold."""
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            selected = await get_selected_person(tx, options)
+        person, began_at = selected.id, app.clock()
         if options.pause:
-            waiting = await pause(house, person)
-            print(f"Paused: {counted(waiting, *STRETCH)} to be read. Go on with --resume")
+            pending = await pause_learning(app, person)
+            print(f"Paused: {format_count(pending, *SEGMENT_NOUN)} to be read. Go on with --resume")
             return 0
         if options.every is not None:
-            print(await choose_threshold(house, someone, options.every))
+            print(await set_learning_threshold(app, selected, options.every))
             return 0
-        if options.with_model and not await is_wanted(house, person, options):
+        if options.with_model and not await confirm_rereading(app, person, options):
             print("Nothing was read anew.")
             return 1
-        done = await read_all(house, person, options)
-        async with house.db.reading() as tx:
-            read = await list_read_since(tx, person, began_at)
-    return told(options, done, [segment_line(each, zone=someone.zone) for each in read])
+        result = await learn_all(app, person, options)
+        await maintain(app, person)
+        async with app.db.begin_read() as tx:
+            read = await list_segments_read_since(tx, person, began_at)
+    return print_result(
+        options, result, [format_segment_line(each, zone=selected.zone) for each in read]
+    )
 
 
-async def choose_threshold(house: House, person: Person, chosen: str) -> str:
-    """Have somebody read after so many turns from now on, if so many are chosen; what holds.
+async def set_learning_threshold(app: AppContext, person: Person, value: str) -> str:
+    """Set after how many turns a person's messages are read; return the value in effect as text.
 
-    Raises InvalidInput.
+    An empty value changes nothing. Raises InvalidInput.
     """
-    async with house.db.writing() as tx:
-        if chosen:
-            await set_threshold(tx, person.id, None if chosen == AS_THE_HOUSE else turns_in(chosen))
-        own = await find_threshold(tx, person.id)
-    turns = own or house.settings.memory.read_every_turns
-    whose = "as oldfriend.toml has it" if own is None else "as was chosen for them"
-    return f"What {person.name} says is read after {counted(turns, 'turn')} at the latest, {whose}."
+    async with app.db.begin_write() as tx:
+        if value:
+            await save_learning_threshold(
+                tx, person.id, None if value == DEFAULT_WORD else parse_turns(value)
+            )
+        own = await find_learning_threshold(tx, person.id)
+    turns = own or app.settings.memory.read_every_turns
+    source = "as oldfriend.toml has it" if own is None else "as was chosen for them"
+    return (
+        f"What {person.name} says is read after {format_count(turns, 'turn')} at the latest, "
+        f"{source}."
+    )
 
 
-def turns_in(text: str) -> int:
-    """The number that was typed. Raises InvalidInput."""
+def parse_turns(text: str) -> int:
+    """Parse a number of turns. Raises InvalidInput."""
     try:
         return int(text)
     except ValueError:
-        raise InvalidInput(f"{RANGE}, or {AS_THE_HOUSE}; not {text!r}.") from None
+        raise InvalidInput(f"{RANGE_TEXT}, or {DEFAULT_WORD}; not {text!r}.") from None
 
 
-async def read_all(house: House, person: PersonId, options: argparse.Namespace) -> CaughtUp:
-    """Read everything that is planned, and all that was said since."""
-    await resume(house, person)
+async def learn_all(
+    app: AppContext, person: PersonId, options: argparse.Namespace
+) -> LearningResult:
+    """Resume, and extract everything that is planned; with --now all that was said since, too."""
+    await resume_learning(app, person)
     line = StatusLine()
 
-    def show(progress: Progress) -> None:
-        line.show(reading_line(progress))
+    def show(progress: LearnNowProgress) -> None:
+        line.show(format_learning_progress(progress))
 
     try:
         if options.now:
-            return await catch_up(
-                house, person, because="asked", imported=True, show=show, patience_s=math.inf
+            return await learn_now(
+                app, person, cut_reason="asked", imported=True, on_progress=show, wait_s=math.inf
             )
-        return await read_planned(house, person, show=show, patience_s=math.inf)
+        return await process_due_segments(app, person, on_progress=show, wait_s=math.inf)
     finally:
         line.clear()
 
 
-async def is_wanted(house: House, person: PersonId, options: argparse.Namespace) -> bool:
-    """Show what a model would read, and what it costs; plan it, where that is agreed to.
+async def confirm_rereading(app: AppContext, person: PersonId, options: argparse.Namespace) -> bool:
+    """Show what a model would re-extract and what it costs; schedule it if the user agrees.
 
-    Raises InvalidInput where there is no model, or nobody to ask.
+    Raises InvalidInput without a model, or without a terminal to ask at.
     """
-    make = house.models.get("small")
-    if make is None:
+    model = app.models.get("small")
+    if model is None:
         raise InvalidInput(NO_MODEL)
-    rereading = await what_rules_read(house, person)
-    if not rereading.segments:
+    plan = await plan_reextraction(app, person)
+    if not plan.segments:
         print("There is nothing that only rules have read.")
         return True
-    print(offered(house, rereading, make.name))
-    async with house.db.reading() as tx:
-        background, _ = await allowances(tx, house.settings, now=house.clock())
-    print(f"{allowance_as_text(background)} What is over it waits for the next day.")
-    if not is_agreed(options, "Have the model read it?"):
+    print(format_rereading_offer(app, plan, model.name))
+    async with app.db.begin_read() as tx:
+        background, _ = await load_allowances(tx, app.settings, now=app.clock())
+    print(f"{format_allowance(background)} What is over it waits for the next day.")
+    if not confirm(options, "Have the model read it?"):
         return False
-    await plan_rereading(house, rereading)
+    await schedule_reextraction(app, plan)
     return True
 
 
-def offered(house: House, rereading: Rereading, model: str) -> str:
-    """What a model would read, and what that costs."""
+def format_rereading_offer(app: AppContext, rereading: ReextractionPlan, model: str) -> str:
+    """Format what a model would re-extract, and its estimated cost."""
     tokens = rereading.tokens_in + rereading.tokens_out
-    cost = likely_cost(
-        house.settings, model, tokens_in=rereading.tokens_in, tokens_out=rereading.tokens_out
+    cost = estimate_cost(
+        app.settings, model, tokens_in=rereading.tokens_in, tokens_out=rereading.tokens_out
     )
-    price = "at an unknown price" if cost is None else f"for about {money(cost)}" * bool(cost)
+    price = (
+        "at an unknown price" if cost is None else f"for about {format_money(cost)}" * bool(cost)
+    )
     return (
-        f"{model} would read {counted(len(rereading.segments), *STRETCH)} "
-        f"({counted(rereading.messages, 'message')}), about {tokens:,} tokens"
+        f"{model} would read {format_count(len(rereading.segments), *SEGMENT_NOUN)} "
+        f"({format_count(rereading.messages, 'message')}), about {tokens:,} tokens"
         f"{f', {price}' if price else ', for nothing'}."
     )
 
 
-async def offer_model(house: House, person: PersonId) -> None:
-    """Say that a model could read what rules have read, where one is connected."""
-    make = house.models.get("small")
-    rereading = await what_rules_read(house, person)
-    if make is not None and rereading.segments:
-        print(offered(house, rereading, make.name), "Say so: oldfriend consolidate --with-model")
+async def print_rereading_offer(app: AppContext, person: PersonId) -> None:
+    """Print the offer to re-extract with a model, if one is connected and there is something."""
+    model = app.models.get("small")
+    plan = await plan_reextraction(app, person)
+    if model is not None and plan.segments:
+        print(
+            format_rereading_offer(app, plan, model.name),
+            "Say so: oldfriend consolidate --with-model",
+        )
 
 
-def told(options: argparse.Namespace, done: CaughtUp, read: Sequence[str]) -> int:
-    """Say what came of it, and what was read; 1 where something could not be read."""
+def print_result(
+    options: argparse.Namespace, result: LearningResult, segments: Sequence[str]
+) -> int:
+    """Print the result and the segments read; return 1 if some could not be read."""
     if options.json:
-        print(json.dumps(asdict(done)))
+        print(json.dumps(asdict(result)))
     else:
-        print(in_words(done))
-        print(*(f"  {line}" for line in read[-MOST_NAMED:]), sep="\n", end="\n" * bool(read))
-        if len(read) > MOST_NAMED:
-            print(f"  and {counted(len(read) - MOST_NAMED, 'earlier one')}")
-    return 1 if done.failed else 0
+        print(format_learning_result(result))
+        print(
+            *(f"  {line}" for line in segments[-MAX_LISTED:]), sep="\n", end="\n" * bool(segments)
+        )
+        if len(segments) > MAX_LISTED:
+            print(f"  and {format_count(len(segments) - MAX_LISTED, 'earlier one')}")
+    return 1 if result.failed else 0
 
 
-def in_words(done: CaughtUp) -> str:
-    """What came of a reading, to read."""
-    parts = [f"{counted(done.read, *STRETCH)} {'was' if done.read == 1 else 'were'} read"]
-    if done.waiting:
-        parts.append(f"{done.waiting:,} wait")
-    if done.failed:
-        parts.append(f"{done.failed:,} could not be read (oldfriend doctor)")
+def format_learning_result(result: LearningResult) -> str:
+    """Format the result of a learning run."""
+    parts = [
+        f"{format_count(result.read, *SEGMENT_NOUN)} {'was' if result.read == 1 else 'were'} read"
+    ]
+    if result.waiting:
+        parts.append(f"{result.waiting:,} wait")
+    if result.failed:
+        parts.append(f"{result.failed:,} could not be read (oldfriend doctor)")
     return f"{', '.join(parts)}."

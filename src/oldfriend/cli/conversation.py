@@ -1,4 +1,4 @@
-"""What happens in one sitting with the companion, wherever the lines come from and go to?
+"""Conversation: one chat session, independent of where its lines come from and go to.
 
 Knows nothing of terminals.
 """
@@ -6,238 +6,276 @@ Knows nothing of terminals.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from oldfriend.app.accepting import Accepted, Line, Said, accept, stop
-from oldfriend.app.answering import see_answered
-from oldfriend.app.house import House
-from oldfriend.app.meanwhile import MAY_PASS, TalkPlace
-from oldfriend.app.showing import explained, receipt_as_text
-from oldfriend.app.waiting import Delay, beside_what_was_said, in_words
+from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed, TurnStopped
+from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message
-from oldfriend.llm.model import Say
-from oldfriend.memory.log import list_recent, list_written_since
+from oldfriend.inbound.accept import (
+    AcceptedMessage,
+    ChatContext,
+    MessageSubmission,
+    accept_message,
+    stop_turn,
+)
+from oldfriend.llm.model import TextCallback
+from oldfriend.memory.messages import list_messages_after_seq, list_recent_messages
 from oldfriend.memory.receipts import find_receipt
+from oldfriend.presenters.receipt_presenter import receipt_as_text, resolve_receipt
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language, load_phrases
+from oldfriend.replies.delay_notices import Delay, format_delay, load_system_language
+from oldfriend.replies.offline_spool import TRANSIENT_ERRORS, ConversationStore
+from oldfriend.replies.reply_worker import wait_for_reply
 
-SHOWN_AT_START = 6
-HELP = """Just write. Commands:
+INITIAL_MESSAGES = 6
+HELP_TEXT = """Just write. Commands:
   /why      what my last answer stood on
   /history  the last twenty messages here
   /help     this
   /quit     leave (or Ctrl-D)
 Ctrl-C stops a reply."""
 
-Write = Callable[[str], None]
+WriteLine = Callable[[str], None]
 
 
 class Conversation:
-    """One sitting: what has been shown, so that nothing is shown twice or left out."""
+    """One chat session, with a record of what was shown: nothing is repeated or left out."""
 
     def __init__(
-        self, place: TalkPlace, write: Write, speak: Say, *, remark: Write | None = None,
+        self,
+        store: ConversationStore,
+        write_line: WriteLine,
+        write_piece: TextCallback,
+        *,
+        write_notice: WriteLine | None = None,
         end: str = "\n",
-    ) -> None:  # fmt: skip
-        """Begin, with ways to put a line before the person, and the pieces of a reply.
+    ) -> None:
+        """Start with callbacks for whole lines and for pieces of a reply.
 
-        ``remark`` is for what is no part of the talk (None: a line like others); ``end`` is
-        spoken when a reply has come to its end.
+        ``write_notice`` is for what is not part of the conversation (None: like other lines);
+        ``end`` is written after each reply.
         """
-        self._place = place
-        self.write = write
-        self.speak = speak
-        self.remark = remark or write
+        self._store = store
+        self.write_line = write_line
+        self.write_piece = write_piece
+        self.write_notice = write_notice or write_line
         self.end = end
         self.has_failed = False
-        self._shown: set[int] = set()  # by seq, which every version of a message has for itself
-        self._looked_to = 0
-        self._shown_at_home: tuple[set[int], int] = set(), 0  # while the talk is in memory
-        self._busy = asyncio.Lock()
-        self._asked: Message | None = None  # what is being answered
-        self._said = ""  # the last words: remarks are in their language
-        self._told: set[type[OldfriendError]] = set()  # why it is not kept
+        self._shown_seqs: set[int] = set()  # by seq, since each version of a message has its own
+        self._last_seen_seq = 0
+        self._shown_in_store: tuple[set[int], int] = set(), 0  # before going offline
+        self._lock = asyncio.Lock()
+        self._pending_message: Message | None = None  # being answered now
+        self._last_text = ""  # of the person
+        self._language: str | None = None  # of the chat, for notices; None for a new chat
+        self._reported_errors: set[type[OldfriendError]] = set()  # of the store
 
     @property
-    def house(self) -> House:
-        """Where the talk is kept now."""
-        return self._place.house
+    def app(self) -> AppContext:
+        """The app context of the store in use now."""
+        return self._store.app
 
     @property
-    def line(self) -> Line:
-        """The line on which it is, there."""
-        return self._place.line
+    def chat_context(self) -> ChatContext:
+        """The chat context in the store in use now."""
+        return self._store.chat_context
 
     @property
-    def is_kept(self) -> bool:
-        """Whether everything is in the store that was said, as far as is known."""
-        return not self._place.is_aside
+    def is_saved(self) -> bool:
+        """Whether everything that was said is in the store, as far as is known."""
+        return not self._store.is_offline
 
-    async def keep(self) -> bool:
-        """Try to write what could not be kept; whether everything is kept. Says what was done.
+    async def save(self) -> bool:
+        """Try to store what is unsaved, with a notice on success; return whether all is stored.
 
-        What still cannot be lies in a file until then, should this process not live to try again.
+        What still cannot be stored is kept in a file, in case this process does not get to try
+        again.
         """
-        written = await self._place.come_home() if self._place.is_aside else None
-        if written is None and self._place.is_aside:
-            await self._place.put_into_safety()
-            self._tell_why_not_kept()
+        written = await self._store.try_replay() if self._store.is_offline else None
+        if written is None and self._store.is_offline:
+            await self._store.save_to_file()
+            self._report_store_trouble()
         if written is not None:
-            shown, looked_to = self._shown_at_home
+            shown, last_seen = self._shown_in_store
             seqs = {each.seq for each in written}
-            self._shown, self._looked_to = shown | seqs, looked_to or max(seqs, default=0)
-            self.remark(beside_what_was_said("kept_again", self._said, self._language))
-        return self.is_kept
+            self._shown_seqs, self._last_seen_seq = shown | seqs, last_seen or max(seqs, default=0)
+            self.write_notice(self._localize("kept_again"))
+        return self.is_saved
 
     async def finish(self) -> None:
-        """Try once more to keep everything, and say so where it cannot be."""
-        if await self.keep():
+        """Try once more to store everything, and tell the person if that fails."""
+        if await self.save():
             return
         self.has_failed = True
-        count = await self._place.put_into_safety()
-        how = "never_kept" if self._place.file is None else "kept_aside"
-        left = beside_what_was_said(how, self._said, self._language)
-        self.write(left.format(count=count, file=self._place.file))
+        count = await self._store.save_to_file()
+        phrase_name = "never_kept" if self._store.file is None else "kept_aside"
+        phrase = self._localize(phrase_name)
+        self.write_line(phrase.format(count=count, file=self._store.file))
 
-    def _tell_why_not_kept(self) -> None:
-        """Say once for each reason why the store is no good any more, where waiting will not do."""
-        error = self._place.trouble
-        if error is None or isinstance(error, MAY_PASS) or type(error) in self._told:
+    def _report_store_trouble(self) -> None:
+        """Report a store error once per class, unless it is transient."""
+        error = self._store.last_error
+        if (
+            error is None
+            or isinstance(error, TRANSIENT_ERRORS)
+            or type(error) in self._reported_errors
+        ):
             return
-        self._told.add(type(error))
-        self.remark(str(error))
+        self._reported_errors.add(type(error))
+        self.write_notice(str(error))
 
-    async def begin(self) -> None:
-        """Show where the talk stopped last time."""
-        for message in await self._recent(SHOWN_AT_START):
-            self.show(message)
-        self._looked_to = max(self._shown, default=0)
+    async def show_recent(self) -> None:
+        """Show the last messages of the chat."""
+        recent = await self._list_recent(INITIAL_MESSAGES)
+        for message in recent:
+            self.show_message(message)
+        if recent:
+            self._language = await load_system_language(self.app, recent[-1])
+        self._last_seen_seq = max(self._shown_seqs, default=0)
 
-    async def hear(self, text: str) -> bool:
-        """Deal with one line; False when the person wants to leave. What fails is said."""
+    async def handle_line(self, text: str) -> bool:
+        """Handle one line and report failures; False when the person wants to leave."""
         command = text.strip().lower()
         if command in {"/quit", "/exit", "/q", "quit", "exit"}:
             return False
         try:
-            await self._deal_with(command, text)
+            await self._dispatch(command, text)
         except InvalidInput as error:
-            self.write(str(error))
+            self.write_line(str(error))
         except TurnFailed as error:
             self.has_failed = True
-            self.write(str(error))
+            self.write_line(str(error))
         except OldfriendError as error:
             self.has_failed = True
-            self.write(f"That did not work. {error}\nYou wrote: {text}")
+            self.write_line(f"That did not work. {error}\nYou wrote: {text}")
         return True
 
-    async def reply_to(self, text: str) -> None:
-        """Answer; a model's words are shown as they come, all others once they are kept.
+    async def answer(self, text: str) -> None:
+        """Answer a message; a model's text is streamed, any other is shown once it is stored.
 
-        Why there are none yet is remarked beside it, and that they were stopped.
+        A notice says why a reply is delayed, or that it was stopped.
         """
-        spoken: list[str] = []
+        streamed: list[str] = []
 
         async def say(piece: str) -> None:
-            spoken.append(piece)
-            await self.speak(piece)
+            streamed.append(piece)
+            await self.write_piece(piece)
 
-        async with self._busy:
-            accepted = await self._take_in(text)
-            self._asked = accepted.message
+        async with self._lock:
+            accepted = await self._accept(text)
+            self._pending_message = accepted.message
             try:
-                given = await see_answered(
-                    self.house, accepted, say=say if self.house.models else None, tell=self._tell
+                response = await wait_for_reply(
+                    self.app,
+                    accepted,
+                    on_text=say if self.app.models else None,
+                    on_delay=self._write_delay,
                 )
             except TurnStopped:
-                await self.speak("\n" if spoken else "")
-                self.remark(beside_what_was_said("stopped", text, self._language))
+                await self.write_piece("\n" if streamed else "")
+                self.write_notice(self._localize("stopped"))
                 return
             finally:
-                self._asked = None
-                self._shown.add(accepted.message.seq)
-            self._shown.add(given.reply.seq)
-            if "".join(spoken) != given.reply.text:
-                await self.speak(given.reply.text if not spoken else f"\n\n{given.reply.text}")
-            await self.speak(self.end)
+                self._pending_message = None
+                self._shown_seqs.add(accepted.message.seq)
+            self._shown_seqs.add(response.reply.seq)
+            if "".join(streamed) != response.reply.text:
+                await self.write_piece(
+                    response.reply.text if not streamed else f"\n\n{response.reply.text}"
+                )
+            await self.write_piece(self.end)
 
-    async def _take_in(self, text: str) -> Accepted:
-        """Write down what was said: in the store, or in memory while that cannot be written."""
-        said = Said(text=text, at=self.house.clock())
-        self._said = text
-        await self.keep()
+    async def _accept(self, text: str) -> AcceptedMessage:
+        """Accept a message into the store, or into memory while the store cannot be written."""
+        submission = MessageSubmission(text=text, at=self.app.clock())
+        self._last_text = text
+        await self.save()
         try:
-            accepted = await accept(self.house, self.line, said, to_answer=True)
-        except MAY_PASS as error:
-            if self._place.is_aside:
+            accepted = await accept_message(self.app, self.chat_context, submission, claim_now=True)
+        except TRANSIENT_ERRORS as error:
+            if self._store.is_offline:
                 raise
-            self._shown_at_home = set(self._shown), self._looked_to
-            await self._place.go_aside()
-            self.remark(f"{error} {beside_what_was_said('not_kept', text, self._language)}")
-            accepted = await accept(self.house, self.line, said, to_answer=True)
-        assert accepted is not None  # it has no key that could be known
+            self._shown_in_store = set(self._shown_seqs), self._last_seen_seq
+            await self._store.go_offline()
+            self.write_notice(f"{error} {self._localize('not_kept')}")
+            accepted = await accept_message(self.app, self.chat_context, submission, claim_now=True)
+        assert accepted is not None  # without an idempotency key it is never a repeat
+        # Offline, the chat holds too few messages to tell its language again.
+        if self._language is None or not self._store.is_offline:
+            self._language = await load_system_language(self.app, accepted.message)
         return accepted
 
     async def stop_reply(self) -> None:
-        """Have the reply that is being given stopped; nothing happens where there is none."""
-        if self._asked is None:
+        """Stop the reply in progress, if there is one."""
+        if self._pending_message is None:
             return
         try:
-            await stop(self.house, self.line, self._asked.id)
+            await stop_turn(self.app, self.chat_context, self._pending_message.id)
         except OldfriendError as error:
-            self.write(f"That did not work. {error}")
+            self.write_line(f"That did not work. {error}")
 
-    async def explain(self) -> None:
-        """Show what the last answer stood on."""
-        async with self.house.db.reading() as tx:
-            receipt = await find_receipt(tx, self.line.person.id)
-            text = None if receipt is None else receipt_as_text(await explained(tx, receipt))
-        self.write(text or "I haven't answered anything yet.")
+    async def show_receipt(self) -> None:
+        """Show the receipt of the last reply."""
+        async with self.app.db.begin_read() as tx:
+            receipt = await find_receipt(tx, self.chat_context.person.id)
+            text = None if receipt is None else receipt_as_text(await resolve_receipt(tx, receipt))
+        self.write_line(text or "I haven't answered anything yet.")
 
     async def show_history(self) -> None:
         """Show the last messages of this chat."""
-        for message in await self._recent(20):
-            self.show(message)
+        for message in await self._list_recent(20):
+            self.show_message(message)
 
-    async def help(self) -> None:
+    async def show_help(self) -> None:
         """Show the commands."""
-        self.write(HELP)
+        self.write_line(HELP_TEXT)
 
-    async def show_what_others_wrote(self) -> None:
-        """Show what came into this chat through another process."""
-        async with self._busy:
-            async with self.house.db.reading() as tx:
-                written = await list_written_since(
-                    tx, self.line.person.id, self.line.chat.id, after=self._looked_to
+    async def show_new_messages(self) -> None:
+        """Show messages that other processes added to this chat."""
+        async with self._lock:
+            async with self.app.db.begin_read() as tx:
+                messages = await list_messages_after_seq(
+                    tx,
+                    self.chat_context.person.id,
+                    self.chat_context.chat.id,
+                    after=self._last_seen_seq,
                 )
-            for message in written:
-                self._looked_to = message.seq
-                if message.seq not in self._shown:
-                    self.show(message)
+            for message in messages:
+                self._last_seen_seq = message.seq
+                if message.seq not in self._shown_seqs:
+                    self.show_message(message)
 
-    def show(self, message: Message) -> None:
-        """Put one message before the person. A marker is none: it is a remark for models."""
-        self._shown.add(message.seq)
+    def show_message(self, message: Message) -> None:
+        """Show one message, unless it is a marker, which is meant for models."""
+        self._shown_seqs.add(message.seq)
         if message.role == "marker":
             return
         who = "you" if message.role == "person" else message.speaker
-        self.write(f"{who}: {message.text}")
+        self.write_line(f"{who}: {message.text}")
 
-    async def _tell(self, delay: Delay) -> None:
-        assert self._asked is not None  # or nobody would wait
-        self.remark(in_words(delay, self._asked.text, self._language))
+    async def _write_delay(self, delay: Delay) -> None:
+        self.write_notice(format_delay(delay))
 
-    async def _deal_with(self, command: str, text: str) -> None:
+    async def _dispatch(self, command: str, text: str) -> None:
         actions: dict[str, Callable[[], Awaitable[None]]] = {
-            "/why": self.explain, "/history": self.show_history, "/help": self.help,
-        }  # fmt: skip
+            "/why": self.show_receipt,
+            "/history": self.show_history,
+            "/help": self.show_help,
+        }
         if command in actions:
             await actions[command]()
         elif command.startswith("/") and " " not in command and command.count("/") == 1:
-            self.write(f"There is no command {command}.\n{HELP}")
+            self.write_line(f"There is no command {command}.\n{HELP_TEXT}")
         elif command:
-            await self.reply_to(text)
+            await self.answer(text)
 
-    @property
-    def _language(self) -> str | None:
-        return self.line.person.language or self.house.settings.language
+    def _localize(self, name: str) -> str:
+        """Return a phrase in the chat's language, as far as it is known."""
+        likely = self.chat_context.person.language or self.app.settings.language
+        detected = detect_language(self._last_text, fallback=likely or OFFLINE_LANGUAGES[0])
+        return load_phrases(choose_language(self._language, detected, likely)).phrases[name]
 
-    async def _recent(self, limit: int) -> list[Message]:
-        async with self.house.db.reading() as tx:
-            return await list_recent(tx, self.line.person.id, self.line.chat.id, limit=limit)
+    async def _list_recent(self, limit: int) -> list[Message]:
+        async with self.app.db.begin_read() as tx:
+            return await list_recent_messages(
+                tx, self.chat_context.person.id, self.chat_context.chat.id, limit=limit
+            )

@@ -1,252 +1,281 @@
-"""oldfriend core: who your companion is, and who you are to it, in your own words."""
+"""oldfriend core: shows and edits the core blocks (persona, user, style)."""
 
 import argparse
-import json
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.accepting import open_line
-from oldfriend.app.house import House
-from oldfriend.app.persona.approving import restyle, start_from, write
-from oldfriend.app.persona.naming import name_companion
-from oldfriend.app.persona.soul import FILE
-from oldfriend.cli.asking import is_agreed
-from oldfriend.cli.columns import counted, in_columns
-from oldfriend.cli.core_reviewing import accept_one, decline_one, draft_from, show_suggestions
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_to_talk
+from oldfriend.app.app_context import AppContext
+from oldfriend.cli.confirm import confirm
+from oldfriend.cli.core_review import (
+    accept_and_print,
+    decline_and_print,
+    draft_blocks,
+    show_suggestions,
+)
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import dumps
+from oldfriend.cli.person_option import resolve_chat_person
+from oldfriend.cli.tables import format_count, format_table
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
+from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.core_blocks import (
     STYLE_ACTIONS,
     BlockName,
     CoreBlock,
     StyleAction,
-    differences,
+    diff_lines,
+    list_block_versions,
     list_blocks,
-    list_versions,
 )
+from oldfriend.memory.global_persona import GlobalPersona, list_persona_versions
 from oldfriend.memory.people import get_companion
-from oldfriend.memory.soul import Soul, list_souls
 from oldfriend.memory.suggestions import list_suggestions
-from oldfriend.prompts.starting import StartingPoint, starting_points
-from oldfriend.turn.budget import BUDGETS
+from oldfriend.persona.core_block_updates import (
+    apply_starting_point,
+    update_style,
+    write_core_block,
+)
+from oldfriend.persona.profile_names import set_companion_name
+from oldfriend.persona.soul_file import SOUL_FILE_NAME
+from oldfriend.prompts.starter_personas import StarterPersona, load_starter_personas
+from oldfriend.prompts.token_budget import BUDGETS
 
-EMPTY = "(empty)"
-LARGE_SHARE = 4
-"""From this part (one fourth) of a prompt on it is said what the words take of it."""
-NOTHING_YET = """\
+EMPTY_TEXT = "(empty)"
+LARGE_PROMPT_FRACTION = 4
+"""Divisor of the token budget: a larger share (one fourth) is reported."""
+EMPTY_HINT = """\
 Nothing is written yet. Say who your companion is with:
   oldfriend core persona "You are …"
 and who you are (user) and how it talks (style) likewise. Or see: oldfriend core start"""
-OFFLINE = (
+OFFLINE_NOTE = (
     "No language model is connected. The companion without one quotes what was said; of all this "
     "it only says back what you wrote about yourself. To change that: oldfriend connect model"
 )
 
-Version = CoreBlock | Soul
+Version = CoreBlock | GlobalPersona
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Show who is who, or have something decided about it."""
-    async with opened(options, create=True) as house:
-        line = await open_line(
-            house, person=await person_to_talk(house, options), channel="terminal"
+    """Open the app as the person who chats, and run the chosen action."""
+    async with open_from_options(options, create=True) as app:
+        chat_context = await open_local_chat(
+            app, person=await resolve_chat_person(app, options), channel="terminal"
         )
-        return await ACTIONS[options.action](house, line.person, options)
+        return await ACTIONS[options.action](app, chat_context.person, options)
 
 
-async def show_all(house: House, person: Person, options: argparse.Namespace) -> int:
-    """The soul and the blocks as they read now, and what waits for a decision."""
-    async with house.db.reading() as tx:
-        souls = await list_souls(tx, (await get_companion(tx)).id)
+async def show_blocks(app: AppContext, person: Person, options: argparse.Namespace) -> int:
+    """Show the global persona, the core blocks, and how many suggestions are pending."""
+    async with app.db.begin_read() as tx:
+        souls = await list_persona_versions(tx, (await get_companion(tx)).id)
         blocks = await list_blocks(tx, person.id)
-        waiting = len(await list_suggestions(tx, person.id, status="pending"))
+        pending_count = len(await list_suggestions(tx, person.id, status="pending"))
     newest: list[Version] = [*souls[-1:], *blocks]
     shown = [each for each in newest if each.text]
-    show_versions(shown, options, person)
+    print_versions(shown, options, person)
     if options.json:
         return 0
-    if souls and souls[-1].text and not (house.settings.data / FILE).exists():
-        print(f"{FILE} is not there any more; what it said still holds. An empty one ends it.")
-    if waiting:
-        print(f"{counted(waiting, 'suggestion')} for you: oldfriend core suggestions")
+    if souls and souls[-1].text and not (app.settings.data / SOUL_FILE_NAME).exists():
+        print(
+            f"{SOUL_FILE_NAME} is not there any more; what it said still holds. An empty one ends "
+            "it."
+        )
+    if pending_count:
+        print(f"{format_count(pending_count, 'suggestion')} for you: oldfriend core suggestions")
     if shown:
-        print_weight(house, shown)
+        print_token_share(app, shown)
     else:
-        print(NOTHING_YET)
+        print(EMPTY_HINT)
     return 0
 
 
-def print_weight(house: House, shown: Sequence[Version]) -> None:
-    """Say so where the words take much of every prompt, or where nobody reads them."""
-    if not house.models:
-        print(OFFLINE)
+def print_token_share(app: AppContext, versions: Sequence[Version]) -> None:
+    """Print a note if the blocks take much of every prompt, or if no model reads them."""
+    if not app.models:
+        print(OFFLINE_NOTE)
         return
-    budget = BUDGETS[house.settings.context.preset]
-    tokens = sum(estimate_tokens(each.text) for each in shown)
-    if tokens > budget.total // LARGE_SHARE:
+    budget = BUDGETS[app.settings.context.preset]
+    tokens = sum(estimate_tokens(each.text) for each in versions)
+    if tokens > budget.total // LARGE_PROMPT_FRACTION:
         print(
             f"These words take about {tokens:,} of the {budget.total:,} tokens of every prompt; "
             "the shorter they are, the more the companion can remember at once."
         )
 
 
-async def show_or_write(house: House, person: Person, options: argparse.Namespace) -> int:
-    """One block as it reads now, after writing it where there is something to write."""
+async def show_or_write(app: AppContext, person: Person, options: argparse.Namespace) -> int:
+    """Show one block, after writing it if there is text."""
     name: BlockName = options.action
-    action, text = what_to_write(options)
+    action, text = parse_block_edit(options)
     if action is not None:
-        words = sys.stdin.read() if text == "-" else text
+        new_text = sys.stdin.read() if text == "-" else text
         if name == "style":
-            await restyle(house, person.id, action, words)
+            await update_style(app, person.id, action, new_text)
         else:
-            await write(house, person.id, name, words)
-    async with house.db.reading() as tx:
+            await write_core_block(app, person.id, name, new_text)
+    async with app.db.begin_read() as tx:
         blocks = [each for each in await list_blocks(tx, person.id) if each.name == name]
-    show_versions(blocks, options, person)
+    print_versions(blocks, options, person)
     if blocks and not options.json:
-        print_weight(house, blocks)
+        print_token_share(app, blocks)
     elif not options.json:
-        print(f"{name}: {EMPTY}")
+        print(f"{name}: {EMPTY_TEXT}")
     return 0
 
 
-def what_to_write(options: argparse.Namespace) -> tuple[StyleAction | None, str]:
-    """What is to be done with a block, and with which words; None: nothing. Raises InvalidInput."""
-    words = [each for each in (getattr(options, "how", None), options.text) if each is not None]
-    if not words:
+def parse_block_edit(options: argparse.Namespace) -> tuple[StyleAction | None, str]:
+    """Parse what to do with a block, and the text; None means nothing. Raises InvalidInput."""
+    arguments = [each for each in (getattr(options, "how", None), options.text) if each is not None]
+    if not arguments:
         return None, ""
-    action = next((each for each in STYLE_ACTIONS if each == words[0]), None)
+    action = next((each for each in STYLE_ACTIONS if each == arguments[0]), None)
     if options.action != "style" or action is None:
-        if len(words) > 1:
-            raise InvalidInput(f"{words[0][:40]!r} is none of {', '.join(STYLE_ACTIONS)}.")
-        return "set", words[0]
-    return action, "".join(words[1:])
+        if len(arguments) > 1:
+            raise InvalidInput(f"{arguments[0][:40]!r} is none of {', '.join(STYLE_ACTIONS)}.")
+        return "set", arguments[0]
+    return action, "".join(arguments[1:])
 
 
-async def show_or_give_name(house: House, _: Person, options: argparse.Namespace) -> int:
-    """What the companion is called, after giving it a name where there is one to give."""
+async def show_or_set_name(app: AppContext, _: Person, options: argparse.Namespace) -> int:
+    """Show the companion's name, after setting it if one was given."""
     if options.name is not None:
-        await name_companion(house, options.name)
-    async with house.db.reading() as tx:
+        await set_companion_name(app, options.name)
+    async with app.db.begin_read() as tx:
         name = (await get_companion(tx)).name
-    print(json.dumps({"name": name}, ensure_ascii=False) if options.json else name)
+    print(dumps({"name": name}) if options.json else name)
     return 0
 
 
-async def show_history(house: House, person: Person, options: argparse.Namespace) -> int:
-    """Every version of a block, or of the soul."""
-    show_versions(await versions_of(house, person, options), options, person)
+async def show_history(app: AppContext, person: Person, options: argparse.Namespace) -> int:
+    """Show every version of a block, or of the global persona."""
+    print_versions(await load_versions(app, person, options), options, person)
     return 0
 
 
-async def show_diff(house: House, person: Person, options: argparse.Namespace) -> int:
-    """What has changed from one version to another. Raises NotFound."""
-    show_difference(await versions_of(house, person, options), options)
+async def show_diff(app: AppContext, person: Person, options: argparse.Namespace) -> int:
+    """Show what changed between two versions. Raises NotFound."""
+    print_diff(await load_versions(app, person, options), options)
     return 0
 
 
-async def versions_of(
-    house: House, person: Person, options: argparse.Namespace
+async def load_versions(
+    app: AppContext, person: Person, options: argparse.Namespace
 ) -> Sequence[Version]:
-    """Every version of a block, or of the soul, the first one first."""
-    async with house.db.reading() as tx:
+    """Load every version of a block, or of the global persona, oldest first."""
+    async with app.db.begin_read() as tx:
         if options.block == "soul":
-            return await list_souls(tx, (await get_companion(tx)).id)
-        return await list_versions(tx, person.id, options.block)
+            return await list_persona_versions(tx, (await get_companion(tx)).id)
+        return await list_block_versions(tx, person.id, options.block)
 
 
-def show_versions(shown: Sequence[Version], options: argparse.Namespace, person: Person) -> None:
+def print_versions(
+    versions: Sequence[Version], options: argparse.Namespace, person: Person
+) -> None:
     """Print versions."""
     if options.json:
-        print(json.dumps([as_json(each, person.zone) for each in shown], ensure_ascii=False))
+        print(dumps([to_version_json(each, person.zone) for each in versions]))
         return
-    for each in shown:
-        day = from_micros(moment_of(each), person.zone).strftime("%Y-%m-%d")
-        where = f", from {FILE}" if isinstance(each, Soul) else ""
-        print(f"{name_of(each)} (version {each.version}, {day}{where}):\n{each.text or EMPTY}\n")
+    for each in versions:
+        day = from_micros(get_written_at(each), person.zone).strftime("%Y-%m-%d")
+        origin = f", from {SOUL_FILE_NAME}" if isinstance(each, GlobalPersona) else ""
+        print(
+            f"{get_block_name(each)} (version {each.version}, "
+            f"{day}{origin}):\n{each.text or EMPTY_TEXT}\n"
+        )
 
 
-def show_difference(versions: Sequence[Version], options: argparse.Namespace) -> None:
-    """Print what has changed between two versions. Raises NotFound."""
+def print_diff(versions: Sequence[Version], options: argparse.Namespace) -> None:
+    """Print what changed between two versions. Raises NotFound."""
     by_number = {0: "", **{each.version: each.text for each in versions}}
     new = options.new or max(by_number)
     old = options.old or max((number for number in by_number if number < new), default=0)
     missing = [number for number in (old, new) if number not in by_number]
     if missing or not versions:
         raise NotFound(f"There is no version {missing[0] if missing else 1} of it.")
-    lines = [*differences(by_number[old], by_number[new])]
+    lines = [*diff_lines(by_number[old], by_number[new])]
     if options.json:
-        print(json.dumps({"old": old, "new": new, "lines": lines}, ensure_ascii=False))
+        print(dumps({"old": old, "new": new, "lines": lines}))
         return
     print(f"{options.block}, from {f'version {old}' if old else 'nothing'} to version {new}:")
     print("\n".join(lines) or "No difference.")
 
 
-async def start(house: House, person: Person, options: argparse.Namespace) -> int:
-    """List the starting points, or begin with one; 1 where that is not wanted after all."""
-    points = starting_points()
+async def start_from_preset(app: AppContext, person: Person, options: argparse.Namespace) -> int:
+    """List the starter personas, or apply one; 1 if the user declines. Raises InvalidInput."""
+    presets = load_starter_personas()
     if options.name is None:
-        print_points(points.values(), options)
+        print_presets(presets.values(), options)
         return 0
-    point = points.get(options.name)
-    if point is None:
-        raise InvalidInput(f"{options.name[:40]!r} is none of {', '.join(points)}.")
-    async with house.db.reading() as tx:
-        held = {each.name: each for each in await list_blocks(tx, person.id)}
-    stands = [name for name in ("persona", "style") if name in held]
-    if stands:
+    preset = presets.get(options.name)
+    if preset is None:
+        raise InvalidInput(f"{options.name[:40]!r} is none of {', '.join(presets)}.")
+    async with app.db.begin_read() as tx:
+        blocks = {each.name: each for each in await list_blocks(tx, person.id)}
+    existing = [name for name in ("persona", "style") if name in blocks]
+    if existing:
         if not options.json:
-            print(f"Written already: {' and '.join(stands)}. They stay as earlier versions.")
-        if not is_agreed(options, f"Replace them by “{point.name}”?"):
+            print(f"Written already: {' and '.join(existing)}. They stay as earlier versions.")
+        if not confirm(options, f"Replace them by “{preset.name}”?"):
             print("Nothing was changed.")
             return 1
-    written = await start_from(house, person.id, point)
-    show_versions(written, options, person)
+    written = await apply_starting_point(app, person.id, preset)
+    print_versions(written, options, person)
     if not options.json:
-        print_weight(house, written)
+        print_token_share(app, written)
     return 0
 
 
-def print_points(points: Iterable[StartingPoint], options: argparse.Namespace) -> None:
-    """Print from what one can start."""
+def print_presets(presets: Iterable[StarterPersona], options: argparse.Namespace) -> None:
+    """Print the starter personas."""
     if options.json:
-        rows = [{"name": each.name, "about": each.about} for each in points]
-        print(json.dumps(rows, ensure_ascii=False))
+        rows = [{"name": each.name, "about": each.summary} for each in presets]
+        print(dumps(rows))
         return
-    print(in_columns([(each.name, each.about) for each in points], right=False))
+    print(format_table([(each.name, each.summary) for each in presets], align_right=False))
     print("Begin with one: oldfriend core start NAME. It answers in your language all the same.")
 
 
-def as_json(each: Version, zone: str) -> dict[str, JsonValue]:
-    """A version for a program."""
+def to_version_json(version: Version, zone: str) -> dict[str, JsonValue]:
+    """Convert a version to JSON values."""
     return {
-        "name": name_of(each), "version": each.version, "text": each.text,
-        "written_at": from_micros(moment_of(each), zone).isoformat(),
-    }  # fmt: skip
+        "name": get_block_name(version),
+        "version": version.version,
+        "text": version.text,
+        "written_at": from_micros(get_written_at(version), zone).isoformat(),
+    }
 
 
-def name_of(each: Version) -> str:
-    """What it is a version of."""
-    return "soul" if isinstance(each, Soul) else each.name
+def get_block_name(version: Version) -> str:
+    """Return the name of the block that this is a version of."""
+    return "soul" if isinstance(version, GlobalPersona) else version.name
 
 
-def moment_of(each: Version) -> Micros:
-    """When it was written, or read."""
-    return each.read_at if isinstance(each, Soul) else each.written_at
+def get_written_at(version: Version) -> Micros:
+    """Return when the version was written, or read from SOUL.md."""
+    return version.read_at if isinstance(version, GlobalPersona) else version.written_at
 
 
-Act = Callable[[House, Person, argparse.Namespace], Awaitable[int]]
+ActionHandler = Callable[[AppContext, Person, argparse.Namespace], Awaitable[int]]
 
-ACTIONS: Final[Mapping[str, Act]] = MappingProxyType({
-    "show": show_all, "name": show_or_give_name,
-    "persona": show_or_write, "user": show_or_write, "style": show_or_write,
-    "history": show_history, "diff": show_diff, "start": start, "draft": draft_from,
-    "suggestions": show_suggestions, "accept": accept_one, "decline": decline_one,
-})  # fmt: skip
+ACTIONS: Final[Mapping[str, ActionHandler]] = MappingProxyType(
+    {
+        "show": show_blocks,
+        "name": show_or_set_name,
+        "persona": show_or_write,
+        "user": show_or_write,
+        "style": show_or_write,
+        "history": show_history,
+        "diff": show_diff,
+        "start": start_from_preset,
+        "draft": draft_blocks,
+        "suggestions": show_suggestions,
+        "accept": accept_and_print,
+        "decline": decline_and_print,
+    }
+)

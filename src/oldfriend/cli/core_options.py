@@ -1,71 +1,87 @@
-"""What does `oldfriend core` take?"""
+"""Arguments of `oldfriend core`."""
 
 import argparse
 
-from oldfriend.cli.options import Commands, add_command, positive
-from oldfriend.domain.messages import storable
-from oldfriend.memory.core_blocks import BLOCKS, STYLE_ACTIONS
+from oldfriend.cli.options import Subparsers, add_command, parse_positive
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.memory.core_blocks import BLOCK_NAMES, STYLE_ACTIONS
 
-WRITES = {
+WRITABLE_BLOCKS = {
     "persona": "who your companion is",
     "user": "who you are to it",
     "style": "how it talks to you",
 }
-ID = "as `core suggestions` shows it; 4 characters of it do"
+ID_HELP = "as `core suggestions` shows it; 4 characters of it do"
 
 
-def add_core(commands: Commands) -> None:
-    """The command that shows and writes who is who."""
+def add_core_command(commands: Subparsers) -> None:
+    """Add the command that shows and writes core blocks."""
     core = add_command(commands, "core", "core", "who your companion is, in your words")
     core.set_defaults(action="show", json=False, new_person=False, yes=False)
-    add_common(core)
+    add_common_options(core)
     actions = core.add_subparsers(title="actions", metavar="ACTION")
-    called = add_action(
+    name_action = add_action(
         actions, "name", "what your companion is called: show it, or give it a name"
     )
-    called.add_argument(
-        "name", nargs="?", type=storable, metavar="NAME", help="its name from now on, for everybody"
+    name_action.add_argument(
+        "name",
+        nargs="?",
+        type=sanitize_text,
+        metavar="NAME",
+        help="its name from now on, for everybody",
     )
-    for name, text in WRITES.items():
+    for name, text in WRITABLE_BLOCKS.items():
         block = add_action(actions, name, f"{text}: show it, or write it")
         block.set_defaults(block=name)
         if name == "style":
             block.add_argument(
-                "how", nargs="?", type=storable, metavar="|".join(STYLE_ACTIONS),
+                "how",
+                nargs="?",
+                type=sanitize_text,
+                metavar="|".join(STYLE_ACTIONS),
                 help="what to do with TEXT; without it, set",
-            )  # fmt: skip
+            )
         block.add_argument(
-            "text", nargs="?", type=storable, metavar="TEXT",
+            "text",
+            nargs="?",
+            type=sanitize_text,
+            metavar="TEXT",
             help="what it says from now on; - reads it from standard input",
-        )  # fmt: skip
-    add_looking_back(actions)
-    add_deciding(actions)
+        )
+    add_history_actions(actions)
+    add_suggestion_actions(actions)
 
 
-def add_looking_back(actions: Commands) -> None:
-    """The actions that show how blocks have read."""
+def add_history_actions(actions: Subparsers) -> None:
+    """Add the actions that show earlier versions of blocks."""
     history = add_action(actions, "history", "every version of a block, or of the soul")
     diff = add_action(actions, "diff", "what has changed from one version to another")
     for each in (history, diff):
-        each.add_argument("block", choices=("soul", *BLOCKS), help="which")
+        each.add_argument("block", choices=("soul", *BLOCK_NAMES), help="which")
     diff.add_argument(
-        "old", nargs="?", type=positive, metavar="OLD", help="default: the one before"
+        "old", nargs="?", type=parse_positive, metavar="OLD", help="default: the one before"
     )
-    diff.add_argument("new", nargs="?", type=positive, metavar="NEW", help="default: the newest")
+    diff.add_argument(
+        "new", nargs="?", type=parse_positive, metavar="NEW", help="default: the newest"
+    )
 
 
-def add_deciding(actions: Commands) -> None:
-    """The actions that bring in what others have written, once it is agreed to."""
+def add_suggestion_actions(actions: Subparsers) -> None:
+    """Add the actions for starter personas, drafts and suggestions."""
     start = add_action(actions, "start", "begin with a persona that comes with Oldfriend")
     start.add_argument(
-        "name", nargs="?", type=storable, metavar="NAME", help="which; without it, they are listed"
+        "name",
+        nargs="?",
+        type=sanitize_text,
+        metavar="NAME",
+        help="which; without it, they are listed",
     )
     draft = add_action(actions, "draft", "draft the blocks from texts of yours, to be reviewed")
     draft.add_argument(
         "files", nargs="+", metavar="FILE", help="text, Markdown, JSON, CSV or an export of a chat"
     )
     draft.add_argument(
-        "--me", type=storable, metavar="NAME", help="which speaker of a chat you are"
+        "--me", type=sanitize_text, metavar="NAME", help="which speaker of a chat you are"
     )
     draft.add_argument("--rules", action="store_true", help="read it by rules, not by a model")
     for each in (start, draft):
@@ -75,27 +91,32 @@ def add_deciding(actions: Commands) -> None:
     accept = add_action(actions, "accept", "let a suggestion stand in its block")
     decline = add_action(actions, "decline", "let it be; it is not suggested again")
     for each in (accept, decline):
-        each.add_argument("id", type=storable, metavar="ID", help=ID)
+        each.add_argument("id", type=sanitize_text, metavar="ID", help=ID_HELP)
     accept.add_argument(
-        "text", nargs="?", type=storable, metavar="TEXT",
+        "text",
+        nargs="?",
+        type=sanitize_text,
+        metavar="TEXT",
         help="in these words instead; - reads them from standard input",
-    )  # fmt: skip
+    )
 
 
-def add_action(actions: Commands, name: str, text: str) -> argparse.ArgumentParser:
-    """One action; options that stand before its name hold, too."""
+def add_action(actions: Subparsers, name: str, text: str) -> argparse.ArgumentParser:
+    """Add one action; options before its name apply, too."""
     parser = add_command(actions, name, "core", text)
     parser.set_defaults(action=name)
-    add_common(parser)
+    add_common_options(parser)
     return parser
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """What every action takes."""
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every action."""
     parser.add_argument(
-        "--new-person", action="store_true", default=argparse.SUPPRESS,
+        "--new-person",
+        action="store_true",
+        default=argparse.SUPPRESS,
         help="the --person may be somebody new",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="print it as JSON"
     )

@@ -1,15 +1,15 @@
-"""oldfriend doctor: is everything sound?"""
+"""oldfriend doctor: health checks."""
 
 import argparse
 
-from oldfriend.app.doctor import examine
-from oldfriend.cli.opening import opened
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.runtime.doctor import run_checks
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Print what was found; 1 when something is not well."""
-    async with opened(options, create=False) as house:
-        findings = await examine(house)
+    """Print the findings; 1 if something is wrong."""
+    async with open_from_options(options, create=False) as app:
+        findings = await run_checks(app)
     for finding in findings:
-        print(f"{'well' if finding.is_well else 'NOT WELL':>8}  {finding.text}")
-    return 0 if all(finding.is_well for finding in findings) else 1
+        print(f"{'well' if finding.is_ok else 'NOT WELL':>8}  {finding.text}")
+    return 0 if all(finding.is_ok for finding in findings) else 1

@@ -1,4 +1,4 @@
-"""oldfriend hear: what is said in a recording, in writing; a way to try who listens."""
+"""oldfriend hear: transcribes a recording, to test the transcriber."""
 
 import argparse
 import mimetypes
@@ -6,44 +6,45 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from oldfriend.app.hearing import NotHeard, hear
-from oldfriend.app.house import House
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.app.app_context import AppContext
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.llm.speech import MOST_BYTES
+from oldfriend.inbound.transcription import TranscriptionFailure, transcribe_audio
+from oldfriend.llm.speech import MAX_AUDIO_BYTES
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Listen, and print the words."""
-    sound = read_sound(options.file)
+    """Transcribe the file and print the text."""
+    audio = read_audio_file(options.file)
     mime = mimetypes.guess_type(options.file)[0] or ""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
-        heard = await hear(without_keeping(house), person.id, sound, mime=mime)
-    if isinstance(heard, NotHeard):
-        print(f"oldfriend: {heard.why}", file=sys.stderr)
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+        transcript = await transcribe_audio(without_audio_storage(app), person.id, audio, mime=mime)
+    if isinstance(transcript, TranscriptionFailure):
+        print(f"oldfriend: {transcript.why}", file=sys.stderr)
         return 1
-    print(heard.text)
+    print(transcript.text)
     return 0
 
 
-def read_sound(name: str) -> bytes:
-    """The bytes of a file that is small enough. Raises InvalidInput."""
-    file = Path(name)
+def read_audio_file(filename: str) -> bytes:
+    """Read an audio file of at most MAX_AUDIO_BYTES. Raises InvalidInput."""
+    file = Path(filename)
     try:
         size = file.stat().st_size
-        if size > MOST_BYTES:
+        if size > MAX_AUDIO_BYTES:
             raise InvalidInput(
-                f"{name} has {size / 1024**2:.1f} MB; at most {MOST_BYTES >> 20} MB can be heard."
+                f"{filename} has {size / 1024**2:.1f} MB; at most {MAX_AUDIO_BYTES >> 20} MB can "
+                "be heard."
             )
         return file.read_bytes()
     except OSError as error:
-        raise InvalidInput(f"{name} cannot be read ({error.strerror}).") from error
+        raise InvalidInput(f"{filename} cannot be read ({error.strerror}).") from error
 
 
-def without_keeping(house: House) -> House:
-    """The same house, which keeps no recording: this one belongs to no message."""
-    speech = replace(house.settings.speech, keep_audio=False)
-    return replace(house, settings=replace(house.settings, speech=speech))
+def without_audio_storage(app: AppContext) -> AppContext:
+    """Return the app context with audio storage off: this recording belongs to no message."""
+    speech = replace(app.settings.speech, keep_audio=False)
+    return replace(app, settings=replace(app.settings, speech=speech))

@@ -1,55 +1,62 @@
-"""oldfriend invite: a link for somebody else, who then sees only what is theirs."""
+"""oldfriend invite: a one-time link for another person, who sees only their own data."""
 
 import argparse
 
-from oldfriend.app.inviting import invite, uninvite
-from oldfriend.app.running.presence import find_serving
-from oldfriend.cli.columns import in_columns
-from oldfriend.cli.opening import folder_from, opened
+from oldfriend.app.pid_lock import find_server
+from oldfriend.cli.open_context import get_data_folder, open_from_options
+from oldfriend.cli.tables import format_table
 from oldfriend.domain.clock import from_micros
-from oldfriend.domain.errors import CannotServe, InvalidInput
-from oldfriend.memory.sign_in import list_invitations
+from oldfriend.domain.errors import InvalidInput, ServerProcessError
+from oldfriend.inbound.invitations import cancel_invitation, create_invitation
+from oldfriend.memory.web_sessions import list_invitations
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Invite somebody, list who is invited, or end an invitation."""
+    """Invite somebody, list invitations, or revoke one. Raises InvalidInput."""
     match options.what:
         case ["list"]:
-            return await show(options)
+            return await print_invitations(options)
         case ["end", name]:
-            return await end(options, name)
+            return await revoke_invitation(options, name)
         case [name]:
-            return await make(options, name)
+            return await print_new_invitation(options, name)
     raise InvalidInput("Name one person to invite; or: oldfriend invite list, invite end ID")
 
 
-async def make(options: argparse.Namespace, name: str) -> int:
-    """Print a link for somebody."""
-    data = folder_from(options)
-    serving = find_serving(data)
-    if serving is None or serving.port is None:
-        raise CannotServe(f"Nothing serves {data}, so there is no page. Start it: oldfriend serve")
-    async with opened(options, create=False) as house:
-        made = await invite(house, name, port=serving.port)
-    print(f"A link for {made.person.name} (once, within a week): {made.link}")
+async def print_new_invitation(options: argparse.Namespace, name: str) -> int:
+    """Create and print a link for a person. Raises ServerProcessError without a server."""
+    data = get_data_folder(options)
+    server = find_server(data)
+    if server is None or server.port is None:
+        raise ServerProcessError(
+            f"Nothing serves {data}, so there is no page. Start it: oldfriend serve"
+        )
+    async with open_from_options(options, create=False) as app:
+        invitation = await create_invitation(app, name, port=server.port)
+    print(f"A link for {invitation.person.name} (once, within a week): {invitation.link}")
     return 0
 
 
-async def show(options: argparse.Namespace) -> int:
-    """List who is invited and has not come yet."""
-    async with opened(options, create=False) as house, house.db.reading() as tx:
-        waiting = await list_invitations(tx, now=house.clock())
-    zone = house.settings.zone
-    rows = [(each.id, each.person.name, from_micros(each.expires_at, zone).strftime("%Y-%m-%d"))
-            for each in waiting]  # fmt: skip
-    print(in_columns([("invitation", "for", "good until"), *rows], right=False)
-          if rows else "Nobody is invited.")  # fmt: skip
+async def print_invitations(options: argparse.Namespace) -> int:
+    """Print the pending invitations."""
+    async with open_from_options(options, create=False) as app, app.db.begin_read() as tx:
+        pending = await list_invitations(tx, now=app.clock())
+    zone = app.settings.zone
+    rows = [
+        (each.id, each.person.name, from_micros(each.expires_at, zone).strftime("%Y-%m-%d"))
+        for each in pending
+    ]
+    print(
+        format_table([("invitation", "for", "good until"), *rows], align_right=False)
+        if rows
+        else "Nobody is invited."
+    )
     return 0
 
 
-async def end(options: argparse.Namespace, name: str) -> int:
-    """Let an invitation open nothing any more."""
-    async with opened(options, create=False) as house:
-        await uninvite(house, name)
+async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> int:
+    """Revoke an invitation."""
+    async with open_from_options(options, create=False) as app:
+        await cancel_invitation(app, invitation_id)
     print("Its link opens nothing any more.")
     return 0

@@ -1,25 +1,27 @@
-"""oldfriend link: a one-time link that opens your companion in a browser, as a person here."""
+"""oldfriend link: a one-time sign-in link for the browser."""
 
 import argparse
 
-from oldfriend.app.inviting import new_link
-from oldfriend.app.running.presence import find_serving
-from oldfriend.cli.opening import folder_from, opened, person_named
-from oldfriend.domain.errors import CannotServe
+from oldfriend.app.pid_lock import find_server
+from oldfriend.cli.open_context import get_data_folder, get_person_option, open_from_options
+from oldfriend.domain.errors import ServerProcessError
+from oldfriend.inbound.invitations import create_sign_in_link
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Print a new link; those before it are no longer good."""
-    data = folder_from(options)
-    serving = find_serving(data)
-    if serving is None or serving.port is None:
-        raise CannotServe(f"Nothing serves {data}, so there is no page. Start it: oldfriend serve")
-    async with opened(options, create=False) as house:
-        link = await new_link(house, person_named(options), port=serving.port)
-    print(opens_at(link))
+    """Print a new sign-in link; earlier ones become invalid. Raises ServerProcessError."""
+    data = get_data_folder(options)
+    server = find_server(data)
+    if server is None or server.port is None:
+        raise ServerProcessError(
+            f"Nothing serves {data}, so there is no page. Start it: oldfriend serve"
+        )
+    async with open_from_options(options, create=False) as app:
+        link = await create_sign_in_link(app, get_person_option(options), port=server.port)
+    print(format_link(link))
     return 0
 
 
-def opens_at(link: str) -> str:
-    """What is said of a link."""
+def format_link(link: str) -> str:
+    """Format a link with instructions."""
     return f"Open it in your browser (once, within ten minutes): {link}"

@@ -1,159 +1,175 @@
-"""oldfriend memory: look at what is believed, and set it right."""
+"""oldfriend memory: lists, searches and corrects beliefs."""
 
 import argparse
 import json
 
-from oldfriend.app.believing.correcting import (
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import plan_embedding
+from oldfriend.beliefs.correct import (
     Correction,
-    changed_on,
-    due_on,
-    judge,
-    merge,
+    apply_belief_action,
+    correct_belief,
+    merge_beliefs,
     merge_duplicates,
-    put_right,
-    separate,
+    parse_due_date,
+    parse_since,
+    separate_beliefs,
 )
-from oldfriend.app.believing.looking import Belief, find_belief, list_beliefs, search_beliefs
-from oldfriend.app.believing.showing import (
-    belief_as_json,
-    belief_as_text,
-    believed_as_json,
-    line_of,
-    listed,
-)
-from oldfriend.app.embedding import plan_embedding
-from oldfriend.app.house import House
-from oldfriend.background.merging import Merged
-from oldfriend.cli.columns import counted
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.beliefs.queries import BeliefDetails, get_belief, list_beliefs, search_beliefs
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import dumps
+from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.tables import format_count
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.ids import short
-from oldfriend.domain.memories import Believed
+from oldfriend.domain.ids import shorten_id
+from oldfriend.domain.memories import JournalObject
 from oldfriend.domain.people import Person
+from oldfriend.learning.merge_duplicates import MergeResult
+from oldfriend.presenters.belief_presenter import (
+    belief_as_json,
+    content_as_json,
+    format_belief,
+    format_belief_line,
+    format_belief_lines,
+)
 
-MOST_FOUND = 20
-NOTHING = "Nothing yet. What was said and is not read: oldfriend stats"
-NOTHING_LIKE_IT = "Nothing that is believed is about that. What was said: oldfriend recall WORDS"
+MAX_FOUND = 20
+EMPTY_HINT = "Nothing yet. What was said and is not read: oldfriend stats"
+NO_MATCH_HINT = "Nothing that is believed is about that. What was said: oldfriend recall WORDS"
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Look, or correct."""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
+    """Look beliefs up, or correct them."""
+    async with open_from_options(options, create=False, maintain_after=True) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
         match options.action:
             case "list":
-                found = await beliefs(house, person, options)
-                print_list(options, person, found, now=house.clock())
+                found = await load_beliefs(app, person, options)
+                print_beliefs(options, person, found, now=app.clock())
             case "search":
-                words = " ".join(options.words)
-                found = await search_beliefs(house, person, words, live=not options.all)
-                print_list(
-                    options, person, found[:MOST_FOUND], now=house.clock(), nothing=NOTHING_LIKE_IT
+                query = " ".join(options.words)
+                found = await search_beliefs(app, person, query, live=not options.all)
+                print_beliefs(
+                    options, person, found[:MAX_FOUND], now=app.clock(), empty_hint=NO_MATCH_HINT
                 )
             case "show":
-                async with house.db.reading() as tx:
-                    found_one = await find_belief(tx, person.id, options.id)
-                print_one(options, person, found_one, now=house.clock())
+                async with app.db.begin_read() as tx:
+                    found_one = await get_belief(tx, person.id, options.id)
+                print_belief(options, person, found_one, now=app.clock())
             case "merge" if options.duplicates or options.dry_run:
-                print_merged(options, person, await merge_duplicates(
-                    house, person.id, dry_run=options.dry_run
-                ))  # fmt: skip
+                print_merged(
+                    options, person, await merge_duplicates(app, person.id, dry_run=options.dry_run)
+                )
             case _:
-                print_decided(options, person, await correct(house, person, options))
-                async with house.db.writing() as tx:
-                    await plan_embedding(tx, now=house.clock())
+                print_outcome(options, person, await apply_correction(app, person, options))
+                async with app.db.begin_write() as tx:
+                    await plan_embedding(tx, now=app.clock())
     return 0
 
 
-async def beliefs(house: House, person: Person, options: argparse.Namespace) -> list[Belief]:
-    """What is believed, of one kind or of all."""
+async def load_beliefs(
+    app: AppContext, person: Person, options: argparse.Namespace
+) -> list[BeliefDetails]:
+    """Load beliefs, of one kind or of all."""
     kinds = [options.kind] if options.kind else []
-    async with house.db.reading() as tx:
+    async with app.db.begin_read() as tx:
         return await list_beliefs(tx, person.id, kinds=kinds, live=not options.all)
 
 
-async def correct(house: House, person: Person, options: argparse.Namespace) -> list[Believed]:
-    """Have a decision of the person written; what it led to."""
+async def apply_correction(
+    app: AppContext, person: Person, options: argparse.Namespace
+) -> list[JournalObject]:
+    """Apply the person's decision; return the objects that changed. Raises InvalidInput."""
     match options.action:
         case "edit":
-            return await edit_one(house, person, options)
+            return await edit_belief(app, person, options)
         case "merge":
             if options.other is None:
                 raise InvalidInput("Name two, or have them found: memory merge --duplicates")
-            return await merge(house, person.id, options.id, options.other)
+            return await merge_beliefs(app, person.id, options.id, options.other)
         case "separate":
-            return await separate(house, person.id, options.id, options.other)
+            return await separate_beliefs(app, person.id, options.id, options.other)
         case verdict:
-            return await judge(house, person.id, verdict, options.id)
+            return await apply_belief_action(app, person.id, verdict, options.id)
 
 
-async def edit_one(house: House, person: Person, options: argparse.Namespace) -> list[Believed]:
-    """Have something said right, or due at another time, or both."""
+async def edit_belief(
+    app: AppContext, person: Person, options: argparse.Namespace
+) -> list[JournalObject]:
+    """Correct a belief's text, its due date, or both. Raises InvalidInput."""
     text = " ".join(options.text)
     if not text and (options.due is None or options.value or options.since):
         raise InvalidInput("Say what is right: memory edit ID TEXT, or --due WHEN")
-    how = Correction(
-        text=text or None, value=options.value, since=changed_on(options.since, person.zone),
-        due=due_on(options.due, person.zone),
-    )  # fmt: skip
-    return await put_right(house, person.id, options.id, how)
+    correction = Correction(
+        text=text or None,
+        value=options.value,
+        since=parse_since(options.since, person.zone),
+        due=parse_due_date(options.due, person.zone),
+    )
+    return await correct_belief(app, person.id, options.id, correction)
 
 
-def print_list(
-    options: argparse.Namespace, person: Person, told: list[Belief], *, now: Micros,
-    nothing: str = NOTHING,
-) -> None:  # fmt: skip
-    """Beliefs, a line each; where there is none, that there is ``nothing``."""
+def print_beliefs(
+    options: argparse.Namespace,
+    person: Person,
+    found: list[BeliefDetails],
+    *,
+    now: Micros,
+    empty_hint: str = EMPTY_HINT,
+) -> None:
+    """Print beliefs, one per line, or ``empty_hint`` if there are none."""
     if options.json:
-        print(json.dumps([belief_as_json(each, zone=person.zone) for each in told],
-                         ensure_ascii=False))  # fmt: skip
+        print(dumps([belief_as_json(each, zone=person.zone) for each in found]))
         return
-    print("\n".join(listed(told, zone=person.zone, now=now)) or nothing)
+    print("\n".join(format_belief_lines(found, zone=person.zone, now=now)) or empty_hint)
 
 
-def print_one(
-    options: argparse.Namespace, person: Person, belief: Belief, *, now: Micros
-) -> None:  # fmt: skip
-    """One thing, with its words."""
+def print_belief(
+    options: argparse.Namespace, person: Person, belief: BeliefDetails, *, now: Micros
+) -> None:
+    """Print one belief with its evidence."""
     if options.json:
-        print(json.dumps(belief_as_json(belief, zone=person.zone), ensure_ascii=False))
+        print(dumps(belief_as_json(belief, zone=person.zone)))
     else:
-        print(belief_as_text(belief, zone=person.zone, now=now))
+        print(format_belief(belief, zone=person.zone, now=now))
 
 
-def print_merged(options: argparse.Namespace, person: Person, done: Merged) -> None:
-    """What was joined and let go, or would be."""
+def print_merged(options: argparse.Namespace, person: Person, result: MergeResult) -> None:
+    """Print what was merged and deprecated, or would be."""
     if options.json:
-        pairs = [{"kept": e.stronger.memory.id, "merged": e.weaker.memory.id} for e in done.joined]
-        faded = [each.memory.id for each in done.faded]
-        print(json.dumps({"joined": pairs, "let_go": faded, "unclear": done.unclear}))
+        pairs = [
+            {"kept": e.stronger.memory.id, "merged": e.weaker.memory.id} for e in result.merges
+        ]
+        deprecated = [each.memory.id for each in result.deprecated]
+        print(json.dumps({"joined": pairs, "let_go": deprecated, "unclear": result.unclear}))
         return
     lines = [
-        f"{line_of(each.weaker.memory, zone=person.zone)}\n"
-        f"    joins {line_of(each.stronger.memory, zone=person.zone)}"
-        for each in done.joined
+        f"{format_belief_line(each.weaker.memory, zone=person.zone)}\n"
+        f"    joins {format_belief_line(each.stronger.memory, zone=person.zone)}"
+        for each in result.merges
     ]
     lines += [
-        f"{line_of(each.memory, zone=person.zone)}\n    is let go: too weak to keep"
-        for each in done.faded
+        f"{format_belief_line(each.memory, zone=person.zone)}\n    is let go: too weak to keep"
+        for each in result.deprecated
     ]
-    if done.unclear:
-        lines.append(f"{counted(done.unclear, 'pair')} may say the same: memory merge A B")
-    if options.dry_run and (done.joined or done.faded):
+    if result.unclear:
+        lines.append(f"{format_count(result.unclear, 'pair')} may say the same: memory merge A B")
+    if options.dry_run and (result.merges or result.deprecated):
         lines.append("Nothing was changed. To do it: oldfriend memory merge --duplicates")
     print("\n".join(lines) or "Nothing says the same twice.")
 
 
-def print_decided(options: argparse.Namespace, person: Person, after: list[Believed]) -> None:
-    """What is so now, after the person's decision."""
+def print_outcome(
+    options: argparse.Namespace, person: Person, changed: list[JournalObject]
+) -> None:
+    """Print the state after the person's decision."""
     if options.json:
-        decided = [believed_as_json(each, zone=person.zone) for each in after]
-        print(json.dumps(decided, ensure_ascii=False))
+        values = [content_as_json(each, zone=person.zone) for each in changed]
+        print(dumps(values))
     else:
-        print("\n".join(line_of(each, zone=person.zone) for each in after))
+        print("\n".join(format_belief_line(each, zone=person.zone) for each in changed))
         if options.action == "merge":
-            both = " ".join(short(each.id) for each in after)
-            print(f"If they are two after all: oldfriend memory separate {both}")
+            ids = " ".join(shorten_id(each.id) for each in changed)
+            print(f"If they are two after all: oldfriend memory separate {ids}")

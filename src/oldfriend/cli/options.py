@@ -1,66 +1,78 @@
-"""Which options do commands share, and how is a command added?"""
+"""Shared command-line options and argument types."""
 
 import argparse
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from oldfriend.domain.messages import storable
+from oldfriend.domain.messages import sanitize_text
 
 
-def where_options(typed: str = "typed") -> argparse.ArgumentParser:
-    """Options that every command takes, before or after its name.
+def build_common_options(set_dest: str = "typed") -> argparse.ArgumentParser:
+    """Build the options that every command takes, before or after its name.
 
-    ``typed`` names what --set gathers: what stands after the name would replace what is before.
+    ``set_dest`` names where --set is collected: with one name for both places, values after the
+    command name would replace those before it.
     """
     options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument(
         "--data", metavar="DIR", help="folder for everything Oldfriend keeps (OLDFRIEND_DATA)"
     )
     options.add_argument(
-        "--database", metavar="URL",
+        "--database",
+        metavar="URL",
         help="where the memory is: sqlite:///PATH, postgresql://… or, to be read by people, "
         "json:///PATH (OLDFRIEND_DATABASE)",
-    )  # fmt: skip
+    )
     options.add_argument(
         "--person",
-        type=storable,
+        type=sanitize_text,
         metavar="NAME",
         help="whose memory this is about (default: the owner)",
     )
     options.add_argument(
-        "--set", action="append", dest=typed, metavar="NAME=VALUE",
+        "--set",
+        action="append",
+        dest=set_dest,
+        metavar="NAME=VALUE",
         help="a setting for this once, such as limits.lease_s=5",
-    )  # fmt: skip
+    )
     return options
 
 
-class Commands(Protocol):
-    """What argparse gives back for adding commands to."""
+class Subparsers(Protocol):
+    """The argparse object to which commands are added."""
 
     def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - as argparse has it
-        """A parser for one command."""
+        """Add the parser of one command."""
         ...
 
 
-def add_command(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:
-    """A command, its module, and one sentence about it."""
+def add_command(
+    commands: Subparsers, name: str, module: str, text: str, *, aliases: Sequence[str] = ()
+) -> argparse.ArgumentParser:
+    """Add a command with its module, a one-sentence description and names it had before."""
     parser = commands.add_parser(
-        name, parents=[where_options()], help=text, description=f"{text[0].upper()}{text[1:]}."
+        name,
+        aliases=list(aliases),
+        parents=[build_common_options()],
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
     )
     parser.set_defaults(module=module, parser=parser)
     return parser
 
 
-def positive(text: str) -> int:
-    """A whole number from 1 up, for argparse."""
+def parse_positive(text: str) -> int:
+    """Parse a positive integer for argparse."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
 
 
-def some_days(text: str) -> int:
-    """A number of days that a calendar holds, for argparse."""
-    number = positive(text)
+def parse_days(text: str) -> int:
+    """Parse a number of days, at most 36,500, for argparse."""
+    number = parse_positive(text)
     if number > 36_500:
         raise argparse.ArgumentTypeError("must be at most 36500")
     return number

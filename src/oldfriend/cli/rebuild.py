@@ -1,39 +1,44 @@
-"""oldfriend rebuild: make what is believed anew from the decisions, or check that it is so."""
+"""oldfriend rebuild: rebuilds the views from the journal, or checks them."""
 
 import argparse
 
-from oldfriend.cli.columns import counted
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.tables import format_count
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.memory.changes import check_fold, rebuild
-from oldfriend.memory.evidence import check_standings
+from oldfriend.memory.evidence import list_stats_mismatches
+from oldfriend.memory.journal import list_view_mismatches, rebuild_views
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Check, or rebuild; 1 where what is there is not what was decided."""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
-            wrong = await unlike_decided(tx, person.id)
+    """Check the views, or rebuild them; the check returns 1 on a mismatch."""
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+            mismatches = await find_mismatches(tx, person.id)
         if options.check:
-            return checked(wrong)
-        async with house.db.writing() as tx:
-            made = await rebuild(tx, person.id)
-    print(f"Made anew: {counted(made, 'belief')}, of which {len(wrong):,} were otherwise before.")
+            return print_check(mismatches)
+        async with app.db.begin_write() as tx:
+            count = await rebuild_views(tx, person.id)
+    print(
+        f"Made anew: {format_count(count, 'belief')}, of which {len(mismatches):,} were otherwise "
+        "before."
+    )
     return 0
 
 
-async def unlike_decided(tx: Transaction, person: PersonId) -> list[ObjectId]:
-    """What is not as it was decided, or does not stand as its evidence makes it."""
-    return sorted({*await check_fold(tx, person), *await check_standings(tx, person)})
+async def find_mismatches(tx: Transaction, person: PersonId) -> list[ObjectId]:
+    """Find objects whose view differs from the journal, or statistics from the evidence."""
+    return sorted(
+        {*await list_view_mismatches(tx, person), *await list_stats_mismatches(tx, person)}
+    )
 
 
-def checked(wrong: list[ObjectId]) -> int:
-    """Say what was found."""
-    for each in wrong:
+def print_check(mismatches: list[ObjectId]) -> int:
+    """Print the mismatches; return 1 if there are any."""
+    for each in mismatches:
         print(f"{each} is not what was decided. To mend it: oldfriend rebuild")
-    if not wrong:
+    if not mismatches:
         print("Everything is as it was decided.")
-    return 1 if wrong else 0
+    return 1 if mismatches else 0

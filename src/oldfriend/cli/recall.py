@@ -1,99 +1,103 @@
-"""oldfriend recall: the messages and beliefs that answer a question."""
+"""oldfriend recall: finds the messages and beliefs that answer a question."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.app.house import House
-from oldfriend.app.showing import (
-    MOST_WORDS,
-    belief_hit_as_json,
-    hit_as_json,
-    message_as_json,
-    message_line,
-    moment,
-    who_said,
-    words_as_text,
-)
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
-from oldfriend.domain.ids import short
+from oldfriend.app.app_context import AppContext
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import dumps
+from oldfriend.cli.person_option import get_selected_person
+from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
-from oldfriend.ledger.calls import Asker
-from oldfriend.memory.search import Reason
-from oldfriend.turn.explaining import reasons_in_words
-from oldfriend.turn.kinds import kinds_wanted
-from oldfriend.turn.recall import (
-    Cue,
-    Looking,
-    Remembered,
-    Thing,
-    neighbours_of,
-    recall,
-    score_of,
+from oldfriend.presenters.receipt_presenter import (
+    MAX_QUOTES,
+    belief_hit_as_json,
+    evidence_as_text,
+    format_message,
+    format_said_at,
+    format_speaker,
+    hit_as_json,
+    message_as_json,
 )
+from oldfriend.search import Reason
+from oldfriend.turn.kind_filter import parse_kinds
+from oldfriend.turn.reason_texts import format_reasons
+from oldfriend.turn.retrieval import (
+    RecalledBelief,
+    RecalledItem,
+    RecallQuery,
+    SearchDeps,
+    get_score,
+    list_neighbors,
+    recall,
+)
+from oldfriend.usage.model_calls import CallContext
 
-LEAST_SHOWN = 0.005
-"""Less would be printed as 0.00; programs get it."""
+MIN_SHOWN_SCORE = 0.005
+"""Lower scores would be printed as 0.00; JSON output includes them."""
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Find, and print."""
-    wanted = kinds_wanted(options.kind or ())
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
-        cue = replace(cue_of(house, person, options.query), kinds=wanted.beliefs)
-        looking = house.on_behalf_of(Asker(person=person.id)).looking
-        recollection = await recall(looking, person, cue, limit=options.k)
+    """Search and print the hits."""
+    kind_filter = parse_kinds(options.kind or ())
+    async with open_from_options(options, create=False, maintain_after=True) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+        query = replace(build_query(app, person, options.query), kinds=kind_filter.belief_kinds)
+        deps = app.with_asker(CallContext(person=person.id)).search_deps
+        recollection = await recall(deps, person, query, limit=options.k)
         hits = [
-            Shown(thing=each, around=await around(looking, each) if options.around else ())
-            for each in wanted.among(recollection.ranking)[: options.k]
+            RecallHit(
+                item=each, neighbors=await load_neighbors(deps, each) if options.around else ()
+            )
+            for each in kind_filter.select(recollection.ranking)[: options.k]
         ]
-    if options.json:
-        print(json.dumps([shown_as_json(hit, person.zone) for hit in hits], ensure_ascii=False))
-    else:
-        print_hits(hits, is_sure=recollection.is_good_enough or recollection.is_known)
+        if options.json:
+            print(dumps([to_hit_json(hit, person.zone) for hit in hits]))
+        else:
+            print_hits(
+                hits, is_sure=recollection.is_answerable or recollection.is_belief_good_enough
+            )
     return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """Something that was found, and what was said beside it."""
+class RecallHit:
+    """A recalled item with its neighboring messages."""
 
-    thing: Thing
-    around: Sequence[Message] = ()
-
-
-async def around(looking: Looking, thing: Thing) -> tuple[Message, ...]:
-    """What was said beside a message; a belief shows the words that it rests on."""
-    return () if isinstance(thing, Remembered) else await neighbours_of(looking, thing.message)
+    item: RecalledItem
+    neighbors: Sequence[Message] = ()
 
 
-def cue_of(house: House, person: Person, query: str) -> Cue:
-    """A query as a person asks it."""
-    language = detect_language(query, fallback=person.language or house.settings.language or "en")
-    return Cue(text=query, language=language, at=house.clock())
+async def load_neighbors(deps: SearchDeps, item: RecalledItem) -> tuple[Message, ...]:
+    """Load the messages around a hit; none for a belief, which is shown with its evidence."""
+    return () if isinstance(item, RecalledBelief) else await list_neighbors(deps, item.message)
 
 
-def shown_as_json(hit: Shown, zone: str) -> JsonValue:
-    """A hit for a program."""
-    thing = hit.thing
-    if isinstance(thing, Remembered):
-        return belief_hit_as_json(thing, zone)
-    told = {"kind": "message", **hit_as_json(thing.message, thing.hit.score, thing.hit.why)}
-    if hit.around:
-        told["around"] = [message_as_json(message) for message in hit.around]
-    return told
+def build_query(app: AppContext, person: Person, query: str) -> RecallQuery:
+    """Build the recall query of a person."""
+    language = detect_language(query, fallback=person.language or app.settings.language or "en")
+    return RecallQuery(text=query, language=language, at=app.clock())
 
 
-def print_hits(hits: Sequence[Shown], *, is_sure: bool) -> None:
-    """The hits to read, with a word of doubt where none may answer."""
-    found = [each for each in hits if score_of(each.thing) >= LEAST_SHOWN]
+def to_hit_json(hit: RecallHit, zone: str) -> JsonValue:
+    """Convert a hit to JSON values."""
+    item = hit.item
+    if isinstance(item, RecalledBelief):
+        return belief_hit_as_json(item, zone)
+    values = {"kind": "message", **hit_as_json(item.message, item.hit.score, item.hit.reasons)}
+    if hit.neighbors:
+        values["around"] = [message_as_json(message) for message in hit.neighbors]
+    return values
+
+
+def print_hits(hits: Sequence[RecallHit], *, is_sure: bool) -> None:
+    """Print the hits, with a warning if none is likely to answer."""
+    found = [each for each in hits if get_score(each.item) >= MIN_SHOWN_SCORE]
     if not found:
         print("Nothing found.")
         return
@@ -103,31 +107,31 @@ def print_hits(hits: Sequence[Shown], *, is_sure: bool) -> None:
         print_hit(number, each)
 
 
-def print_hit(number: int, hit: Shown) -> None:
-    """One hit: what it says, when and where, and why it was found."""
-    thing = hit.thing
-    if isinstance(thing, Remembered):
-        print_belief(number, thing)
+def print_hit(number: int, hit: RecallHit) -> None:
+    """Print one hit: its text, when and where, and why it was found."""
+    item = hit.item
+    if isinstance(item, RecalledBelief):
+        print_belief(number, item)
         return
-    message = thing.message
-    print(f"{number:2d}. {who_said(message)}: {' '.join(message.text.split())}")
-    because = because_of(thing.hit.why)
-    print(f"    {moment(message)} · {message.channel} · {thing.hit.score:.2f} · {because}")
-    for beside in hit.around:
-        print(f"      {message_line(beside).strip()}")
+    message = item.message
+    print(f"{number:2d}. {format_speaker(message)}: {' '.join(message.text.split())}")
+    reasons = format_hit_reasons(item.hit.reasons)
+    print(f"    {format_said_at(message)} · {message.channel} · {item.hit.score:.2f} · {reasons}")
+    for neighbor in hit.neighbors:
+        print(f"      {format_message(neighbor).strip()}")
 
 
-def because_of(why: tuple[Reason, ...]) -> str:
-    """Why something was found, in words."""
-    return ", ".join(reasons_in_words(why)) or "it is near"
+def format_hit_reasons(reasons: tuple[Reason, ...]) -> str:
+    """Format why something was found."""
+    return ", ".join(format_reasons(reasons)) or "it is near"
 
 
-def print_belief(number: int, remembered: Remembered) -> None:
-    """A belief: what it says, how it stands, why it was found, and the words that it rests on."""
-    memory = remembered.known.memory
+def print_belief(number: int, hit: RecalledBelief) -> None:
+    """Print a belief: its text, status, why it was found, and its evidence."""
+    memory = hit.state.memory
     status = "" if memory.status == "active" else f", {memory.status}"
     print(f"{number:2d}. I believe ({memory.kind}{status}): {memory.text}")
-    because = because_of(remembered.why)
-    print(f"    {short(memory.id)} · {remembered.score:.2f} · {because}")
-    for words in remembered.words[-MOST_WORDS:]:
-        print(f"      {words_as_text(words)}")
+    reasons = format_hit_reasons(hit.why)
+    print(f"    {shorten_id(memory.id)} · {hit.score:.2f} · {reasons}")
+    for evidence in hit.evidence[-MAX_QUOTES:]:
+        print(f"      {evidence_as_text(evidence)}")

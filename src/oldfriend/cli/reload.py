@@ -1,4 +1,4 @@
-"""oldfriend reload: have whoever serves this folder read oldfriend.toml and SOUL.md again."""
+"""oldfriend reload: makes the running server reread oldfriend.toml and SOUL.md."""
 
 import argparse
 import asyncio
@@ -7,64 +7,64 @@ import sys
 import time
 from pathlib import Path
 
-from oldfriend.app.choices.settings import RELOADABLE
-from oldfriend.app.persona.soul import FILE, take_up_soul
-from oldfriend.app.running.presence import Reload, Serving, find_serving, send
-from oldfriend.app.wiring import open_house
-from oldfriend.cli.opening import folder_from, settings_from
-from oldfriend.domain.errors import CannotServe, StoreError
+from oldfriend.app.pid_lock import ReloadResult, ServerInfo, find_server, send_signal
+from oldfriend.cli.open_context import get_data_folder, load_settings_from_options
+from oldfriend.config.settings import RELOADABLE_SETTINGS
+from oldfriend.domain.errors import ServerProcessError, StoreError
+from oldfriend.persona.soul_file import SOUL_FILE_NAME, sync_soul_file
+from oldfriend.runtime.wiring import open_app
 
-LOOK_EVERY_S = 0.05
-PATIENCE_S = 15.0
+POLL_S = 0.05
+TIMEOUT_S = 15.0
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Ask it to reload, and say what came of it; 1 when it keeps the old settings."""
-    data = folder_from(options)
-    serving = find_serving(data)
-    if serving is None:
-        raise CannotServe(
+    """Ask the server to reload, and print the result. Raises ServerProcessError."""
+    data = get_data_folder(options)
+    server = find_server(data)
+    if server is None:
+        raise ServerProcessError(
             f"Nothing serves {data}, so there is nothing to reload. `oldfriend serve` reads the "
             "settings when it starts."
         )
-    send(serving, signal.SIGHUP)
-    outcome = await outcome_of(data, serving)
+    send_signal(server, signal.SIGHUP)
+    outcome = await wait_for_reload(data, server)
     if outcome.refused is not None:
-        raise CannotServe(f"The old settings stay: {outcome.refused}")
+        raise ServerProcessError(f"The old settings stay: {outcome.refused}")
     print("The settings are read again.")
-    await tell_of_soul(options)
+    await print_soul_status(options)
     if outcome.needs_start:
         print(
             f"Changed, but only taken up by a new start: {', '.join(outcome.needs_start)}.\n"
-            f"(Taken up at once: {', '.join(RELOADABLE)}.)"
+            f"(Taken up at once: {', '.join(RELOADABLE_SETTINGS)}.)"
         )
     return 0
 
 
-async def tell_of_soul(options: argparse.Namespace) -> None:
-    """Say what came of SOUL.md, where there is one: who reloads may have changed that alone."""
+async def print_soul_status(options: argparse.Namespace) -> None:
+    """Print the state of SOUL.md, which may be all that changed."""
     try:
-        async with open_house(settings_from(options), create=False) as house:
-            taken = await take_up_soul(house)
-    except StoreError:  # only the process that serves may open it, and tells in its log
+        async with open_app(load_settings_from_options(options), create=False) as app:
+            synced = await sync_soul_file(app)
+    except StoreError:  # only the server may open this store; it logs the result
         return
-    if taken.trouble is not None:
-        print(f"oldfriend: {taken.trouble}", file=sys.stderr)
-    elif taken.version:
-        print(f"{FILE}: version {taken.version} holds.")
+    if synced.problem is not None:
+        print(f"oldfriend: {synced.problem}", file=sys.stderr)
+    elif synced.version:
+        print(f"{SOUL_FILE_NAME}: version {synced.version} holds.")
 
 
-async def outcome_of(data: Path, before: Serving) -> Reload:
-    """What came of the reload that was just asked for. Raises CannotServe."""
+async def wait_for_reload(data: Path, before: ServerInfo) -> ReloadResult:
+    """Wait for the result of the requested reload. Raises ServerProcessError."""
     last = 0 if before.reload is None else before.reload.number
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
-        now = find_serving(data)
+        now = find_server(data)
         if now is None or now.pid != before.pid:
             break
         if now.reload is not None and now.reload.number > last:
             return now.reload
-        await asyncio.sleep(LOOK_EVERY_S)
-    raise CannotServe(
+        await asyncio.sleep(POLL_S)
+    raise ServerProcessError(
         f"The process that serves (pid {before.pid}) has not answered. See: oldfriend status"
     )

@@ -1,53 +1,55 @@
-"""oldfriend say: one thing said, one reply printed."""
+"""oldfriend say: sends one message and prints the reply."""
 
 import argparse
-import json
 import sys
 
-from oldfriend.app.accepting import Said, open_line
-from oldfriend.app.answering import Answer, answer
-from oldfriend.app.catching_up import read_ripe
-from oldfriend.app.embedding import LEFT_OVER, make_up
-from oldfriend.app.house import House
-from oldfriend.app.showing import explained, receipt_as_json
-from oldfriend.app.waiting import Delay, Tell, in_words
-from oldfriend.cli.opening import opened
-from oldfriend.cli.remarks import remark
-from oldfriend.cli.whom import person_to_talk
-from oldfriend.domain.clock import parse_moment
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import CATCH_UP_LIMIT, try_embed_missing
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import dumps
+from oldfriend.cli.person_option import resolve_chat_person
+from oldfriend.cli.stderr import print_notice
+from oldfriend.domain.clock import parse_timestamp
+from oldfriend.inbound.accept import MessageSubmission, open_local_chat
+from oldfriend.presenters.receipt_presenter import receipt_as_json, resolve_receipt
+from oldfriend.replies.delay_notices import Delay, format_delay
+from oldfriend.replies.reply_worker import StoredReply, answer_message
+from oldfriend.runtime.learn_now import try_process_due_segments
+from oldfriend.runtime.maintenance import maintain_briefly
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Say it, print the reply; then make up for missing vectors, and read what is ripe."""
+    """Send a message and print the reply; then embed, extract and do other overdue work."""
     text = sys.stdin.read() if options.text == "-" else options.text
-    async with opened(options, create=True) as house:
-        person = await person_to_talk(house, options)
-        line = await open_line(house, person=person, channel=options.channel)
-        at, zone = parse_moment(options.at, line.person.zone) if options.at else (None, None)
-        tell = remark_on(text, line.person.language or house.settings.language)
-        given = await answer(house, line, Said(text=text, at=at, zone=zone), tell=tell)
-        print(await as_json(house, given) if options.json else given.reply.text, flush=True)
-        trouble = await make_up(house, line.person.id, most=LEFT_OVER)
-        trouble = await read_ripe(house, line.person.id) or trouble
+    async with open_from_options(options, create=True) as app:
+        person = await resolve_chat_person(app, options)
+        chat_context = await open_local_chat(app, person=person, channel=options.channel)
+        at, zone = (
+            parse_timestamp(options.at, chat_context.person.zone) if options.at else (None, None)
+        )
+        response = await answer_message(
+            app, chat_context, MessageSubmission(text=text, at=at, zone=zone), on_delay=print_delay
+        )
+        print(
+            await to_reply_json(app, response) if options.json else response.reply.text, flush=True
+        )
+        trouble = await try_embed_missing(app, chat_context.person.id, limit=CATCH_UP_LIMIT)
+        trouble = await try_process_due_segments(app, chat_context.person.id) or trouble
+        await maintain_briefly(app, chat_context.person.id, asks_models=True)
     if trouble is not None:
         print(f"oldfriend: {trouble}", file=sys.stderr)
     return 0
 
 
-def remark_on(text: str, language: str | None) -> Tell:
-    """A way to tell why somebody waits for the answer to a text."""
-
-    async def tell(delay: Delay) -> None:
-        remark(in_words(delay, text, language))
-
-    return tell
+async def print_delay(delay: Delay) -> None:
+    """Print why the reply is delayed."""
+    print_notice(format_delay(delay))
 
 
-async def as_json(house: House, given: Answer) -> str:
-    """The reply for a program."""
-    async with house.db.reading() as tx:
-        receipt = receipt_as_json(await explained(tx, given.receipt))
-    return json.dumps(
-        {"reply": given.reply.text, "turn": given.receipt.turn, "receipt": receipt},
-        ensure_ascii=False,
+async def to_reply_json(app: AppContext, response: StoredReply) -> str:
+    """Convert the reply to JSON."""
+    async with app.db.begin_read() as tx:
+        receipt = receipt_as_json(await resolve_receipt(tx, response.receipt))
+    return dumps(
+        {"reply": response.reply.text, "turn": response.receipt.turn, "receipt": receipt},
     )

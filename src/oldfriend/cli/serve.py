@@ -1,118 +1,175 @@
-"""oldfriend serve: be there for everybody, until told to stop.
+"""oldfriend serve: the server process, one per data folder.
 
-One for each data folder. It takes what waits and answers it, does what is to be done in between,
-shows the page in a browser, and says on the same port how it does. What happens is told on
-standard error.
+Answers messages, runs background jobs and serves the web page, with its readiness check on the same
+port. Logs to standard error.
 """
 
 import argparse
+import asyncio
+import shutil
 import socket
 import sys
+import threading
+import webbrowser
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.house import House
-from oldfriend.app.inviting import new_link
-from oldfriend.app.listening import listen_on
-from oldfriend.app.running.door import Door, listen
-from oldfriend.app.running.presence import Presence, address, find_serving, present
-from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
-from oldfriend.app.running.telling import begin_telling, tell
-from oldfriend.app.wiring import open_house
-from oldfriend.channels.channel import PLATFORMS
-from oldfriend.cli.link import opens_at
-from oldfriend.cli.opening import opened, settings_from
-from oldfriend.cli.showing_page import show
-from oldfriend.cli.work import WORKS
-from oldfriend.domain.clock import system_clock
-from oldfriend.domain.errors import CannotServe
-from oldfriend.web.room import Room
-from oldfriend.web.site import site_of
-
-SERVES: Final[Mapping[str, Work]] = MappingProxyType(
-    {**WORKS, **{name: partial(listen_on, name) for name in sorted(PLATFORMS)}}
+from oldfriend.api.connections import ConnectionHub
+from oldfriend.api.web_app import create_app
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.event_log import configure_logging, log_event
+from oldfriend.app.pid_lock import PidLock, find_server, format_base_url, hold_pid_lock
+from oldfriend.channels.channel import PUSH_CHANNELS
+from oldfriend.cli.link import format_link
+from oldfriend.cli.open_context import (
+    load_settings_from_options,
+    open_from_options,
+    print_permission_warnings,
 )
-"""What is kept running in the one that serves."""
+from oldfriend.cli.work import WORK_TASKS
+from oldfriend.config.settings import Settings
+from oldfriend.domain.clock import system_clock
+from oldfriend.domain.errors import ServerProcessError
+from oldfriend.inbound.channel_listener import listen_on_channel
+from oldfriend.inbound.invitations import create_sign_in_link
+from oldfriend.runtime.admin_http import AdminServer, listen
+from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
+from oldfriend.runtime.wiring import open_app
+
+PROGRAM_NAME: Final = "oldfriend"
+BROWSER_TIMEOUT_S: Final = 2.0
+"""A browser that has not returned by then runs in the foreground, so it did open."""
+TEXT_BROWSERS: Final = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
+"""Text browsers would take over the terminal, and run no scripts."""
+
+SERVE_TASKS: Final[Mapping[str, WorkerPart]] = MappingProxyType(
+    {**WORK_TASKS, **{name: partial(listen_on_channel, name) for name in sorted(PUSH_CHANNELS)}}
+)
+"""Tasks that the server keeps running."""
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Serve until told to stop; 0 when everything that was begun came to its end.
+    """Serve until told to stop; 0 if everything that was started has finished.
 
-    Who only wants to see the page is shown the one that is served already.
+    With --open, opens the page of a server that is already running instead of starting one.
     """
-    settings, opens = settings_from(options), bool(options.open)
-    if opens and await is_shown(options, settings):
+    settings, open_browser = load_settings_from_options(options), bool(options.open)
+    if open_browser and await open_served_page(options, settings):
         return 0
-    begin_telling(sys.stderr, only_troubles=opens)
+    print_permission_warnings(settings)
+    configure_logging(sys.stderr, only_warnings=open_browser)
     with (
-        present(settings.data, now=system_clock()) as presence,
-        listen_for(settings, opens=opens) as listening,
+        hold_pid_lock(settings.data, now=system_clock()) as pid_lock,
+        open_listening_socket(settings, open_browser=open_browser) as listen_socket,
     ):
-        async with open_house(settings, reaches=True) as house:
-            port = listening.getsockname()[1]
-            room = Room(house, port=port)
+        async with open_app(settings, with_channels=True) as app:
+            port = listen_socket.getsockname()[1]
+            hub = ConnectionHub(app, port=port)
             supervisor = Supervisor(
-                house, {**SERVES, "pages": room.answer_here, "parcels": room.porter.carry},
-                read_again=partial(settings_from, options),
-            )  # fmt: skip
-            with heeding_signals(supervisor):
-                say_where(presence, settings, port)
-                print(await opening(house, port, opens=opens), flush=True)
-                site = site_of(room, lambda: supervisor.troubles, supervisor.reload_now)
-                door = Door(supervisor=supervisor, listening=listening, site=site)
-                has_ended = await supervisor.run(
-                    door=door.stay_open, has_reloaded=presence.has_reloaded
+                app,
+                {**SERVE_TASKS, "pages": hub.run, "parcels": hub.import_worker.run},
+                load_settings=partial(load_settings_from_options, options),
+            )
+            with handle_signals(supervisor):
+                announce_address(pid_lock, settings, port)
+                print(await build_greeting(app, port, open_browser=open_browser), flush=True)
+                web_app = create_app(hub, lambda: supervisor.problems, supervisor.reload_now)
+                admin_server = AdminServer(
+                    supervisor=supervisor, listen_socket=listen_socket, web_app=web_app
                 )
-    tell("stopped")
+                has_ended = await supervisor.run(
+                    admin_server=admin_server.serve, on_reload=pid_lock.set_reload_result
+                )
+    log_event("stopped")
     return 0 if has_ended else 1
 
 
-def listen_for(settings: Settings, *, opens: bool) -> socket.socket:
-    """Listen where the settings say; who is shown the page needs not know the port.
+def open_listening_socket(settings: Settings, *, open_browser: bool) -> socket.socket:
+    """Listen on the configured port; with ``open_browser``, on any free port if that one is taken.
 
-    Raises CannotServe.
+    Raises ServerProcessError.
     """
     try:
         return listen(settings.serve.host, settings.serve.port)
-    except CannotServe:
-        if not opens:
+    except ServerProcessError:
+        if not open_browser:
             raise
         return listen(settings.serve.host, 0)
 
 
-async def is_shown(options: argparse.Namespace, settings: Settings) -> bool:
-    """Whether a process serves the folder already; then its page is opened."""
-    serving = find_serving(settings.data)
-    if serving is None or serving.port is None:
+async def open_served_page(options: argparse.Namespace, settings: Settings) -> bool:
+    """Open the page of a running server; False if there is none."""
+    server = find_server(settings.data)
+    if server is None or server.port is None:
         return False
-    async with opened(options, create=False) as house:
-        print(await show(await new_link(house, None, port=serving.port)))
+    async with open_from_options(options, create=False) as app:
+        print(await open_page(await create_sign_in_link(app, None, port=server.port)))
     return True
 
 
-async def opening(house: House, port: int, *, opens: bool) -> str:
-    """What is said of the page: that it is open, or how to open it.
+async def build_greeting(app: AppContext, port: int, *, open_browser: bool) -> str:
+    """Build the start message: that the page is open, or how to open it.
 
-    The owner's link is shown where somebody reads it, and not in a log.
+    The owner's link is shown only on a terminal, never in a log.
     """
-    if opens:
-        return f"{await show(await new_link(house, None, port=port))} (Ctrl-C ends it)"
-    here = f"How it does: {address(house.settings.serve.host, port)}/ready"
-    how = (
-        opens_at(await new_link(house, None, port=port))
+    if open_browser:
+        return (
+            f"{await open_page(await create_sign_in_link(app, None, port=port))} (Ctrl-C ends it)"
+        )
+    status = f"How it does: {format_base_url(app.settings.serve.host, port)}/ready"
+    page_hint = (
+        format_link(await create_sign_in_link(app, None, port=port))
         if sys.stdout.isatty()
         else "Open its page in a browser: `oldfriend link` prints a link that is good once."
     )
     return (
-        f"Oldfriend serves {house.settings.data}. {here}\n"
-        f"Stop it with Ctrl-C or `oldfriend stop`.\n{how}"
+        f"Oldfriend serves {app.settings.data}. {status}\n"
+        f"Stop it with Ctrl-C or `oldfriend stop`.\n{page_hint}"
     )
 
 
-def say_where(presence: Presence, settings: Settings, port: int) -> None:
-    """Tell whoever may look for it where it is."""
-    presence.listens_at(settings.serve.host, port)
-    tell("serving", host=settings.serve.host, port=port, data=str(settings.data))
+def announce_address(presence: PidLock, settings: Settings, port: int) -> None:
+    """Publish the server's address in the PID file and in the log."""
+    presence.set_address(settings.serve.host, port)
+    log_event("serving", host=settings.serve.host, port=port, data=str(settings.data))
+
+
+async def open_page(link: str) -> str:
+    """Open a one-time link in a browser; return the message to print."""
+    page = link.partition("#")[0]
+    if await asyncio.to_thread(open_in_thread, link):
+        return f"Oldfriend is open in your browser, at {page}"
+    port = page.rstrip("/").rpartition(":")[2]
+    return (
+        f"No browser could be opened here. Open it in one (once, within ten minutes): {link}\n"
+        f"On another machine, first: ssh -L {port}:localhost:{port} THIS-MACHINE. In the terminal "
+        f"instead: {get_program_name()} chat"
+    )
+
+
+def get_program_name() -> str:
+    """Return the command name if it is on the PATH, else the path it was run with."""
+    is_found = shutil.which(PROGRAM_NAME) is not None or not sys.argv[0].endswith(
+        f"/{PROGRAM_NAME}"
+    )
+    return PROGRAM_NAME if is_found else sys.argv[0]
+
+
+def open_in_thread(link: str) -> bool:
+    """Tell whether a browser took the link, waiting at most BROWSER_TIMEOUT_S."""
+    opened: list[bool] = []
+    thread = threading.Thread(target=lambda: opened.append(open_browser(link)), daemon=True)
+    thread.start()
+    thread.join(BROWSER_TIMEOUT_S)
+    return opened[0] if opened else True
+
+
+def open_browser(link: str) -> bool:
+    """Open the link in a graphical browser; False if there is none."""
+    try:
+        browser = webbrowser.get()
+        return browser.name not in TEXT_BROWSERS and browser.open(link)
+    except webbrowser.Error:
+        return False

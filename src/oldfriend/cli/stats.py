@@ -1,52 +1,161 @@
-"""oldfriend stats: how much is kept and believed, what was refused as junk, what was of use."""
+"""oldfriend stats: counts of what is stored, believed, refused as junk and used in replies."""
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import Final
 
-from oldfriend.app.believing.counting import Stats, stats_of
-from oldfriend.app.forming.thinking_ahead import status_as_text
-from oldfriend.cli.columns import counted
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.app.app_context import AppContext
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.tables import format_count
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.people import Person
+from oldfriend.learning.reflection_scheduler import (
+    ReflectionStatus,
+    format_reflection_status,
+    load_reflection_status,
+)
+from oldfriend.learning.similarity import get_canonical_stems
+from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.learning_stats import compute_learning_stats
+from oldfriend.memory.messages import count_messages, get_message
+from oldfriend.memory.receipts import Receipt, list_receipts
+from oldfriend.memory.segments import count_segments, list_segments, list_uncut_spans
+from oldfriend.memory.sessions import count_sessions
+from oldfriend.presenters.receipt_presenter import find_receipt_object
+from oldfriend.runtime.learn_now import count_planned_segments
+
+RECALL_SAMPLE_SIZE: Final = 100
+"""Number of latest replies from which the usefulness of recall is measured."""
+MIN_USED_SHARE: Final = 1 / 3
+"""Share of an item's words, beyond those of the question, that a reply must contain to use it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStats:
+    """The statistics of one person's memory."""
+
+    conversations: int
+    messages: int
+    unread: int  # messages that are in no segment yet
+    planned: int  # readings
+    segments: Mapping[str, int]  # by status
+    believed: Mapping[str, int]  # what is believed now, by kind
+    learned: int  # by all readings together
+    joined: int  # known already, with new evidence added
+    refused: Mapping[str, int]  # candidates not believed, by reason
+    missed_peaks: int  # segments where a model says it missed a strong emotion
+    shown: int  # items in the prompts of the last replies
+    used: int  # of those, used in the reply
+    thinking: ReflectionStatus  # reflection between conversations
+    bytes: int  # of the whole database, for all people
+
+
+async def compute_stats(app: AppContext, person: Person) -> MemoryStats:
+    """Compute the stats of a person."""
+    size = await app.db.size_bytes()
+    async with app.db.begin_read() as tx:
+        learning = compute_learning_stats(await list_segments(tx, person.id))
+        counts = await count_segments(tx, person.id)
+        shown, used = await measure_recall_usefulness(tx, person.id)
+        return MemoryStats(
+            conversations=await count_sessions(tx, person.id),
+            messages=await count_messages(tx, person.id),
+            unread=sum(each.messages for each in await list_uncut_spans(tx, person.id)),
+            planned=await count_planned_segments(tx, person.id),
+            segments={str(status): n for status, n in counts.items()},
+            believed=await count_beliefs_by_kind(tx, person.id),
+            learned=learning.learned,
+            joined=learning.joined,
+            refused=learning.refused,
+            missed_peaks=learning.missed_peaks,
+            shown=shown,
+            used=used,
+            bytes=size,
+            thinking=await load_reflection_status(tx, app, person.id),
+        )
+
+
+async def count_beliefs_by_kind(tx: Transaction, person: PersonId) -> dict[str, int]:
+    """Count current beliefs by kind."""
+    kinds = Counter[str](each.memory.kind for each in await list_memories(tx, person))
+    kinds["entity"] = len(await list_entities(tx, person))
+    kinds["summary"] = len(await list_summaries(tx, person))
+    return {kind: count for kind, count in kinds.most_common() if count}
+
+
+async def measure_recall_usefulness(tx: Transaction, person: PersonId) -> tuple[int, int]:
+    """Return how many items the last replies were given, and how many of them they used."""
+    shown = used = 0
+    for receipt in await list_receipts(tx, person, limit=RECALL_SAMPLE_SIZE):
+        count, taken_up = await measure_reply_usefulness(tx, receipt)
+        shown, used = shown + count, used + taken_up
+    return shown, used
+
+
+async def measure_reply_usefulness(tx: Transaction, receipt: Receipt) -> tuple[int, int]:
+    """Return how many items one reply was given, and how many of them it used."""
+    try:
+        question = await get_message(tx, receipt.person, receipt.asked)
+        reply = await get_message(tx, receipt.person, receipt.replied)
+    except NotFound:
+        return 0, 0  # forgotten since
+    question_stems = get_canonical_stems(question.text, question.language)
+    reply_stems = get_canonical_stems(reply.text, reply.language)
+    shown = used = 0
+    for item in receipt.items:
+        belief = await find_receipt_object(tx, receipt, item) if item.used else None
+        text = getattr(belief, "text", None)
+        if text is None:
+            continue
+        adds = get_canonical_stems(text, reply.language) - question_stems
+        shown += 1
+        used += len(adds & reply_stems) >= max(1, MIN_USED_SHARE * len(adds))
+    return shown, used
+
 
 MEGABYTE = 1024 * 1024
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Count, and print."""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
-        stats = await stats_of(house, person)
+    """Compute the statistics and print them."""
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+        stats = await compute_stats(app, person)
     if options.json:
-        print(json.dumps({**asdict(stats), "usefulness": share(stats)}))
+        print(json.dumps({**asdict(stats), "usefulness": compute_usefulness(stats)}))
     else:
-        print("\n".join(as_text(stats)))
+        print("\n".join(format_stats(stats)))
     return 0
 
 
-def as_text(stats: Stats) -> list[str]:
-    """The numbers to read."""
-    useful = share(stats)
+def format_stats(stats: MemoryStats) -> list[str]:
+    """Format the statistics as lines."""
+    useful = compute_usefulness(stats)
     lines = [
-        f"Kept: {counted(stats.messages, 'message')} "
-        f"in {counted(stats.conversations, 'conversation')}, "
+        f"Kept: {format_count(stats.messages, 'message')} "
+        f"in {format_count(stats.conversations, 'conversation')}, "
         f"{stats.bytes / MEGABYTE:,.1f} MB for everybody.",
-        f"Read: {named(stats.segments) or 'nothing yet'}; {stats.unread:,} messages are not cut "
+        f"Read: {format_counts(stats.segments) or 'nothing yet'}; {stats.unread:,} messages are "
+        "not cut "
         f"into stretches yet.",
-        f"Believed: {named(stats.believed) or 'nothing yet'}.",
-        f"Of {counted(stats.learned + stats.joined, 'thing')} told, {stats.joined:,} "
+        f"Believed: {format_counts(stats.believed) or 'nothing yet'}.",
+        f"Of {format_count(stats.learned + stats.joined, 'thing')} told, {stats.joined:,} "
         f"{'was' if stats.joined == 1 else 'were'} known already and joined.",
-        f"Refused as junk: {named(stats.refused) or 'nothing'}.",
+        f"Refused as junk: {format_counts(stats.refused) or 'nothing'}.",
     ]
     if stats.missed_peaks:
-        missed = counted(stats.missed_peaks, "stretch", "stretches")
+        missed = format_count(stats.missed_peaks, "stretch", "stretches")
         lines.append(f"Of {missed} the model said that it missed something that mattered.")
-    lines.append(status_as_text(stats.thinking))
+    lines.append(format_reflection_status(stats.thinking))
     if stats.thinking.refused:
-        lines.append(f"Of what it thought, refused: {named(stats.thinking.refused)}.")
+        lines.append(f"Of what it thought, refused: {format_counts(stats.thinking.refused)}.")
     if stats.planned:
         lines.append(f"To be read: {stats.planned:,} (oldfriend consolidate --now).")
     if useful is not None:
@@ -57,11 +166,11 @@ def as_text(stats: Stats) -> list[str]:
     return lines
 
 
-def share(stats: Stats) -> float | None:
-    """Of what was put before the last replies, the part that they took up; None: nothing was."""
+def compute_usefulness(stats: MemoryStats) -> float | None:
+    """Compute the share of prompted items that recent replies used; None if there were none."""
     return round(stats.used / stats.shown, 4) if stats.shown else None
 
 
-def named(counts: Mapping[str, int]) -> str:
-    """Counts with their names."""
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Format counts with their names."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())

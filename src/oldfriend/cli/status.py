@@ -1,4 +1,4 @@
-"""oldfriend status: is it running, what waits, what may it use, what has it spent today?"""
+"""oldfriend status: the server's state, queues, models and today's spending."""
 
 import argparse
 import asyncio
@@ -8,201 +8,250 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.app.allowance import Allowance, allowances
-from oldfriend.app.choices.reaching import token_of
-from oldfriend.app.choices.sections import ROLES
-from oldfriend.app.choices.settings import Settings
-from oldfriend.app.embedding import embedding_waits_until
-from oldfriend.app.forming.tending import why_not_folded
-from oldfriend.app.running.metrics import OnPlatform, count_platform
-from oldfriend.app.running.presence import Serving, find_serving
-from oldfriend.app.wiring import open_house
-from oldfriend.cli.columns import counted, duration
-from oldfriend.cli.cost import allowance_as_json, allowance_as_text, price
-from oldfriend.cli.opening import folder_from, settings_from
+from oldfriend.app.embed_messages import find_embedding_resume_at
+from oldfriend.app.pid_lock import ServerInfo, find_server
+from oldfriend.app.spend_limits import Allowance, load_allowances
+from oldfriend.cli.cost import format_allowance, format_cost, to_allowance_json
+from oldfriend.cli.open_context import (
+    get_data_folder,
+    load_settings_from_options,
+    print_store_warnings,
+)
+from oldfriend.cli.output import dumps
+from oldfriend.cli.tables import format_count, format_duration
+from oldfriend.config.provider_resolution import find_channel_token
+from oldfriend.config.settings import Settings
+from oldfriend.config.settings_schema import MODEL_ROLES
 from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
+from oldfriend.domain.job_types import QueueName
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.letters import Queue
+from oldfriend.learning.learning_scheduler import find_rollup_error
+from oldfriend.memory.deletion.pending_cleanups import list_unverified
 from oldfriend.memory.people import list_people
-from oldfriend.memory.segments import count_waiting as count_unread
-from oldfriend.queues.counting import Waiting, count_waiting
+from oldfriend.memory.segments import count_waiting_segments as count_unread
+from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
+from oldfriend.runtime.metrics import PlatformMetrics, collect_platform_metrics
+from oldfriend.runtime.wiring import open_app
 
-ANSWERS_S = 6.0
-TO_DO: Final[Mapping[Queue, str]] = {
-    "inbox": "to be answered:", "outbox": "to be sent:", "agenda": "to be done:",
-}  # fmt: skip
-ONE_OF: Final[Mapping[Queue, str]] = {"inbox": "message", "outbox": "part", "agenda": "job"}
+HTTP_TIMEOUT_S = 6.0
+QUEUE_LABELS: Final[Mapping[QueueName, str]] = {
+    "inbox": "to be answered:",
+    "outbox": "to be sent:",
+    "agenda": "to be done:",
+}
+QUEUE_ITEM_NOUNS: Final[Mapping[QueueName, str]] = {
+    "inbox": "message",
+    "outbox": "part",
+    "agenda": "job",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """How the house does."""
+class StatusReport:
+    """The state of the install, read from the database."""
 
     settings: Settings
     now: Micros
-    waiting: list[Waiting]
-    today: tuple[Allowance, Allowance]  # of the background, of everything
-    to_read: int  # stretches of talk of which nothing was learned yet
-    embedding_until: Micros | None  # when embedding goes on that waits for tomorrow's allowance
-    unfolded: list[str]  # why summaries could not be folded
-    on_telegram: OnPlatform
+    queues: list[QueueStats]
+    today: tuple[Allowance, Allowance]  # for background work, and for everything
+    unread_segments: int  # not extracted yet
+    embedding_waits_until: Micros | None  # when tomorrow's allowance lets it resume
+    unverified_deletions: int  # whose data may still be in files
+    rollup_failures: list[str]  # why summaries could not be rolled up
+    telegram: PlatformMetrics
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Say whether anything runs, whatever else is wrong; then how the house does."""
-    data, now = folder_from(options), system_clock()
-    serving = find_serving(data)
-    troubles = await asyncio.to_thread(troubles_of, serving)
+    """Print the server's state first, whatever else fails; then the state of the install."""
+    data, now = get_data_folder(options), system_clock()
+    server = find_server(data)
+    troubles = await asyncio.to_thread(fetch_problems, server)
     if not options.json:
-        print(running_as_text(serving, troubles, str(data), now=now), flush=True)
-    state = await state_from(settings_from(options))
+        print(format_server(server, troubles, str(data), now=now), flush=True)
+    status = await load_status(load_settings_from_options(options))
     if options.json:
-        report = {"serving": running_as_json(serving, troubles), **state_as_json(state)}
-        print(json.dumps(report, ensure_ascii=False))
+        report = {"serving": to_server_json(server, troubles), **to_status_json(status)}
+        print(dumps(report))
     else:
-        print("\n".join(state_as_text(state)))
+        print("\n".join(format_status(status)))
     return 0
 
 
-async def state_from(settings: Settings) -> State:
-    """How the house does, read from the database."""
-    async with open_house(settings, create=False) as house, house.db.reading() as tx:
-        now = house.clock()
-        return State(
-            settings=settings, now=now, waiting=await count_waiting(tx, now=now),
-            today=await allowances(tx, settings, now=now), to_read=await count_unread(tx),
-            embedding_until=await embedding_waits_until(tx, now=now),
-            on_telegram=await count_platform(tx, "telegram"),
-            unfolded=[
+async def load_status(settings: Settings) -> StatusReport:
+    """Load the state of the install from the database."""
+    async with open_app(settings, create=False) as app, app.db.begin_read() as tx:
+        print_store_warnings(app)
+        now = app.clock()
+        return StatusReport(
+            settings=settings,
+            now=now,
+            queues=await load_queue_stats(tx, now=now),
+            today=await load_allowances(tx, settings, now=now),
+            unread_segments=await count_unread(tx),
+            embedding_waits_until=await find_embedding_resume_at(tx, now=now),
+            unverified_deletions=len(await list_unverified(tx)),
+            telegram=await collect_platform_metrics(tx, "telegram"),
+            rollup_failures=[
                 why
                 for person in await list_people(tx)
-                if (why := await why_not_folded(tx, person.id)) is not None
+                if (why := await find_rollup_error(tx, person.id)) is not None
             ],
-        )  # fmt: skip
+        )
 
 
-def troubles_of(serving: Serving | None) -> list[str]:
-    """Ask the process that serves why it does not do its work; empty when it does."""
-    if serving is None:
+def fetch_problems(server: ServerInfo | None) -> list[str]:
+    """Ask the server why it is not ready; empty if it is, or if there is none."""
+    if server is None:
         return []
-    if serving.host is None:
+    if server.host is None:
         return ["It is still opening everything."]
-    connection = http.client.HTTPConnection(serving.host, serving.port, timeout=ANSWERS_S)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=HTTP_TIMEOUT_S)
     try:
         connection.request("GET", "/ready")
         return [str(why) for why in json.loads(connection.getresponse().read())["why"]]
     except (OSError, http.client.HTTPException, ValueError, KeyError):
-        return [f"It does not answer at {serving.url}."]
+        return [f"It does not answer at {server.url}."]
     finally:
         connection.close()
 
 
-def running_as_text(serving: Serving | None, troubles: list[str], data: str, *, now: Micros) -> str:
-    """Whether anything runs, to read."""
-    if serving is None:
+def format_server(server: ServerInfo | None, troubles: list[str], data: str, *, now: Micros) -> str:
+    """Format whether a server runs."""
+    if server is None:
         return f"Nothing serves {data}. Start it with: oldfriend serve"
-    where = f", {serving.url}" if serving.url else ""
-    up = duration((now - serving.started_at) / SECOND)
-    lines = [f"Oldfriend serves {data} (pid {serving.pid}, for {up}{where})."]
+    where = f", {server.url}" if server.url else ""
+    up = format_duration((now - server.started_at) / SECOND)
+    lines = [f"Oldfriend serves {data} (pid {server.pid}, for {up}{where})."]
     return "\n".join([*lines, *(troubles or ["It is ready."])])
 
 
-def state_as_text(state: State) -> list[str]:
-    """How the house does, to read."""
-    waits = [words for each in state.waiting if (words := waiting_as_text(each, state.now))]
-    parked = sum(each.parked for each in state.waiting)
-    _, everything = state.today
+def format_status(status: StatusReport) -> list[str]:
+    """Format the state of the install as lines."""
+    waiting = [
+        queue_text for each in status.queues if (queue_text := format_queue(each, status.now))
+    ]
+    dead_letters = sum(each.dead_letters for each in status.queues)
+    _, everything = status.today
     spent = everything.spent
     return [
-        f"Waiting: {'; '.join(waits) or 'nothing'}.",
-        *([f"Set aside: {counted(parked, 'letter')} (oldfriend letters --parked)."] * bool(parked)),
+        f"Waiting: {'; '.join(waiting) or 'nothing'}.",
         *(
-            [f"To be read: {counted(state.to_read, 'stretch', 'stretches')} of talk."]
-            * bool(state.to_read)
+            [f"Failed: {format_count(dead_letters, 'job')} (oldfriend jobs --failed)."]
+            * bool(dead_letters)
         ),
-        f"Models: {models_as_text(state.settings)}.",
-        *telegram_as_text(state),
-        f"Today: {counted(spent.calls, 'call')}, {spent.tokens:,} tokens, {price(spent)}.",
-        *map(allowance_as_text, state.today),
-        *embedding_as_text(state),
+        *(
+            [f"To be read: {format_count(status.unread_segments, 'stretch', 'stretches')} of talk."]
+            * bool(status.unread_segments)
+        ),
+        f"Models: {format_models(status.settings)}.",
+        *format_telegram(status),
+        f"Today: {format_count(spent.calls, 'call')}, {spent.tokens:,} tokens, "
+        f"{format_cost(spent)}.",
+        *map(format_allowance, status.today),
+        *format_embedding_wait(status),
+        *(
+            [
+                f"Forgotten, and not proved to be gone: {status.unverified_deletions} (oldfriend "
+                "doctor)."
+            ]
+            * bool(status.unverified_deletions)
+        ),
         *(
             f"Old summaries could not be folded, and stay as they are: {each}"
-            for each in state.unfolded
+            for each in status.rollup_failures
         ),
     ]
 
 
-def waiting_as_text(waiting: Waiting, now: Micros) -> str:
-    """What waits in one queue; empty when nothing does."""
-    one = ONE_OF[waiting.queue]
+def format_queue(queue: QueueStats, now: Micros) -> str:
+    """Format what waits in a queue; empty if nothing does."""
+    noun = QUEUE_ITEM_NOUNS[queue.queue]
     parts: list[str] = []
-    if waiting.oldest_due_at is not None:
-        age = duration((now - waiting.oldest_due_at) / SECOND)
-        parts.append(f"{counted(waiting.due, one)} now, the oldest for {age}")
-    if waiting.later:
-        parts.append(f"{counted(waiting.later, one)} until a later time")
-    if waiting.held:
-        where = "job" if waiting.queue == "agenda" else "chat"
-        parts.append(f"{counted(waiting.held, where)} being worked on")
-    return f"{TO_DO[waiting.queue]} {', '.join(parts)}" if parts else ""
+    if queue.oldest_due_at is not None:
+        age = format_duration((now - queue.oldest_due_at) / SECOND)
+        parts.append(f"{format_count(queue.due, noun)} now, the oldest for {age}")
+    if queue.delayed:
+        parts.append(f"{format_count(queue.delayed, noun)} until a later time")
+    if queue.leased:
+        where = "job" if queue.queue == "agenda" else "chat"
+        parts.append(f"{format_count(queue.leased, where)} being worked on")
+    return f"{QUEUE_LABELS[queue.queue]} {', '.join(parts)}" if parts else ""
 
 
-def embedding_as_text(state: State) -> list[str]:
-    """Until when embedding waits, if it does."""
-    if state.embedding_until is None:
+def format_embedding_wait(status: StatusReport) -> list[str]:
+    """Format until when embedding waits, if it does."""
+    if status.embedding_waits_until is None:
         return []
-    when = from_micros(state.embedding_until, state.settings.zone).strftime("%Y-%m-%d %H:%M")
+    when = from_micros(status.embedding_waits_until, status.settings.zone).strftime(
+        "%Y-%m-%d %H:%M"
+    )
     return [f"Embedding waits for tomorrow's allowance, until {when}."]
 
 
-def models_as_text(settings: Settings) -> str:
-    """Which models are used for what."""
+def format_models(settings: Settings) -> str:
+    """Format which models are used for each role."""
     if not settings.models.main:
         return "none, so it answers from memory (offline)"
-    chosen = ((role, settings.models.for_role(role)) for role in ROLES)
+    chosen = ((role, settings.models.for_role(role)) for role in MODEL_ROLES)
     return "; ".join(f"{role} {', then '.join(models)}" for role, models in chosen)
 
 
-def telegram_as_text(state: State) -> list[str]:
-    """Who talks on Telegram, where a bot is connected, or was."""
-    on = state.on_telegram
-    if token_of(state.settings, on.name) is None and not on.known:
+def format_telegram(status: StatusReport) -> list[str]:
+    """Format how many people use Telegram, if a bot is or was connected."""
+    metrics = status.telegram
+    if find_channel_token(status.settings, metrics.name) is None and not metrics.identities:
         return []
-    closed = f"; {counted(on.closed, 'chat')} closed" if on.closed else ""
-    away = f"; {counted(on.turned_away, 'message')} of strangers today" if on.turned_away else ""
-    missing = "" if token_of(state.settings, on.name) else ", but no bot is connected"
-    off = "" if state.settings.telegram.enabled else ", but it is off"
-    known = counted(on.known, "address", "addresses")
-    return [f"Telegram: {known} known{missing or off}{closed}{away}."]
+    closed = (
+        f"; {format_count(metrics.blocked_chats, 'chat')} closed" if metrics.blocked_chats else ""
+    )
+    rejected = (
+        f"; {format_count(metrics.rejected_messages, 'message')} of strangers today"
+        if metrics.rejected_messages
+        else ""
+    )
+    missing = (
+        "" if find_channel_token(status.settings, metrics.name) else ", but no bot is connected"
+    )
+    off = "" if status.settings.telegram.enabled else ", but it is off"
+    known = format_count(metrics.identities, "address", "addresses")
+    return [f"Telegram: {known} known{missing or off}{closed}{rejected}."]
 
 
-def running_as_json(serving: Serving | None, troubles: list[str]) -> JsonValue:
-    """Whether anything runs, for a program; null when nothing does."""
-    if serving is None:
+def to_server_json(server: ServerInfo | None, troubles: list[str]) -> JsonValue:
+    """Convert the server's state to JSON values; null if none runs."""
+    if server is None:
         return None
     return {
-        "pid": serving.pid, "url": serving.url, "ready": not troubles, "why": [*troubles],
-        "started_at": from_micros(serving.started_at).isoformat(),
-    }  # fmt: skip
+        "pid": server.pid,
+        "url": server.url,
+        "ready": not troubles,
+        "why": [*troubles],
+        "started_at": from_micros(server.started_at).isoformat(),
+    }
 
 
-def state_as_json(state: State) -> dict[str, JsonValue]:
-    """How the house does, for a program."""
-    models, until = state.settings.models, state.embedding_until
+def to_status_json(status: StatusReport) -> dict[str, JsonValue]:
+    """Convert the state of the install to JSON values."""
+    models, until = status.settings.models, status.embedding_waits_until
     return {
         "waiting": {
             each.queue: {
-                "due": each.due, "later": each.later, "parked": each.parked, "held": each.held,
+                "due": each.due,
+                "later": each.delayed,
+                "parked": each.dead_letters,
+                "held": each.leased,
             }
-            for each in state.waiting
+            for each in status.queues
         },
-        "to_read": state.to_read,
-        "models": {role: [*models.for_role(role)] for role in ROLES},
-        "today": {each.purpose: allowance_as_json(each) for each in state.today},
-        "not_folded": [*state.unfolded],
+        "to_read": status.unread_segments,
+        "not_proved_forgotten": status.unverified_deletions,
+        "models": {role: [*models.for_role(role)] for role in MODEL_ROLES},
+        "today": {each.purpose: to_allowance_json(each) for each in status.today},
+        "not_folded": [*status.rollup_failures],
         "telegram": {
-            "known": state.on_telegram.known, "closed": state.on_telegram.closed,
-            "turned_away": state.on_telegram.turned_away,
+            "known": status.telegram.identities,
+            "closed": status.telegram.blocked_chats,
+            "turned_away": status.telegram.rejected_messages,
         },
         "embedding_waits_until": None if until is None else from_micros(until).isoformat(),
-    }  # fmt: skip
+    }

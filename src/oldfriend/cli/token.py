@@ -1,73 +1,89 @@
-"""oldfriend token: what a program shows to act as somebody through the API, made and ended."""
+"""oldfriend token: creates, lists and revokes API tokens."""
 
 import argparse
 
-from oldfriend.cli.columns import in_columns
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.tables import format_table
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.memory.tokens import Token, end_token, list_tokens, new_token, write_token
+from oldfriend.memory.api_tokens import (
+    ApiToken,
+    generate_api_token,
+    list_api_tokens,
+    revoke_api_token,
+    save_api_token,
+)
 
-HOW = "oldfriend token new NAME | list | end ID"
+USAGE_HELP = "oldfriend token new NAME | list | end ID"
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Make one, list them, or end one."""
+    """Create a token, list tokens, or revoke one. Raises InvalidInput."""
     match options.what:
         case ["list"]:
-            return await show(options)
+            return await print_tokens(options)
         case ["new", name]:
-            return await make(options, name)
+            return await create_token(options, name)
         case ["end", name]:
-            return await end(options, name)
-    raise InvalidInput(f"That is nothing that can be done with tokens. {HOW}")
+            return await revoke_token(options, name)
+    raise InvalidInput(f"That is nothing that can be done with tokens. {USAGE_HELP}")
 
 
-async def show(options: argparse.Namespace) -> int:
-    """List a person's tokens, never what they consist of."""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
-            tokens = await list_tokens(tx, person.id)
-        now = house.clock()
-    rows = [row_of(each, person.zone, now=now) for each in tokens]
-    print(in_columns([("token", "what for", "scope", "good until", "used"), *rows], right=False)
-          if rows else f"{person.name} has no tokens.")  # fmt: skip
+async def print_tokens(options: argparse.Namespace) -> int:
+    """Print a person's tokens, never their secrets."""
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+            tokens = await list_api_tokens(tx, person.id)
+        now = app.clock()
+    rows = [format_token_row(each, person.zone, now=now) for each in tokens]
+    print(
+        format_table(
+            [("token", "what for", "scope", "good until", "used"), *rows], align_right=False
+        )
+        if rows
+        else f"{person.name} has no tokens."
+    )
     return 0
 
 
-async def make(options: argparse.Namespace, name: str) -> int:
-    """Make one, and show it this once."""
-    secret = new_token()
-    async with opened(options, create=False) as house, house.db.writing() as tx:
-        person = await person_looked_into(tx, options)
-        token = await write_token(
-            tx, person.id, secret, name=name, scope=options.scope, days=options.days,
-            now=house.clock(),
-        )  # fmt: skip
+async def create_token(options: argparse.Namespace, name: str) -> int:
+    """Create a token and print its secret, which is shown only once."""
+    secret = generate_api_token()
+    async with open_from_options(options, create=False) as app, app.db.begin_write() as tx:
+        person = await get_selected_person(tx, options)
+        token = await save_api_token(
+            tx,
+            person.id,
+            secret,
+            name=name,
+            scope=options.scope,
+            days=options.days,
+            now=app.clock(),
+        )
     print(secret)
-    until = day_of(token.expires_at, person.zone)
+    until = format_day(token.expires_at, person.zone)
     print(f"Of {person.name}, until {until}, scope {token.scope}. It is not shown again.")
     return 0
 
 
-async def end(options: argparse.Namespace, name: str) -> int:
-    """Let one open nothing any more."""
-    async with opened(options, create=False) as house, house.db.writing() as tx:
-        person = await person_looked_into(tx, options)
-        await end_token(tx, person.id, name)
+async def revoke_token(options: argparse.Namespace, token_id: str) -> int:
+    """Revoke a token."""
+    async with open_from_options(options, create=False) as app, app.db.begin_write() as tx:
+        person = await get_selected_person(tx, options)
+        await revoke_api_token(tx, person.id, token_id)
     print("It opens nothing any more.")
     return 0
 
 
-def row_of(token: Token, zone: str, *, now: Micros) -> tuple[str, ...]:
-    """A token to read."""
-    until = "over" if token.expires_at <= now else day_of(token.expires_at, zone)
-    used = "never" if token.used_at is None else day_of(token.used_at, zone)
+def format_token_row(token: ApiToken, zone: str, *, now: Micros) -> tuple[str, ...]:
+    """Format a token as a table row."""
+    until = "over" if token.expires_at <= now else format_day(token.expires_at, zone)
+    used = "never" if token.used_at is None else format_day(token.used_at, zone)
     return token.id, token.name, token.scope, until, used
 
 
-def day_of(at: Micros, zone: str) -> str:
-    """A day to read."""
+def format_day(at: Micros, zone: str) -> str:
+    """Format the day of a time."""
     return from_micros(at, zone).strftime("%Y-%m-%d")

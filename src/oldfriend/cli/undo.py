@@ -1,47 +1,49 @@
-"""oldfriend undo: take back what was read in a stretch of talk, or an import."""
+"""oldfriend undo: reverts the extraction of a segment, or an import."""
 
 import argparse
 from collections.abc import Sequence
 
-from oldfriend.app.believing.showing import line_of, segment_line
-from oldfriend.app.believing.undoing import undo_reading
-from oldfriend.cli.bringing import is_number, undo_import
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.beliefs.undo import undo_segment
+from oldfriend.cli.import_cmd import is_import_number, undo_import
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.memories import Believed
+from oldfriend.domain.memories import JournalObject
+from oldfriend.presenters.belief_presenter import format_belief_line, format_segment_line
 
-HOW = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
+USAGE_HELP = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Undo one thing."""
+    """Undo one segment or import. Raises InvalidInput."""
     match options.what:
         case ["consolidation", name]:
-            return await undo_consolidation(options, name)
-        case ["import", number] if is_number(number):
+            return await undo_segment_extraction(options, name)
+        case ["import", number] if is_import_number(number):
             return await undo_import(options, int(number))
         case _:
-            raise InvalidInput(f"Say what is to be undone: {HOW}")
+            raise InvalidInput(f"Say what is to be undone: {USAGE_HELP}")
 
 
-async def undo_consolidation(options: argparse.Namespace, name: str) -> int:
-    """Take back what was read in a segment; what stands on nothing else ends."""
-    async with opened(options, create=False) as house:
-        async with house.db.reading() as tx:
-            person = await person_looked_into(tx, options)
-        done = await undo_reading(house, person.id, None if name == "last" else name)
-    print(f"Taken back: {segment_line(done.segment, zone=person.zone)}")
-    print_some("Believed no more", done.ended, zone=person.zone)
-    print_some("Holds again", done.back, zone=person.zone)
-    print_some("Says less", done.changed, zone=person.zone)
-    if not (done.ended or done.back or done.changed):
+async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) -> int:
+    """Revert the extraction of a segment; beliefs with no other evidence end."""
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+        result = await undo_segment(app, person.id, None if segment_id == "last" else segment_id)
+    print(f"Taken back: {format_segment_line(result.segment, zone=person.zone)}")
+    print_beliefs("Believed no more", result.ended, zone=person.zone)
+    print_beliefs("Holds again", result.reopened, zone=person.zone)
+    print_beliefs("Says less", result.changed, zone=person.zone)
+    if not (result.ended or result.reopened or result.changed):
         print("Nothing that is believed rested on it alone.")
     print("The words themselves stay.")
     return 0
 
 
-def print_some(title: str, beliefs: Sequence[Believed], *, zone: str) -> None:
+def print_beliefs(title: str, beliefs: Sequence[JournalObject], *, zone: str) -> None:
     """Print beliefs under a title, if there are any."""
     if beliefs:
-        print(f"{title}:", *(f"  {line_of(each, zone=zone)}" for each in beliefs), sep="\n")
+        print(
+            f"{title}:", *(f"  {format_belief_line(each, zone=zone)}" for each in beliefs), sep="\n"
+        )

@@ -1,29 +1,29 @@
-"""oldfriend why: what a reply stood on."""
+"""oldfriend why: prints the receipt of a reply."""
 
 import argparse
-import json
 
-from oldfriend.app.showing import explained, receipt_as_json, receipt_as_text
-from oldfriend.cli.opening import opened
-from oldfriend.cli.whom import person_looked_into
+from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import dumps
+from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import NotFound
-from oldfriend.memory.receipts import find_receipt, find_receipt_named
+from oldfriend.memory.receipts import find_receipt, find_receipt_by_partial_id
+from oldfriend.presenters.receipt_presenter import receipt_as_json, receipt_as_text, resolve_receipt
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Look the receipt up, and print it."""
-    async with opened(options, create=False) as house, house.db.reading() as tx:
-        person = await person_looked_into(tx, options)
+    """Find a receipt and print it. Raises NotFound."""
+    async with open_from_options(options, create=False) as app, app.db.begin_read() as tx:
+        person = await get_selected_person(tx, options)
         name = options.reply
         receipt = await (
-            find_receipt_named(tx, person.id, name) if name else find_receipt(tx, person.id)
+            find_receipt_by_partial_id(tx, person.id, name) if name else find_receipt(tx, person.id)
         )
         if receipt is None:
             wanted = f"with the id {options.reply}" if options.reply else "yet"
             raise NotFound(f"There is no reply {wanted}. Talk first: oldfriend chat")
-        told = await explained(tx, receipt)
+        resolved = await resolve_receipt(tx, receipt)
     if options.json:
-        print(json.dumps(receipt_as_json(told), ensure_ascii=False, indent=2))
+        print(dumps(receipt_as_json(resolved), indent=2))
     else:
-        print(receipt_as_text(told))
+        print(receipt_as_text(resolved))
     return 0

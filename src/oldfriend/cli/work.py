@@ -1,4 +1,4 @@
-"""oldfriend work: more hands for the same memory, as many as one likes, on any machine."""
+"""oldfriend work: an additional worker process on the same memory, on any machine."""
 
 import argparse
 import asyncio
@@ -8,48 +8,52 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.house import House
-from oldfriend.app.persona.soul import take_up_soul
-from oldfriend.app.running.collecting import collect_seldom
-from oldfriend.app.running.opening_books import open_books
-from oldfriend.app.running.supervisor import Supervisor, Work, heeding_signals
-from oldfriend.app.running.telling import begin_telling, tell, tell_trouble
-from oldfriend.app.wiring import open_house
-from oldfriend.app.working import work
-from oldfriend.cli.opening import settings_from
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.event_log import configure_logging, log_event, log_warning
+from oldfriend.cli.open_context import load_settings_from_options, print_permission_warnings
+from oldfriend.persona.soul_file import sync_soul_file
+from oldfriend.runtime.gc_tuning import tune_gc
+from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
+from oldfriend.runtime.warmup import preload_language_data
+from oldfriend.runtime.wiring import open_app
+from oldfriend.runtime.worker import run_worker
 
 
-async def work_off(house: House, stopping: asyncio.Event) -> None:
-    """Do what waits in the queues."""
-    async with asyncio.TaskGroup() as both:
-        both.create_task(make_ready(house))
-        await work(house, stopping=stopping)
+async def process_queues(app: AppContext, stopping: asyncio.Event) -> None:
+    """Process the queues, while warming up."""
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(warm_up(app))
+        await run_worker(app, stopping=stopping)
 
 
-async def make_ready(house: House) -> None:
-    """Take up SOUL.md, and let the first reply wait for nothing that can be had before."""
-    taken = await take_up_soul(house)
-    if taken.trouble is not None:
-        tell_trouble("soul-refused", why=taken.trouble)
-    elif taken.is_new:
-        tell("soul-taken-up", version=taken.version)
-    await house.warm()
-    await open_books()
-    collect_seldom()
+async def warm_up(app: AppContext) -> None:
+    """Sync SOUL.md and load ahead whatever would delay the first reply."""
+    tune_gc()
+    synced = await sync_soul_file(app)
+    if synced.problem is not None:
+        log_warning("soul-refused", why=synced.problem)
+    elif synced.is_new:
+        log_event("soul-taken-up", version=synced.version)
+    await app.warm_up()
+    await preload_language_data()
+    tune_gc()
 
 
-WORKS: Final[Mapping[str, Work]] = MappingProxyType({"worker": work_off})
-"""What is kept running in a process that stays."""
+WORK_TASKS: Final[Mapping[str, WorkerPart]] = MappingProxyType({"worker": process_queues})
+"""Tasks that a long-running process keeps running."""
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Work until told to stop; 0 when everything that was begun came to its end."""
-    settings = settings_from(options)
-    begin_telling(sys.stderr)
-    async with open_house(settings, reaches=True) as house:
-        supervisor = Supervisor(house, WORKS, read_again=partial(settings_from, options))
-        with heeding_signals(supervisor):
-            tell("working", data=str(settings.data))
+    """Work until told to stop; 0 if everything that was started has finished."""
+    settings = load_settings_from_options(options)
+    print_permission_warnings(settings)
+    configure_logging(sys.stderr)
+    async with open_app(settings, with_channels=True) as app:
+        supervisor = Supervisor(
+            app, WORK_TASKS, load_settings=partial(load_settings_from_options, options)
+        )
+        with handle_signals(supervisor):
+            log_event("working", data=str(settings.data))
             has_ended = await supervisor.run()
-    tell("stopped")
+    log_event("stopped")
     return 0 if has_ended else 1

@@ -1,1 +1,1 @@
-"""How do bytes reach the disk?"""
+"""Databases: one interface, with engines for SQLite, PostgreSQL and readable JSON."""

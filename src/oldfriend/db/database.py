@@ -1,9 +1,9 @@
-"""What may the rest of the house ask of a database? The seam that every engine fills.
+"""Database interface: the protocols that every engine implements.
 
-SQL is written once, in the portable subset, with named parameters (``:person``). A SELECT may
-end in ``FOR UPDATE`` or ``FOR UPDATE SKIP LOCKED``: whoever reads what it is going to write says
-so, for on PostgreSQL several transactions write at once. SQLite, where one writes at a time,
-leaves it out. Knows nothing of what is stored.
+SQL is written once, in the portable subset, with named parameters (``:person``). A SELECT may end
+in ``FOR UPDATE`` or ``FOR UPDATE SKIP LOCKED``: a transaction must lock what it reads in order to
+write it, for on PostgreSQL several transactions write at once. SQLite, where one writes at a time,
+ignores the clause.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -15,123 +15,140 @@ from typing import Any, Protocol
 from oldfriend.domain.clock import Micros
 
 SqlValue = str | int | float | bytes | None
-Row = tuple[Any, ...]  # the edge: whoever wrote the SELECT knows the types
+Row = tuple[Any, ...]  # the author of the SELECT knows the types
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableShape:
+class TableInfo:
     """A table as the database describes it."""
 
     name: str
     columns: tuple[str, ...]
-    key: tuple[str, ...]  # of the columns, what tells its rows apart
+    key: tuple[str, ...]  # the columns of the primary key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByHand:
-    """What somebody has changed in a store with other means, since it was last written."""
+class ExternalEdits:
+    """Changes that were made to a store by other means since it was last written."""
 
-    messages: tuple[tuple[str, str], ...]  # whose, and which, have another text now
+    message_ids: tuple[tuple[str, str], ...]  # (person, message) of messages with another text
 
 
 class Transaction(Protocol):
-    """One consistent view of the data; a writing one commits as a whole or not at all."""
+    """One consistent view of the data; a write transaction commits as a whole or not at all."""
 
     async def rows(self, sql: str, /, **values: SqlValue) -> list[Row]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         ...
 
     async def row(self, sql: str, /, **values: SqlValue) -> Row | None:
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
         ...
 
     async def run(self, sql: str, /, **values: SqlValue) -> int:
-        """Execute a statement; how many rows it touched."""
+        """Execute a statement, and return the number of affected rows."""
         ...
 
     async def lock(self, sql: str, /, **values: SqlValue) -> None:
         """Lock the rows of a SELECT that ends in FOR UPDATE, without reading them."""
         ...
 
-    async def run_many(self, sql: str, each: Iterable[Mapping[str, SqlValue]], /) -> None:
+    async def run_many(self, sql: str, batch: Iterable[Mapping[str, SqlValue]], /) -> None:
         """Execute a statement once for each set of values."""
         ...
 
-    async def tables(self) -> list[TableShape]:
-        """All tables but the schema row's, each after those that it points to."""
+    async def list_tables(self) -> list[TableInfo]:
+        """Return all tables except the schema state, each after those it references."""
         ...
 
-    async def clock(self) -> Micros:
-        """The real time now, one for all processes on this database. For leases only."""
+    async def read_clock(self) -> Micros:
+        """Return the real time, the same for all processes on this database. For leases only."""
         ...
 
-    async def wake(self) -> None:
-        """On commit, wake whoever waits for others' writes. To be called when somebody may."""
+    async def notify(self) -> None:
+        """Wake the processes that wait for changes, on commit; call it if any may be waiting."""
         ...
 
 
 class Database(Protocol):
-    """An open database. Reading and writing happen in transactions only."""
+    """An open database. All reads and writes happen in transactions."""
 
-    backup_made: Path | None
-    """Of the database as it was before it was migrated just now, where the engine makes one."""
+    migration_backup: Path | None
+    """The backup made before a migration on opening, if the engine makes one."""
 
-    by_hand: ByHand | None
-    """What was changed by hand before it was opened, where the engine can tell; None: nothing."""
+    external_edits: ExternalEdits | None
+    """Edits made by hand before it was opened, if the engine detects them; None: no edits."""
 
-    most_bytes: int | None
-    """So much may be kept in it; None: as much as there is room for."""
+    max_bytes: int | None
+    """The size limit of the store; None: unlimited."""
 
-    def reading(self) -> AbstractAsyncContextManager[Transaction]:
-        """A snapshot to read from."""
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it cannot be written now, because of permissions or a read-only disk."""
         ...
 
-    def writing(self, *, first: bool = False) -> AbstractAsyncContextManager[Transaction]:
-        """The write lock, and a transaction that commits on leaving, or rolls back on an error.
+    def begin_read(self) -> AbstractAsyncContextManager[Transaction]:
+        """Return a context of a read snapshot."""
+        ...
 
-        ``first``: before whoever waits in this process, and committed without waiting for them.
+    def begin_write(self, *, urgent: bool = False) -> AbstractAsyncContextManager[Transaction]:
+        """Return a context of a write transaction that commits on exit, or rolls back on error.
+
+        An ``urgent`` one goes before others that wait in this process, and commits without waiting
+        for them.
         """
         ...
 
-    async def wait_for_others(self) -> None:
+    async def probe_write(self) -> None:
+        """Write without changing or growing anything. Raises StoreError."""
+        ...
+
+    async def wait_for_change(self) -> None:
         """Return once another process may have written something new."""
         ...
 
-    async def wipe_log(self) -> bool:
-        """Let no log of writes keep what was deleted; False while others still read it there."""
+    async def truncate_wal(self) -> bool:
+        """Remove deleted data from the write-ahead log; False while others still read it there."""
         ...
 
-    async def write_anew(self) -> bool:
-        """Write the files anew, so that nothing deleted stays in gaps; False: it was not done."""
+    async def vacuum(self) -> bool:
+        """Rewrite all data so that nothing deleted stays in gaps; False if not possible now.
+
+        A server is asked to do so; what it does with the bytes is its own business.
+        """
         ...
 
-    def files(self) -> tuple[Path, ...]:
-        """The files that hold what is kept, and the copies beside them; none: a server has them."""
+    def list_files(self) -> tuple[Path, ...]:
+        """Return the files of the database and their backups; empty if they are on a server."""
         ...
 
-    def backups(self) -> tuple[Path, ...]:
-        """Of those, the copies: as the database was before it was migrated."""
+    def list_backups(self) -> tuple[Path, ...]:
+        """Return the backups that were made before migrations."""
         ...
 
-    def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
-        """The bytes of the files that are open, piece by piece, each a little into the next."""
+    def iter_raw_bytes(self) -> AsyncIterator[tuple[Path, bytes]]:
+        """Yield the bytes of the open files in pieces that overlap a little."""
         ...
 
-    async def size(self) -> int:
-        """How many bytes everything takes."""
+    async def size_bytes(self) -> int:
+        """Return how many bytes the database takes."""
         ...
 
-    async def check(self) -> list[str]:
-        """What is wrong with the stored bytes; empty when they are sound."""
+    async def free_bytes(self) -> int:
+        """Return how many of these bytes are free, and are used before it grows."""
+        ...
+
+    async def check_integrity(self) -> list[str]:
+        """Return what is wrong with the stored bytes; empty if they are sound."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Close all connections."""
         ...
 
 
-async def no_bytes() -> AsyncIterator[tuple[Path, bytes]]:
-    """Those of a database without a file that could be read here."""
+async def iter_no_bytes() -> AsyncIterator[tuple[Path, bytes]]:
+    """Yield nothing: for databases without a file that can be read here."""
     nothing: tuple[tuple[Path, bytes], ...] = ()
     for piece in nothing:
         yield piece

@@ -1,30 +1,36 @@
-"""By which steps did the tables become what they are, and who may write into them?
+"""Schema: the migrations, the state of a database, and which versions may write to it.
 
-The steps are SQL files, written once, in SQLite's spelling. Upgrades expand first and contract
-later: a step that only adds says in its first lines which schema's programs may go on writing
-beside it ("-- Oldest writer: 2"); one that says nothing shuts all older ones out. The row in
-``schema_state`` keeps that, for programs that know less than the database. Knows no engine.
+Migrations are SQL files in SQLite's spelling and are never changed once released. They expand first
+and contract later: a step that only adds says in its first lines from which schema version on
+programs may go on writing beside it ("-- Oldest writer: 2"); one that says nothing shuts out all
+older programs. The row in ``schema_state`` records that, for programs that are older than the
+database.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from importlib import resources
 from typing import Final
 
-from oldfriend.db.database import Row, TableShape
-from oldfriend.domain.errors import SchemaTooNew
+from oldfriend.db.conversions import CONVERSIONS, Conversion
+from oldfriend.db.database import Row, TableInfo
+from oldfriend.domain.errors import SchemaTooNew, SchemaUnknown
 
-OLDEST_WRITER: Final = re.compile(r"^-- Oldest writer: (\d+)$", re.MULTILINE)
+OLDEST_WRITER_PATTERN: Final = re.compile(r"^-- Oldest writer: (\d+)$", re.MULTILINE)
+CONVERSION_PATTERN: Final = re.compile(r"^-- Then: (\w+)$", re.MULTILINE)
+"""Marks where a migration continues with a conversion."""
 
-MAKE_STATE: Final = """CREATE TABLE IF NOT EXISTS schema_state (
+CREATE_STATE: Final = """CREATE TABLE IF NOT EXISTS schema_state (
     id BIGINT PRIMARY KEY CHECK (id = 1),
     version BIGINT NOT NULL,       -- the newest step that was applied,
     name TEXT NOT NULL,            -- and its name
     oldest_writer BIGINT NOT NULL  -- the oldest schema whose programs may still write
 )"""
 READ_STATE: Final = "SELECT version, name, oldest_writer FROM schema_state"
+TOUCH_STATE: Final = "UPDATE schema_state SET version = version"
+"""A write that changes nothing."""
 WRITE_STATE: Final = """INSERT INTO schema_state (id, version, name, oldest_writer)
     VALUES (1, :version, :name, :oldest_writer)
     ON CONFLICT (id) DO UPDATE SET version = excluded.version, name = excluded.name,
@@ -41,30 +47,39 @@ class Migration:
 
     @property
     def oldest_writer(self) -> int:
-        """The oldest schema whose programs may write after this step."""
-        stated = OLDEST_WRITER.search(self.sql)
+        """The oldest schema version whose programs may write after this step."""
+        stated = OLDEST_WRITER_PATTERN.search(self.sql)
         return self.version if stated is None else int(stated[1])
+
+    def iter_parts(self) -> Iterator[str | Callable[[], Conversion]]:
+        """Yield the SQL of the step and the conversions in between, in order."""
+        for number, part in enumerate(CONVERSION_PATTERN.split(self.sql)):
+            if number % 2:
+                yield CONVERSIONS[part]
+            elif part.strip():
+                yield part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaState:
-    """How far a database has come."""
+    """Which migrations a database has, and which programs may write to it."""
 
     version: int = 0
     name: str = ""
     oldest_writer: int = 0
 
-    def after(self, steps: Sequence[Migration]) -> "SchemaState":
-        """The state once these steps are applied."""
+    def after_steps(self, steps: Sequence[Migration]) -> "SchemaState":
+        """Return the state after these steps."""
         oldest = max(step.oldest_writer for step in steps)
         return SchemaState(
-            version=steps[-1].version, name=steps[-1].name,
+            version=steps[-1].version,
+            name=steps[-1].name,
             oldest_writer=max(self.oldest_writer, oldest),
-        )  # fmt: skip
+        )
 
 
 def load_migrations() -> tuple[Migration, ...]:
-    """The steps that this version knows, in order."""
+    """Load the migrations that this version knows, in order."""
     folder = resources.files("oldfriend.db") / "migrations"
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda f: f.name
@@ -75,25 +90,44 @@ def load_migrations() -> tuple[Migration, ...]:
     )
 
 
-def state_from(row: Row) -> SchemaState:
-    """A state from its row."""
+def parse_state(row: Row) -> SchemaState:
+    """Build a state from its row."""
     version, name, oldest_writer = row
     return SchemaState(version=version, name=name, oldest_writer=oldest_writer)
 
 
-def refuse_overtaken(state: SchemaState, known: int, where: str) -> None:
-    """Raise SchemaTooNew when a newer version has taken over what programs like this one write."""
+def check_schema_version(state: SchemaState, known: int, location: str) -> None:
+    """Raise SchemaTooNew if a newer version has changed what this program writes."""
     if known < state.oldest_writer:
         raise SchemaTooNew(
-            f"{where} was written by a newer Oldfriend (its schema is {state.version}, this one "
+            f"{location} was written by a newer Oldfriend (its schema is {state.version}, this one "
             f"knows {known}). Nothing was changed. Update Oldfriend and start it again."
         )
 
 
-def shapes_from(columns: Iterable[Row], references: Iterable[Row]) -> list[TableShape]:
-    """Tables from (table, column, place in the key or 0) and (table, table it points to).
+def check_schema_known(state: SchemaState, migrations: Sequence[Migration], location: str) -> None:
+    """Raise SchemaUnknown if the database's last migration is not one of these.
 
-    Each stands after those that it points to.
+    Such as one of an unreleased version: its tables may be anything.
+    """
+    if not 0 < state.version <= migrations[-1].version:
+        return
+    names = {step.version: step.name for step in migrations}
+    known = names.get(state.version)
+    if known is not None and state.name in {"", known}:  # empty: from before names were recorded
+        return
+    raise SchemaUnknown(
+        f"{location} was made by a version of Oldfriend that was never released: its last step is "
+        f"{state.name or state.version}, which this version does not have. Nothing was changed. "
+        "Export it with the version that made it, and import that here; or put a copy from "
+        "before in its place."
+    )
+
+
+def build_table_infos(columns: Iterable[Row], references: Iterable[Row]) -> list[TableInfo]:
+    """Build tables from (table, column, key position or 0) and (table, referenced table) rows.
+
+    Each table comes after those it references.
     """
     described: dict[str, list[Row]] = {}
     for table, *column in columns:
@@ -101,13 +135,14 @@ def shapes_from(columns: Iterable[Row], references: Iterable[Row]) -> list[Table
     order = TopologicalSorter[str](dict.fromkeys(sorted(described), ()))
     for table, parent in sorted(references):
         order.add(table, parent)
-    return [shape_of(name, described[name]) for name in order.static_order()]
+    return [build_table_info(name, described[name]) for name in order.static_order()]
 
 
-def shape_of(name: str, columns: Sequence[Row]) -> TableShape:
-    """A table from its columns, each (name, place in the key or 0)."""
-    key = sorted((place, column) for column, place in columns if place)
-    return TableShape(
-        name=name, columns=tuple(column for column, _ in columns),
+def build_table_info(name: str, columns: Sequence[Row]) -> TableInfo:
+    """Build a table from its columns, each (name, key position or 0)."""
+    key = sorted((index, column) for column, index in columns if index)
+    return TableInfo(
+        name=name,
+        columns=tuple(column for column, _ in columns),
         key=tuple(column for _, column in key),
-    )  # fmt: skip
+    )

@@ -1,1 +1,1 @@
-"""What are the things we talk about?"""
+"""Domain: values, ids, errors and pure functions that all other packages use."""

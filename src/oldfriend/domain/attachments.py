@@ -1,35 +1,35 @@
-"""What is a sound that is kept beside a message? Its bytes stand elsewhere."""
+"""Attachments: audio that belongs to a message; its bytes are stored elsewhere."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+from oldfriend.domain.audio_formats import EXTENSIONS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.sounds import EXTENSIONS
 
 AttachmentKind = Literal["heard", "spoken"]
-"""What the person said, or a reply as it was spoken."""
+"""What the person said, or a reply that was spoken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A sound that belongs to a message."""
+    """Audio that belongs to a message."""
 
     id: str
     person: PersonId
     message: MessageId
     kind: AttachmentKind
-    voice: str  # of what was spoken: the speaker, and its voice; else empty
+    voice: str  # of a spoken reply: the model and its voice; else empty
     mime: str
     size: int
     made_at: Micros
 
     @property
     def file_name(self) -> str:
-        """How its file is called, where it has one."""
-        return file_name(self.id, self.mime)
+        """The name of its file, where it has one."""
+        return build_file_name(self.id, self.mime)
 
 
-def file_name(attachment: str, mime: str) -> str:
-    """How the file of an attachment is called."""
-    return f"{attachment}.{EXTENSIONS.get(mime, 'bin')}"
+def build_file_name(attachment_id: str, mime: str) -> str:
+    """Return the file name of an attachment."""
+    return f"{attachment_id}.{EXTENSIONS.get(mime, 'bin')}"

@@ -1,8 +1,8 @@
-"""What time is it? The only clock; everything else is told the time.
+"""Clock: the only source of the current time, and conversions of times and time zones.
 
-Moments are UTC microseconds since 1970 (``Micros``) in the database and between modules, and
-aware datetimes at the border. A zone is an IANA name ("Europe/Madrid") or an offset ("+02:00").
-What comes in lies in the years 2 to 9998, so that no zone pushes it off the calendar.
+Times are UTC microseconds since 1970 (``Micros``) in the database and between modules, and aware
+datetimes at the edges. A zone is an IANA name ("Europe/Madrid") or an offset ("+02:00"). Accepted
+times lie in the years 2 to 9998, so that no zone moves them outside the calendar.
 """
 
 import time as machine
@@ -12,7 +12,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.sayings import saying
+from oldfriend.domain.i18n_messages import localizable
 
 Micros = int
 Clock = Callable[[], Micros]
@@ -22,59 +22,63 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+MAX_CLOCK_SKEW: Final = MINUTE
+"""A timestamp further in the future than this was written by a wrong clock."""
 
 
 def system_clock() -> Micros:
-    """Now, by the machine."""
+    """Return the machine's current time."""
     return to_micros(datetime.now(UTC))
 
 
-_GOES_ON: Final[int | None] = getattr(
+_BOOTTIME_CLOCK: Final[int | None] = getattr(
     machine, "CLOCK_BOOTTIME", getattr(machine, "CLOCK_MONOTONIC", None)
 )
-"""A clock that nobody sets and that goes on while the machine sleeps; Windows' own does."""
+"""A monotonic clock that goes on during sleep; on Windows time.monotonic does so."""
 
 
 def uptime_s() -> float:
-    """Seconds since some moment of this machine's, those in which it slept too; never set back."""
-    return machine.monotonic() if _GOES_ON is None else machine.clock_gettime(_GOES_ON)
+    """Return seconds since an arbitrary moment, including sleep; never goes backwards."""
+    return (
+        machine.monotonic() if _BOOTTIME_CLOCK is None else machine.clock_gettime(_BOOTTIME_CLOCK)
+    )
 
 
 def to_micros(moment: datetime) -> Micros:
-    """An aware datetime as UTC microseconds; exact."""
+    """Convert an aware datetime to UTC microseconds, exactly."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
-EARLIEST = to_micros(datetime(2, 1, 1, tzinfo=UTC))
-LATEST = to_micros(datetime(9999, 1, 1, tzinfo=UTC)) - 1
+MIN_TIME = to_micros(datetime(2, 1, 1, tzinfo=UTC))
+MAX_TIME = to_micros(datetime(9999, 1, 1, tzinfo=UTC)) - 1
 
 
 def is_representable(at: Micros) -> bool:
-    """Whether a moment is on the calendar in every zone."""
-    return EARLIEST <= at <= LATEST
+    """Return whether a time is within the calendar in every zone."""
+    return MIN_TIME <= at <= MAX_TIME
 
 
 def from_micros(at: Micros, zone: str = "UTC") -> datetime:
-    """UTC microseconds as a datetime in a zone. Whatever was stored can be shown.
+    """Convert UTC microseconds to a datetime in a zone; works for any stored value.
 
-    A moment off the calendar becomes the nearest on it; a zone unknown to this machine, UTC.
+    A time outside the calendar becomes the nearest one within; an unknown zone becomes UTC.
     """
-    moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+    moment = EPOCH + timedelta(microseconds=min(max(at, MIN_TIME), MAX_TIME))
     try:
-        return moment.astimezone(zone_named(zone))
+        return moment.astimezone(get_zone(zone))
     except InvalidInput:
         return moment
 
 
-def start_of_day(at: Micros, zone: str, *, days_back: int = 0) -> Micros:
-    """The midnight before a moment by the clocks of a zone, or one so many days earlier."""
+def get_start_of_day(at: Micros, zone: str, *, days_back: int = 0) -> Micros:
+    """Return the midnight before a time in a zone, or the one ``days_back`` days earlier."""
     moment = from_micros(at, zone)
     day = moment.date() - timedelta(days=days_back)
     return to_micros(datetime.combine(day, time(), moment.tzinfo))
 
 
-def zone_named(zone: str) -> tzinfo:
-    """The zone for an IANA name or an offset such as "+02:00"; raises InvalidInput."""
+def get_zone(zone: str) -> tzinfo:
+    """Return the zone for an IANA name or an offset such as "+02:00". Raises InvalidInput."""
     if zone in {"UTC", "Z", ""}:
         return UTC
     try:
@@ -83,54 +87,64 @@ def zone_named(zone: str) -> tzinfo:
             return timezone(offset or timedelta())
         return ZoneInfo(zone)
     except (ValueError, OSError, KeyError) as error:
-        raise InvalidInput(saying(
-            "zone_unknown",
-            f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset (+02:00).",
-            zone=zone,
-        )) from error  # fmt: skip
+        raise InvalidInput(
+            localizable(
+                "zone_unknown",
+                f"{zone!r} is not a time zone. Use a name such as Europe/Madrid or an offset "
+                "(+02:00).",
+                zone=zone,
+            )
+        ) from error
 
 
-def days_between(first: Micros, last: Micros, zone: str) -> tuple[date, date]:
-    """The first and the last day of a span, as the clocks of a zone name their middles.
+def get_day_range(first: Micros, last: Micros, zone: str) -> tuple[date, date]:
+    """Return the first and last day of a time span, as the days in a zone that contain their
+    middles.
 
-    Days that were whole where something happened may begin on another one here.
+    Days that are whole in the zone of an event may begin on another date in this zone.
     """
     half = min(DAY, last - first) // 2
     return from_micros(first + half, zone).date(), from_micros(last - half, zone).date()
 
 
-def parse_moment(text: str, zone: str) -> tuple[Micros, str]:
-    """An ISO 8601 time as (µs, zone); a time without offset is taken in the given zone.
+def parse_timestamp(text: str, zone: str) -> tuple[Micros, str]:
+    """Parse an ISO 8601 time as (µs, zone); a time without offset is in the given zone.
 
     Raises InvalidInput.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        raise InvalidInput(saying(
-            "time_unreadable", f"{text!r} is not a time. Use ISO 8601, such as 2024-05-03T18:30.",
-            text=text,
-        )) from error  # fmt: skip
-    return place_in_zone(moment, zone)
+        raise InvalidInput(
+            localizable(
+                "time_unreadable",
+                f"{text!r} is not a time. Use ISO 8601, such as 2024-05-03T18:30.",
+                text=text,
+            )
+        ) from error
+    return to_micros_with_zone(moment, zone)
 
 
-def place_in_zone(moment: datetime, zone: str) -> tuple[Micros, str]:
-    """A datetime as (µs, zone): its own offset where it has one, else the given zone's.
+def to_micros_with_zone(moment: datetime, zone: str) -> tuple[Micros, str]:
+    """Convert a datetime to (µs, zone): with its own offset if it has one, else the given zone.
 
     Raises InvalidInput.
     """
     is_naive = moment.utcoffset() is None
-    at = to_micros(moment.replace(tzinfo=zone_named(zone)) if is_naive else moment)
+    at = to_micros(moment.replace(tzinfo=get_zone(zone)) if is_naive else moment)
     if not is_representable(at):
-        raise InvalidInput(saying(
-            "time_outside", f"{moment.isoformat()} lies outside the years 2 to 9998.",
-            moment=moment.isoformat(),
-        ))  # fmt: skip
-    return at, zone if is_naive else offset_name(moment)
+        raise InvalidInput(
+            localizable(
+                "time_outside",
+                f"{moment.isoformat()} lies outside the years 2 to 9998.",
+                moment=moment.isoformat(),
+            )
+        )
+    return at, zone if is_naive else format_offset(moment)
 
 
-def offset_name(moment: datetime) -> str:
-    """The offset of an aware datetime as "+02:00", or "UTC" for zero; to the minute."""
+def format_offset(moment: datetime) -> str:
+    """Return the offset of an aware datetime as "+02:00", or "UTC" for zero; to the minute."""
     minutes = round((moment.utcoffset() or timedelta()).total_seconds() / 60)
     if minutes == 0:
         return "UTC"

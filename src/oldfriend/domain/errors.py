@@ -1,62 +1,67 @@
-"""What can go wrong, in one tree. Each error names a condition and says what to do about it.
+"""Errors: one tree of conditions; each error says what to do about it.
 
 OldfriendError
-├── StoreError               the database cannot do what was asked
-│   ├── StoreNotFound        there is nothing at that place yet
-│   ├── StoreUnusable        it cannot be opened, read or written (folder, disk, rights)
-│   ├── StoreFull            the disk is full; nothing of the attempt was kept
-│   ├── StoreBusy            another process held the write lock for too long
-│   ├── StoreDamaged         the file is not sound, or not ours
-│   └── SchemaTooNew         a newer Oldfriend wrote it; this one must not
-├── StaleDecision            what a decision rested on has changed; decide again
-├── LeaseLost                somebody else took the work over; nothing of this attempt is kept
-├── NotFound                 no such person, reply, import …
-├── ImportRefused            the file cannot be imported; says which line, and what was expected
-├── InvalidInput             what was passed in cannot be right
-├── TooManyAttempts          too much was tried in vain; says when it may be tried again
-├── CannotServe              another process runs here, or none does, or its address is taken
-├── MemoryMisused            a memory was used outside its ``with``, or entered twice at once
-├── ModelError               a language model did not give what was asked
-│   ├── ModelUnavailable     the provider failed in a way that may pass; try again later
-│   ├── ModelRefused         the provider will not answer this, also not later
-│   │   └── RequestRejected  this model cannot take it as it is; another may
-│   │       └── AudioTooLarge  a recording has more bytes than anybody takes
-│   ├── NothingHeard         nobody says anything in a recording
-│   ├── BrokenOutput         what it gave cannot be read as what was asked
-│   └── ModelMisconfigured   key, address or name of the model cannot be right
-│       ├── KeyRefused       the provider does not accept the key
-│       └── ModelNotAsked    something is missing, so that nobody was asked
-├── UnknownJob               only a newer version knows what is to be done
-├── TurnStopped              the person said stop
-├── TurnFailed               something said was not answered; it is kept, and can be tried again
-├── PlatformUnavailable      a platform cannot be heard now; try again later
-├── PlatformRefused          a platform lets us hear nothing as things are; says what to do
-├── NotDelivered             a platform did not take a message, and may take it later
-├── Undeliverable            a platform will never take this message
-│   └── PlaceClosed          nor any other: they have blocked us, or the chat is gone
-├── PlaceMoved               a chat has another address now; send it there
-└── EmbeddingFailed          a text could not be turned into a vector; recall goes on with words
-    └── AllowanceUsedUp      nothing more may be spent on it today
+├── StoreError                 the database cannot do what was asked
+│   ├── StoreNotFound          there is no database at that place yet
+│   ├── StoreUnusable          it cannot be opened, read or written (folder, disk, permissions)
+│   ├── StoreFull              the disk is full; nothing of the attempt was kept
+│   ├── StoreBusy              another process held the write lock for too long
+│   ├── StoreCorrupt           the file is corrupt, or is not an Oldfriend database
+│   │   └── RowCorrupt         one row of the beliefs cannot be read; it can be rebuilt
+│   ├── SchemaUnknown          an unreleased version made the tables
+│   └── SchemaTooNew           a newer Oldfriend wrote it; this one must not
+├── StaleDecision              what a decision was based on has changed; decide again
+├── LeaseLost                  another worker has the lease; nothing of this attempt is kept
+├── NotFound                   no such person, reply, import …
+├── ImportRefused              the file cannot be imported; names the line and what was expected
+│   ├── ParserCrashed          parsing it crashed, or took too much memory or time; not retried
+│   └── ParserNotStarted       no parser process could start, which is not the file's fault
+├── InvalidInput               what was passed in cannot be right
+├── TooManyAttempts            too many failed attempts; says when to try again
+├── ServerProcessError         another server runs here, or none does, or its address is taken
+├── MemoryMisused              a memory was used outside its ``with``, or entered twice at once
+├── ModelError                 a language model did not return what was asked
+│   ├── ModelUnavailable       the provider failed in a way that may pass; try again later
+│   ├── ModelRefusal           the provider will never answer this request
+│   │   └── RequestRejected    this model cannot take it as it is; another one may
+│   │       └── AudioTooLarge  a recording has more bytes than any model takes
+│   ├── NoSpeechDetected       a recording contains no speech
+│   ├── BrokenOutput           the output cannot be parsed as what was asked
+│   └── ModelMisconfigured     key, address or name of the model cannot be right
+│       ├── ApiKeyRejected     the provider does not accept the key
+│       └── ModelNotSetUp      something is missing, so that no request was sent
+├── UnknownJob                 only a newer version can run this job
+├── TurnStopped                the person said stop
+├── TurnFailed                 a message was not answered; it is kept, and can be retried
+├── PlatformUnavailable        a platform cannot be reached now; try again later
+├── PlatformRejected           a platform rejects us as configured; says what to do
+├── DeliveryFailed             a platform did not accept a message, but may accept it later
+├── Undeliverable              a platform will never accept this message
+│   ├── ChatBlocked            nor any other: we are blocked, or the chat is gone
+│   └── DeliveryUncertain      it may have been delivered: a person has to look and decide
+├── ChatAddressChanged         a chat has another address now; send to that one
+└── EmbeddingFailed            a text was not embedded; search goes on with words alone
+    └── AllowanceUsedUp        nothing more may be spent on it today
 """
 
 from typing import ClassVar, Literal
 
-from oldfriend.domain.sayings import Code, Saying, saying
+from oldfriend.domain.i18n_messages import LocalizedText, MessageCode, localizable
 
 
 class OldfriendError(Exception):
-    """Everything that Oldfriend raises on purpose."""
+    """The base of all errors that Oldfriend raises on purpose."""
 
-    code: ClassVar[Code | None] = None
-    """What all of its kind mean to who is told of it, where the sentence itself has no code."""
+    code: ClassVar[MessageCode | None] = None
+    """The message code for all errors of a class, if the sentence itself has no code."""
 
     @property
-    def says(self) -> str:
-        """Its sentence; a saying, where a page can have words of its own for it."""
-        said = self.args[0] if self.args else ""
-        if isinstance(said, Saying) or self.code is None:
-            return said if isinstance(said, str) else str(self)
-        return saying(self.code, str(self), says=str(self))
+    def user_text(self) -> str:
+        """Its sentence; a localizable one, if it or its class has a message code."""
+        text = self.args[0] if self.args else ""
+        if isinstance(text, LocalizedText) or self.code is None:
+            return text if isinstance(text, str) else str(self)
+        return localizable(self.code, str(self), says=str(self))
 
 
 class StoreError(OldfriendError):
@@ -87,10 +92,28 @@ class StoreBusy(StoreError):
     code = "store_busy"
 
 
-class StoreDamaged(StoreError):
-    """The file is not a sound Oldfriend database."""
+class SchemaUnknown(StoreError):
+    """The tables were made by a migration that no released version has."""
 
-    code = "store_damaged"
+
+class StoreCorrupt(StoreError):
+    """The file is corrupt, or is not an Oldfriend database."""
+
+    code: ClassVar[MessageCode | None] = "store_damaged"
+
+
+class RowCorrupt(StoreCorrupt):
+    """A row of the beliefs cannot be read; the journal entries that it is built from are kept."""
+
+    def __init__(self, table: str, row_id: str) -> None:
+        """Keep the table and the id of the row."""
+        text = (
+            f"A row of the memory is damaged: {row_id} in the table {table} cannot be read. "
+            "To make what is believed anew from the decisions: oldfriend rebuild"
+        )
+        super().__init__(localizable("row_damaged", text, name=row_id, table=table))
+        self.table = table
+        self.row_id = row_id
 
 
 class SchemaTooNew(StoreError):
@@ -100,38 +123,62 @@ class SchemaTooNew(StoreError):
 
 
 class StaleDecision(OldfriendError):
-    """What a decision rested on has changed meanwhile; it must be made again."""
+    """What a decision was based on has changed meanwhile; decide again."""
 
     code = "changed_meanwhile"
 
 
 class LeaseLost(OldfriendError):
-    """Somebody else has taken this work over; nothing of this attempt may be kept."""
+    """Another worker has taken over this work; nothing of this attempt may be kept."""
 
 
 class NotFound(OldfriendError):
-    """What was asked for by name or id does not exist."""
+    """The object with this name or id does not exist."""
 
 
 class ImportRefused(OldfriendError):
-    """A file cannot be imported as it is; nothing of it was written."""
+    """A file cannot be imported as it is; nothing was written."""
 
     def __init__(
         self, message: str, *, line: int | None = None, expected: str | None = None
     ) -> None:
-        """Keep the facts: the line in the file (from 1), and what should have stood there."""
-        wanted = f" Expected {expected}." if expected else ""
-        super().__init__(message if line is None else in_line(line, message, wanted))
+        """Keep the line of the file (from 1), and what was expected there."""
+        expected_text = f" Expected {expected}." if expected else ""
+        super().__init__(
+            message if line is None else format_line_error(line, message, expected_text)
+        )
         self.line = line
         self.expected = expected
 
 
-def in_line(line: int, what: str, wanted: str) -> Saying:
-    """What is amiss in a line of a file; what has no code is told to a page in general words."""
-    return saying(
-        "import_line" if isinstance(what, Saying) else "import_line_unlike",
-        f"line {line}: {what}{wanted}", line=line, what=what, wanted=wanted,
-    )  # fmt: skip
+class ParserCrashed(ImportRefused):
+    """The process that parsed a file crashed, or took too much memory or time."""
+
+    def __init__(self, message: str, *, exit_code: int | None) -> None:
+        """Keep the exit code of the process; None if it was given up while it was running."""
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class ParserNotStarted(ImportRefused):
+    """No parser process could start."""
+
+    def __init__(self, message: str, *, exit_code: int | None, stderr: str) -> None:
+        """Keep the exit code, and the last error output of the process or the system."""
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.stderr = stderr
+
+
+def format_line_error(line: int, message: str, expected: str) -> LocalizedText:
+    """Return what is wrong in a line; a message without a code gets a general one."""
+    return localizable(
+        "import_line" if isinstance(message, LocalizedText) else "import_line_unlike",
+        f"line {line}: {message}{expected}",
+        line=line,
+        what=message,
+        wanted=expected,
+    )
 
 
 class InvalidInput(OldfriendError):
@@ -139,16 +186,16 @@ class InvalidInput(OldfriendError):
 
 
 class TooManyAttempts(OldfriendError):
-    """Too much was tried in vain."""
+    """There were too many failed attempts."""
 
     def __init__(self, what: str, *, retry_after_s: int) -> None:
-        """Keep when it may be tried again."""
+        """Keep when to try again."""
         super().__init__(what)
         self.retry_after_s = retry_after_s
 
 
-class CannotServe(OldfriendError):
-    """A process that serves cannot be started, asked or ended as things are; says what is so."""
+class ServerProcessError(OldfriendError):
+    """A server process cannot be started, reached or stopped; says why."""
 
 
 class MemoryMisused(OldfriendError):
@@ -156,104 +203,112 @@ class MemoryMisused(OldfriendError):
 
 
 class EmbeddingFailed(OldfriendError):
-    """A text could not be turned into a vector; recall goes on with words alone."""
+    """A text could not be embedded; search goes on with words alone."""
 
 
 class AllowanceUsedUp(EmbeddingFailed):
-    """Nothing more may be spent today; nobody was asked, and tomorrow somebody may be."""
+    """The daily allowance is used up; no request was sent, and tomorrow one may be."""
 
 
 class ModelError(OldfriendError):
-    """A language model did not give what was asked."""
+    """A language model did not return what was asked."""
 
 
-Outage = Literal["unavailable", "slow", "busy", "failing", "unpaid"]
-"""It cannot be reached (or was lost), takes too long, wants fewer requests, fails, wants money."""
+OutageKind = Literal["unavailable", "slow", "busy", "failing", "unpaid"]
+"""Unreachable (or lost), too slow, rate limited, failing, or out of credit."""
 
 
 class ModelUnavailable(ModelError):
     """The provider failed in a way that may pass; try again later."""
 
     def __init__(
-        self, message: str, *, retry_after_s: float | None = None, outage: Outage = "unavailable"
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        outage: OutageKind = "unavailable",
     ) -> None:
-        """Keep in which way, and how long it asks to be left alone, where it says so."""
+        """Keep the kind of outage, and the delay that the provider asks for, if any."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.outage = outage
 
 
-class ModelRefused(ModelError):
-    """The provider will not answer this request, also not later."""
+class ModelRefusal(ModelError):
+    """The provider will never answer this request."""
 
 
-class RequestRejected(ModelRefused):
-    """This model cannot take the request as it is (too long, a part it does not know)."""
+class RequestRejected(ModelRefusal):
+    """This model cannot take the request as it is (too long, an unsupported part)."""
 
 
 class AudioTooLarge(RequestRejected):
-    """A recording has more bytes than anybody would listen to; nobody was asked."""
+    """A recording has more bytes than any model takes; no request was sent."""
 
 
-class NothingHeard(ModelError):
-    """A recording was listened to, and there are no words in it."""
+class NoSpeechDetected(ModelError):
+    """A recording was transcribed and contains no speech."""
 
 
 class BrokenOutput(ModelError):
-    """What a model gave cannot be read as what it was asked for."""
+    """The output of a model cannot be parsed as what was asked for."""
 
 
 class ModelMisconfigured(ModelError):
     """The key, the address or the name of a model cannot be right; says what to change."""
 
 
-class KeyRefused(ModelMisconfigured):
-    """The provider does not accept the key, or does not let it use this model."""
+class ApiKeyRejected(ModelMisconfigured):
+    """The provider does not accept the key, or not for this model."""
 
 
-class ModelNotAsked(ModelMisconfigured):
-    """Something that is needed to reach the model is missing, so that nobody was asked."""
+class ModelNotSetUp(ModelMisconfigured):
+    """Something that is needed to reach the model is missing, so that no request was sent."""
 
 
 class PlatformUnavailable(OldfriendError):
-    """A platform on which people talk cannot be heard now; try again later."""
+    """A chat platform cannot be reached now; try again later."""
 
     code = "platform_unreached"
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
-        """Keep how long the platform asks to be left alone, where it says so."""
+        """Keep the delay that the platform asks for, if any."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
 
-class PlatformRefused(OldfriendError):
-    """A platform lets us hear nothing as things are: a wrong token, another listener."""
+class PlatformRejected(OldfriendError):
+    """A platform rejects us as configured: a wrong token, or another listener."""
 
     code = "platform_refused"
 
 
-class NotDelivered(OldfriendError):
-    """The platform did not take a message, and may take it later."""
+class DeliveryFailed(OldfriendError):
+    """The platform did not accept a message, but may accept it later."""
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
-        """Keep how long the platform asks to be left alone, where it says so."""
+        """Keep the delay that the platform asks for, if any."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
 
 class Undeliverable(OldfriendError):
-    """The platform will never take this message: the chat is gone, or it is blocked."""
+    """The platform will never accept this message: the chat is gone, or we are blocked."""
 
 
-class PlaceClosed(Undeliverable):
-    """A chat takes nothing from us any more: it is gone, or we are blocked there."""
+class ChatBlocked(Undeliverable):
+    """A chat accepts nothing from us any more: it is gone, or we are blocked there."""
 
 
-class PlaceMoved(OldfriendError):
+class DeliveryUncertain(Undeliverable):
+    """A message was sent more than once without an answer; it is not sent again by itself."""
+
+
+class ChatAddressChanged(OldfriendError):
     """A chat has another address now."""
 
     def __init__(self, address: str) -> None:
-        """Keep which."""
+        """Keep the new address."""
         super().__init__(f"The chat has moved to {address}.")
         self.address = address
 
@@ -263,10 +318,10 @@ class TurnStopped(OldfriendError):
 
 
 class TurnFailed(OldfriendError):
-    """Something that was said was not answered; it is kept, and can be tried again."""
+    """A message was not answered; it is kept, and can be retried."""
 
     code = "turn_failed"
 
 
 class UnknownJob(OldfriendError):
-    """A job is waiting that only a newer version knows how to do."""
+    """Only a newer version knows how to run this job."""

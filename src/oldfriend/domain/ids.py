@@ -1,7 +1,7 @@
-"""How do we name things? Time-ordered global ids, one type for each kind of thing.
+"""Ids: time-ordered global ids, one type for each kind of object.
 
-People see the last characters of an id, since the first ones are the same for what was made at
-once; they may give it by its first or last characters, or by the first of those that they see.
+People see the last characters of an id, since the first ones are the same for objects made at the
+same time; they may name an id by its first or last characters, or by the first of those they see.
 """
 
 import os
@@ -20,7 +20,7 @@ TurnId = NewType("TurnId", str)
 BatchId = NewType("BatchId", str)
 SegmentId = NewType("SegmentId", str)
 ObjectId = NewType("ObjectId", str)
-"""Of anything that is believed."""
+"""The id of anything that is believed."""
 MemoryId = NewType("MemoryId", ObjectId)
 EntityId = NewType("EntityId", ObjectId)
 SummaryId = NewType("SummaryId", ObjectId)
@@ -28,18 +28,18 @@ EvidenceId = NewType("EvidenceId", str)
 ReceiptId = NewType("ReceiptId", str)
 SuggestionId = NewType("SuggestionId", str)
 
-SHOWN: Final = 8
-"""Characters of an id that people see."""
-SHORTEST: Final = 4
-"""Characters of an id that name it."""
-_PART: Final = re.compile(r"[\w-]+")
+SHORT_ID_CHARS: Final = 8
+"""How many characters of an id people see."""
+MIN_ID_CHARS: Final = 4
+"""How many characters of an id are needed to name it."""
+_ID_PART: Final = re.compile(r"[\w-]+")
 
 
 def new_id(at: int) -> str:
-    """A UUIDv7 for a moment (µs since 1970): ids made later sort later, to the millisecond.
+    """Return a UUIDv7 for a time (µs since 1970): ids made later sort later, to the millisecond.
 
-    Twelve bits below the millisecond carry the microseconds, as RFC 9562 §6.2 allows; the
-    remaining 62 are random.
+    Twelve bits below the millisecond carry the microseconds, as RFC 9562 §6.2 allows; the remaining
+    62 are random.
     """
     milliseconds, microseconds = divmod(max(at, 0), 1000)
     order = 0x7000 | microseconds * 4096 // 1000
@@ -49,40 +49,41 @@ def new_id(at: int) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def first_id(at: int) -> str:
-    """What sorts before every id that is made at a moment or later, and after those before it.
+def build_min_id(at: int) -> str:
+    """Return a prefix that sorts before all ids made at a time or later, and after earlier ones.
 
     To the millisecond.
     """
     return new_id(at)[:13]
 
 
-def short(name: str) -> str:
-    """An id as people see it."""
-    return name[-SHOWN:]
+def shorten_id(id_: str) -> str:
+    """Return an id as people see it."""
+    return id_[-SHORT_ID_CHARS:]
 
 
-def patterns_of(part: str) -> dict[str, str]:
-    """The patterns, for LIKE, of the ids that a part of one may mean. Raises InvalidInput."""
+def build_id_patterns(part: str) -> dict[str, str]:
+    """Return LIKE patterns for the ids that a part of one may mean. Raises InvalidInput."""
     wanted = part.strip().lower()
-    if len(wanted) < SHORTEST or not _PART.fullmatch(wanted) or "_" in wanted:
+    if len(wanted) < MIN_ID_CHARS or not _ID_PART.fullmatch(wanted) or "_" in wanted:
         raise InvalidInput(
-            f"{part[:40]!r} cannot be an id; give {SHORTEST} characters of one, or more."
+            f"{part[:40]!r} cannot be an id; give {MIN_ID_CHARS} characters of one, or more."
         )
-    hidden = "_" * (SHOWN - len(wanted))
+    hidden = "_" * (SHORT_ID_CHARS - len(wanted))
     return {"begins": f"{wanted}%", "ends": f"%{wanted}", "shown": f"%{wanted}{hidden}"}
 
 
-def find_named(part: str, names: Iterable[str]) -> list[str]:
-    """Those of some ids that a part of one may mean. Raises InvalidInput."""
-    wanted = patterns_of(part)["begins"].removesuffix("%")
+def list_matching_ids(part: str, ids: Iterable[str]) -> list[str]:
+    """Return those ids that a part of one may mean. Raises InvalidInput."""
+    wanted = build_id_patterns(part)["begins"].removesuffix("%")
     return [
-        each for each in names
-        if each.startswith(wanted) or each.endswith(wanted) or short(each).startswith(wanted)
-    ]  # fmt: skip
+        each
+        for each in ids
+        if each.startswith(wanted) or each.endswith(wanted) or shorten_id(each).startswith(wanted)
+    ]
 
 
-def ambiguous(part: str, meant: Mapping[str, str]) -> InvalidInput:
-    """The error for a part that several ids have; each comes with what it is the id of."""
-    several = ", ".join(f"{short(each)} ({what})" for each, what in meant.items())
+def build_ambiguous_id_error(part: str, matches: Mapping[str, str]) -> InvalidInput:
+    """Build the error for a part of several ids; ``matches`` describes each of them."""
+    several = ", ".join(f"{shorten_id(each)} ({what})" for each, what in matches.items())
     return InvalidInput(f"{part!r} is the id of several: {several}. Give more of it.")

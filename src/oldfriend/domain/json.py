@@ -1,4 +1,4 @@
-"""What can be written as JSON, and how are our values?"""
+"""JSON values: their type, and the conversion of domain objects to JSON objects."""
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
@@ -7,8 +7,8 @@ from typing import TypeAlias
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 
 
-def fields_of(value: object) -> dict[str, object]:
-    """A value of ours as JSON takes it; not copied all the way down, as ``asdict`` does."""
+def to_json_object(value: object) -> dict[str, object]:
+    """Convert a dataclass or mapping to a dict for JSON; shallow, unlike ``asdict``."""
     if is_dataclass(value):
         return {name: getattr(value, name) for name in value.__dataclass_fields__}
     assert isinstance(value, Mapping)

@@ -1,4 +1,4 @@
-"""What is believed? Memories, entities and summaries, their evidence, the decisions behind them."""
+"""Memories: beliefs, entities and summaries, with their evidence and the journal of decisions."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -17,128 +17,182 @@ from oldfriend.domain.ids import (
 from oldfriend.domain.trust import Role, TrustClass
 
 MemoryKind = Literal[
-    "note",  # what the person asked to be remembered, in their words
-    "event",  # what happened, once
-    "fact",  # what is so for a while; one value for each key
-    "preference",  # what they like, need or cannot stand; one of twelve categories
-    "pattern",  # what keeps being so
+    "note",  # what the person asked to remember, in their words
+    "event",  # what happened once
+    "fact",  # what is true for a while; one value per key
+    "preference",  # what they like, need or dislike; one of twelve categories
+    "pattern",  # what recurs or persists
     "commitment",  # what somebody has promised
     "expectation",  # what is going to happen
-    "triple",  # how one of two who have names stands to the other; its key is a Tie
-    "thought",  # what the companion makes of what it knows; it rests on other memories
+    "triple",  # how two named entities relate; its key is a RelationType
+    "thought",  # a conclusion of the companion from other memories
     "opinion",  # what the companion thinks of a topic, which is its key
 ]
-PatternKind = Literal[
-    "behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"
-]  # fmt: skip
+PatternKind = Literal["behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"]
 Category = Literal[
-    "dietary", "budget", "travel_style", "accommodation", "interests", "dislikes", "allergies",
-    "preferred_airlines", "preferred_currency", "home_timezone", "language", "accessibility",
-]  # fmt: skip
+    "dietary",
+    "budget",
+    "travel_style",
+    "accommodation",
+    "interests",
+    "dislikes",
+    "allergies",
+    "preferred_airlines",
+    "preferred_currency",
+    "home_timezone",
+    "language",
+    "accessibility",
+]
 RelationalTag = Literal[
     "identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"
-]  # fmt: skip
+]
 Subject = Literal["person", "companion", "shared", "other"]
-"""Whom a memory is about; "other" is somebody or something that the person has spoken of."""
+"""Whom a memory is about; "other" is a person or thing that the person has spoken of."""
 
 Status = Literal[
-    "active", "tentative", "disputed",  # believed: fully, not yet, no longer surely
-    "fulfilled", "expired",  # promises and expectations that have come to an end
-    "superseded", "merged", "deprecated", "rejected",  # no longer believed
-]  # fmt: skip
-LIVE: frozenset[Status] = frozenset({"active", "tentative", "disputed"})
-"""What is believed now, or waits to come true; all else has an end."""
+    "active",
+    "tentative",
+    "disputed",  # believed: fully, tentatively, in doubt
+    "fulfilled",
+    "expired",  # promises and expectations that have ended
+    "superseded",
+    "merged",
+    "deprecated",
+    "rejected",  # no longer believed
+]
+LIVE_STATUSES: frozenset[Status] = frozenset({"active", "tentative", "disputed"})
+"""Believed now, or still open; all other statuses are final."""
 
-Tie = Literal[
-    "partner_of", "parent_of", "child_of", "sibling_of", "relative_of",
-    "friend_of", "colleague_of", "knows", "works_at", "studies_at", "member_of", "lives_in",
-    "comes_from", "owns", "likes", "dislikes", "prefers", "visited", "plans_for", "part_of",
-]  # fmt: skip
-"""How one stands to another; read from the first to the second."""
+RelationType = Literal[
+    "partner_of",
+    "parent_of",
+    "child_of",
+    "sibling_of",
+    "relative_of",
+    "friend_of",
+    "colleague_of",
+    "knows",
+    "works_at",
+    "studies_at",
+    "member_of",
+    "lives_in",
+    "comes_from",
+    "owns",
+    "likes",
+    "dislikes",
+    "prefers",
+    "visited",
+    "plans_for",
+    "part_of",
+]
+"""How one entity relates to another; read from the first to the second."""
 
-RelationKind = Literal[
+LinkKind = Literal[
     "supersedes", "contradicts", "supports", "parent_of", "causes", "merged_into", "rests_on"
 ]
 EntityKind = Literal["person", "place", "org", "pet", "other"]
 EntityStatus = Literal["confirmed", "uncertain", "merged", "separate"]
-Signal = Literal["explicit", "implicit"]
+EvidenceSignal = Literal["explicit", "implicit"]
 MoodSignal = Literal["warm", "cool", "tired", "frustrated"]
-"""How the person was towards the companion at the end of a talk."""
-Stance = Literal["supports", "contradicts"]
+"""How the person treated the companion at the end of a conversation."""
+EvidenceStance = Literal["supports", "contradicts"]
 ObjectKind = Literal[
-    "note", "event", "fact", "preference", "pattern", "commitment", "expectation",
-    "triple", "thought", "opinion", "entity", "summary",
-]  # fmt: skip
-ChangeOp = Literal[
-    "learned", "revised",  # new; or said better, joined, tagged anew
-    "disputed", "superseded", "merged", "deprecated", "fulfilled", "expired", "ended", "reopened",
-    "corrected", "confirmed", "rejected", "unrejected",  # these, and the next, by the person
-    "pinned", "unpinned", "separated",
-]  # fmt: skip
+    "note",
+    "event",
+    "fact",
+    "preference",
+    "pattern",
+    "commitment",
+    "expectation",
+    "triple",
+    "thought",
+    "opinion",
+    "entity",
+    "summary",
+]
+JournalOp = Literal[
+    "learned",
+    "revised",  # new; or reworded, joined, retagged
+    "disputed",
+    "superseded",
+    "merged",
+    "deprecated",
+    "fulfilled",
+    "expired",
+    "ended",
+    "reopened",
+    "corrected",
+    "confirmed",
+    "rejected",
+    "unrejected",  # these, and the next ones, by the person
+    "pinned",
+    "unpinned",
+    "separated",
+]
 
-CHANGE_VERSION = 4
-"""The shape of a change record that this code writes; older ones are upcast on reading."""
+JOURNAL_VERSION = 4
+"""The format of journal entries that this code writes; older ones are upcast on reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A message version that a decision rests on."""
+    """A message version on which a decision is based."""
 
     message: MessageId
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
-    """How one object stands to another."""
+class ObjectLink:
+    """A link from one object to another."""
 
-    kind: RelationKind
-    other: ObjectId
+    kind: LinkKind
+    target: ObjectId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """Something believed, as it was decided."""
+    """A belief, as it was decided."""
 
     id: MemoryId
     person: PersonId
     kind: MemoryKind
-    text: str  # 1 to 3 sentences that stand alone, in the language they were said in
+    text: str  # 1 to 3 self-contained sentences, in the language of the message
     language: str
     subject: Subject = "person"
-    trust: TrustClass = "person"  # whose words it rests on; "outside" is only "read in …"
-    key: str = ""  # of a fact: English, snake_case; of a preference: its Category; of a triple: Tie
-    value: str = ""  # of a fact or preference; of a triple the name of its second
+    trust: TrustClass = "person"  # whose words it is based on; "outside" is only "read in …"
+    key: str = ""  # fact: English snake_case; preference: Category; triple: RelationType
+    value: str = ""  # of a fact or preference; of a triple, the name of its second entity
     pattern: PatternKind | None = None
     impact: int = 0  # of an event, −10 to +10
-    tags: tuple[str, ...] = ()  # feelings, free
-    arousal: int | None = None  # of an event, 0 (calm) to 10 (beside oneself); None: not told
-    cues: tuple[str, ...] = ()  # of an event, what set the feeling off, in the words that told it
+    tags: tuple[str, ...] = ()  # feelings, free text
+    arousal: int | None = None  # of an event, 0 (calm) to 10 (extreme); None: unknown
+    cues: tuple[str, ...] = ()  # of an event, what triggered the feeling, in the original words
     relational: tuple[RelationalTag, ...] = ()
     importance: float = 0.5  # 0 to 1
     status: Status = "active"
     happened_at: Micros | None = None  # of an event: when it began …
     happened_until: Micros | None = None  # … and ended
-    holds_from: Micros | None = None  # in the world; None: as far back as one knows
-    holds_until: Micros | None = None  # in the world; None: still
+    holds_from: Micros | None = None  # valid time; None: as far back as is known
+    holds_until: Micros | None = None  # valid time; None: still
     due_at: Micros | None = None  # of a commitment or expectation
-    entities: tuple[EntityId, ...] = ()  # whose names stand in the text; of a triple its two ends,
-    # of which the person themself is left out: then it is about them, and they are the first
-    relations: tuple[Relation, ...] = ()
+    entities: tuple[EntityId, ...] = ()  # named in the text; of a triple, its two ends without
+    # the person, if it is about them: then they are the first end
+    relations: tuple[ObjectLink, ...] = ()
     is_pinned: bool = False
-    is_by_person: bool = False  # written or corrected by them: never overruled by inference
-    vouched_at: Micros | None = None  # when they did; what was said before does not overrule it
+    is_by_person: bool = False  # written or corrected by the person: never overruled by inference
+    vouched_at: Micros | None = None  # when they did so; earlier messages do not overrule it
     learned_at: Micros
     ended_at: Micros | None = None
 
     @property
     def is_live(self) -> bool:
-        """Whether it is believed, or waits to come true; whatever its status was in the end."""
-        return self.ended_at is None and self.status in LIVE
+        """Whether it is believed or still open: not ended, and with a live status."""
+        return self.ended_at is None and self.status in LIVE_STATUSES
 
     @property
     def happened_during(self) -> tuple[Micros, Micros] | None:
-        """When an event began and when it ended; None: it is none, or that is not known."""
+        """When an event began and ended; None if it is no event, or that is unknown."""
         if self.kind != "event" or self.happened_at is None:
             return None
         return self.happened_at, self.happened_until or self.happened_at
@@ -146,17 +200,17 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """Somebody or something in a person's life that has a name."""
+    """A named person, place or thing in a person's life."""
 
     id: EntityId
     person: PersonId
     name: str
     kind: EntityKind
-    aliases: tuple[str, ...] = ()  # other names, as they were said
+    aliases: tuple[str, ...] = ()  # other names, as they were used
     description: str = ""
     status: EntityStatus = "confirmed"
-    same_as: EntityId | None = None  # uncertain: perhaps this one; merged: this one for sure
-    is_by_person: bool = False  # written or corrected by them: no inference describes it anew
+    same_as: EntityId | None = None  # uncertain: perhaps this entity; merged: certainly this one
+    is_by_person: bool = False  # by the person: inference does not describe it anew
     is_pinned: bool = False
     learned_at: Micros
     ended_at: Micros | None = None
@@ -164,70 +218,70 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What was said in a stretch of talk, in short."""
+    """A short text of what was said in a stretch of conversation."""
 
     id: SummaryId
     person: PersonId
-    level: int  # 1: of a segment; each further one: of summaries of the level below
+    level: int  # 1: of a segment; above that: of summaries of the level below
     text: str
     language: str
     topics: tuple[str, ...] = ()
     segments: tuple[SegmentId, ...] = ()  # all that it covers, also through other summaries
-    sources: tuple[SummaryId, ...] = ()  # the summaries that it was folded from
+    sources: tuple[SummaryId, ...] = ()  # the summaries that it was rolled up from
     from_at: Micros
     until_at: Micros
-    is_active: bool = True  # False: folded into one of a higher level
+    is_active: bool = True  # False: rolled up into one of a higher level
     learned_at: Micros
     ended_at: Micros | None = None
 
 
-Believed: TypeAlias = Memory | Entity | Summary
-"""Anything that decisions are about."""
+JournalObject: TypeAlias = Memory | Entity | Summary
+"""Any object that journal entries are about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A decision already made about one object. Folding changes gives the objects."""
+class JournalEntry:
+    """A decision that was made about one object; replaying the entries gives the objects."""
 
     person: PersonId
     seq: int
-    object: ObjectId
-    op: ChangeOp
-    v: int
-    decided_at: Micros  # when it was decided, by the house's clock
-    after: Believed  # the object as decided; folding copies it
+    object_id: ObjectId
+    op: JournalOp
+    format_version: int
+    decided_at: Micros  # by the application's clock
+    after: JournalObject  # the object as decided; replaying copies it
     causes: tuple[Cause, ...]
-    author: str  # a rule with its version, a prompt with its version, or the person
-    segment: SegmentId | None = None  # whose consolidation decided it; its calls are in the ledger
-    base: int  # the object's newest change when this was decided; 0 for a new object
+    author: str  # a rule or a prompt with its version, or the person
+    segment: SegmentId | None = None  # whose consolidation decided it; its calls are recorded
+    base_seq: int  # seq of the object's entry before this one; 0 for a new object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The exact words that support a belief, or speak against it."""
+    """The exact words that support or contradict a belief."""
 
     id: EvidenceId
-    object: ObjectId
+    object_id: ObjectId
     message: MessageId
     version: int
     quote: str
     author: str
     trust: TrustClass
-    signal: Signal
-    stance: Stance = "supports"
-    confidence: float = 1.0  # how sure whoever read it was, 0 to 1
+    signal: EvidenceSignal
+    stance: EvidenceStance = "supports"
+    confidence: float = 1.0  # of the extractor, 0 to 1
     extractor: str = ""  # the rule or prompt with its version
     segment: SegmentId | None = None  # whose consolidation found it
     said_at: Micros
-    zone: str  # of the message that is quoted
-    speaker: str = ""  # the name of who said it, as it was then
-    role: Role = "person"  # of who said it
-    channel: str = ""  # where it was said
+    zone: str  # of the quoted message
+    speaker: str = ""  # the speaker's name at that time
+    role: Role = "person"  # of the speaker
+    channel: str = ""  # of the quoted message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What the live evidence makes of a belief: computed, never decided."""
+class EvidenceStats:
+    """What the live evidence of a belief adds up to: computed, never decided."""
 
     strength: float  # 1 to 20; grows with evidence that is spread over time
     confidence: float  # 0 to 1
@@ -238,17 +292,17 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mood:
-    """How the companion felt at the end of a stretch of talk, as its reading has it."""
+    """How the companion felt at the end of a stretch of conversation, as judged from it."""
 
-    phrase: str  # free, in the language of the talk
+    phrase: str  # free text, in the language of the conversation
     energy: int  # 0 to 10
     signal: MoodSignal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A memory, how it stands, and the newest decision about it."""
+class MemoryState:
+    """A memory with its evidence stats and its newest journal position."""
 
     memory: Memory
-    standing: Standing
-    base: int  # seq of its newest change, for whoever decides about it again
+    stats: EvidenceStats
+    base_seq: int  # seq of its newest entry, for the next decision about it

@@ -1,4 +1,4 @@
-"""What was said? A message as it is written down, and as it stands in the log."""
+"""Messages: before they are logged, and as they stand in the log."""
 
 import re
 from collections.abc import Mapping
@@ -8,19 +8,23 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
 from oldfriend.domain.trust import Role, TrustClass
 
-CALLED = "called"
-"""In a message's details: with which of its words it calls the companion; they say nothing else."""
-PICKED = "picked"
-"""There: the part of the message replied to that is meant, as its version, beginning and end."""
-MAX_TEXT = 1_000_000
-"""Characters in one message; far above any channel's own limit (ACCEPTANCE SEC1)."""
-WIDE = re.compile("[\u2e80-\U0010ffff]")
-"""Characters that are about a token each: CJK, and emoji."""
+ADDRESS_DETAIL = "called"
+"""The key, in a message's details, of the words that only address the companion."""
+QUOTED_PART_DETAIL = "picked"
+"""The key of the quoted part of the replied-to message: its version, start and end."""
+MAX_TEXT_CHARS = 1_000_000
+"""Characters in one message; far above any channel's own limit."""
+MAX_SENTENCE_CHARS = 500
+"""Characters of a sentence that are analyzed; some expressions take superlinear time."""
+MAX_QUERY_CHARS = 4_000
+"""Characters of a message used as a search query; of a longer one, its beginning and end."""
+WIDE_CHARS = re.compile("[\u2e80-\U0010ffff]")
+"""Characters that are about a token each: CJK and emoji."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
-    """Something somebody said, before it has a place in the log."""
+class UnloggedMessage:
+    """A message before it is written to the log."""
 
     role: Role
     speaker: str
@@ -30,21 +34,21 @@ class Spoken:
     trust: TrustClass
     external_id: str | None = None
     details: Mapping[str, str] = field(default_factory=dict)  # forwarded_from, media, recording …
-    author: str | None = None  # who it really was; None: as role and speaker tell
-    findable: bool = True  # False: nobody's words, such as "Ana joined"; kept, but never found
+    author: str | None = None  # the actual author; None: as role and speaker say
+    is_searchable: bool = True  # False: a notice such as "Ana joined"; kept, but never found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One version of one message, as it stands in the log. Only an edit adds a version."""
+    """One version of a message in the log; only an edit adds a version."""
 
     id: MessageId
     version: int
-    seq: int  # order of writing, per person; each version has its own
+    seq: int  # position in the person's log; each version has its own
     person: PersonId
     chat: ChatId
     session: SessionId
-    session_name: str  # the id it came with, else our own
+    session_name: str  # the external id, else our own
     channel: str
     role: Role
     author: str
@@ -61,28 +65,44 @@ class Message:
     details: Mapping[str, str]
 
 
-def picked_from(message: Message, picked: str | None) -> Message:
-    """A message with only the part of it that is meant; whole where it has changed since."""
-    version, _, span = (picked or "").partition(":")
+def select_quoted_part(message: Message, part: str | None) -> Message:
+    """Return a message reduced to the quoted part; whole if it was edited since."""
+    version, _, span = (part or "").partition(":")
     if version != str(message.version):
         return message
     start, _, end = span.partition(":")
     return replace(message, text=message.text[int(start) : int(end)])
 
 
-def estimate_tokens(text: str) -> int:
-    """How many tokens a model would count, roughly: a quarter of the characters.
+def truncate_middle(text: str, max_chars: int) -> str:
+    """Return a text of at most ``max_chars`` characters, or the two ends of a longer one."""
+    if len(text) <= max_chars:
+        return text
+    half = max_chars // 2
+    return f"{text[:half]}\n{text[len(text) - half :]}"
 
-    CJK characters count one each. Never asks the network.
+
+def estimate_tokens(text: str) -> int:
+    """Estimate how many tokens a model would count: a quarter of the characters.
+
+    CJK characters count one each. Never uses the network.
     """
-    wide = 0 if text.isascii() else len(WIDE.findall(text))
+    wide = 0 if text.isascii() else len(WIDE_CHARS.findall(text))
     return (len(text) - wide + 3) // 4 + wide
 
 
-def storable(text: str) -> str:
-    """The same text with what no database can hold (half characters, NUL) shown as U+FFFD."""
+def sanitize_text(text: str) -> str:
+    """Replace what no database can store (lone surrogates, NUL) by U+FFFD."""
     if "\x00" in text:
         text = text.replace("\x00", "\ufffd")
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def format_quote(before: str, quoted: str, after: str) -> str:
+    """Return a text in which a part is quoted: in lines of its own that begin with "> "."""
+    lines = "\n".join(f"> {line}" for line in quoted.strip("\n").split("\n"))
+    above = "" if not before or before.endswith("\n") else "\n"
+    below = "" if not after or after.startswith("\n") else "\n"
+    return f"{before}{above}{lines}{below}{after}"

@@ -1,4 +1,4 @@
-"""Who is talking, and where? Persons, the companion and chats, as values."""
+"""People: persons, the companion and their chats."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,31 +6,31 @@ from typing import Literal
 from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.ids import ChatId, CompanionId, PersonId
 
-SESSION_IDLE = 30 * MINUTE
-"""A pause longer than this ends a session (ACCEPTANCE C7)."""
+SESSION_IDLE_GAP = 30 * MINUTE
+"""A pause longer than this ends a session."""
 
-SESSION_MESSAGES = 200
-SESSION_TOKENS = 20_000
-"""A session that has grown to either ends as well (ACCEPTANCE C8)."""
+MAX_SESSION_MESSAGES = 200
+MAX_SESSION_TOKENS = 20_000
+"""A session that has grown to either limit ends as well."""
 
-CloseTrigger = Literal["idle", "max_length", "imported", "asked", "shutdown"]
+SessionCloseReason = Literal["idle", "max_length", "imported", "asked", "shutdown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """One human whose memory is kept here."""
+    """A human whose memory is kept here."""
 
     id: PersonId
     name: str
     is_owner: bool
     language: str | None
     zone: str
-    has_said_zone: bool = False  # they chose it; else it is that of the machine they talk at
+    has_chosen_zone: bool = False  # chosen by the person; else it is the zone of their machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Companion:
-    """The one who remembers."""
+    """The companion, who remembers."""
 
     id: CompanionId
     name: str

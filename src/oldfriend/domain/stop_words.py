@@ -1,6 +1,6 @@
-"""Which words carry no matter of their own? One list per language, lower case.
+"""Stop words: words that carry no topic of their own, one lowercase list per language.
 
-The lists serve two readers: a query drops them, and a text's language is told by them.
+Search drops them from a query, and language detection recognizes a language by them.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Who said a span of text, and what may it do? Decided by code, never by a prompt.
+"""Trust classes: who is the source of a text, and what it may be used for; decided by code alone.
 
 person     the one whose memory this is; evidence
 companion  the companion's own words; context, never sole evidence
@@ -14,7 +14,7 @@ TrustClass = Literal["person", "companion", "other", "tool", "outside"]
 
 ROLES: frozenset[str] = frozenset(get_args(Role))
 
-TRUST_OF_ROLE: dict[Role, TrustClass] = {
+TRUST_BY_ROLE: dict[Role, TrustClass] = {
     "person": "person",
     "companion": "companion",
     "other": "other",
@@ -24,6 +24,6 @@ TRUST_OF_ROLE: dict[Role, TrustClass] = {
 }
 
 
-def may_be_evidence(trust: TrustClass) -> bool:
-    """Whether words of this class alone can support a belief about the person."""
+def can_be_evidence(trust: TrustClass) -> bool:
+    """Return whether texts of this class alone can support a belief about the person."""
     return trust in {"person", "tool"}

@@ -1,1 +1,1 @@
-"""How do we reach a model?"""
+"""Language, embedding and speech models: protocols, providers and fallback."""

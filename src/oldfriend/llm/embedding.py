@@ -1,7 +1,4 @@
-"""What do we ask of a model that turns texts into vectors?
-
-It does not know which model answers, nor who keeps the vectors.
-"""
+"""Embedder protocol: models that turn texts into vectors, and the accounts that pay for them."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias, TypeGuard
@@ -10,64 +7,64 @@ import numpy as np
 import numpy.typing as npt
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.model import Call
+from oldfriend.llm.model import ModelCall
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """A model whose vectors lie close together where texts mean the same."""
+    """Model whose vectors are close where texts have a similar meaning."""
 
     @property
     def model(self) -> str:
-        """Its name and revision: vectors can be compared only under the same one."""
+        """Name and revision; only vectors of the same one can be compared."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers make a vector."""
+        """Number of dimensions of a vector."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return a row of length 1 for each text, in order, or raise EmbeddingFailed."""
+        """Return a unit vector per text, in order, as rows. Raises EmbeddingFailed."""
 
 
 class Account(Protocol):
-    """At whose expense a provider is asked."""
+    """Account to which provider requests are charged."""
 
     async def check(self) -> None:
-        """Raise AllowanceUsedUp where nothing more may be spent now."""
+        """Raise AllowanceUsedUp if nothing more may be spent now."""
 
-    async def record(self, call: Call) -> None:
-        """Keep a finished call, before anything is done with what it gave."""
-
-
-class Charging(Protocol):
-    """Has what it asks of a provider charged to an account; what asks nobody costs nothing."""
-
-    def charged_to(self, account: Account) -> Embedder:
-        """The same embedder, at another's expense."""
+    async def record(self, call: ModelCall) -> None:
+        """Record a finished call before its result is used."""
 
 
-def charged_to(embedder: Embedder, account: Account) -> Embedder:
-    """The same embedder, where it costs anything at somebody's expense."""
-    return embedder.charged_to(account) if is_charging(embedder) else embedder
+class BillableEmbedder(Protocol):
+    """Embedder whose requests are charged to an account; free ones do not implement this."""
+
+    def with_account(self, account: Account) -> Embedder:
+        """Return this embedder charged to another account."""
 
 
-def is_charging(embedder: object) -> TypeGuard[Charging]:
-    """Whether it can be charged; ``isinstance`` takes as long as reading a row, each turn."""
-    return hasattr(embedder, "charged_to")
+def with_account(embedder: Embedder, account: Account) -> Embedder:
+    """Charge an embedder's requests to an account, if it costs anything."""
+    return embedder.with_account(account) if is_billable(embedder) else embedder
 
 
-class NoEmbedder:
-    """Stands where the chosen model cannot be reached, and says why."""
+def is_billable(embedder: object) -> TypeGuard[BillableEmbedder]:
+    """Tell whether an embedder can be charged; `isinstance` with a protocol is slow."""
+    return hasattr(embedder, "with_account")
 
-    def __init__(self, model: str, dimension: int, why: str) -> None:
-        """Go by the name of the model that was chosen."""
+
+class UnavailableEmbedder:
+    """Embedder that raises why the chosen model cannot be used."""
+
+    def __init__(self, model: str, dimension: int, reason: str) -> None:
+        """Take the name and dimension of the chosen model, and the reason."""
         self.model = model
         self.dimension = dimension
-        self._why = why
+        self._why = reason
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Raise EmbeddingFailed."""
+        """Raise EmbeddingFailed, unless there are no texts."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         raise EmbeddingFailed(self._why)

@@ -1,30 +1,38 @@
-"""What do we ask of a language model, and what does it give back? Values and one protocol.
-
-It does not know which provider answers, what is remembered, or who keeps the record of a call.
-"""
+"""Language model protocol: requests, completions and call records."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import estimate_tokens
 
 Purpose = Literal[
-    "reply", "classify", "extract", "adjudicate", "reflect", "slow_tick", "describe", "summary",
-    "test", "embedding", "transcription", "speech",
-]  # fmt: skip
-"""What a call is for; the ledger adds up by it (ACCEPTANCE P1)."""
+    "reply",
+    "classify",
+    "extract",
+    "adjudicate",
+    "reflect",
+    "slow_tick",
+    "describe",
+    "summary",
+    "test",
+    "embedding",
+    "transcription",
+    "speech",
+]
+"""Purpose of a call, by which the ledger groups costs."""
 
-Say: TypeAlias = Callable[[str], Awaitable[None]]
-"""Takes the next piece of a reply while it is being written; best effort, never the truth.
+TextCallback: TypeAlias = Callable[[str], Awaitable[None]]
+"""Receives the next piece of a reply while it is streamed; best effort, never authoritative.
 
-It raises nothing: whoever shows pieces deals with a window that was closed.
+Must not raise: it handles a closed connection itself.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """Something that a model may ask for."""
+class ToolSpec:
+    """Tool that a model may call."""
 
     name: str
     description: str
@@ -33,7 +41,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """What a model asks for; ``id`` pairs it with its result."""
+    """Tool call by a model; `id` pairs it with its result."""
 
     id: str
     name: str
@@ -41,22 +49,23 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """Words of one side, as the model is to read them.
+class PromptTurn:
+    """Text of one side in the conversation sent to a model.
 
-    The house's are the program's own, such as "go on" after a reply that broke off. Providers
-    know two sides only and take them for the user's; in our records they are never the person's.
+    Role "house" is for the program's own instructions, such as "go on" after a reply that broke
+    off. Providers know two sides only and get them as the user's; our records never attribute them
+    to the person.
     """
 
     role: Literal["person", "companion", "house"]
     text: str
-    calls: tuple[ToolCall, ...] = ()  # only the companion's
-    echo: JsonValue = None  # the ``echo`` of the completion that asked for the calls
+    calls: tuple[ToolCall, ...] = ()  # only in the companion's turns
+    echo: JsonValue = None  # `echo` of the completion that made the calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a tool gave; stands after the turn that asked for it."""
+    """Result of a tool call; follows the turn that made the call."""
 
     id: str
     name: str
@@ -64,93 +73,106 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """Everything that is sent to a model, and what it is sent for.
+class CompletionRequest:
+    """Everything that is sent to a model, and the purpose of the call.
 
-    ``prompt`` names the versioned text file that the instructions were rendered from
-    ("reply/3"); ``shown`` are the ids of every message and memory in it, in their own words or in
-    others. The turns end with something to answer: words of the person or the house, or results.
+    `prompt` names the versioned text file of the instructions ("reply/3"); `shown` has the ids of
+    all messages and memories that the request contains, verbatim or paraphrased. The last turn is
+    one to answer: text of the person or the house, or tool results.
     """
 
     purpose: Purpose
     prompt: str
-    stable: str  # instructions that are the same each time: providers cache this prefix
-    changing: str = ""  # instructions of this time only
-    turns: tuple[Turn | ToolResult, ...]
-    tools: tuple[Tool, ...] = ()
-    may_call: bool = True  # False: tools are named, because the turns mention them, not offered
-    output: Mapping[str, JsonValue] | None = None  # JSON Schema, where an object is wanted
-    most_tokens: int = 2048  # of the answer; what is thought before it comes on top
-    may_think: bool = False  # before it answers, where it can: slower, dearer, better
+    stable: str  # instructions that are the same in each call: providers cache them
+    changing: str = ""  # instructions for this call only
+    turns: tuple[PromptTurn | ToolResult, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    may_call: bool = True  # False: tools are declared, as turns mention them, but not offered
+    output: Mapping[str, JsonValue] | None = None  # JSON Schema, for structured output
+    most_tokens: int = 2048  # limit on the answer; thinking comes on top
+    may_think: bool = False  # thinking before the answer, if supported: slower, costlier, better
     shown: tuple[str, ...] = ()
 
 
+MAX_TOKENS: Final = 1 << 40
+"""Limit for one call; a larger reported count is taken for an error."""
+
+
+def estimate_input_tokens(request: CompletionRequest) -> int:
+    """Return about how many tokens of text a request has, without tool results."""
+    turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
+    return sum(map(estimate_tokens, (request.stable, request.changing, *turns)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens, as the provider counted them."""
+class TokenUsage:
+    """Token counts as the provider reports them."""
 
     input: int = 0
-    cached: int = 0  # of the input
+    cached: int = 0  # part of the input that was read from the cache
     output: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model gave back.
+    """Response of a model.
 
-    ``echo`` is for the same model only: what it wants to see again, unchanged, in the turn that
-    asked for tools (signed thoughts). Nobody else reads it.
+    `echo` is opaque data for the same model (signed thinking): it must be sent back unchanged in
+    the turn that made the tool calls.
     """
 
     model: str  # "provider:name" of the model that answered
     text: str
     calls: tuple[ToolCall, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    cost: int | None = None  # millionths of a dollar; None: unknown
-    sound_s: float | None = None  # seconds of sound, heard or spoken; None: none, or unknown
-    is_cut: bool = False  # it ended because it reached its limit
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cost: int | None = None  # in millionths of a dollar; None: unknown
+    audio_s: float | None = None  # seconds of audio transcribed or spoken; None: none, or unknown
+    is_truncated: bool = False  # it ended at its token limit
     echo: JsonValue = None
 
     @property
-    def turn(self) -> Turn:
-        """The companion's turn that this makes, for asking again after it."""
-        return Turn(role="companion", text=self.text, calls=self.calls, echo=self.echo)
+    def turn(self) -> PromptTurn:
+        """Companion's turn with this response, for a follow-up request."""
+        return PromptTurn(role="companion", text=self.text, calls=self.calls, echo=self.echo)
 
 
-Outcome = Literal["done", "failed", "refused", "cut off"]
+CallOutcome = Literal["done", "failed", "refused", "cut off", "late"]
+""""late": answered after another call for the same purpose had; paid for but not used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One finished call to one provider, as the ledger keeps it; failed ones too.
+class ModelCall:
+    """Record of one finished call to one provider, successful or not.
 
-    ``began`` is what other models had said of the reply before they broke off. This one was
-    shown it and asked to go on; the text of its completion is the whole reply.
+    `reply_prefix` is the text that other models had streamed before they broke off. This model was
+    asked to continue it; the text of its completion is the whole reply.
     """
 
-    request: Request
+    request: CompletionRequest
     model: str
-    outcome: Outcome
+    outcome: CallOutcome
     completion: Completion | None
     error: str | None
     latency_us: int
-    began: str = ""
+    reply_prefix: str = ""
 
 
-Record: TypeAlias = Callable[[Call], Awaitable[None]]
-"""Keeps a finished call, before anything is done with what it gave."""
+CallSink: TypeAlias = Callable[[ModelCall], Awaitable[None]]
+"""Records a finished call before its result is used."""
 
 
-class Model(Protocol):
-    """A language model, or a chain of them."""
+class LanguageModel(Protocol):
+    """Language model, or a chain of them."""
 
     @property
     def name(self) -> str:
-        """Provider and name, such as "anthropic:claude-sonnet-5-5"."""
+        """Provider and model name, such as "anthropic:claude-sonnet-5-5"."""
 
-    async def complete(self, request: Request, say: Say | None = None) -> Completion:
-        """Answer a request; with ``say``, piece by piece as it is written.
+    async def complete(
+        self, request: CompletionRequest, on_text: TextCallback | None = None
+    ) -> Completion:
+        """Answer a request; with `on_text`, stream the text piece by piece.
 
-        What was said is then the text of the completion. Raises ModelUnavailable (may pass),
-        ModelRefused (will not pass), BrokenOutput, ModelMisconfigured.
+        The streamed pieces add up to the text of the completion. Raises ModelUnavailable (may
+        pass), ModelRefusal (will not pass), BrokenOutput, ModelMisconfigured.
         """

@@ -1,6 +1,6 @@
-"""A model that says what it was told to say: for tests, also of those who build on Oldfriend.
+"""Scripted model: gives scripted replies, for our tests and for those of plugins and integrations.
 
-It can be slow, ask for tools, fail, and break off in the middle of a word.
+It can be slow, call tools, fail, and break off in the middle of a word.
 """
 
 import asyncio
@@ -9,76 +9,81 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from oldfriend.domain.errors import ModelError, ModelUnavailable
-from oldfriend.llm.model import Completion, Request, Say, ToolCall, Usage
+from oldfriend.llm.model import Completion, CompletionRequest, TextCallback, TokenUsage, ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scripted:
-    """One answer, and how it comes."""
+class ScriptedReply:
+    """One answer and its timing."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
-    piece: int = 8  # characters that are said at once
+    chunk_size: int = 8  # characters per piece
     delay_s: float = 0.0  # before the first piece
-    pause_s: float = 0.0  # before each piece
+    chunk_delay_s: float = 0.0  # before each piece
     error: ModelError | None = None  # raised instead of ending …
-    after: int = 0  # … when so many characters were said
-    usage: Usage = field(default_factory=Usage)
+    error_after: int = 0  # … after so many characters
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost: int | None = 0
 
 
-Answer: TypeAlias = str | Scripted | ModelError
+ScriptedAnswer: TypeAlias = str | ScriptedReply | ModelError
 
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers one after another from a list, or each request by a function.
+    """Model that gives answers from a list in order, or by a function of the request.
 
-    When the list has come to its end, its last answer is given again.
+    At the end of the list, the last answer is repeated.
     """
 
-    answers: Sequence[Answer] | Callable[[Request], Answer]
+    answers: Sequence[ScriptedAnswer] | Callable[[CompletionRequest], ScriptedAnswer]
     name: str = "scripted:model"
-    asked: list[Request] = field(default_factory=list)
+    requests: list[CompletionRequest] = field(default_factory=list)
 
-    async def complete(self, request: Request, say: Say | None = None) -> Completion:
-        """The next answer."""
-        self.asked.append(request)
-        answer = as_scripted(self._next(request))
+    async def complete(
+        self, request: CompletionRequest, on_text: TextCallback | None = None
+    ) -> Completion:
+        """Give the next answer."""
+        self.requests.append(request)
+        answer = to_scripted_reply(self._next(request))
         if answer.delay_s:
             await asyncio.sleep(answer.delay_s)
-        await self._speak(answer, say)
+        await self._stream(answer, on_text)
         if answer.error is not None:
             raise answer.error
         return Completion(
-            model=self.name, text=answer.text, calls=answer.calls, usage=answer.usage,
+            model=self.name,
+            text=answer.text,
+            calls=answer.calls,
+            usage=answer.usage,
             cost=answer.cost,
-        )  # fmt: skip
+        )
 
-    def _next(self, request: Request) -> Answer:
+    def _next(self, request: CompletionRequest) -> ScriptedAnswer:
         if callable(self.answers):
             return self.answers(request)
-        return self.answers[min(len(self.asked), len(self.answers)) - 1]
+        return self.answers[min(len(self.requests), len(self.answers)) - 1]
 
-    async def _speak(self, answer: Scripted, say: Say | None) -> None:
-        spoken = answer.text if answer.error is None else answer.text[: answer.after]
-        for start in range(0, len(spoken), answer.piece):
-            if answer.pause_s:
-                await asyncio.sleep(answer.pause_s)
-            if say is not None:
-                await say(spoken[start : start + answer.piece])
+    async def _stream(self, answer: ScriptedReply, on_text: TextCallback | None) -> None:
+        streamed = answer.text if answer.error is None else answer.text[: answer.error_after]
+        for start in range(0, len(streamed), answer.chunk_size):
+            if answer.chunk_delay_s:
+                await asyncio.sleep(answer.chunk_delay_s)
+            if on_text is not None:
+                await on_text(streamed[start : start + answer.chunk_size])
 
 
-def as_scripted(answer: Answer) -> Scripted:
-    """An answer with all that belongs to it."""
+def to_scripted_reply(answer: ScriptedAnswer) -> ScriptedReply:
+    """Convert an answer to a ScriptedReply."""
     if isinstance(answer, str):
-        return Scripted(text=answer)
+        return ScriptedReply(text=answer)
     if isinstance(answer, ModelError):
-        return Scripted(error=answer)
+        return ScriptedReply(error=answer)
     return answer
 
 
-def cut(text: str, *, after: int) -> Scripted:
-    """An answer whose connection breaks when so many characters were said."""
-    lost = ModelUnavailable("The connection was lost in the middle of the reply.")
-    return Scripted(text=text, error=lost, after=after)
+def build_broken_reply(text: str, *, after: int) -> ScriptedReply:
+    """Build an answer whose connection breaks after so many characters."""
+    error = ModelUnavailable("The connection was lost in the middle of the reply.")
+    return ScriptedReply(text=text, error=error, error_after=after)

@@ -1,106 +1,106 @@
-"""What do we ask of who writes down what is said, and of who speaks? Values and two protocols.
-
-It does not know which provider does it, whose voice is heard, or where a sound is kept.
-"""
+"""Speech protocols: transcribers, synthesizers and their results."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from oldfriend.domain.audio_formats import detect_audio_format, find_duration_s, is_opus
 from oldfriend.domain.errors import AudioTooLarge
-from oldfriend.domain.sayings import saying
-from oldfriend.domain.sounds import is_opus, kind_of, seconds_of
+from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.embedding import Account
-from oldfriend.llm.model import Purpose, Request
+from oldfriend.llm.model import CompletionRequest, Purpose
 
-MOST_BYTES: Final = 20 * 1024 * 1024
-"""Of a recording; what platforms let bots download, and less than any provider takes."""
-LONGEST_SPOKEN: Final = 4096
-"""Characters that providers speak at once."""
+MAX_AUDIO_BYTES: Final = 20 * 1024 * 1024
+"""Limit of a recording: what platforms let bots download, and less than any provider takes."""
+MAX_SPOKEN_CHARS: Final = 4096
+"""Characters that providers speak in one request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
-    """What was said, in writing."""
+class Transcription:
+    """Transcript of a recording."""
 
     text: str
-    language: str | None  # such as "pt", where it was told
-    seconds: float | None  # how long the recording is, where that is known
+    language: str | None  # such as "pt", if reported
+    duration_s: float | None  # of the recording, if known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speech:
-    """A text as it was spoken."""
+    """Spoken audio of a text."""
 
     audio: bytes
-    mime: str  # what it is, not what was asked for
+    mime: str  # actual type, not the one requested
 
     @property
     def is_opus(self) -> bool:
-        """Whether platforms take it as a voice message; else it is sent as audio."""
+        """Whether platforms accept it as a voice message; otherwise it is sent as an audio file."""
         return is_opus(self.audio)
 
     @property
-    def seconds(self) -> float | None:
-        """How long it lasts, where that can be read off."""
-        return seconds_of(self.audio)
+    def duration_s(self) -> float | None:
+        """Duration in seconds, if it can be read from the audio."""
+        return find_duration_s(self.audio)
 
 
 class Transcriber(Protocol):
-    """Writes down what is said in a recording."""
+    """Model that transcribes recordings."""
 
     @property
     def model(self) -> str:
-        """As it is written in settings and in the ledger."""
+        """Name in settings and in the ledger."""
 
-    def charged_to(self, account: Account) -> "Transcriber":
-        """The same, at another's expense."""
+    def with_account(self, account: Account) -> "Transcriber":
+        """Return this transcriber charged to another account."""
 
-    async def transcribe(self, audio: bytes, *, mime: str, language: str | None) -> Transcript:
-        """Write down what is said; ``language`` is a hint.
+    async def transcribe(self, audio: bytes, *, mime: str, language: str | None) -> Transcription:
+        """Transcribe a recording; `language` is a hint.
 
-        Raises AudioTooLarge, NothingHeard, AllowanceUsedUp, ModelUnavailable (may pass),
-        ModelRefused (will not pass), BrokenOutput, ModelMisconfigured.
+        Raises AudioTooLarge, NoSpeechDetected, AllowanceUsedUp, ModelUnavailable (may pass),
+        ModelRefusal (will not pass), BrokenOutput, ModelMisconfigured.
         """
 
 
-class Speaker(Protocol):
-    """Speaks."""
+class SpeechSynthesizer(Protocol):
+    """Model that speaks texts."""
 
     @property
     def model(self) -> str:
-        """As it is written in settings and in the ledger."""
+        """Name in settings and in the ledger."""
 
     @property
     def voice(self) -> str:
-        """In whose voice."""
+        """Name of the voice."""
 
-    def charged_to(self, account: Account) -> "Speaker":
-        """The same, at another's expense."""
+    def with_account(self, account: Account) -> "SpeechSynthesizer":
+        """Return this synthesizer charged to another account."""
 
-    async def speak(self, text: str, *, language: str | None) -> Speech:
-        """Speak a text; Opus where that can be had.
+    async def synthesize(self, text: str, *, language: str | None) -> Speech:
+        """Speak a text, as Opus if available.
 
-        Raises AllowanceUsedUp, ModelUnavailable, ModelRefused, BrokenOutput, ModelMisconfigured.
+        Raises AllowanceUsedUp, ModelUnavailable, ModelRefusal, BrokenOutput, ModelMisconfigured.
         """
 
 
-def request_for(purpose: Purpose) -> Request:
-    """What the record says of a request: no words go along, and the sound is kept elsewhere."""
-    return Request(purpose=purpose, prompt="", stable="", turns=())
+def build_audio_request(purpose: Purpose) -> CompletionRequest:
+    """Build the request for the record: it has no prompt, and the audio is stored elsewhere."""
+    return CompletionRequest(purpose=purpose, prompt="", stable="", turns=())
 
 
-def refuse_too_large(audio: bytes) -> None:
+def check_audio_size(audio: bytes) -> None:
     """Raise AudioTooLarge before anything is sent."""
-    if len(audio) > MOST_BYTES:
-        raise AudioTooLarge(saying(
-            "recording_too_long",
-            f"The recording has {len(audio) / 1024**2:.1f} MB; at most {MOST_BYTES >> 20} MB "
-            "can be listened to.",
-            most=MOST_BYTES >> 20,
-        ))  # fmt: skip
+    if len(audio) > MAX_AUDIO_BYTES:
+        raise AudioTooLarge(
+            localizable(
+                "recording_too_long",
+                f"The recording has {len(audio) / 1024**2:.1f} MB; at most "
+                f"{MAX_AUDIO_BYTES >> 20} MB "
+                "can be listened to.",
+                most=MAX_AUDIO_BYTES >> 20,
+            )
+        )
 
 
-def speech_of(audio: bytes) -> Speech | None:
-    """What somebody gave as speech; None: it is no sound at all."""
-    kind = kind_of(audio)
+def parse_speech(audio: bytes) -> Speech | None:
+    """Return audio as Speech; None if its format is not recognized."""
+    kind = detect_audio_format(audio)
     return Speech(audio=audio, mime=kind.mime) if kind.extension != "bin" else None

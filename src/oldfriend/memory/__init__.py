@@ -1,1 +1,1 @@
-"""What is known, and how is it found?"""
+"""Memory store: messages, journal, beliefs with evidence, views, sessions and people, in SQL."""

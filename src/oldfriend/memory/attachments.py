@@ -1,6 +1,7 @@
-"""Which sounds are kept beside messages? Where there is no file for them, their bytes stand here.
+"""Attachments: voice recordings and spoken replies that belong to messages.
 
-Knows nothing of files, nor of what is said in a sound.
+The audio is stored either in a file or, where there is none, in the row itself. This module knows
+neither files nor transcripts.
 """
 
 from collections.abc import Collection
@@ -11,28 +12,38 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
 
 
-async def add_attachment(
-    tx: Transaction, attachment: Attachment, content: bytes | None
-) -> None:  # fmt: skip
-    """Keep a sound with its message, unless one of the kind is there; bytes None: in a file."""
+async def add_attachment(tx: Transaction, attachment: Attachment, content: bytes | None) -> None:
+    """Store an attachment unless the message already has one of this kind and voice; ``content`` is
+    None if the audio is in a file.
+    """
     await tx.run(
         """INSERT INTO attachment (id, person, message, kind, voice, mime, size, recording,
              made_at)
            VALUES (:id, :person, :message, :kind, :voice, :mime, :size, :recording, :made_at)
            ON CONFLICT (person, message, kind, voice) DO NOTHING""",
-        id=attachment.id, person=attachment.person, message=attachment.message,
-        kind=attachment.kind, voice=attachment.voice, mime=attachment.mime, size=attachment.size,
-        recording=content, made_at=attachment.made_at,
-    )  # fmt: skip
+        id=attachment.id,
+        person=attachment.person,
+        message=attachment.message,
+        kind=attachment.kind,
+        voice=attachment.voice,
+        mime=attachment.mime,
+        size=attachment.size,
+        recording=content,
+        made_at=attachment.made_at,
+    )
 
 
 async def find_attachment(
-    tx: Transaction, person: PersonId, message: MessageId, kind: AttachmentKind, *,
+    tx: Transaction,
+    person: PersonId,
+    message: MessageId,
+    kind: AttachmentKind,
+    *,
     voice: str | None = "",
-) -> tuple[Attachment, bytes | None] | None:  # fmt: skip
-    """The sound of a kind that belongs to a message; its bytes where they are not in a file.
+) -> tuple[Attachment, bytes | None] | None:
+    """Return a message's attachment of a kind, with its content where that is not in a file.
 
-    Without a voice (None) the newest, whoever speaks.
+    With ``voice`` None, the newest in any voice.
     """
     row = await tx.row(
         """SELECT id, person, message, kind, voice, mime, size, made_at, recording
@@ -44,31 +55,31 @@ async def find_attachment(
         kind=kind,
         voice=voice,
     )
-    return None if row is None else (attachment_from(row), row[8])
+    return None if row is None else (parse_attachment_row(row), row[8])
 
 
 async def list_attachments(tx: Transaction, person: PersonId) -> list[Attachment]:
-    """All sounds that are kept of a person, oldest first."""
+    """List all attachments of a person, oldest first."""
     rows = await tx.rows(
         """SELECT id, person, message, kind, voice, mime, size, made_at FROM attachment
            WHERE person = :person ORDER BY made_at, id""",
         person=person,
     )
-    return [attachment_from(row) for row in rows]
+    return [parse_attachment_row(row) for row in rows]
 
 
 async def remove_attachments(
-    tx: Transaction, person: PersonId, gone: Collection[Attachment]
-) -> None:  # fmt: skip
-    """Take sounds away; whoever has them in files deletes these once that is committed."""
+    tx: Transaction, person: PersonId, attachments: Collection[Attachment]
+) -> None:
+    """Remove attachments; the caller deletes their files once this is committed."""
     await tx.run_many(
         "DELETE FROM attachment WHERE person = :person AND id = :id",
-        [{"person": person, "id": each.id} for each in gone],
+        [{"person": person, "id": each.id} for each in attachments],
     )
 
 
-async def remove_spoken(tx: Transaction, person: PersonId, *, before: Micros) -> None:
-    """Let go of replies that were spoken long ago; they can be spoken again."""
+async def delete_spoken_replies(tx: Transaction, person: PersonId, *, before: Micros) -> None:
+    """Delete spoken replies made before a moment; they can be synthesized again."""
     await tx.run(
         """DELETE FROM attachment WHERE person = :person AND kind = 'spoken'
            AND made_at < :before""",
@@ -77,10 +88,16 @@ async def remove_spoken(tx: Transaction, person: PersonId, *, before: Micros) ->
     )
 
 
-def attachment_from(row: Row) -> Attachment:
-    """A sound from its row."""
-    name, person, message, kind, voice, mime, size, made_at = row[:8]
+def parse_attachment_row(row: Row) -> Attachment:
+    """Parse an attachment row."""
+    attachment_id, person, message, kind, voice, mime, size, made_at = row[:8]
     return Attachment(
-        id=name, person=person, message=message, kind=kind, voice=voice, mime=mime, size=size,
+        id=attachment_id,
+        person=person,
+        message=message,
+        kind=kind,
+        voice=voice,
+        mime=mime,
+        size=size,
         made_at=made_at,
-    )  # fmt: skip
+    )

@@ -1,4 +1,7 @@
-"""What is believed of a person now, or was on a day? Reads the views; decides nothing."""
+"""Belief queries: memories, entities and summaries as they stand now or as they once stood.
+
+Reads the views and decides nothing.
+"""
 
 from collections.abc import Collection
 from typing import Final
@@ -6,56 +9,75 @@ from typing import Final
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, ambiguous, patterns_of
-from oldfriend.domain.memories import Entity, Known, Memory, MemoryKind, Standing, Summary
-from oldfriend.domain.sayings import saying
-from oldfriend.memory.rows import COLUMNS, from_row
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import (
+    MemoryId,
+    ObjectId,
+    PersonId,
+    build_ambiguous_id_error,
+    build_id_patterns,
+)
+from oldfriend.domain.memories import (
+    Entity,
+    EvidenceStats,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Summary,
+)
+from oldfriend.memory.serialization import COLUMNS_BY_CLASS, from_row
 
-MEMORY: Final = ", ".join(COLUMNS[Memory])
-STANDING: Final = "strength, confidence, times_seen, first_seen, last_seen, change_seq"
-ENTITY: Final = ", ".join(COLUMNS[Entity])
-SUMMARY: Final = ", ".join(COLUMNS[Summary])
-MOST_CANDIDATES: Final = 5
+MEMORY_COLUMNS: Final = ", ".join(COLUMNS_BY_CLASS[Memory])
+EVIDENCE_STATS_COLUMNS: Final = (
+    "strength, confidence, times_seen, first_seen, last_seen, change_seq"
+)
+ENTITY_COLUMNS: Final = ", ".join(COLUMNS_BY_CLASS[Entity])
+SUMMARY_COLUMNS: Final = ", ".join(COLUMNS_BY_CLASS[Summary])
+MAX_ID_CANDIDATES: Final = 5
 
 
 async def list_memories(
     tx: Transaction, person: PersonId, *, kinds: Collection[MemoryKind] = (), live: bool = True
-) -> list[Known]:
-    """What is believed, of some kinds or of all, oldest first; with ``live`` False ended, too.
+) -> list[MemoryState]:
+    """List memories of some kinds or of all, oldest first; ``live=False`` includes ended ones.
 
-    What was learned at once comes in an order that does not depend on ids.
+    Memories learned at the same moment are ordered by text, not by id.
     """
-    wanted = {f"kind{place}": kind for place, kind in enumerate(sorted(kinds))}
-    of_kinds = f"AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
+    parameters = {f"kind{index}": kind for index, kind in enumerate(sorted(kinds))}
+    condition = (
+        f"AND kind IN ({', '.join(f':{name}' for name in parameters)})" if parameters else ""
+    )
     rows = await tx.rows(
-        f"""SELECT {MEMORY}, {STANDING} FROM memory WHERE person = :person {of_kinds}
+        f"""SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory WHERE person = :person
+           {condition}
            AND (:live = 0 OR ended_at IS NULL) ORDER BY learned_at, id""",
         person=person,
         live=int(live),
-        **wanted,
+        **parameters,
     )
     return sorted(
-        map(known_from, rows), key=lambda each: (each.memory.learned_at, each.memory.text)
+        map(parse_memory_state_row, rows),
+        key=lambda each: (each.memory.learned_at, each.memory.text),
     )
 
 
-async def list_until(tx: Transaction, person: PersonId) -> list[Known]:
-    """What is believed now of which somebody has said until when it will be so, oldest first."""
+async def list_facts_with_end(tx: Transaction, person: PersonId) -> list[MemoryState]:
+    """List the live facts for which somebody has said until when they hold, oldest first."""
     rows = await tx.rows(
-        f"""SELECT {MEMORY}, {STANDING} FROM memory
+        f"""SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory
            WHERE person = :person AND kind = 'fact' AND holds_until IS NOT NULL
            AND ended_at IS NULL ORDER BY learned_at, id""",
         person=person,
     )
-    return [known_from(row) for row in rows]
+    return [parse_memory_state_row(row) for row in rows]
 
 
-async def list_of_key(
+async def list_memories_by_key(
     tx: Transaction, person: PersonId, kind: MemoryKind, key: str
-) -> list[Known]:  # fmt: skip
-    """What is believed now of one kind and key, oldest first."""
+) -> list[MemoryState]:
+    """List the live memories of one kind and key, oldest first."""
     rows = await tx.rows(
-        f"""SELECT {MEMORY}, {STANDING} FROM memory
+        f"""SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory
            WHERE person = :person AND kind = :kind AND key = :key AND ended_at IS NULL
            ORDER BY learned_at, id""",
         person=person,
@@ -63,25 +85,30 @@ async def list_of_key(
         key=key,
     )
     return sorted(
-        map(known_from, rows), key=lambda each: (each.memory.learned_at, each.memory.text)
+        map(parse_memory_state_row, rows),
+        key=lambda each: (each.memory.learned_at, each.memory.text),
     )
 
 
-async def list_decided_since(tx: Transaction, person: PersonId, seq: int) -> list[Known]:
-    """The memories about which something was decided after a change, as decided last."""
+async def list_memories_changed_since(
+    tx: Transaction, person: PersonId, seq: int
+) -> list[MemoryState]:
+    """List the memories with a decision after a journal seq, each as decided last."""
     rows = await tx.rows(
-        f"""SELECT {MEMORY}, {STANDING} FROM memory
+        f"""SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory
            WHERE change_seq > :seq AND id IN
              (SELECT object FROM change WHERE person = :person AND seq > :seq)
            ORDER BY change_seq""",
         person=person,
         seq=seq,
     )
-    return [known_from(row) for row in rows]
+    return [parse_memory_state_row(row) for row in rows]
 
 
-async def list_weighed_since(tx: Transaction, person: PersonId, weighed: int) -> list[ObjectId]:
-    """The memories whose evidence has changed since it was counted so."""
+async def list_memories_rescored_since(
+    tx: Transaction, person: PersonId, weighed: int
+) -> list[ObjectId]:
+    """List the memories whose evidence has changed since a value of the evidence counter."""
     rows = await tx.rows(
         "SELECT id FROM memory WHERE person = :person AND weighed > :weighed",
         person=person,
@@ -90,10 +117,10 @@ async def list_weighed_since(tx: Transaction, person: PersonId, weighed: int) ->
     return [ObjectId(row[0]) for row in rows]
 
 
-async def list_standings_since(
+async def list_evidence_stats_since(
     tx: Transaction, person: PersonId, weighed: int
-) -> dict[ObjectId, Standing]:
-    """How memories stand whose evidence has changed since it was counted so."""
+) -> dict[ObjectId, EvidenceStats]:
+    """Return the statistics of memories whose evidence changed since a counter value."""
     rows = await tx.rows(
         """SELECT id, strength, confidence, times_seen, first_seen, last_seen FROM memory
            WHERE person = :person AND weighed > :weighed AND last_seen IS NOT NULL""",
@@ -101,36 +128,41 @@ async def list_standings_since(
         weighed=weighed,
     )
     return {
-        ObjectId(row[0]): Standing(
-            strength=row[1], confidence=row[2], times_seen=row[3], first_seen=row[4],
+        ObjectId(row[0]): EvidenceStats(
+            strength=row[1],
+            confidence=row[2],
+            times_seen=row[3],
+            first_seen=row[4],
             last_seen=row[5],
         )
         for row in rows
-    }  # fmt: skip
+    }
 
 
-async def list_rejected(tx: Transaction, person: PersonId) -> list[Memory]:
-    """What the person has said is not so."""
+async def list_rejected_memories(tx: Transaction, person: PersonId) -> list[Memory]:
+    """List the memories that the person has rejected."""
     rows = await tx.rows(
-        f"""SELECT {MEMORY} FROM memory
+        f"""SELECT {MEMORY_COLUMNS} FROM memory
            WHERE person = :person AND status = 'rejected' AND ended_at IS NOT NULL""",
         person=person,
     )
     return [from_row(Memory, row) for row in rows]
 
 
-async def list_merged(tx: Transaction, person: PersonId) -> list[Memory]:
-    """What is believed under something else that says the same."""
+async def list_merged_memories(tx: Transaction, person: PersonId) -> list[Memory]:
+    """List the memories that were merged into another."""
     rows = await tx.rows(
-        f"""SELECT {MEMORY} FROM memory
+        f"""SELECT {MEMORY_COLUMNS} FROM memory
            WHERE person = :person AND status = 'merged' AND ended_at IS NOT NULL""",
         person=person,
     )
     return [from_row(Memory, row) for row in rows]
 
 
-async def list_overtaking(tx: Transaction, person: PersonId, memory: ObjectId) -> list[ObjectId]:
-    """The memories that have superseded one."""
+async def list_superseding_memories(
+    tx: Transaction, person: PersonId, memory: ObjectId
+) -> list[ObjectId]:
+    """List the memories that superseded one, oldest first."""
     rows = await tx.rows(
         "SELECT id FROM memory WHERE person = :person AND relations LIKE :link ORDER BY learned_at",
         person=person,
@@ -139,8 +171,8 @@ async def list_overtaking(tx: Transaction, person: PersonId, memory: ObjectId) -
     return [ObjectId(row[0]) for row in rows]
 
 
-async def list_rejected_names(tx: Transaction, person: PersonId) -> list[str]:
-    """The names of which the person has said that they are nobody's."""
+async def list_rejected_entity_names(tx: Transaction, person: PersonId) -> list[str]:
+    """List the names of which the person has said that they are nobody's."""
     entities = await list_entities(tx, person, live=False)
     return [
         name
@@ -151,35 +183,34 @@ async def list_rejected_names(tx: Transaction, person: PersonId) -> list[str]:
 
 
 async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Memory:
-    """One memory as it was decided last. Raises NotFound."""
+    """Return one memory as it was decided last. Raises NotFound."""
     row = await tx.row(
-        f"SELECT {MEMORY} FROM memory WHERE id = :id AND person = :person",
+        f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id = :id AND person = :person",
         id=memory,
         person=person,
     )
     if row is None:
-        raise nothing_with(memory)
+        raise build_memory_not_found_error(memory)
     return from_row(Memory, row)
 
 
-async def get_known(tx: Transaction, person: PersonId, memory: MemoryId) -> Known:
-    """One memory, and how it stands. Raises NotFound."""
+async def get_memory_state(tx: Transaction, person: PersonId, memory: MemoryId) -> MemoryState:
+    """Return one memory with its evidence statistics. Raises NotFound."""
     row = await tx.row(
-        f"SELECT {MEMORY}, {STANDING} FROM memory WHERE id = :id AND person = :person",
+        f"SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory WHERE id = :id AND person "
+        "= :person",
         id=memory,
         person=person,
     )
     if row is None:
-        raise nothing_with(memory)
-    return known_from(row)
+        raise build_memory_not_found_error(memory)
+    return parse_memory_state_row(row)
 
 
-async def list_entities(
-    tx: Transaction, person: PersonId, *, live: bool = True
-) -> list[Entity]:  # fmt: skip
-    """Whom and what is known by name, oldest first; merged ones are not live."""
+async def list_entities(tx: Transaction, person: PersonId, *, live: bool = True) -> list[Entity]:
+    """List a person's entities, oldest first; merged ones are not live."""
     rows = await tx.rows(
-        f"""SELECT {ENTITY} FROM entity WHERE person = :person
+        f"""SELECT {ENTITY_COLUMNS} FROM entity WHERE person = :person
            AND (:live = 0 OR ended_at IS NULL) ORDER BY learned_at, id""",
         person=person,
         live=int(live),
@@ -191,9 +222,9 @@ async def list_entities(
 async def list_summaries(
     tx: Transaction, person: PersonId, *, active: bool = True
 ) -> list[Summary]:
-    """What was said, in short: the highest level first, each in order of time."""
+    """List the summaries, the highest level first, each level in order of time."""
     rows = await tx.rows(
-        f"""SELECT {SUMMARY} FROM summary WHERE person = :person AND ended_at IS NULL
+        f"""SELECT {SUMMARY_COLUMNS} FROM summary WHERE person = :person AND ended_at IS NULL
            AND (:active = 0 OR is_active = 1) ORDER BY level DESC, from_at, id""",
         person=person,
         active=int(active),
@@ -201,35 +232,43 @@ async def list_summaries(
     return [from_row(Summary, row) for row in rows]
 
 
-async def find_object(tx: Transaction, person: PersonId, prefix: str) -> tuple[str, str]:
-    """The id and kind of what a part of an id means. Raises NotFound, InvalidInput."""
+async def get_object_by_partial_id(
+    tx: Transaction, person: PersonId, partial_id: str
+) -> tuple[str, str]:
+    """Return the id and kind of the belief that a partial id means.
+
+    Raises NotFound, InvalidInput.
+    """
     rows = await tx.rows(
         """SELECT DISTINCT object, kind FROM change WHERE person = :person
            AND (object LIKE :begins OR object LIKE :ends OR object LIKE :shown)
            ORDER BY object LIMIT :most""",
         person=person,
-        most=MOST_CANDIDATES,
-        **patterns_of(prefix),
+        most=MAX_ID_CANDIDATES,
+        **build_id_patterns(partial_id),
     )
     if not rows:
-        raise nothing_with(prefix)
+        raise build_memory_not_found_error(partial_id)
     if len(rows) > 1:
-        raise ambiguous(prefix, {row[0]: row[1] for row in rows})
+        raise build_ambiguous_id_error(partial_id, {row[0]: row[1] for row in rows})
     return str(rows[0][0]), str(rows[0][1])
 
 
-def nothing_with(name: str) -> NotFound:
-    """That no memory has such an id, or begins so."""
-    return NotFound(saying("memory_gone", f"Nothing that is believed has the id {name!r}."))
+def build_memory_not_found_error(name: str) -> NotFound:
+    """Build the error that no belief has this id or partial id."""
+    return NotFound(localizable("memory_gone", f"Nothing that is believed has the id {name!r}."))
 
 
-def known_from(row: Row) -> Known:
-    """A memory with how it stands, from the columns in MEMORY and STANDING."""
-    *columns, strength, confidence, times_seen, first_seen, last_seen, base = row
+def parse_memory_state_row(row: Row) -> MemoryState:
+    """Parse a row of MEMORY_COLUMNS followed by EVIDENCE_STATS_COLUMNS."""
+    *columns, strength, confidence, times_seen, first_seen, last_seen, base_seq = row
     memory = from_row(Memory, tuple(columns))
     first: Micros = memory.learned_at if first_seen is None else first_seen
-    standing = Standing(
-        strength=strength, confidence=confidence, times_seen=times_seen, first_seen=first,
+    stats = EvidenceStats(
+        strength=strength,
+        confidence=confidence,
+        times_seen=times_seen,
+        first_seen=first,
         last_seen=first if last_seen is None else last_seen,
-    )  # fmt: skip
-    return Known(memory=memory, standing=standing, base=base)
+    )
+    return MemoryState(memory=memory, stats=stats, base_seq=base_seq)

@@ -1,7 +1,6 @@
-"""Who or what is somebody, as a model has put it? And what becomes of that when its words go?
+"""Entity descriptions: texts by a model that rest on the events naming the entity.
 
-Such a description stands on what the events that name them stand on. What a person has written
-is theirs, and not looked at here.
+Descriptions that a person has written are theirs and are left alone.
 """
 
 from collections import defaultdict
@@ -12,47 +11,53 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
-from oldfriend.domain.memories import Cause, Change, Entity, Known
+from oldfriend.domain.memories import Cause, Entity, JournalEntry, MemoryState
 from oldfriend.memory.beliefs import list_entities, list_memories
-from oldfriend.memory.borrowing import has_fallen
-from oldfriend.memory.changes import Ground, decide, list_changes_of
-from oldfriend.memory.evidence import list_evidence_of
+from oldfriend.memory.derived_evidence import is_retracted
+from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.journal import Provenance, list_object_journal, record_decision
 
-DESCRIBES: Final = "describe/"
-"""How the author of a description begins that nobody has written."""
-ENOUGH: Final = 3
-"""So many events tell who somebody is; and so many new ones tell it anew (ACCEPTANCE H6)."""
+DESCRIBE_AUTHOR_PREFIX: Final = "describe/"
+"""The start of the author of a description that no person has written."""
+MIN_EVENTS: Final = 3
+"""This many events are needed to describe an entity, and this many new ones to describe it
+again.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Indescribed:
-    """Somebody or something of whom more is known by now than is said of them."""
+class DescriptionCandidate:
+    """An entity about which more is known than its description says."""
 
     entity: Entity
     base: int
-    events: tuple[Known, ...]  # that name them, the newest first
+    events: tuple[MemoryState, ...]  # that name the entity, the newest first
 
 
-async def list_indescribed(tx: Transaction, person: PersonId) -> list[Indescribed]:
-    """Whom to describe, or to describe anew; those of whom most is known first."""
+async def list_description_candidates(
+    tx: Transaction, person: PersonId
+) -> list[DescriptionCandidate]:
+    """List the entities to describe or to describe again, those with most events first."""
     entities = await list_entities(tx, person, live=False)
-    told_of = events_by_name(entities, await list_memories(tx, person, kinds=["event"]))
-    described = await when_described(tx, person)
-    found: list[Indescribed] = []
-    for entity in filter(may_be_described, entities):
-        told = told_of.get(entity.id, ())
-        base, last = described.get(entity.id, (0, None))
-        new = [each for each in told if last is None or each.memory.learned_at > last]
-        if len(told) >= ENOUGH and (len(new) >= ENOUGH or not entity.description):
-            newest_first = tuple(sorted(told, key=lambda each: -each.memory.learned_at))
-            found.append(Indescribed(entity=entity, base=base, events=newest_first))
+    events_by_entity = group_events_by_entity(
+        entities, await list_memories(tx, person, kinds=["event"])
+    )
+    described = await load_description_times(tx, person)
+    found: list[DescriptionCandidate] = []
+    for entity in filter(can_be_described, entities):
+        events = events_by_entity.get(entity.id, ())
+        base_seq, last = described.get(entity.id, (0, None))
+        newer = [each for each in events if last is None or each.memory.learned_at > last]
+        if len(events) >= MIN_EVENTS and (len(newer) >= MIN_EVENTS or not entity.description):
+            newest_first = tuple(sorted(events, key=lambda each: -each.memory.learned_at))
+            found.append(DescriptionCandidate(entity=entity, base=base_seq, events=newest_first))
     return sorted(found, key=lambda each: (-len(each.events), each.entity.id))
 
 
-async def when_described(
+async def load_description_times(
     tx: Transaction, person: PersonId
 ) -> dict[EntityId, tuple[int, Micros | None]]:
-    """Of all who may be described: the newest decision, and when inference last described them."""
+    """Return each describable entity's newest decision and last inferred description time."""
     rows = await tx.rows(
         """SELECT object, max(seq), max(CASE WHEN author LIKE :describes THEN learned_at END)
            FROM change WHERE person = :person AND object IN
@@ -60,73 +65,85 @@ async def when_described(
               AND status = 'confirmed' AND is_by_person = 0)
            GROUP BY object""",
         person=person,
-        describes=f"{DESCRIBES}%",
+        describes=f"{DESCRIBE_AUTHOR_PREFIX}%",
     )
     return {EntityId(ObjectId(row[0])): (int(row[1]), row[2]) for row in rows}
 
 
-def may_be_described(entity: Entity) -> bool:
-    """Whether inference may say who somebody is: not where the person has."""
+def can_be_described(entity: Entity) -> bool:
+    """Whether inference may describe an entity: not if the person has written about it."""
     return entity.ended_at is None and entity.status == "confirmed" and not entity.is_by_person
 
 
-def events_by_name(
-    entities: Collection[Entity], events: Sequence[Known]
-) -> Mapping[EntityId, Sequence[Known]]:
-    """The events that name each one, also by a name that was merged into theirs."""
+def group_events_by_entity(
+    entities: Collection[Entity], events: Sequence[MemoryState]
+) -> Mapping[EntityId, Sequence[MemoryState]]:
+    """Group events by the entities they name, also under a name that was merged into theirs."""
     merged = {each.id: each.same_as for each in entities if each.status == "merged"}
-    told_of: defaultdict[EntityId, list[Known]] = defaultdict(list)
+    grouped: defaultdict[EntityId, list[MemoryState]] = defaultdict(list)
     for event in events:
         if event.memory.trust != "outside":
-            into = (merged.get(each) for each in event.memory.entities)
-            for one in {*event.memory.entities, *filter(None, into)}:
-                told_of[one].append(event)
-    return told_of
+            survivors = (merged.get(each) for each in event.memory.entities)
+            for one in {*event.memory.entities, *filter(None, survivors)}:
+                grouped[one].append(event)
+    return grouped
 
 
-def description_of(history: Sequence[Change]) -> Change | None:
-    """The last decision by which inference described somebody."""
-    described = [each for each in history if each.author.startswith(DESCRIBES)]
+def find_last_description(history: Sequence[JournalEntry]) -> JournalEntry | None:
+    """Return the last decision by which inference described an entity."""
+    described = [each for each in history if each.author.startswith(DESCRIBE_AUTHOR_PREFIX)]
     return described[-1] if described else None
 
 
-async def describe(
-    tx: Transaction, entity: Entity, text: str, *, base: int, author: str,
-    causes: tuple[Cause, ...], now: Micros,
-) -> None:  # fmt: skip
-    """Say who somebody is. Raises StaleDecision where something else was decided meanwhile."""
+async def save_description(
+    tx: Transaction,
+    entity: Entity,
+    text: str,
+    *,
+    base: int,
+    author: str,
+    causes: tuple[Cause, ...],
+    now: Micros,
+) -> None:
+    """Record a description. Raises StaleDecision if something else was decided meanwhile."""
     after = replace(entity, description=text)
-    ground = Ground(author=author, causes=causes)
-    await decide(tx, after, op="revised", base=base, ground=ground, now=now)
+    provenance = Provenance(author=author, causes=causes)
+    await record_decision(tx, after, op="revised", base=base, provenance=provenance, now=now)
 
 
-async def let_descriptions_go(
-    tx: Transaction, person: PersonId, *, ground: Ground, now: Micros
+async def clear_ungrounded_descriptions(
+    tx: Transaction, person: PersonId, *, provenance: Provenance, now: Micros
 ) -> list[ObjectId]:
-    """Take back what was said of somebody on words that are not there any more; of whom."""
+    """Clear descriptions whose evidence is no longer complete; return their entities."""
     entities = await list_entities(tx, person, live=False)
-    described = [each for each in entities if each.description and may_be_described(each)]
+    described = [each for each in entities if each.description and can_be_described(each)]
     if not described:
         return []
     events = await list_memories(tx, person, kinds=["event"], live=False)
-    told_of = events_by_name(entities, [each for each in events if not has_fallen(each.memory)])
-    gone: list[ObjectId] = []
+    events_by_entity = group_events_by_entity(
+        entities, [each for each in events if not is_retracted(each.memory)]
+    )
+    cleared: list[ObjectId] = []
     for entity in described:
-        history = await list_changes_of(tx, person, entity.id)
-        last = description_of(history)
-        told = told_of.get(entity.id, ())
-        if last is None or await is_grounded(tx, person, last, told):
+        history = await list_object_journal(tx, person, entity.id)
+        last = find_last_description(history)
+        naming = events_by_entity.get(entity.id, ())
+        if last is None or await is_grounded(tx, person, last, naming):
             continue
         after = replace(entity, description="")
-        await decide(tx, after, op="revised", base=history[-1].seq, ground=ground, now=now)
-        gone.append(ObjectId(entity.id))
-    return gone
+        await record_decision(
+            tx, after, op="revised", base=history[-1].seq, provenance=provenance, now=now
+        )
+        cleared.append(ObjectId(entity.id))
+    return cleared
 
 
 async def is_grounded(
-    tx: Transaction, person: PersonId, described: Change, events: Sequence[Known]
+    tx: Transaction, person: PersonId, description: JournalEntry, events: Sequence[MemoryState]
 ) -> bool:
-    """Whether all the words are there that somebody was described by."""
-    evidence = await list_evidence_of(tx, person, [each.memory.id for each in events])
-    held = {(each.message, each.version) for words in evidence.values() for each in words}
-    return all((cause.message, cause.version) in held for cause in described.causes)
+    """Whether all evidence that a description rests on is still live."""
+    evidence = await list_object_evidence(tx, person, [each.memory.id for each in events])
+    live_versions = {
+        (each.message, each.version) for pieces in evidence.values() for each in pieces
+    }
+    return all((cause.message, cause.version) in live_versions for cause in description.causes)

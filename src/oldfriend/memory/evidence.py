@@ -1,6 +1,6 @@
-"""Which words support a belief, or speak against it? Rows of their own, and how they let it stand.
+"""Evidence: quotes that support or contradict a belief, and the statistics they give.
 
-Evidence is added and withdrawn, never changed. Knows nothing of how a belief came to be decided.
+Evidence is added and withdrawn, never changed. This module does not know how beliefs are decided.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,44 +18,51 @@ from oldfriend.domain.ids import (
     SegmentId,
     new_id,
 )
-from oldfriend.domain.memories import Evidence, Signal, Stance, Standing
+from oldfriend.domain.memories import Evidence, EvidenceSignal, EvidenceStance, EvidenceStats
 from oldfriend.domain.messages import Message
-from oldfriend.memory.standing import OF_TIES, USUAL, standing_of
+from oldfriend.memory.confidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_evidence_stats
 
-COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust, e.signal,
+EVIDENCE_COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust,
+           e.signal,
     e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker, m.role,
     c.channel"""
-TABLES: Final = """evidence e JOIN message m ON m.id = e.message AND m.version = e.version
+EVIDENCE_TABLES: Final = """evidence e JOIN message m ON m.id = e.message AND m.version = e.version
     AND m.person = e.person JOIN chat c ON c.id = m.chat"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """Words of a message that bear on a belief, before they are kept."""
+class NewEvidence:
+    """A quote from a message that bears on a belief, before it is stored."""
 
     source: Message
     quote: str
-    stance: Stance = "supports"
-    signal: Signal = "explicit"
+    stance: EvidenceStance = "supports"
+    signal: EvidenceSignal = "explicit"
     confidence: float = 1.0
 
 
-class Seen(NamedTuple):
-    """What counts of a piece of evidence, where there are many of them."""
+class SlimEvidence(NamedTuple):
+    """The fields of evidence that count for statistics, for bulk computation."""
 
     id: str
     message: str
-    stance: Stance
-    signal: Signal
+    stance: EvidenceStance
+    signal: EvidenceSignal
     confidence: float
     said_at: Micros
 
 
 async def add_evidence(
-    tx: Transaction, person: PersonId, object_id: ObjectId, words: Iterable[Words], *,
-    extractor: str, now: Micros, segment: SegmentId | None = None,
-) -> None:  # fmt: skip
-    """Keep words that bear on a belief, and let it stand as they make it."""
+    tx: Transaction,
+    person: PersonId,
+    object_id: ObjectId,
+    evidence: Iterable[NewEvidence],
+    *,
+    extractor: str,
+    now: Micros,
+    segment: SegmentId | None = None,
+) -> None:
+    """Store evidence for a belief and refresh its statistics."""
     await tx.run_many(
         """INSERT INTO evidence (id, person, object, message, version, quote, author, trust,
              signal, stance, confidence, extractor, segment, said_at)
@@ -63,26 +70,35 @@ async def add_evidence(
              :signal, :stance, :confidence, :extractor, :segment, :said_at)""",
         [
             {
-                "id": new_id(now), "person": person, "object": object_id,
-                "message": each.source.id, "version": each.source.version, "quote": each.quote,
-                "author": each.source.author, "trust": each.source.trust, "signal": each.signal,
-                "stance": each.stance, "confidence": each.confidence, "extractor": extractor,
-                "segment": segment, "said_at": each.source.at,
+                "id": new_id(now),
+                "person": person,
+                "object": object_id,
+                "message": each.source.id,
+                "version": each.source.version,
+                "quote": each.quote,
+                "author": each.source.author,
+                "trust": each.source.trust,
+                "signal": each.signal,
+                "stance": each.stance,
+                "confidence": each.confidence,
+                "extractor": extractor,
+                "segment": segment,
+                "said_at": each.source.at,
             }
-            for each in words
+            for each in evidence
         ],
-    )  # fmt: skip
-    await refresh_standings(tx, person, [object_id])
+    )
+    await refresh_evidence_stats(tx, person, [object_id])
 
 
 async def withdraw_evidence(
     tx: Transaction, person: PersonId, segment: SegmentId, *, now: Micros
 ) -> list[ObjectId]:
-    """Take back what the consolidation of a segment has found; what rested on it.
+    """Withdraw what the consolidation of a segment has found; return the affected beliefs.
 
-    What now stands on nothing is still believed until somebody decides that it is not.
+    A belief left without evidence stays until somebody decides otherwise.
     """
-    touched = await tx.rows(
+    rows = await tx.rows(
         """SELECT DISTINCT object FROM evidence
            WHERE person = :person AND segment = :segment AND withdrawn_at IS NULL""",
         person=person,
@@ -91,19 +107,23 @@ async def withdraw_evidence(
     await tx.run(
         """UPDATE evidence SET withdrawn_at = :now
            WHERE person = :person AND segment = :segment AND withdrawn_at IS NULL""",
-        now=now, person=person, segment=segment,
-    )  # fmt: skip
-    objects = [ObjectId(row[0]) for row in touched]
-    await refresh_standings(tx, person, objects)
+        now=now,
+        person=person,
+        segment=segment,
+    )
+    objects = [ObjectId(row[0]) for row in rows]
+    await refresh_evidence_stats(tx, person, objects)
     return objects
 
 
-async def remove_evidence_in(
+async def remove_batch_evidence(
     tx: Transaction, person: PersonId, batch: BatchId
-) -> list[ObjectId]:  # fmt: skip
-    """Take away the quotes of an import's messages, for these go; what they spoke for until now.
+) -> list[ObjectId]:
+    """Delete the quotes of an import's messages, which are being removed; return the affected
+    beliefs.
 
-    Of what it brought in all versions; of other messages, of the version that it brought.
+    Covers all versions of messages that it brought, and of other messages the version that it
+    brought.
     """
     quoted = """EXISTS (SELECT 1 FROM message m WHERE m.id = evidence.message
         AND m.person = :person AND m.batch = :batch AND m.version IN (1, evidence.version))"""
@@ -117,60 +137,68 @@ async def remove_evidence_in(
         f"DELETE FROM evidence WHERE person = :person AND {quoted}", person=person, batch=batch
     )
     objects = [ObjectId(row[0]) for row in rows]
-    await refresh_standings(tx, person, objects)
+    await refresh_evidence_stats(tx, person, objects)
     return objects
 
 
 async def move_evidence(
-    tx: Transaction, person: PersonId, *, source: ObjectId, target: ObjectId,
+    tx: Transaction,
+    person: PersonId,
+    *,
+    source: ObjectId,
+    target: ObjectId,
     messages: Sequence[MessageId] | None = None,
-) -> None:  # fmt: skip
-    """Let the words that support one belief support another; all, or those of some messages."""
-    names = {f"message{place}": each for place, each in enumerate(messages or ())}
+) -> None:
+    """Move evidence from one belief to another, all or that of some messages."""
+    parameters = {f"message{index}": each for index, each in enumerate(messages or ())}
     if messages is not None and not messages:
         return
-    some = "" if messages is None else f"AND message IN ({', '.join(f':{name}' for name in names)})"
+    condition = (
+        ""
+        if messages is None
+        else f"AND message IN ({', '.join(f':{name}' for name in parameters)})"
+    )
     await tx.run(
         f"""UPDATE evidence SET object = :target
-           WHERE person = :person AND object = :source {some}""",
+           WHERE person = :person AND object = :source {condition}""",
         target=target,
         person=person,
         source=source,
-        **names,
+        **parameters,
     )
-    await refresh_standings(tx, person, [source, target])
+    await refresh_evidence_stats(tx, person, [source, target])
 
 
 async def list_evidence(tx: Transaction, person: PersonId) -> dict[ObjectId, list[Evidence]]:
-    """For each belief of a person the words that bear on it now, oldest first."""
+    """Return the live evidence of each belief of a person, oldest first."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM {TABLES}
+        f"""SELECT {EVIDENCE_COLUMNS} FROM {EVIDENCE_TABLES}
            WHERE e.person = :person AND e.withdrawn_at IS NULL ORDER BY e.said_at, e.id""",
         person=person,
     )
-    return grouped(rows)
+    return group_evidence(rows)
 
 
-async def list_evidence_of(
+async def list_object_evidence(
     tx: Transaction, person: PersonId, objects: Sequence[ObjectId]
 ) -> dict[ObjectId, list[Evidence]]:
-    """The same for some beliefs; nothing for one without any."""
+    """Return the live evidence of some beliefs, oldest first; beliefs without any are left out."""
     if not objects:
         return {}
-    names = {f"object{place}": each for place, each in enumerate(objects)}
+    parameters = {f"object{index}": each for index, each in enumerate(objects)}
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM {TABLES}
+        f"""SELECT {EVIDENCE_COLUMNS} FROM {EVIDENCE_TABLES}
            WHERE e.person = :person AND e.withdrawn_at IS NULL
-           AND e.object IN ({", ".join(f":{name}" for name in names)})
+           AND e.object IN ({", ".join(f":{name}" for name in parameters)})
            ORDER BY e.said_at, e.id""",
         person=person,
-        **names,
+        **parameters,
     )
-    return grouped(rows)
+    return group_evidence(rows)
 
 
-async def list_last_said(tx: Transaction, person: PersonId) -> dict[ObjectId, Micros]:
-    """When the newest words were said about whom or what is known by name, where any are left."""
+async def list_entity_mention_times(tx: Transaction, person: PersonId) -> dict[ObjectId, Micros]:
+    """Return when each live entity was last mentioned, as far as evidence is left."""
     rows = await tx.rows(
         """SELECT e.object, max(e.said_at) FROM evidence e JOIN entity n ON n.id = e.object
            WHERE e.person = :person AND n.person = :person AND n.ended_at IS NULL
@@ -180,8 +208,10 @@ async def list_last_said(tx: Transaction, person: PersonId) -> dict[ObjectId, Mi
     return {ObjectId(name): Micros(int(at)) for name, at in rows}
 
 
-async def list_told_of(tx: Transaction, person: PersonId) -> frozenset[ObjectId]:
-    """Of whom and what that is known by name the person's own words tell."""
+async def list_entities_mentioned_by_person(
+    tx: Transaction, person: PersonId
+) -> frozenset[ObjectId]:
+    """Return the live entities that the person's own messages mention."""
     rows = await tx.rows(
         """SELECT DISTINCT e.object FROM evidence e JOIN entity n ON n.id = e.object
            WHERE e.person = :person AND n.person = :person AND n.ended_at IS NULL
@@ -191,12 +221,12 @@ async def list_told_of(tx: Transaction, person: PersonId) -> frozenset[ObjectId]
     return frozenset(ObjectId(name) for (name,) in rows)
 
 
-async def list_evidence_by(
+async def list_segment_evidence(
     tx: Transaction, person: PersonId, segment: SegmentId
 ) -> dict[ObjectId, list[Evidence]]:
-    """All live evidence of the beliefs for which a segment's reading has found some."""
+    """Return all live evidence of the beliefs for which a segment's consolidation found some."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM {TABLES}
+        f"""SELECT {EVIDENCE_COLUMNS} FROM {EVIDENCE_TABLES}
            WHERE e.person = :person AND e.withdrawn_at IS NULL AND e.object IN
              (SELECT found.object FROM evidence found WHERE found.person = :person
               AND found.segment = :segment AND found.withdrawn_at IS NULL)
@@ -204,15 +234,19 @@ async def list_evidence_by(
         person=person,
         segment=segment,
     )
-    return grouped(rows)
+    return group_evidence(rows)
 
 
-async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence[ObjectId]) -> None:
-    """Compute anew how memories stand, after their evidence has changed."""
-    evidence = await list_evidence_of(tx, person, objects)
-    ties = await ties_among(tx, person, objects)
-    stands = {
-        each: standing_of(evidence.get(each, ()), OF_TIES if each in ties else USUAL)
+async def refresh_evidence_stats(
+    tx: Transaction, person: PersonId, objects: Sequence[ObjectId]
+) -> None:
+    """Compute the statistics of memories again after their evidence has changed."""
+    evidence = await list_object_evidence(tx, person, objects)
+    relations = await select_relation_ids(tx, person, objects)
+    stats_by_object = {
+        each: compute_evidence_stats(
+            evidence.get(each, ()), RELATION_GROWTH if each in relations else DEFAULT_GROWTH
+        )
         for each in objects
     }
     await tx.run_many(
@@ -221,94 +255,123 @@ async def refresh_standings(tx: Transaction, person: PersonId, objects: Sequence
              weighed = (SELECT weighed + 1 FROM person WHERE id = :person)
            WHERE id = :id AND person = :person""",
         [
-            {"id": each, "person": person, **columns_of(standing)}
-            for each, standing in stands.items()
+            {"id": each, "person": person, **build_stats_columns(stats)}
+            for each, stats in stats_by_object.items()
         ],
     )
-    await note_weighed(tx, person)
+    await bump_evidence_counter(tx, person)
 
 
-async def ties_among(
+async def select_relation_ids(
     tx: Transaction, person: PersonId, objects: Sequence[ObjectId]
 ) -> frozenset[ObjectId]:
-    """Which of these are ties, which become sure by smaller steps."""
+    """Return which of these are relations, whose confidence grows by smaller steps."""
     if not objects:
         return frozenset()
-    names = {f"object{place}": each for place, each in enumerate(objects)}
+    parameters = {f"object{index}": each for index, each in enumerate(objects)}
     rows = await tx.rows(
         f"""SELECT id FROM memory WHERE person = :person AND kind = 'triple'
-           AND id IN ({", ".join(f":{name}" for name in names)})""",
+           AND id IN ({", ".join(f":{name}" for name in parameters)})""",
         person=person,
-        **names,
+        **parameters,
     )
     return frozenset(ObjectId(row[0]) for row in rows)
 
 
-async def note_weighed(tx: Transaction, person: PersonId) -> None:
-    """Tell whoever keeps beliefs at hand that they stand otherwise, though nothing was decided."""
+async def bump_evidence_counter(tx: Transaction, person: PersonId) -> None:
+    """Invalidate cached evidence statistics, although nothing was decided."""
     await tx.run("UPDATE person SET weighed = weighed + 1 WHERE id = :person", person=person)
 
 
-async def list_standings(
-    tx: Transaction, person: PersonId, *, ties: Collection[ObjectId]
-) -> dict[ObjectId, Standing]:
-    """How everything stands that evidence supports, computed anew; ``ties`` by smaller steps."""
+async def compute_all_evidence_stats(
+    tx: Transaction, person: PersonId, *, relations: Collection[ObjectId]
+) -> dict[ObjectId, EvidenceStats]:
+    """Compute the statistics of everything that evidence supports; ``relations`` grow by smaller
+    steps.
+    """
     rows = await tx.rows(
         f"""SELECT e.object, e.id, e.message, e.stance, e.signal, e.confidence, e.said_at
-           FROM {TABLES} WHERE e.person = :person AND e.withdrawn_at IS NULL""",
+           FROM {EVIDENCE_TABLES} WHERE e.person = :person AND e.withdrawn_at IS NULL""",
         person=person,
     )
-    sightings: dict[ObjectId, list[Seen]] = {}
-    for object_id, *seen in rows:
-        sightings.setdefault(object_id, []).append(Seen(*seen))
-    stands = (
-        (each, standing_of(seen, OF_TIES if each in ties else USUAL))
-        for each, seen in sightings.items()
+    evidence: dict[ObjectId, list[SlimEvidence]] = {}
+    for object_id, *pieces in rows:
+        evidence.setdefault(object_id, []).append(SlimEvidence(*pieces))
+    computed = (
+        (
+            each,
+            compute_evidence_stats(
+                pieces, RELATION_GROWTH if each in relations else DEFAULT_GROWTH
+            ),
+        )
+        for each, pieces in evidence.items()
     )
-    return {each: standing for each, standing in stands if standing is not None}
+    return {each: stats for each, stats in computed if stats is not None}
 
 
-async def check_standings(tx: Transaction, person: PersonId) -> list[ObjectId]:
-    """The memories that do not stand as their evidence makes them; empty when sound."""
+async def list_stats_mismatches(tx: Transaction, person: PersonId) -> list[ObjectId]:
+    """List the memories whose stored statistics differ from what their evidence gives; empty when
+    sound.
+    """
     rows = await tx.rows(
         """SELECT id, kind, strength, confidence, times_seen, first_seen, last_seen FROM memory
            WHERE person = :person""",
         person=person,
     )
-    ties = {ObjectId(row[0]) for row in rows if row[1] == "triple"}
-    standings = await list_standings(tx, person, ties=ties)
+    relations = {ObjectId(row[0]) for row in rows if row[1] == "triple"}
+    stats_by_object = await compute_all_evidence_stats(tx, person, relations=relations)
     return sorted(
         ObjectId(row[0])
         for row in rows
-        if tuple(columns_of(standings.get(row[0])).values()) != row[2:]
+        if tuple(build_stats_columns(stats_by_object.get(row[0])).values()) != row[2:]
     )
 
 
-def columns_of(standing: Standing | None) -> dict[str, float | int | None]:
-    """How a memory stands, as the columns of its row; without evidence it stands on nothing."""
+def build_stats_columns(standing: EvidenceStats | None) -> dict[str, float | int | None]:
+    """Return statistics as column values; None gives the defaults for no evidence."""
     if standing is None:
-        return {"strength": 1.0, "confidence": 1.0, "times_seen": 0, "first_seen": None,
-                "last_seen": None}  # fmt: skip
+        return {
+            "strength": 1.0,
+            "confidence": 1.0,
+            "times_seen": 0,
+            "first_seen": None,
+            "last_seen": None,
+        }
     return {
-        "strength": standing.strength, "confidence": standing.confidence,
-        "times_seen": standing.times_seen, "first_seen": standing.first_seen,
+        "strength": standing.strength,
+        "confidence": standing.confidence,
+        "times_seen": standing.times_seen,
+        "first_seen": standing.first_seen,
         "last_seen": standing.last_seen,
-    }  # fmt: skip
+    }
 
 
-def grouped(rows: Sequence[Row]) -> dict[ObjectId, list[Evidence]]:
-    """Evidence by what it bears on."""
+def group_evidence(rows: Sequence[Row]) -> dict[ObjectId, list[Evidence]]:
+    """Group evidence rows by belief."""
     by_object: dict[ObjectId, list[Evidence]] = {}
-    for each in map(evidence_from, rows):
-        by_object.setdefault(each.object, []).append(each)
+    for each in map(parse_evidence_row, rows):
+        by_object.setdefault(each.object_id, []).append(each)
     return by_object
 
 
-def evidence_from(row: Row) -> Evidence:
-    """Evidence from the columns in COLUMNS."""
+def parse_evidence_row(row: Row) -> Evidence:
+    """Parse a row of EVIDENCE_COLUMNS."""
     return Evidence(
-        id=EvidenceId(row[0]), object=row[1], message=MessageId(row[2]), version=row[3],
-        quote=row[4], author=row[5], trust=row[6], signal=row[7], stance=row[8],
-        confidence=row[9], extractor=row[10], segment=row[11], said_at=row[12], zone=row[13],
-        speaker=row[14], role=row[15], channel=row[16],
-    )  # fmt: skip
+        id=EvidenceId(row[0]),
+        object_id=row[1],
+        message=MessageId(row[2]),
+        version=row[3],
+        quote=row[4],
+        author=row[5],
+        trust=row[6],
+        signal=row[7],
+        stance=row[8],
+        confidence=row[9],
+        extractor=row[10],
+        segment=row[11],
+        said_at=row[12],
+        zone=row[13],
+        speaker=row[14],
+        role=row[15],
+        channel=row[16],
+    )

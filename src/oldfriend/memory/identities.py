@@ -1,7 +1,7 @@
-"""Which address on a channel is which person, and how does one come to be somebody's?
+"""Identities: which channel address belongs to which person, and the link codes that prove it.
 
-By a code that the person is shown elsewhere, such as in a terminal, and writes from the new
-address: kept as a print, good once, for ten minutes, and not to be guessed.
+A person is shown a code elsewhere, such as in a terminal, and sends it from the new address. Only
+its hash is stored; it works once, for ten minutes, and attempts are limited.
 """
 
 import hashlib
@@ -10,87 +10,93 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.domain.clock import MAX_CLOCK_SKEW, MINUTE, Micros
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.people import Person
-from oldfriend.memory.dump import TABLES
-from oldfriend.memory.people import PERSON_P, person_from
+from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
+from oldfriend.memory.table_dump import DUMPED_TABLES
 
-DIGITS: Final = 6
-GOOD_FOR: Final = 10 * MINUTE
-MOST_ATTEMPTS: Final = 5
-"""Wrong codes of one address, and of all together, in ten minutes (ACCEPTANCE SEC7)."""
-WITHOUT_A_WORD: Final = frozenset({"person", "identity", "chat"})
-"""The tables in which somebody stands who has said nothing yet."""
+CODE_DIGITS: Final = 6
+CODE_TTL: Final = 10 * MINUTE
+MAX_CODE_ATTEMPTS: Final = 5
+"""Wrong codes from one address, and from all together, within CODE_TTL."""
+REGISTRATION_TABLES: Final = frozenset({"person", "identity", "chat"})
+"""The tables that hold rows of a person who has not said anything yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
-    """A code that can be used, as far as it is kept."""
+class LinkCode:
+    """A usable code as it is stored."""
 
     id: str
     person: PersonId
     salt: str
-    print: str
+    digest: str
 
-    def fits(self, digits: str) -> bool:
-        """Whether it is this one. Takes a while, so that a stolen print gives nothing away."""
-        return secrets.compare_digest(self.print, print_of(digits, self.salt))
+    def matches(self, digits: str) -> bool:
+        """Whether these digits are the code.
 
-
-def new_code() -> str:
-    """A code as it is shown."""
-    return f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
+        Deliberately slow, so that a stolen hash reveals nothing.
+        """
+        return secrets.compare_digest(self.digest, hash_link_code(digits, self.salt))
 
 
-def print_of(digits: str, salt: str) -> str:
-    """What is kept of a code."""
+def generate_link_code() -> str:
+    """Return a new random code as it is shown."""
+    return f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
+
+
+def hash_link_code(digits: str, salt: str) -> str:
+    """Return the hash that is stored of a code."""
     return hashlib.scrypt(digits.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1).hex()
 
 
 async def find_identity(tx: Transaction, channel: str, address: str) -> Person | None:
-    """Who is known at an address on a channel."""
+    """Return the person at an address on a channel."""
     row = await tx.row(
-        f"""SELECT {PERSON_P} FROM identity i
+        f"""SELECT {PERSON_P_COLUMNS} FROM identity i
            JOIN person p ON p.id = i.person WHERE i.channel = :channel AND i.address = :address""",
         channel=channel,
         address=address,
     )
-    return None if row is None else person_from(row)
+    return None if row is None else parse_person_row(row)
 
 
-async def list_paired(tx: Transaction, channel: str) -> list[tuple[Person, int]]:
-    """Who is known on a channel, and at how many addresses; the owner first."""
+async def list_linked_people(tx: Transaction, channel: str) -> list[tuple[Person, int]]:
+    """List the people on a channel with their number of addresses there, the owner first."""
     rows = await tx.rows(
-        f"""SELECT count(*), {PERSON_P} FROM identity i
+        f"""SELECT count(*), {PERSON_P_COLUMNS} FROM identity i
            JOIN person p ON p.id = i.person WHERE i.channel = :channel
-           GROUP BY {PERSON_P}
+           GROUP BY {PERSON_P_COLUMNS}
            ORDER BY p.is_owner DESC, p.name""",
         channel=channel,
     )
-    return [(person_from(row[1:]), int(row[0])) for row in rows]
+    return [(parse_person_row(row[1:]), int(row[0])) for row in rows]
 
 
 async def count_identities(tx: Transaction, channel: str) -> int:
-    """How many addresses on a channel are somebody's."""
+    """Count the addresses on a channel that belong to somebody."""
     row = await tx.row("SELECT count(*) FROM identity WHERE channel = :channel", channel=channel)
     return 0 if row is None else int(row[0])
 
 
-async def join_identity(
+async def assign_identity(
     tx: Transaction, person: PersonId, *, channel: str, address: str, now: Micros
 ) -> None:
-    """Make an address a person's, whosever it was."""
+    """Assign an address to a person, whoever had it before."""
     await tx.run(
         """INSERT INTO identity (channel, address, person, created_at)
            VALUES (:channel, :address, :person, :now)
            ON CONFLICT (channel, address) DO UPDATE SET person = :person, created_at = :now""",
-        channel=channel, address=address, person=person, now=now,
-    )  # fmt: skip
+        channel=channel,
+        address=address,
+        person=person,
+        now=now,
+    )
 
 
-async def take_identities(tx: Transaction, person: PersonId, channel: str) -> int:
-    """Let no address on a channel be a person's any more; how many were."""
+async def unlink_identities(tx: Transaction, person: PersonId, channel: str) -> int:
+    """Remove a person's addresses on a channel; return how many there were."""
     return await tx.run(
         "DELETE FROM identity WHERE person = :person AND channel = :channel",
         person=person,
@@ -98,12 +104,13 @@ async def take_identities(tx: Transaction, person: PersonId, channel: str) -> in
     )
 
 
-async def has_told_anything(tx: Transaction, person: PersonId) -> bool:
-    """Whether anything is kept of a person but that they are here."""
-    for table in TABLES:
-        if table.person is not None and table.name not in WITHOUT_A_WORD:
+async def has_any_content(tx: Transaction, person: PersonId) -> bool:
+    """Whether anything but the registration is stored for a person."""
+    for table in DUMPED_TABLES:
+        if table.person_column is not None and table.name not in REGISTRATION_TABLES:
             found = await tx.row(
-                f"SELECT 1 FROM {table.name} WHERE {table.person} = :person LIMIT 1", person=person
+                f"SELECT 1 FROM {table.name} WHERE {table.person_column} = :person LIMIT 1",
+                person=person,
             )
             if found is not None:
                 return True
@@ -111,7 +118,7 @@ async def has_told_anything(tx: Transaction, person: PersonId) -> bool:
 
 
 async def remove_person(tx: Transaction, person: PersonId) -> None:
-    """Take away somebody of whom nothing is kept; never the owner."""
+    """Remove a person without content; never the owner."""
     await tx.run("DELETE FROM chat WHERE person = :person", person=person)
     await tx.run("DELETE FROM identity WHERE person = :person", person=person)
     await tx.run("DELETE FROM link_code WHERE person = :person", person=person)
@@ -120,38 +127,49 @@ async def remove_person(tx: Transaction, person: PersonId) -> None:
     await tx.run("DELETE FROM person WHERE id = :person AND is_owner = 0", person=person)
 
 
-async def write_code(tx: Transaction, person: PersonId, digits: str, *, now: Micros) -> None:
-    """Keep the print of a new code for a person; those before it are no longer good."""
+async def save_link_code(tx: Transaction, person: PersonId, digits: str, *, now: Micros) -> None:
+    """Store the hash of a new code for a person, replacing earlier codes."""
     await tx.run("DELETE FROM link_code WHERE person = :person", person=person)
     salt = secrets.token_hex(16)
     await tx.run(
         """INSERT INTO link_code (id, person, salt, print, expires_at)
            VALUES (:id, :person, :salt, :print, :expires_at)""",
-        id=new_id(now), person=person, salt=salt, print=print_of(digits, salt),
-        expires_at=now + GOOD_FOR,
-    )  # fmt: skip
+        id=new_id(now),
+        person=person,
+        salt=salt,
+        print=hash_link_code(digits, salt),
+        expires_at=now + CODE_TTL,
+    )
 
 
-async def list_codes(tx: Transaction, channel: str, address: str, *, now: Micros) -> list[Code]:
-    """The codes that can be used now from an address; none where too many wrong ones came."""
-    tried = await tx.row(
+async def list_usable_codes(
+    tx: Transaction, channel: str, address: str, *, now: Micros
+) -> list[LinkCode]:
+    """List the codes usable from an address now; empty after too many wrong attempts."""
+    attempts = await tx.row(
         """SELECT count(*), count(CASE WHEN channel = :channel AND address = :address THEN 1 END)
-           FROM link_attempt WHERE tried_at > :since""",
-        channel=channel, address=address, since=now - GOOD_FOR,
-    )  # fmt: skip
-    assert tried is not None
-    if max(tried) >= MOST_ATTEMPTS:
+           FROM link_attempt WHERE tried_at > :since AND tried_at <= :ahead""",
+        channel=channel,
+        address=address,
+        since=now - CODE_TTL,
+        ahead=now + MAX_CLOCK_SKEW,
+    )
+    assert attempts is not None
+    if max(attempts) >= MAX_CODE_ATTEMPTS:
         return []
     rows = await tx.rows(
         """SELECT id, person, salt, print FROM link_code
-           WHERE used_at IS NULL AND expires_at > :now ORDER BY id""",
+           WHERE used_at IS NULL AND expires_at > :now AND expires_at <= :latest ORDER BY id""",
         now=now,
+        latest=now + CODE_TTL + MAX_CLOCK_SKEW,
     )
-    return [Code(id=row[0], person=PersonId(row[1]), salt=row[2], print=row[3]) for row in rows]
+    return [
+        LinkCode(id=row[0], person=PersonId(row[1]), salt=row[2], digest=row[3]) for row in rows
+    ]
 
 
-async def use_code(tx: Transaction, code: Code, *, now: Micros) -> bool:
-    """Use a code up; False: it is not good any more."""
+async def redeem_link_code(tx: Transaction, code: LinkCode, *, now: Micros) -> bool:
+    """Use a code up; return False if it is no longer valid."""
     touched = await tx.run(
         """UPDATE link_code SET used_at = :now WHERE id = :id AND person = :person
            AND used_at IS NULL AND expires_at > :now""",
@@ -162,9 +180,13 @@ async def use_code(tx: Transaction, code: Code, *, now: Micros) -> bool:
     return touched == 1
 
 
-async def note_attempt(tx: Transaction, channel: str, address: str, *, now: Micros) -> int:
-    """Note that a code was none; how many were, from there, in ten minutes."""
-    await tx.run("DELETE FROM link_attempt WHERE tried_at <= :until", until=now - GOOD_FOR)
+async def record_code_attempt(tx: Transaction, channel: str, address: str, *, now: Micros) -> int:
+    """Record a wrong code; return how many came from this address within CODE_TTL."""
+    await tx.run(
+        "DELETE FROM link_attempt WHERE tried_at <= :until OR tried_at > :ahead",
+        until=now - CODE_TTL,
+        ahead=now + MAX_CLOCK_SKEW,
+    )
     await tx.run(
         """INSERT INTO link_attempt (id, channel, address, tried_at)
            VALUES (:id, :channel, :address, :now)""",

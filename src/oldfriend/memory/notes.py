@@ -1,78 +1,83 @@
-"""What did the person ask to be remembered? Notes, each standing on the words that made it."""
+"""Notes: what the person asked to be remembered, each with the quote that made it."""
 
-import unicodedata
 from dataclasses import replace
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import Cause, Memory, Relation
+from oldfriend.domain.memories import Cause, Memory, ObjectLink
 from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import may_be_evidence
+from oldfriend.domain.trust import can_be_evidence
+from oldfriend.domain.unicode_text import normalize
 from oldfriend.memory.beliefs import list_memories
-from oldfriend.memory.changes import Ground, decide
-from oldfriend.memory.evidence import Words, add_evidence
+from oldfriend.memory.evidence import NewEvidence, add_evidence
+from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import lock_person
-from oldfriend.memory.restating import restated
-from oldfriend.memory.withdrawing import decide_next
+from oldfriend.memory.restatement_detection import find_restatement
+from oldfriend.memory.retraction import record_next_decision
 
 
 async def learn_note(
     tx: Transaction, text: str, *, source: Message, author: str, now: Micros
 ) -> Memory:
-    """Keep a note, with the words it rests on as evidence.
+    """Store a note with the words it rests on as evidence.
 
-    The same note said again is not a second note: the one there is gains evidence. One that puts
-    another right overtakes it. Raises InvalidInput when the words are not the person's own, or do
-    not contain the note.
+    The same note said again adds evidence to the existing one. A note that restates an earlier one
+    with another value supersedes it. Raises InvalidInput when the words are not the person's own,
+    or do not contain the note.
     """
-    if not may_be_evidence(source.trust) or text not in source.text:
+    if not can_be_evidence(source.trust) or text not in source.text:
         raise InvalidInput("A note must be quoted from the person's own words.")
     await lock_person(tx, source.person)
     note = await find_note(tx, source.person, text)
     if note is None:
-        outdated = await list_put_right(tx, source, text)
+        outdated = await list_corrected_notes(tx, source, text)
         note = Memory(
-            id=MemoryId(ObjectId(new_id(now))), person=source.person, kind="note", text=text,
-            language=source.language, learned_at=now,
-            relations=tuple(Relation(kind="supersedes", other=each.id) for each in outdated),
-        )  # fmt: skip
+            id=MemoryId(ObjectId(new_id(now))),
+            person=source.person,
+            kind="note",
+            text=text,
+            language=source.language,
+            learned_at=now,
+            relations=tuple(ObjectLink(kind="supersedes", target=each.id) for each in outdated),
+        )
         cause = Cause(message=source.id, version=source.version)
-        ground = Ground(author=author, causes=(cause,))
-        await decide(tx, note, op="learned", base=0, ground=ground, now=now)
+        provenance = Provenance(author=author, causes=(cause,))
+        await record_decision(tx, note, op="learned", base=0, provenance=provenance, now=now)
         for each in outdated:
             until = each.holds_until or source.at
-            gone = replace(each, status="superseded", holds_until=until, ended_at=now)
-            await decide_next(tx, gone, "superseded", ground, now=now)
-    words = Words(source=source, quote=text)
-    await add_evidence(tx, source.person, note.id, [words], extractor=author, now=now)
+            retired = replace(each, status="superseded", holds_until=until, ended_at=now)
+            await record_next_decision(tx, retired, "superseded", provenance, now=now)
+    evidence = NewEvidence(source=source, quote=text)
+    await add_evidence(tx, source.person, note.id, [evidence], extractor=author, now=now)
     return note
 
 
 async def find_note(tx: Transaction, person: PersonId, text: str) -> Memory | None:
-    """The live note that says the same, letter case, width and spacing aside."""
-    wanted = same_words(text)
+    """Return the live note with the same text, ignoring case, width and spacing."""
+    wanted = normalize_note(text)
     notes = await list_notes(tx, person)
-    return next((note for note in notes if same_words(note.text) == wanted), None)
+    return next((note for note in notes if normalize_note(note.text) == wanted), None)
 
 
-async def list_put_right(tx: Transaction, source: Message, text: str) -> list[Memory]:
-    """The live notes that a new one puts right, of those that were made before it was said."""
+async def list_corrected_notes(tx: Transaction, source: Message, text: str) -> list[Memory]:
+    """List the live notes that a new one corrects, of those older than its message."""
     known = await list_memories(tx, source.person, kinds=["note"])
     return [
         each.memory
         for each in known
-        if each.standing.last_seen < source.at and restated(text, each.memory.text, source.language)
+        if each.stats.last_seen < source.at
+        and find_restatement(text, each.memory.text, source.language)
     ]
 
 
 async def list_notes(tx: Transaction, person: PersonId) -> list[Memory]:
-    """The person's live notes, oldest first."""
+    """List the person's live notes, oldest first."""
     return [each.memory for each in await list_memories(tx, person, kinds=["note"])]
 
 
-def same_words(text: str) -> str:
-    """A text with case, width, spacing and the last full stop ignored."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+def normalize_note(text: str) -> str:
+    """Normalize case, width and spacing of a text and drop its final punctuation."""
+    folded = normalize("NFKC", text).casefold()
     return " ".join(folded.split()).rstrip(".!。！ ")

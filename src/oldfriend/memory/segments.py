@@ -1,7 +1,7 @@
-"""Which stretches of talk are to be read, and what became of it? Each once in each generation.
+"""Segments: spans of one session's log that are consolidated once in each generation.
 
-A segment is a span of the log in one session; its messages are known by their first versions, so
-that an edit stays in it. Knows nothing of what was read.
+Messages belong to a segment by their first versions, so that an edit stays in it. This module does
+not know what was learned.
 """
 
 import json
@@ -18,29 +18,30 @@ from oldfriend.domain.ids import (
     PersonId,
     SegmentId,
     SessionId,
-    ambiguous,
+    build_ambiguous_id_error,
+    build_id_patterns,
     new_id,
-    patterns_of,
 )
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
-from oldfriend.memory.log import COLUMNS as MESSAGE
-from oldfriend.memory.log import TABLES as MESSAGES
-from oldfriend.memory.log import message_from
+from oldfriend.memory.messages import MESSAGE_COLUMNS as MESSAGE
+from oldfriend.memory.messages import MESSAGE_TABLES as MESSAGES
+from oldfriend.memory.messages import parse_message_row
 
 SegmentStatus = Literal["waiting", "done", "trivial", "failed", "taken back"]
-UNREAD: Final = frozenset[SegmentStatus]({"waiting", "failed"})
-"""What is to be read, now or when it is asked for again."""
-Cut = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "import"]
+UNREAD_STATUSES: Final = frozenset[SegmentStatus]({"waiting", "failed"})
+"""Statuses of segments that are still to be consolidated, now or on request."""
+CutReason = Literal["idle", "length", "turns", "pressure", "asked", "shutdown", "import"]
 """Why a segment ends where it ends."""
 
-COLUMNS: Final = """id, person, chat, session, first_seq, last_seq, messages, tokens, from_at,
+SEGMENT_COLUMNS: Final = """id, person, chat, session, first_seq, last_seq, messages, tokens,
+           from_at,
     until_at, generation, status, cut_by, cut_at, author, outcome, error, ended_at"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A span of the log that is read as a whole."""
+    """A span of the log that is consolidated as a whole."""
 
     id: SegmentId
     person: PersonId
@@ -54,17 +55,17 @@ class Segment:
     until_at: Micros  # … and its last
     generation: int  # raised when something in it is edited or deleted
     status: SegmentStatus
-    cut_by: Cut
+    cut_by: CutReason
     cut_at: Micros
-    author: str | None  # what has read it
-    outcome: Mapping[str, JsonValue]  # counts of what came of it, and of what was refused
+    author: str | None  # what has consolidated it
+    outcome: Mapping[str, JsonValue]  # counts of what was learned and rejected
     error: str | None
     ended_at: Micros | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Uncut:
-    """What of a session is in no segment yet."""
+class UncutSpan:
+    """The part of a session that is in no segment yet."""
 
     chat: ChatId
     session: SessionId
@@ -73,7 +74,7 @@ class Uncut:
     first_seq: int
     last_seq: int
     messages: int
-    turns: int  # of the person
+    turns: int  # turns of the person
     tokens: int
     from_at: Micros
     until_at: Micros
@@ -81,21 +82,23 @@ class Uncut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """How long a message is, and when it was said."""
+class MessageSize:
+    """The length of a message, and when it was said."""
 
     seq: int
     tokens: int
     at: Micros
 
 
-async def list_uncut(
+async def list_uncut_spans(
     tx: Transaction, person: PersonId, *, session: SessionId | None = None, after: int = 0
-) -> list[Uncut]:
-    """What is in no segment yet, session by session, the oldest first.
+) -> list[UncutSpan]:
+    """List what is in no segment yet by session, oldest first.
 
-    Of one session only, or only what was written after a seq, it is quick.
+    It is fast for one session only, or for what was written after a seq.
     """
+    if session is not None:
+        after = max(after, await get_last_cut_seq(tx, person, session))
     rows = await tx.rows(
         """SELECT m.chat, m.session, s.status, min(m.seq), max(m.seq), count(*),
              sum(CASE WHEN m.role = 'person' THEN 1 ELSE 0 END), sum(m.tokens),
@@ -112,59 +115,93 @@ async def list_uncut(
         after=after,
     )
     return [
-        Uncut(
-            chat=ChatId(row[0]), session=SessionId(row[1]), is_open=row[2] == "open",
-            is_imported=row[11] == "imported", written_at=int(row[10]),
-            first_seq=int(row[3]), last_seq=int(row[4]), messages=int(row[5]), turns=int(row[6]),
-            tokens=int(row[7]), from_at=int(row[8]), until_at=int(row[9]),
+        UncutSpan(
+            chat=ChatId(row[0]),
+            session=SessionId(row[1]),
+            is_open=row[2] == "open",
+            is_imported=row[11] == "imported",
+            written_at=int(row[10]),
+            first_seq=int(row[3]),
+            last_seq=int(row[4]),
+            messages=int(row[5]),
+            turns=int(row[6]),
+            tokens=int(row[7]),
+            from_at=int(row[8]),
+            until_at=int(row[9]),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
-async def measure_uncut(tx: Transaction, person: PersonId, uncut: Uncut) -> list[Measure]:
-    """How long each message of some uncut talk is, in the order of writing."""
+async def get_last_cut_seq(tx: Transaction, person: PersonId, session: SessionId) -> int:
+    """Return the last seq of a session that is in a segment, or where it began if none is."""
+    row = await tx.row(
+        """SELECT coalesce((SELECT max(g.last_seq) FROM segment g WHERE g.session = s.id),
+             s.after_seq)
+           FROM session s WHERE s.id = :session AND s.person = :person""",
+        session=session,
+        person=person,
+    )
+    return 0 if row is None else int(row[0])
+
+
+async def list_message_sizes(
+    tx: Transaction, person: PersonId, uncut: UncutSpan
+) -> list[MessageSize]:
+    """List the sizes of the messages of an uncut span, in order of writing."""
     rows = await tx.rows(
         """SELECT seq, tokens, said_at FROM message
            WHERE person = :person AND session = :session AND version = 1
            AND seq BETWEEN :first_seq AND :last_seq ORDER BY seq""",
-        person=person, session=uncut.session, first_seq=uncut.first_seq, last_seq=uncut.last_seq,
-    )  # fmt: skip
-    return [Measure(seq=row[0], tokens=row[1], at=row[2]) for row in rows]
+        person=person,
+        session=uncut.session,
+        first_seq=uncut.first_seq,
+        last_seq=uncut.last_seq,
+    )
+    return [MessageSize(seq=row[0], tokens=row[1], at=row[2]) for row in rows]
 
 
 async def cut_segment(
-    tx: Transaction, person: PersonId, uncut: Uncut, *, cut_by: Cut, now: Micros
+    tx: Transaction, person: PersonId, uncut: UncutSpan, *, cut_by: CutReason, now: Micros
 ) -> Segment:
-    """Make a segment of what is uncut, waiting to be read. The caller holds the person's lock."""
+    """Make an uncut span a segment that waits for consolidation.
+
+    The caller holds the person's lock.
+    """
     segment = SegmentId(new_id(now))
     await tx.run(
         """INSERT INTO segment (id, person, chat, session, first_seq, last_seq, messages, tokens,
              from_at, until_at, status, cut_by, cut_at)
            VALUES (:id, :person, :chat, :session, :first_seq, :last_seq, :messages, :tokens,
              :from_at, :until_at, 'waiting', :cut_by, :now)""",
-        id=segment, person=person, chat=uncut.chat, session=uncut.session,
-        first_seq=uncut.first_seq, last_seq=uncut.last_seq, messages=uncut.messages,
-        tokens=uncut.tokens, from_at=uncut.from_at, until_at=uncut.until_at, cut_by=cut_by,
+        id=segment,
+        person=person,
+        chat=uncut.chat,
+        session=uncut.session,
+        first_seq=uncut.first_seq,
+        last_seq=uncut.last_seq,
+        messages=uncut.messages,
+        tokens=uncut.tokens,
+        from_at=uncut.from_at,
+        until_at=uncut.until_at,
+        cut_by=cut_by,
         now=now,
-    )  # fmt: skip
+    )
     return await get_segment(tx, person, segment)
 
 
-async def find_segment(
-    tx: Transaction, person: PersonId, segment: SegmentId
-) -> Segment | None:  # fmt: skip
-    """One segment as it stands, if it is there."""
+async def find_segment(tx: Transaction, person: PersonId, segment: SegmentId) -> Segment | None:
+    """Return one segment, if it exists."""
     row = await tx.row(
-        f"SELECT {COLUMNS} FROM segment WHERE id = :id AND person = :person",
+        f"SELECT {SEGMENT_COLUMNS} FROM segment WHERE id = :id AND person = :person",
         id=segment,
         person=person,
     )
-    return None if row is None else segment_from(row)
+    return None if row is None else parse_segment_row(row)
 
 
 async def get_segment(tx: Transaction, person: PersonId, segment: SegmentId) -> Segment:
-    """One segment as it stands. Raises NotFound."""
+    """Return one segment. Raises NotFound."""
     found = await find_segment(tx, person, segment)
     if found is None:
         raise NotFound(f"There is no segment {segment}.")
@@ -174,29 +211,30 @@ async def get_segment(tx: Transaction, person: PersonId, segment: SegmentId) -> 
 async def list_segments(
     tx: Transaction, person: PersonId, *, status: Sequence[SegmentStatus] = ()
 ) -> list[Segment]:
-    """A person's segments in the order in which they were said; all, or those so far."""
-    wanted = {f"status{place}": each for place, each in enumerate(status)}
-    so_far = f"AND status IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
+    """List a person's segments in order of time, all or those of some statuses."""
+    parameters = {f"status{index}": each for index, each in enumerate(status)}
+    where = f"AND status IN ({', '.join(f':{name}' for name in parameters)})" if parameters else ""
     rows = await tx.rows(
-        f"SELECT {COLUMNS} FROM segment WHERE person = :person {so_far} ORDER BY from_at, id",
+        f"SELECT {SEGMENT_COLUMNS} FROM segment WHERE person = :person {where} ORDER BY from_at, "
+        "id",
         person=person,
-        **wanted,
+        **parameters,
     )
-    return [segment_from(row) for row in rows]
+    return [parse_segment_row(row) for row in rows]
 
 
-async def list_waiting(tx: Transaction, person: PersonId) -> list[Segment]:
-    """A person's segments that wait to be read, in the order in which they were said."""
+async def list_waiting_segments(tx: Transaction, person: PersonId) -> list[Segment]:
+    """List a person's waiting segments in order of time."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'waiting'
+        f"""SELECT {SEGMENT_COLUMNS} FROM segment WHERE person = :person AND status = 'waiting'
            ORDER BY from_at, id""",
         person=person,
     )
-    return [segment_from(row) for row in rows]
+    return [parse_segment_row(row) for row in rows]
 
 
 async def count_segments(tx: Transaction, person: PersonId) -> dict[SegmentStatus, int]:
-    """How many segments of a person have come how far; only what there is."""
+    """Count a person's segments by status; statuses without any are left out."""
     rows = await tx.rows(
         "SELECT status, count(*) FROM segment WHERE person = :person GROUP BY status",
         person=person,
@@ -204,23 +242,23 @@ async def count_segments(tx: Transaction, person: PersonId) -> dict[SegmentStatu
     return {status: int(count) for status, count in rows}
 
 
-async def count_first_segments(tx: Transaction, person: PersonId, *, most: int) -> int:
-    """How many segments a person has, counted up to ``most``."""
+async def count_segments_up_to(tx: Transaction, person: PersonId, *, limit: int) -> int:
+    """Count a person's segments up to ``limit``."""
     rows = await tx.rows(
-        "SELECT 1 FROM segment WHERE person = :person LIMIT :most", person=person, most=most
+        "SELECT 1 FROM segment WHERE person = :person LIMIT :most", person=person, most=limit
     )
     return len(rows)
 
 
-async def count_waiting(tx: Transaction) -> int:
-    """How many segments of everybody wait to be read."""
+async def count_waiting_segments(tx: Transaction) -> int:
+    """Count everybody's waiting segments."""
     row = await tx.row("SELECT count(*) FROM segment WHERE status = 'waiting'")
     assert row is not None
     return int(row[0])
 
 
-async def count_ended_since(tx: Transaction, person: PersonId, at: Micros) -> int:
-    """How many segments of a person were read at a moment or since, also in vain."""
+async def count_segments_ended_since(tx: Transaction, person: PersonId, at: Micros) -> int:
+    """Count a person's segments whose consolidation ended since a moment, even without success."""
     row = await tx.row(
         "SELECT count(*) FROM segment WHERE person = :person AND ended_at >= :at",
         person=person,
@@ -230,62 +268,82 @@ async def count_ended_since(tx: Transaction, person: PersonId, at: Micros) -> in
     return int(row[0])
 
 
-async def list_messages_in(tx: Transaction, segment: Segment) -> list[Message]:
-    """The messages of a segment as they read now, oldest first."""
+async def list_segment_messages(tx: Transaction, segment: Segment) -> list[Message]:
+    """List the messages of a segment as they read now, oldest first."""
     rows = await tx.rows(
         f"""SELECT {MESSAGE} FROM {MESSAGES}
            WHERE m.replaced_at IS NULL AND m.id IN
              (SELECT f.id FROM message f WHERE f.person = :person AND f.session = :session
               AND f.version = 1 AND f.seq BETWEEN :first_seq AND :last_seq)
            ORDER BY m.said_at, m.seq""",
-        person=segment.person, session=segment.session, first_seq=segment.first_seq,
+        person=segment.person,
+        session=segment.session,
+        first_seq=segment.first_seq,
         last_seq=segment.last_seq,
-    )  # fmt: skip
-    return [message_from(row) for row in rows]
+    )
+    return [parse_message_row(row) for row in rows]
 
 
-async def list_messages_before(tx: Transaction, segment: Segment, *, limit: int) -> list[Message]:
-    """What was said in its chat just before a segment, oldest first."""
+async def list_messages_before_segment(
+    tx: Transaction, segment: Segment, *, limit: int
+) -> list[Message]:
+    """List the messages of its chat just before a segment, oldest first."""
     rows = await tx.rows(
         f"""SELECT {MESSAGE} FROM {MESSAGES}
-           WHERE m.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
+           WHERE c.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
            AND m.said_at <= :from_at AND m.seq < :first_seq
            ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
-        person=segment.person, chat=segment.chat, from_at=segment.from_at,
-        first_seq=segment.first_seq, limit=limit,
-    )  # fmt: skip
-    return [message_from(row) for row in reversed(rows)]
+        person=segment.person,
+        chat=segment.chat,
+        from_at=segment.from_at,
+        first_seq=segment.first_seq,
+        limit=limit,
+    )
+    return [parse_message_row(row) for row in reversed(rows)]
 
 
-async def set_status(
-    tx: Transaction, segment: Segment, status: SegmentStatus, *, author: str | None = None,
-    outcome: Mapping[str, JsonValue] | None = None, error: str | None = None, now: Micros,
-) -> bool:  # fmt: skip
-    """Note how far a segment has come; False, and nothing, when it is not as it was seen."""
+async def set_segment_status(
+    tx: Transaction,
+    segment: Segment,
+    status: SegmentStatus,
+    *,
+    author: str | None = None,
+    outcome: Mapping[str, JsonValue] | None = None,
+    error: str | None = None,
+    now: Micros,
+) -> bool:
+    """Set a segment's status; return False without any change if the segment has changed since it
+    was loaded.
+    """
     touched = await tx.run(
         """UPDATE segment SET status = :status, author = coalesce(:author, author),
              outcome = coalesce(:outcome, outcome), error = :error,
              ended_at = CASE WHEN :status IN ('done', 'trivial', 'failed') THEN :now END
            WHERE id = :id AND person = :person AND generation = :generation
            AND status = :seen""",
-        status=status, author=author,
+        status=status,
+        author=author,
         outcome=None if outcome is None else json.dumps(dict(outcome), ensure_ascii=False),
-        error=error, now=now, id=segment.id, person=segment.person,
-        generation=segment.generation, seen=segment.status,
-    )  # fmt: skip
+        error=error,
+        now=now,
+        id=segment.id,
+        person=segment.person,
+        generation=segment.generation,
+        seen=segment.status,
+    )
     return touched == 1
 
 
 async def reopen_segments(
     tx: Transaction, person: PersonId, messages: Sequence[MessageId], *, is_edit: bool = True
 ) -> list[SegmentId]:
-    """Have the segments read again in which these messages stand; which those are.
+    """Let the segments of these messages be consolidated again; return which.
 
-    A reading that was taken back stays so, unless something else is said in it now: an edit.
+    An undone segment stays so, unless one of its messages was edited.
     """
     if not messages:
         return []
-    names = {f"message{place}": each for place, each in enumerate(messages)}
+    parameters = {f"message{index}": each for index, each in enumerate(messages)}
     rows = await tx.rows(
         f"""UPDATE segment SET generation = generation + 1, ended_at = NULL, status = CASE
              WHEN status = 'taken back' AND :is_edit = 0 THEN status ELSE 'waiting' END
@@ -293,52 +351,56 @@ async def reopen_segments(
              (SELECT g.id FROM segment g JOIN message m ON m.session = g.session
                 AND m.person = g.person AND m.version = 1
                 AND m.seq BETWEEN g.first_seq AND g.last_seq
-              WHERE g.person = :person AND m.id IN ({", ".join(f":{name}" for name in names)}))
+              WHERE g.person = :person AND m.id IN ({", ".join(f":{name}" for name in parameters)}))
            RETURNING id""",
         person=person,
         is_edit=int(is_edit),
-        **names,
+        **parameters,
     )
     return [SegmentId(row[0]) for row in rows]
 
 
-async def find_last_read(tx: Transaction, person: PersonId) -> Segment | None:
-    """The segment that was read last, if one was, and has not been taken back."""
+async def find_last_read_segment(tx: Transaction, person: PersonId) -> Segment | None:
+    """Return the segment that was consolidated last and not undone, if there is one."""
     row = await tx.row(
-        f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'done'
+        f"""SELECT {SEGMENT_COLUMNS} FROM segment WHERE person = :person AND status = 'done'
            ORDER BY ended_at DESC, id DESC LIMIT 1""",
         person=person,
     )
-    return None if row is None else segment_from(row)
+    return None if row is None else parse_segment_row(row)
 
 
-async def list_read_since(tx: Transaction, person: PersonId, at: Micros) -> list[Segment]:
-    """The segments that were read at a moment or since, in the order of reading."""
+async def list_segments_read_since(tx: Transaction, person: PersonId, at: Micros) -> list[Segment]:
+    """List the segments consolidated since a moment, in that order."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM segment WHERE person = :person AND status = 'done'
+        f"""SELECT {SEGMENT_COLUMNS} FROM segment WHERE person = :person AND status = 'done'
            AND ended_at >= :at ORDER BY ended_at, id""",
         person=person,
         at=at,
     )
-    return [segment_from(row) for row in rows]
+    return [parse_segment_row(row) for row in rows]
 
 
-async def find_segment_named(tx: Transaction, person: PersonId, name: str) -> Segment | None:
-    """The segment that a part of an id means, if there is one. Raises InvalidInput."""
+async def find_segment_by_partial_id(
+    tx: Transaction, person: PersonId, partial_id: str
+) -> Segment | None:
+    """Return the segment that a partial id means, if there is one. Raises InvalidInput."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM segment WHERE person = :person
+        f"""SELECT {SEGMENT_COLUMNS} FROM segment WHERE person = :person
            AND (id LIKE :begins OR id LIKE :ends OR id LIKE :shown) ORDER BY id LIMIT 5""",
         person=person,
-        **patterns_of(name),
+        **build_id_patterns(partial_id),
     )
     if len(rows) > 1:
-        found = [segment_from(row) for row in rows]
-        raise ambiguous(name, {each.id: f"{each.messages} messages" for each in found})
-    return segment_from(rows[0]) if rows else None
+        found = [parse_segment_row(row) for row in rows]
+        raise build_ambiguous_id_error(
+            partial_id, {each.id: f"{each.messages} messages" for each in found}
+        )
+    return parse_segment_row(rows[0]) if rows else None
 
 
 async def reopen_segment(tx: Transaction, segment: Segment) -> Segment:
-    """Have a segment read again, though nothing in it has changed. Raises NotFound."""
+    """Let a segment be consolidated again, although its messages are unchanged. Raises NotFound."""
     await tx.run(
         """UPDATE segment SET generation = generation + 1, status = 'waiting', ended_at = NULL
            WHERE id = :id AND person = :person""",
@@ -349,7 +411,7 @@ async def reopen_segment(tx: Transaction, segment: Segment) -> Segment:
 
 
 async def remove_empty_segments(tx: Transaction, person: PersonId) -> list[SegmentId]:
-    """Take away segments of which no message is left."""
+    """Delete segments without messages; return which."""
     rows = await tx.rows(
         """DELETE FROM segment WHERE person = :person AND NOT EXISTS
              (SELECT 1 FROM message m WHERE m.session = segment.session AND m.version = 1
@@ -361,12 +423,25 @@ async def remove_empty_segments(tx: Transaction, person: PersonId) -> list[Segme
     return [SegmentId(row[0]) for row in rows]
 
 
-def segment_from(row: Row) -> Segment:
-    """A segment from the columns in COLUMNS."""
+def parse_segment_row(row: Row) -> Segment:
+    """Parse a row of SEGMENT_COLUMNS."""
     return Segment(
-        id=SegmentId(row[0]), person=PersonId(row[1]), chat=ChatId(row[2]),
-        session=SessionId(row[3]), first_seq=row[4], last_seq=row[5], messages=row[6],
-        tokens=row[7], from_at=row[8], until_at=row[9], generation=row[10], status=row[11],
-        cut_by=row[12], cut_at=row[13], author=row[14],
-        outcome=json.loads(row[15]) if row[15] else {}, error=row[16], ended_at=row[17],
-    )  # fmt: skip
+        id=SegmentId(row[0]),
+        person=PersonId(row[1]),
+        chat=ChatId(row[2]),
+        session=SessionId(row[3]),
+        first_seq=row[4],
+        last_seq=row[5],
+        messages=row[6],
+        tokens=row[7],
+        from_at=row[8],
+        until_at=row[9],
+        generation=row[10],
+        status=row[11],
+        cut_by=row[12],
+        cut_at=row[13],
+        author=row[14],
+        outcome=json.loads(row[15]) if row[15] else {},
+        error=row[16],
+        ended_at=row[17],
+    )

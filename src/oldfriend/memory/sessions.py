@@ -1,30 +1,29 @@
-"""When does a stretch of talk begin and end? At most one session of a chat is open.
+"""Sessions: stretches of conversation in a chat, of which at most one is open.
 
-A session is a matter of one chat; memory never asks for it.
+A session belongs to one chat; memory never asks for it.
 """
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, PersonId, SessionId, new_id
 from oldfriend.domain.people import (
-    SESSION_IDLE,
-    SESSION_MESSAGES,
-    SESSION_TOKENS,
+    MAX_SESSION_MESSAGES,
+    MAX_SESSION_TOKENS,
+    SESSION_IDLE_GAP,
     Chat,
-    CloseTrigger,
+    SessionCloseReason,
 )
-from oldfriend.memory.people import lock_person
+from oldfriend.memory.people import lock_person, restore_chat
 
 
-async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
-    """The session that something said in a chat at a moment belongs to.
+async def ensure_open_session(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
+    """Return the session that a message at a moment belongs to.
 
-    The open one goes on unless the pause was too long or it has grown too long; then it is
-    closed and a new one opened. What the person says elsewhere meanwhile counts as growth, too:
-    sessions only become shorter by it, and nothing needs to be counted.
-
-    For a writing transaction. The lock on the person keeps two writers from both opening one;
-    the index session_one_open would refuse the second.
+    The open session continues unless the pause was too long or it has grown too long; then it is
+    closed and a new one opened. What the person says elsewhere counts as growth, too: that only
+    makes sessions shorter, and avoids counting messages. For a writing transaction: the lock on the
+    person keeps two writers from both opening one, and the index session_one_open would reject the
+    second.
     """
     await lock_person(tx, chat.person)
     row = await tx.row(
@@ -40,47 +39,58 @@ async def session_at(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
         return await open_session(tx, chat, at)
     session, opened_at, messages, tokens, last_said_at = row
     last = opened_at if last_said_at is None else last_said_at
-    is_long = messages >= SESSION_MESSAGES or tokens >= SESSION_TOKENS
-    if not is_long and abs(at - last) <= SESSION_IDLE:
+    is_long = messages >= MAX_SESSION_MESSAGES or tokens >= MAX_SESSION_TOKENS
+    if not is_long and abs(at - last) <= SESSION_IDLE_GAP:
         return SessionId(session)
-    trigger: CloseTrigger = "max_length" if is_long else "idle"
+    trigger: SessionCloseReason = "max_length" if is_long else "idle"
     await close_session(tx, chat, SessionId(session), at=last, trigger=trigger)
     return await open_session(tx, chat, at)
 
 
 async def open_session(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
-    """A new open session of a chat that has none open."""
+    """Open a new session in a chat that has none open."""
+    await restore_chat(tx, chat, now=at)
     session = SessionId(new_id(at))
     await tx.run(
         """INSERT INTO session (id, person, companion, chat, status, opened_at, after_seq,
              after_tokens)
            SELECT :id, id, :companion, :chat, 'open', :at, last_seq, tokens
            FROM person WHERE id = :person""",
-        id=session, companion=chat.companion, chat=chat.id, at=at, person=chat.person,
-    )  # fmt: skip
+        id=session,
+        companion=chat.companion,
+        chat=chat.id,
+        at=at,
+        person=chat.person,
+    )
     return session
 
 
 async def close_session(
-    tx: Transaction, chat: Chat, session: SessionId, *, at: Micros, trigger: CloseTrigger
+    tx: Transaction, chat: Chat, session: SessionId, *, at: Micros, trigger: SessionCloseReason
 ) -> bool:
-    """Close a session; whether it was open."""
+    """Close a session; return whether it was open."""
     touched = await tx.run(
         """UPDATE session SET status = 'closed', closed_at = :at, close_trigger = :trigger
            WHERE id = :session AND person = :person AND status = 'open'""",
-        at=at, trigger=trigger, session=session, person=chat.person,
-    )  # fmt: skip
+        at=at,
+        trigger=trigger,
+        session=session,
+        person=chat.person,
+    )
     return touched == 1
 
 
 async def ensure_closed_session(
-    tx: Transaction, chat: Chat, *, external_id: str, opened_at: Micros, closed_at: Micros,
+    tx: Transaction,
+    chat: Chat,
+    *,
+    external_id: str,
+    opened_at: Micros,
+    closed_at: Micros,
     batch: BatchId | None,
-) -> SessionId:  # fmt: skip
-    """A session that came with imported or added messages, under the name it had there.
-
-    A known one grows to cover the given times.
-    """
+) -> SessionId:
+    """Return the closed session with this external id, created or extended to these times."""
+    await restore_chat(tx, chat, now=opened_at)
     row = await tx.row(
         """INSERT INTO session (id, person, companion, chat, status, opened_at, closed_at,
              close_trigger, external_id, batch)
@@ -92,15 +102,21 @@ async def ensure_closed_session(
              closed_at = CASE WHEN excluded.closed_at > session.closed_at
                               THEN excluded.closed_at ELSE session.closed_at END
            RETURNING id""",
-        id=new_id(opened_at), person=chat.person, companion=chat.companion, chat=chat.id,
-        opened_at=opened_at, closed_at=closed_at, external_id=external_id, batch=batch,
-    )  # fmt: skip
+        id=new_id(opened_at),
+        person=chat.person,
+        companion=chat.companion,
+        chat=chat.id,
+        opened_at=opened_at,
+        closed_at=closed_at,
+        external_id=external_id,
+        batch=batch,
+    )
     assert row is not None
     return SessionId(row[0])
 
 
 async def count_sessions(tx: Transaction, person: PersonId) -> int:
-    """How many conversations a person has had."""
+    """Count the sessions of a person."""
     row = await tx.row("SELECT count(*) FROM session WHERE person = :person", person=person)
     assert row is not None
     return int(row[0])

@@ -1,7 +1,7 @@
-"""What does the companion think should change in a core block? It may say so; people decide.
+"""Suggestions: changes to core blocks that the companion proposes and a person decides.
 
-A suggestion is added to its block, or stands in for some words of it, once a person accepts it.
-What was declined is not suggested again. Nothing here writes a block.
+An accepted suggestion is added to its block or replaces some words of it; a declined one is not
+made again. Nothing here writes a block.
 """
 
 import json
@@ -13,19 +13,26 @@ from typing import Final, Literal
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import PersonId, SuggestionId, ambiguous, find_named, new_id, short
-from oldfriend.domain.messages import storable
-from oldfriend.domain.sayings import saying
-from oldfriend.memory.core_blocks import LONGEST_BLOCK, BlockName, added_to, text_of
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import (
+    PersonId,
+    SuggestionId,
+    build_ambiguous_id_error,
+    list_matching_ids,
+    new_id,
+    shorten_id,
+)
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.memory.core_blocks import MAX_BLOCK_LENGTH, BlockName, append_text, get_block_text
 from oldfriend.memory.people import lock_person
 
 SuggestionStatus = Literal["pending", "accepted", "declined"]
 
-MOST_PENDING: Final = 20
-"""So many wait at once; whoever does not look at them is not shown ever more."""
-DRAFTED: Final = "draft"
-"""How authors begin that drafted what the person asked for; see ``take_away``."""
-COLUMNS: Final = (
+MAX_PENDING: Final = 20
+"""Further suggestions are dropped, so that they do not pile up when nobody looks at them."""
+DRAFT_AUTHOR_PREFIX: Final = "draft"
+"""The start of the author of proposals that the person asked for."""
+SUGGESTION_COLUMNS: Final = (
     "id, person, block, text, replaces, reason, cites, author, status, made_at, decided_at, version"
 )
 _WORD = re.compile(r"\w+")
@@ -33,155 +40,187 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Words for a block, who suggests them and why."""
+    """A proposed text for a block, with its author and reason."""
 
     block: BlockName
     text: str
     reason: str
     author: str  # a prompt or a rule, with its version
     cites: tuple[str, ...] = ()  # ids of memories and messages
-    replaces: str = ""  # the words of the block that it stands in for; empty: it is added
+    replaces: str = ""  # the words of the block to replace; empty: the text is added
 
     @property
     def is_draft(self) -> bool:
-        """Whether the person asked for it, from material of theirs."""
-        return self.author.startswith(DRAFTED)
+        """Whether the person asked for it, from material of their own."""
+        return self.author.startswith(DRAFT_AUTHOR_PREFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A proposal that was put before a person, and what became of it."""
+    """A proposal made to a person, and its state."""
 
     id: SuggestionId
     person: PersonId
-    what: Proposal
+    proposal: Proposal
     status: SuggestionStatus = "pending"
     made_at: Micros
     decided_at: Micros | None = None
-    version: int | None = None  # of the block, as accepting it has written it
+    version: int | None = None  # of the block, written when it was accepted
 
 
 async def suggest(
-    tx: Transaction, person: PersonId, what: Proposal, *, now: Micros
+    tx: Transaction, person: PersonId, proposal: Proposal, *, now: Micros
 ) -> Suggestion | None:
-    """Put words for a block before the person; None where that is of no use.
+    """Make a suggestion to the person; return None if it would be useless.
 
-    It is not where the block says so already, where the same was suggested for it before (and is
-    pending, or was declined), where what it replaces does not stand there, or where too many wait.
-    Raises InvalidInput for nothing, and for more than fits.
+    That is so if the block says it already, if the same is pending or was declined for this block,
+    if the words to replace are not there, or if too many are pending. Raises InvalidInput for a
+    text that is empty or too long.
     """
-    what = cleaned(what)
+    proposal = validate_proposal(proposal)
     await lock_person(tx, person)
-    held = await text_of(tx, person, what.block)
+    block_text = await get_block_text(tx, person, proposal.block)
     earlier = await list_suggestions(tx, person)
-    if not is_of_use(what, held, earlier):
+    if not is_useful(proposal, block_text, earlier):
         return None
-    made = Suggestion(id=SuggestionId(new_id(now)), person=person, what=what, made_at=now)
+    suggestion = Suggestion(
+        id=SuggestionId(new_id(now)), person=person, proposal=proposal, made_at=now
+    )
     await tx.run(
-        f"""INSERT INTO suggestion ({COLUMNS}) VALUES (:id, :person, :block, :text, :replaces,
+        f"""INSERT INTO suggestion ({SUGGESTION_COLUMNS}) VALUES (:id, :person, :block, :text,
+           :replaces,
            :reason, :cites, :author, 'pending', :now, NULL, NULL)""",
-        id=made.id, person=person, block=what.block, text=what.text, replaces=what.replaces,
-        reason=what.reason, cites=json.dumps(what.cites), author=what.author, now=now,
-    )  # fmt: skip
-    return made
+        id=suggestion.id,
+        person=person,
+        block=proposal.block,
+        text=proposal.text,
+        replaces=proposal.replaces,
+        reason=proposal.reason,
+        cites=json.dumps(proposal.cites),
+        author=proposal.author,
+        now=now,
+    )
+    return suggestion
 
 
-def cleaned(what: Proposal) -> Proposal:
-    """A proposal as it can be kept. Raises InvalidInput."""
-    text = storable(what.text).strip()
-    if not text or len(text) > LONGEST_BLOCK:
-        raise InvalidInput(saying(
-            "suggestion_unfit", f"A suggestion has 1 to {LONGEST_BLOCK:,} characters.",
-            longest=LONGEST_BLOCK,
-        ))  # fmt: skip
-    return replace(what, text=text, reason=storable(what.reason).strip())
+def validate_proposal(proposal: Proposal) -> Proposal:
+    """Return a proposal as it can be stored. Raises InvalidInput."""
+    text = sanitize_text(proposal.text).strip()
+    if not text or len(text) > MAX_BLOCK_LENGTH:
+        raise InvalidInput(
+            localizable(
+                "suggestion_unfit",
+                f"A suggestion has 1 to {MAX_BLOCK_LENGTH:,} characters.",
+                longest=MAX_BLOCK_LENGTH,
+            )
+        )
+    return replace(proposal, text=text, reason=sanitize_text(proposal.reason).strip())
 
 
-def is_of_use(what: Proposal, held: str, earlier: Sequence[Suggestion]) -> bool:
-    """Whether a proposal is new to a block and its person, and could be accepted."""
-    wanted = same_words(what.text)
+def is_useful(proposal: Proposal, held: str, earlier: Sequence[Suggestion]) -> bool:
+    """Whether a proposal is new to the block and the person, and could be accepted."""
+    wanted = normalize_words(proposal.text)
     is_known = any(
-        each.what.block == what.block and same_words(each.what.text) == wanted
-        for each in earlier if each.status != "accepted"
-    )  # fmt: skip
+        each.proposal.block == proposal.block and normalize_words(each.proposal.text) == wanted
+        for each in earlier
+        if each.status != "accepted"
+    )
     pending = sum(each.status == "pending" for each in earlier)
-    has_place = what.replaces in held and pending < MOST_PENDING
-    return has_place and not is_known and wanted not in same_words(held)
+    has_place = proposal.replaces in held and pending < MAX_PENDING
+    return has_place and not is_known and wanted not in normalize_words(held)
 
 
-def same_words(text: str) -> str:
-    """A text without what does not matter for whether it says the same."""
+def normalize_words(text: str) -> str:
+    """Return the words of a text in lower case, with a space around each."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 async def list_suggestions(
     tx: Transaction, person: PersonId, *, status: SuggestionStatus | None = None
 ) -> list[Suggestion]:
-    """What was suggested to a person, of one status or of all, oldest first."""
+    """List a person's suggestions of one status or of all, oldest first."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM suggestion WHERE person = :person
+        f"""SELECT {SUGGESTION_COLUMNS} FROM suggestion WHERE person = :person
            AND (:status = '' OR status = :status) ORDER BY made_at, id""",
         person=person,
         status=status or "",
     )
-    return [suggestion_from(row) for row in rows]
+    return [parse_suggestion_row(row) for row in rows]
 
 
-async def get_suggestion(tx: Transaction, person: PersonId, name: str) -> Suggestion:
-    """The one that a part of an id means. Raises NotFound, InvalidInput."""
-    held = {str(each.id): each for each in await list_suggestions(tx, person)}
-    found = find_named(name, held)
+async def get_suggestion(tx: Transaction, person: PersonId, partial_id: str) -> Suggestion:
+    """Return the suggestion that a partial id means. Raises NotFound, InvalidInput."""
+    by_id = {str(each.id): each for each in await list_suggestions(tx, person)}
+    found = list_matching_ids(partial_id, by_id)
     if not found:
-        raise NotFound(saying(
-            "suggestion_gone",
-            f"No suggestion has the id {name!r}. See: oldfriend core suggestions",
-        ))  # fmt: skip
+        raise NotFound(
+            localizable(
+                "suggestion_gone",
+                f"No suggestion has the id {partial_id!r}. See: oldfriend core suggestions",
+            )
+        )
     if len(found) > 1:
-        raise ambiguous(name, {each: held[each].what.block for each in found})
-    return held[found[0]]
+        raise build_ambiguous_id_error(
+            partial_id, {each: by_id[each].proposal.block for each in found}
+        )
+    return by_id[found[0]]
 
 
-def with_it(held: str, suggestion: Suggestion) -> str:
-    """A block as it would read with a suggestion. Raises InvalidInput where it no longer fits."""
-    what = suggestion.what
+def apply_suggestion(block_text: str, suggestion: Suggestion) -> str:
+    """Return the text of a block with a suggestion applied.
+
+    Raises InvalidInput if it no longer fits.
+    """
+    what = suggestion.proposal
     if not what.replaces:
-        return added_to(held, what.text)
-    if what.replaces not in held:
-        raise InvalidInput(saying(
-            "suggestion_stale",
-            f"The {what.block} block has changed since: “{what.replaces}” stands there no more. "
-            f"Write it yourself, or: oldfriend core decline {short(suggestion.id)}",
-            replaces=what.replaces or "",
-        ))  # fmt: skip
-    return held.replace(what.replaces, what.text, 1)
+        return append_text(block_text, what.text)
+    if what.replaces not in block_text:
+        raise InvalidInput(
+            localizable(
+                "suggestion_stale",
+                f"The {what.block} block has changed since: “{what.replaces}” stands there no "
+                "more. "
+                f"Write it yourself, or: oldfriend core decline {shorten_id(suggestion.id)}",
+                replaces=what.replaces or "",
+            )
+        )
+    return block_text.replace(what.replaces, what.text, 1)
 
 
-async def get_pending(tx: Transaction, person: PersonId, name: str) -> Suggestion:
-    """The one that a part of an id means, to be decided. Raises NotFound, InvalidInput."""
-    found = await get_suggestion(tx, person, name)
+async def get_pending_suggestion(tx: Transaction, person: PersonId, partial_id: str) -> Suggestion:
+    """Return the pending suggestion that a partial id means. Raises NotFound, InvalidInput."""
+    found = await get_suggestion(tx, person, partial_id)
     if found.status != "pending":
         raise InvalidInput(
-            saying("suggestion_decided", f"{short(found.id)} was {found.status} already.")
+            localizable("suggestion_decided", f"{shorten_id(found.id)} was {found.status} already.")
         )
     return found
 
 
-async def settle(
-    tx: Transaction, suggestion: Suggestion, status: SuggestionStatus, *, now: Micros,
+async def resolve_suggestion(
+    tx: Transaction,
+    suggestion: Suggestion,
+    status: SuggestionStatus,
+    *,
+    now: Micros,
     version: int | None = None,
-) -> Suggestion:  # fmt: skip
-    """Note what a person has decided about a suggestion; of one to accept, as they word it."""
+) -> Suggestion:
+    """Record the person's decision; an accepted suggestion has the text as they worded it."""
     await tx.run(
         """UPDATE suggestion SET status = :status, text = :text, decided_at = :now,
              version = :version WHERE id = :id AND person = :person""",
-        status=status, text=suggestion.what.text, now=now, version=version, id=suggestion.id,
+        status=status,
+        text=suggestion.proposal.text,
+        now=now,
+        version=version,
+        id=suggestion.id,
         person=suggestion.person,
-    )  # fmt: skip
+    )
     return replace(suggestion, status=status, decided_at=now, version=version)
 
 
-async def take_away(tx: Transaction, suggestion: Suggestion) -> None:
-    """Let a suggestion be as if it had never been made: it may come again."""
+async def delete_suggestion(tx: Transaction, suggestion: Suggestion) -> None:
+    """Delete a suggestion, so that it may be made again."""
     await tx.run(
         "DELETE FROM suggestion WHERE id = :id AND person = :person",
         id=suggestion.id,
@@ -189,15 +228,24 @@ async def take_away(tx: Transaction, suggestion: Suggestion) -> None:
     )
 
 
-def suggestion_from(row: Row) -> Suggestion:
-    """One suggestion, from COLUMNS."""
-    name, person, block, text, replaces, reason, cites, author, *rest = row
+def parse_suggestion_row(row: Row) -> Suggestion:
+    """Parse a row of SUGGESTION_COLUMNS."""
+    suggestion_id, person, block, text, replaces, reason, cites, author, *rest = row
     status, made_at, decided_at, version = rest
-    what = Proposal(
-        block=block, text=text, reason=reason, author=author, cites=tuple(json.loads(cites)),
+    proposal = Proposal(
+        block=block,
+        text=text,
+        reason=reason,
+        author=author,
+        cites=tuple(json.loads(cites)),
         replaces=replaces,
-    )  # fmt: skip
+    )
     return Suggestion(
-        id=name, person=person, what=what, status=status, made_at=made_at,
-        decided_at=decided_at, version=version,
-    )  # fmt: skip
+        id=suggestion_id,
+        person=person,
+        proposal=proposal,
+        status=status,
+        made_at=made_at,
+        decided_at=decided_at,
+        version=version,
+    )

@@ -1,6 +1,6 @@
-"""Which of the companion's thoughts are at hand, and which questions has it let go?
+"""Thoughts: selects the companion's thoughts for a prompt and expires old questions.
 
-A thought is believed like anything else; that it rests on live words is seen to elsewhere.
+A thought is a belief like any other; its evidence is maintained elsewhere.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,75 +11,73 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import Known, Memory
+from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.memory.beliefs import list_memories
-from oldfriend.memory.changes import decide
-from oldfriend.memory.expiring import CLOCK
+from oldfriend.memory.expiry import BY_CLOCK
+from oldfriend.memory.journal import record_decision
 
-QUESTION: Final = "question"
-"""The key of a thought that asks something."""
-OF_PERSON, OF_COMPANION = 10, 5
-"""So many thoughts come to mind in any case (ACCEPTANCE G16) …"""
-QUESTIONS: Final = 3
-"""… and of them so many that ask."""
-ASKED_FOR: Final = 14 * DAY
-"""After so long a question is let go that nothing has answered."""
+QUESTION_KEY: Final = "question"
+"""The key of a thought that is a question."""
+MAX_ABOUT_PERSON, MAX_ABOUT_COMPANION = 10, 5
+"""The numbers of thoughts that are in every prompt."""
+MAX_QUESTIONS: Final = 3
+"""The number of questions among them."""
+QUESTION_TTL: Final = 14 * DAY
+"""An unanswered question expires after this time."""
 
 
-def thoughts_at_hand(thoughts: Sequence[Known]) -> list[Known]:
-    """What comes to mind whatever is said: the newest and strongest of the person's and its own.
-
-    Of all thoughts that are believed now; those about the person first.
+def select_thoughts(thoughts: Sequence[MemoryState]) -> list[MemoryState]:
+    """Select the live thoughts for every prompt: the newest and strongest about the person, then
+    about the companion.
     """
     return [
-        *foremost(about(thoughts, "person"), OF_PERSON),
-        *foremost(about(thoughts, "companion"), OF_COMPANION),
+        *rank_thoughts(filter_by_subject(thoughts, "person"), MAX_ABOUT_PERSON),
+        *rank_thoughts(filter_by_subject(thoughts, "companion"), MAX_ABOUT_COMPANION),
     ]
 
 
-def about(thoughts: Iterable[Known], subject: str) -> list[Known]:
-    """Those about one of the two."""
+def filter_by_subject(thoughts: Iterable[MemoryState], subject: str) -> list[MemoryState]:
+    """Return the thoughts about one subject."""
     return [each for each in thoughts if each.memory.subject == subject]
 
 
-def foremost(thoughts: Sequence[Known], most: int) -> list[Known]:
-    """In turn the newest and the strongest of them, each once."""
+def rank_thoughts(thoughts: Sequence[MemoryState], limit: int) -> list[MemoryState]:
+    """Return the newest and the strongest thoughts alternately, each once."""
     questions = [each for each in thoughts if is_question(each.memory)]
-    held = [each for each in thoughts if not is_question(each.memory)]
-    held += sorted(questions, key=newness, reverse=True)[:QUESTIONS]
-    newest = sorted(held, key=newness, reverse=True)
-    strongest = sorted(held, key=force, reverse=True)
-    in_turn = chain.from_iterable(zip_longest(newest, strongest))
-    once = {each.memory.id: each for each in in_turn if each is not None}
-    return list(once.values())[:most]
+    candidates = [each for each in thoughts if not is_question(each.memory)]
+    candidates += sorted(questions, key=get_recency_key, reverse=True)[:MAX_QUESTIONS]
+    newest = sorted(candidates, key=get_recency_key, reverse=True)
+    strongest = sorted(candidates, key=get_strength_key, reverse=True)
+    alternating = chain.from_iterable(zip_longest(newest, strongest))
+    distinct = {each.memory.id: each for each in alternating if each is not None}
+    return list(distinct.values())[:limit]
 
 
-def newness(known: Known) -> tuple[Micros, str]:
-    """How new a thought is."""
+def get_recency_key(known: MemoryState) -> tuple[Micros, str]:
+    """Return the sort key for recency."""
     return known.memory.learned_at, known.memory.id
 
 
-def force(known: Known) -> tuple[bool, int, float, Micros]:
-    """How strong a thought is: kept by the person, felt, borne out."""
+def get_strength_key(known: MemoryState) -> tuple[bool, int, float, Micros]:
+    """Return the sort key for strength: pinned, impact, strength of evidence, then recency."""
     memory = known.memory
-    return memory.is_pinned, abs(memory.impact), known.standing.strength, memory.learned_at
+    return memory.is_pinned, abs(memory.impact), known.stats.strength, memory.learned_at
 
 
 def is_question(memory: Memory) -> bool:
-    """Whether a thought asks something."""
-    return memory.kind == "thought" and memory.key == QUESTION
+    """Whether a thought is a question."""
+    return memory.kind == "thought" and memory.key == QUESTION_KEY
 
 
-async def let_questions_go(tx: Transaction, person: PersonId, *, now: Micros) -> list[MemoryId]:
-    """End the questions that nobody has answered for long; which those are.
-
-    The caller holds the person's lock.
-    """
-    gone: list[MemoryId] = []
+async def expire_questions(tx: Transaction, person: PersonId, *, now: Micros) -> list[MemoryId]:
+    """Expire old unanswered questions and return the ids. The caller holds the person's lock."""
+    expired: list[MemoryId] = []
     for known in await list_memories(tx, person, kinds=["thought"]):
-        is_old = known.memory.learned_at + ASKED_FOR <= now
+        is_old = known.memory.learned_at + QUESTION_TTL <= now
         if is_question(known.memory) and is_old and not known.memory.is_pinned:
             after = replace(known.memory, status="expired", ended_at=now)
-            await decide(tx, after, op="expired", base=known.base, ground=CLOCK, now=now)
-            gone.append(known.memory.id)
-    return gone
+            await record_decision(
+                tx, after, op="expired", base=known.base_seq, provenance=BY_CLOCK, now=now
+            )
+            expired.append(known.memory.id)
+    return expired

@@ -1,4 +1,7 @@
-"""Which messages have a vector, and what is it? Bytes only; the embedding is done elsewhere."""
+"""Message vectors: stored embeddings of messages, and the progress of embedding.
+
+The vectors are computed elsewhere.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,36 +13,98 @@ from numpy.typing import NDArray
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId, TurnId
-from oldfriend.memory.search import Sense, vectors_from
+from oldfriend.search import QueryEmbedding, decode_vectors, encode_vectors
 
-COMPARED_AT_ONCE: Final = 256
-"""Always as many: each other number would be another statement to keep."""
+VECTORS_PER_QUERY: Final = 256
+"""A fixed number, because each other number would be another prepared statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unembedded:
-    """A message version that search could find by its meaning, had it a vector."""
+class UnembeddedMessage:
+    """A searchable message version without a vector."""
 
     seq: int
-    turn: TurnId | None  # by which it is answered
+    turn: TurnId | None  # that answers it
     speaker: str
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """An embedding model, and since when a program runs that has chosen it."""
+class EmbeddingModelChoice:
+    """An embedding model, and when a program that uses it was started."""
 
     model: str
-    at: Micros
+    chosen_at: Micros
 
 
-async def save_vectors(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingProgress:
+    """How far a person's messages and beliefs are known to have vectors of a model.
+
+    Valid as long as nothing of the person is removed or rebuilt (``rewritten``).
+    """
+
+    seq: int  # no message version up to this one lacks a vector
+    last_change: int  # no belief lacked one after this decision
+    rewritten: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingStatus:
+    """Embedding progress, and where the log and the journal stand now."""
+
+    done: EmbeddingProgress
+    last_seq: int
+    last_change: int
+
+
+async def get_embedding_status(tx: Transaction, person: PersonId, model: str) -> EmbeddingStatus:
+    """Return how far embedding has come; progress is zero where it is no longer valid."""
+    row = await tx.row(
+        """SELECT coalesce(done.seq, 0), coalesce(done.last_change, 0), p.rewritten, p.last_seq,
+             p.last_change
+           FROM person p LEFT JOIN embedding_progress done
+             ON done.person = p.id AND done.model = :model AND done.rewritten = p.rewritten
+           WHERE p.id = :person""",
+        person=person,
+        model=model,
+    )
+    seq, change, rewritten, last_seq, last_change = row or (0, 0, 0, 0, 0)
+    done = EmbeddingProgress(seq=seq, last_change=change, rewritten=rewritten)
+    return EmbeddingStatus(done=done, last_seq=last_seq, last_change=last_change)
+
+
+async def save_embedding_progress(
+    tx: Transaction, person: PersonId, model: str, progress: EmbeddingProgress
+) -> None:
+    """Store progress, as it was read before the embedding was done."""
+    await tx.run(
+        """INSERT INTO embedding_progress (person, model, seq, last_change, rewritten)
+           VALUES (:person, :model, :seq, :last_change, :rewritten)
+           ON CONFLICT (person, model) DO UPDATE SET seq = excluded.seq,
+             last_change = excluded.last_change, rewritten = excluded.rewritten""",
+        person=person,
+        model=model,
+        seq=progress.seq,
+        last_change=progress.last_change,
+        rewritten=progress.rewritten,
+    )
+
+
+async def delete_embedding_progress(tx: Transaction, person: PersonId, model: str) -> None:
+    """Let everything be checked again for vectors of a model."""
+    await tx.run(
+        "DELETE FROM embedding_progress WHERE person = :person AND model = :model",
+        person=person,
+        model=model,
+    )
+
+
+async def save_message_vectors(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int], vectors: NDArray[np.float32]
 ) -> None:
-    """Keep one vector for each message version, as float16; one that is there already stays."""
-    halves = vectors.astype("<f2")
-    await tx.run(  # first, for it locks the person: no message may go while its vector comes
+    """Store one vector for each message version; existing ones stay."""
+    await tx.run(  # first, since it locks the person: no message may be deleted meanwhile
         "UPDATE person SET embedded = embedded + :count WHERE id = :person",
         count=len(seqs),
         person=person,
@@ -50,32 +115,37 @@ async def save_vectors(
            WHERE EXISTS (SELECT 1 FROM message WHERE person = :person AND seq = :seq)
            ON CONFLICT (person, model, seq) DO NOTHING""",
         (
-            {"person": person, "model": model, "seq": int(seq), "bytes": half.tobytes()}
-            for seq, half in zip(seqs, halves, strict=True)
+            {"person": person, "model": model, "seq": int(seq), "bytes": stored}
+            for seq, stored in zip(seqs, encode_vectors(vectors), strict=True)
         ),
     )
 
 
-async def list_unembedded(
+async def list_unembedded_messages(
     tx: Transaction, person: PersonId, model: str, *, after: int = 0, limit: int = 1000
-) -> list[Unembedded]:
-    """The next findable messages without a vector of this model, in the order of writing."""
+) -> list[UnembeddedMessage]:
+    """List the next searchable messages without a vector of this model, in order of writing."""
     rows = await tx.rows(
         """SELECT m.seq, m.turn, m.speaker, m.text FROM message m
            WHERE m.person = :person AND m.seq > :after AND m.replaced_at IS NULL
            AND length(m.imprint) > 0 AND NOT EXISTS (SELECT 1 FROM message_vector v
              WHERE v.person = m.person AND v.model = :model AND v.seq = m.seq)
            ORDER BY m.seq LIMIT :limit""",
-        person=person, model=model, after=after, limit=limit,
-    )  # fmt: skip
+        person=person,
+        model=model,
+        after=after,
+        limit=limit,
+    )
     return [
-        Unembedded(seq=seq, turn=turn, speaker=speaker, text=text)
+        UnembeddedMessage(seq=seq, turn=turn, speaker=speaker, text=text)
         for seq, turn, speaker, text in rows
     ]
 
 
-async def count_findable(tx: Transaction, person: PersonId, model: str) -> tuple[int, int]:
-    """How many messages can be found, and how many of them by meaning too."""
+async def count_searchable_messages(
+    tx: Transaction, person: PersonId, model: str
+) -> tuple[int, int]:
+    """Count the searchable messages, and those of them that have a vector."""
     row = await tx.row(
         """SELECT count(*), count(v.seq) FROM message m LEFT JOIN message_vector v
              ON v.person = m.person AND v.model = :model AND v.seq = m.seq
@@ -87,8 +157,10 @@ async def count_findable(tx: Transaction, person: PersonId, model: str) -> tuple
     return int(row[0]), int(row[1])
 
 
-async def count_standing_in(tx: Transaction, person: PersonId, model: str, former: str) -> int:
-    """How many messages are found by a model of before, as they have nothing of the present one."""
+async def count_legacy_only_messages(
+    tx: Transaction, person: PersonId, model: str, legacy_model: str
+) -> int:
+    """Count the messages that have a vector of an earlier model but none of the current one."""
     row = await tx.row(
         """SELECT count(*) FROM message m JOIN message_vector old
              ON old.person = m.person AND old.model = :former AND old.seq = m.seq
@@ -97,14 +169,14 @@ async def count_standing_in(tx: Transaction, person: PersonId, model: str, forme
              WHERE v.person = m.person AND v.model = :model AND v.seq = m.seq)""",
         person=person,
         model=model,
-        former=former,
+        former=legacy_model,
     )
     assert row is not None
     return int(row[0])
 
 
-async def models_of(tx: Transaction, person: PersonId) -> list[str]:
-    """Of which models a person has vectors; each is found by one look into the key."""
+async def list_vector_models(tx: Transaction, person: PersonId) -> list[str]:
+    """List the models of which a person has vectors, with one index lookup for each."""
     rows = await tx.rows(
         """WITH RECURSIVE found(model) AS (
              SELECT min(model) FROM message_vector WHERE person = :person
@@ -118,36 +190,47 @@ async def models_of(tx: Transaction, person: PersonId) -> list[str]:
     return sorted(str(row[0]) for row in rows)
 
 
-async def newest_choice(tx: Transaction) -> Choice | None:
-    """Which embedding model the program chose that was started last; None while all have one."""
+async def find_newest_model_choice(tx: Transaction) -> EmbeddingModelChoice | None:
+    """Return the choice of the program started last, or None while all use the same model."""
     row = await tx.row(
         "SELECT model, chosen_at FROM embedder ORDER BY chosen_at DESC, model LIMIT 1"
     )
-    return None if row is None else Choice(model=str(row[0]), at=Micros(row[1]))
+    return (
+        None if row is None else EmbeddingModelChoice(model=str(row[0]), chosen_at=Micros(row[1]))
+    )
 
 
-async def note_choice(tx: Transaction, choice: Choice) -> None:
-    """Keep which model embeds anew what others have embedded."""
+async def record_model_choice(tx: Transaction, choice: EmbeddingModelChoice) -> None:
+    """Store which model replaces the vectors of the others."""
+    await tx.run(  # later dates come from a clock that was ahead
+        "UPDATE embedder SET chosen_at = :before WHERE chosen_at >= :at",
+        before=choice.chosen_at - 1,
+        at=choice.chosen_at,
+    )
     await tx.run(
         """INSERT INTO embedder (model, chosen_at) VALUES (:model, :at)
            ON CONFLICT (model) DO UPDATE SET chosen_at = excluded.chosen_at""",
         model=choice.model,
-        at=choice.at,
+        at=choice.chosen_at,
     )
 
 
-async def delete_former_vectors(
-    tx: Transaction, person: PersonId, model: str, former: str, *, after: int, limit: int
+async def delete_legacy_vectors(
+    tx: Transaction, person: PersonId, model: str, legacy_model: str, *, after: int, limit: int
 ) -> int | None:
-    """Delete the next vectors of a model of before; the seq to go on after, None at the end.
+    """Delete the next vectors of an earlier model; return the seq to continue after, None at the
+    end.
 
-    Those of messages that have none of the present model stay.
+    Messages without a vector of the current model keep theirs.
     """
     row = await tx.row(
         """SELECT max(seq) FROM (SELECT seq FROM message_vector WHERE person = :person
              AND model = :former AND seq > :after ORDER BY seq LIMIT :limit) part""",
-        person=person, former=former, after=after, limit=limit,
-    )  # fmt: skip
+        person=person,
+        former=legacy_model,
+        after=after,
+        limit=limit,
+    )
     if row is None or row[0] is None:
         return None
     await tx.run(
@@ -158,58 +241,65 @@ async def delete_former_vectors(
              OR NOT EXISTS (SELECT 1 FROM message m WHERE m.person = :person
                AND m.seq = message_vector.seq AND m.replaced_at IS NULL
                AND length(m.imprint) > 0))""",
-        person=person, model=model, former=former, after=after, last=row[0],
-    )  # fmt: skip
+        person=person,
+        model=model,
+        former=legacy_model,
+        after=after,
+        last=row[0],
+    )
     return int(row[0])
 
 
-async def vectors_of(
+async def load_message_vectors(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
 ) -> NDArray[np.float32]:
-    """The vectors of a few message versions, as asked; a row of zeros where one is missing.
+    """Load the vectors of a few message versions in the given order, zeros where one is missing.
 
-    All are of one model, for others cannot be compared: another than the present one where that
-    has more of them.
+    All are of one model, since those of several cannot be compared: an earlier model is used where
+    it has more of them.
     """
-    stored = await stored_of(tx, person, model, seqs)
+    stored = await load_stored_vectors(tx, person, model, seqs)
     if None in stored:
-        for former in await models_of(tx, person):
-            others = await stored_of(tx, person, former, seqs)
+        for former in await list_vector_models(tx, person):
+            others = await load_stored_vectors(tx, person, former, seqs)
             stored = others if others.count(None) < stored.count(None) else stored
-    return vectors_from(stored)
+    return decode_vectors(stored)
 
 
-async def stored_of(
+async def load_stored_vectors(
     tx: Transaction, person: PersonId, model: str, seqs: Sequence[int]
 ) -> list[bytes | None]:
-    """The stored vectors of a few message versions, as asked."""
+    """Load the encoded vectors of a few message versions, in the given order."""
     if not seqs:
         return []
-    places = {f"seq{place}": int(seq) for place, seq in enumerate(seqs)}
+    names = {f"seq{index}": int(seq) for index, seq in enumerate(seqs)}
     rows = await tx.rows(
         f"""SELECT seq, bytes FROM message_vector WHERE person = :person AND model = :model
-           AND seq IN ({", ".join(f":{name}" for name in places)})""",
+           AND seq IN ({", ".join(f":{name}" for name in names)})""",
         person=person,
         model=model,
-        **places,
+        **names,
     )
     stored: dict[int, bytes] = dict(rows)
-    return [stored.get(seq) for seq in places.values()]
+    return [stored.get(seq) for seq in names.values()]
 
 
-async def exact_cosines(
-    tx: Transaction, person: PersonId, senses: Mapping[str, Sense | None], seqs: Sequence[int]
+async def compute_exact_cosines(
+    tx: Transaction,
+    person: PersonId,
+    query_embeddings: Mapping[str, QueryEmbedding | None],
+    seqs: Sequence[int],
 ) -> dict[int, float]:
-    """How close messages are to a question, by the stored vectors of the first model with one."""
+    """Compute the cosines of messages with a query, each by the first model that has its vector."""
     cosines: dict[int, float] = {}
-    for model, sense in senses.items():
-        left = [seq for seq in seqs if seq not in cosines] if sense is not None else []
-        for first in range(0, len(left), COMPARED_AT_ONCE):
-            some = left[first : first + COMPARED_AT_ONCE]
-            padded = [*some, *some[-1:] * (COMPARED_AT_ONCE - len(some))]
-            stored = await stored_of(tx, person, model, padded)
-            there = {seq: vector for seq, vector in zip(padded, stored, strict=True) if vector}
-            if there and sense is not None:
-                close = vectors_from(list(there.values())) @ sense.vector
-                cosines.update(zip(there, close.tolist(), strict=True))
+    for model, embedding in query_embeddings.items():
+        missing = [seq for seq in seqs if seq not in cosines] if embedding is not None else []
+        for first in range(0, len(missing), VECTORS_PER_QUERY):
+            chunk = missing[first : first + VECTORS_PER_QUERY]
+            padded = [*chunk, *chunk[-1:] * (VECTORS_PER_QUERY - len(chunk))]
+            stored = await load_stored_vectors(tx, person, model, padded)
+            found = {seq: vector for seq, vector in zip(padded, stored, strict=True) if vector}
+            if found and embedding is not None:
+                similarities = decode_vectors(list(found.values())) @ embedding.vector
+                cosines.update(zip(found, similarities.tolist(), strict=True))
     return cosines

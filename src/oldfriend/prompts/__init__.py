@@ -1,1 +1,1 @@
-"""What do we say, to a model or in its place?"""
+"""Prompts and phrases: what is sent to a model, and what is said without one."""

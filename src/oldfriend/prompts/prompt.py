@@ -1,7 +1,7 @@
-"""What do we say to a language model? Reads the versioned text files beside it.
+"""Prompts: versioned text files that are rendered with values.
 
 A file has a header (name, version, inputs, output) and parts, each under its title. Code fills in
-values and decides which parts are used; it adds no words of its own. Knows no model.
+values and decides which parts are used; it adds no words of its own.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-TITLE = re.compile(r"^== (\w+) ==$", re.MULTILINE)
+TITLE_PATTERN = re.compile(r"^== (\w+) ==$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,35 +19,35 @@ class Prompt:
 
     name: str
     version: int
-    inputs: frozenset[str]  # what is filled in, over all parts
-    output: str  # what the model is to give back
+    inputs: frozenset[str]  # placeholders of all parts
+    output: str  # what the model is to return
     parts: Mapping[str, str]
 
     @property
     def id(self) -> str:
-        """As the ledger, receipts and authors name it, such as "reply/1"."""
+        """The id in call records, receipts and authors, such as "reply/1"."""
         return f"{self.name}/{self.version}"
 
     def render(self, part: str, **values: str) -> str:
-        """A part with its values filled in; what a value holds is never filled in again."""
+        """Render a part with its values; placeholders within a value are not filled in."""
         return self.parts[part].format(**values)
 
 
-def joined(prompt: str, further: str) -> str:
-    """What was asked by one prompt, and then by a further one, if by any: "reflect/2+reword/1"."""
-    return f"{prompt}+{further}" if further else prompt
+def join_prompt_ids(prompt_id: str, further_id: str) -> str:
+    """Return the id of a prompt and a possible follow-up prompt: "reflect/2+reword/1"."""
+    return f"{prompt_id}+{further_id}" if further_id else prompt_id
 
 
-def reply_prompt() -> Prompt:
-    """The prompt that replies are written by."""
-    return get_prompt("reply/3")
+def get_reply_prompt() -> Prompt:
+    """Return the prompt for replies."""
+    return get_prompt("reply/4")
 
 
 @cache
 def get_prompt(name: str) -> Prompt:
-    """The prompt with this name and version, such as "reply/1"."""
+    """Load the prompt with this name and version, such as "reply/1"."""
     file = resources.files("oldfriend.prompts") / f"{name}.txt"
-    head, *rest = TITLE.split(file.read_text("utf-8"))
+    head, *rest = TITLE_PATTERN.split(file.read_text("utf-8"))
     header = dict(line.split(": ", 1) for line in head.strip().splitlines())
     return Prompt(
         name=header["name"],

@@ -1,1 +1,1 @@
-"""What is waiting?"""
+"""Queues: durable jobs in ordered partitions (inbox, outbox and agenda)."""

@@ -1,8 +1,8 @@
-"""What was said and is not answered yet? A lane for each chat, a letter for each thing to react to.
+"""Inbox: messages that are waiting for an answer, one partition per chat.
 
-A message that joins a turn which still waits for more (``joining``) puts that whole turn off a
-little. The messages of a turn are one group of letters; what becomes of them later (edits, stops)
-is another. Knows where a message stands in the log, not what it says.
+A message that joins a turn which is still waiting for more (see ``debounce``) delays that whole
+turn a little. The messages of a turn are one job group; later changes to them (edits, stops) are
+another. A job refers to a message in the log and does not hold its text.
 """
 
 from collections.abc import Sequence
@@ -13,224 +13,262 @@ from typing import Literal, TypeAlias, cast, get_args
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
+from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.letters import Letter, Queue
-from oldfriend.queues.bodies import count_in, text_in, unreadable
-from oldfriend.queues.joining import Piece, due_at, joins, may_join
-from oldfriend.queues.keys import let_keys_age
-from oldfriend.queues.lanes import handed_out, lock, postpone, put, settle
-from oldfriend.queues.letters import (
-    find_first,
-    find_letter,
+from oldfriend.queues.debounce import BurstItem, can_join, compute_due_at, is_same_burst
+from oldfriend.queues.dedup_keys import expire_keys
+from oldfriend.queues.jobs_table import (
+    delete_jobs,
+    find_first_job,
+    find_job,
     is_due,
-    last_letters,
-    letters_of_group,
-    remove,
-    write_body,
+    list_group_jobs,
+    list_last_jobs,
+    update_payload,
+)
+from oldfriend.queues.payload import build_payload_error, get_int_field, get_text_field
+from oldfriend.queues.queue import (
+    enqueue,
+    get_last_claimed_seq,
+    lock_partition,
+    reschedule_jobs,
+    update_ready_at,
 )
 
-Kind: TypeAlias = Literal["said", "edited", "stop"]
+InboxKind: TypeAlias = Literal["said", "edited", "stop"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """How a turn stands that still waits for its answer."""
+class TurnStatus:
+    """The state of a turn that is waiting for its answer."""
 
-    is_first: bool  # nothing of its chat is to be answered before it
-    due_at: Micros  # by which time it may be begun
-    has_failed: bool  # it was begun before, and is to be tried again
+    is_next: bool  # nothing in its chat is answered before it
+    due_at: Micros  # from when on it may be started
+    has_failed: bool  # it was started before and will be retried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """Something that a person did in a chat: the version of a message, and the turn it is for."""
+class InboxPayload:
+    """What a person did in a chat: the version of a message, and its turn."""
 
-    kind: Kind
+    kind: InboxKind
     message: MessageId
     version: int
     turn: TurnId
     chars: int
-    number: int | None = None  # the channel's own, where it counts messages
-    key: str | None = None  # by which it is known when it is delivered again
-    speaker: str | None = None  # who has said it, where it is not the person of the lane
+    number: int | None = None  # the channel's own message number, where it has one
+    dedup_key: str | None = None  # identifies a redelivery
+    speaker: str | None = None  # who sent it, if not the person of the partition
 
 
-async def find_turn(
-    tx: Transaction, chat: ChatId, piece: Piece, *, quiet_s: float
+async def find_joinable_turn(
+    tx: Transaction, chat: ChatId, item: BurstItem, *, debounce_s: float
 ) -> TurnId | None:
-    """The turn that still waits and that a piece, arriving now, joins; None: it begins a new one.
+    """Return the waiting turn that an arriving message joins; None if it begins a new one.
 
-    Locks the lane, so that nobody begins that turn before the piece is in it.
+    Locks the partition, so that the turn is not started before the message is part of it.
     """
-    if not may_join(piece, quiet_s=quiet_s):
+    if not can_join(item, debounce_s=debounce_s):
         return None
-    await lock(tx, "inbox", chat)
-    turn = await open_turn(tx, chat, now=piece.at)
-    if not turn or not joins([piece_of(letter) for letter in turn], piece, quiet_s=quiet_s):
+    await lock_partition(tx, "inbox", chat)
+    turn_jobs = await list_open_turn_jobs(tx, chat, now=item.at)
+    if not turn_jobs or not is_same_burst(
+        [to_burst_item(job) for job in turn_jobs], item, debounce_s=debounce_s
+    ):
         return None
-    return word_of(turn[0]).turn
+    return parse_inbox_payload(turn_jobs[0]).turn
 
 
-async def put_word(
-    tx: Transaction, chat: ChatId, person: PersonId, word: Word, *, quiet_s: float,
-    now: Micros, earliest: Micros = 0,
-) -> Letter | None:  # fmt: skip
-    """Have something reacted to; None if its key is known. An edit or a stop waits for nothing.
+async def enqueue_inbox(
+    tx: Transaction,
+    chat: ChatId,
+    person: PersonId,
+    payload: InboxPayload,
+    *,
+    debounce_s: float,
+    now: Micros,
+    not_before: Micros = 0,
+) -> Job | None:
+    """Enqueue a message, edit or stop; None if its key is known. Edits and stops are not debounced.
 
-    ``earliest``: from when on it may be answered, where there is a limit to that.
+    ``not_before`` is the earliest time of an answer, where a rate limit applies.
     """
     body: dict[str, JsonValue] = {
-        "kind": word.kind, "message": word.message, "version": word.version, "turn": word.turn,
-        "chars": word.chars, "number": word.number,
-    }  # fmt: skip
-    if word.kind != "said":
-        letter = await put(
-            tx, "inbox", chat, body, person=person, now=now, key=word.key, group=about(word.turn)
+        "kind": payload.kind,
+        "message": payload.message,
+        "version": payload.version,
+        "turn": payload.turn,
+        "chars": payload.chars,
+        "number": payload.number,
+    }
+    if payload.kind != "said":
+        job = await enqueue(
+            tx,
+            "inbox",
+            chat,
+            body,
+            person=person,
+            now=now,
+            dedup_key=payload.dedup_key,
+            group=build_notice_group(payload.turn),
         )
-        await tx.wake()  # also where the lane is held: who is at work on the turn listens
-        return letter
-    if word.speaker is not None:
-        body |= {"speaker": word.speaker}
-    piece = Piece(
-        sender=word.speaker or person, number=word.number, chars=word.chars, at=now
-    )  # fmt: skip
-    begun: list[Letter] = []
-    if may_join(piece, quiet_s=quiet_s):
-        await lock(tx, "inbox", chat)
-        waiting = await open_turn(tx, chat, now=now)
-        begun = [letter for letter in waiting if word_of(letter).turn == word.turn]
-    due = max(due_at([*map(piece_of, begun), piece], quiet_s=quiet_s), earliest)
-    letter = await put(
-        tx, "inbox", chat, body, person=person, now=now, due_at=due, key=word.key,
-        group=word.turn,
-    )  # fmt: skip
-    if letter is not None and begun:
-        await postpone(tx, "inbox", chat, since=begun[0].seq, due_at=due)
-    return letter
+        await tx.notify()  # also if the partition is leased: the turn's worker listens for it
+        return job
+    if payload.speaker is not None:
+        body |= {"speaker": payload.speaker}
+    item = BurstItem(
+        sender=payload.speaker or person, number=payload.number, chars=payload.chars, at=now
+    )
+    turn_jobs: list[Job] = []
+    if can_join(item, debounce_s=debounce_s):
+        await lock_partition(tx, "inbox", chat)
+        waiting = await list_open_turn_jobs(tx, chat, now=now)
+        turn_jobs = [job for job in waiting if parse_inbox_payload(job).turn == payload.turn]
+    due = max(
+        compute_due_at([*map(to_burst_item, turn_jobs), item], debounce_s=debounce_s), not_before
+    )
+    job = await enqueue(
+        tx,
+        "inbox",
+        chat,
+        body,
+        person=person,
+        now=now,
+        due_at=due,
+        dedup_key=payload.dedup_key,
+        group=payload.turn,
+    )
+    if job is not None and turn_jobs:
+        await reschedule_jobs(tx, "inbox", chat, from_seq=turn_jobs[0].seq, due_at=due, now=now)
+    return job
 
 
-async def open_turns(tx: Transaction) -> frozenset[TurnId]:
-    """The turns of all chats that wait for their answer."""
+async def list_open_turns(tx: Transaction) -> frozenset[TurnId]:
+    """Return the turns of all chats that are waiting for their answer."""
     rows = await tx.rows(
         """SELECT DISTINCT "group" FROM letter
            WHERE queue = 'inbox' AND parked_at IS NULL AND "group" IS NOT NULL"""
     )
-    return frozenset(TurnId(row[0]) for row in rows)  # what is about a turn is no turn's name
+    return frozenset(TurnId(row[0]) for row in rows)  # the group of a notice is no turn id
 
 
-async def list_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Letter, ...]:
-    """What has become of the messages of a turn since they were said: edits and stops."""
-    return await letters_of_group(tx, "inbox", chat, about(turn))
+async def list_turn_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Job, ...]:
+    """Return the edits and stops that arrived for the messages of a turn."""
+    return await list_group_jobs(tx, "inbox", chat, build_notice_group(turn))
 
 
-async def note_shown(tx: Transaction, turn: Sequence[Letter], key: str) -> None:
-    """Note which message of a platform shows the reply to a turn while it is being written."""
-    await write_body(tx, turn[0], {**turn[0].body, "shown": key})
+async def record_draft_key(tx: Transaction, turn: Sequence[Job], key: str) -> None:
+    """Record the key of the platform message that shows the reply while it is written."""
+    await update_payload(tx, turn[0], {**turn[0].payload, "shown": key})
 
 
-async def find_shown(tx: Transaction, turn: Sequence[Letter]) -> str | None:
-    """The key of that message; None: there is none."""
-    letter = await find_letter(tx, "inbox", turn[0].lane, turn[0].seq)
-    shown = None if letter is None else letter.body.get("shown")
-    return shown if isinstance(shown, str) else None
+async def find_draft_key(tx: Transaction, turn: Sequence[Job]) -> str | None:
+    """Return the key of the message that shows the draft of a turn's reply, if any."""
+    job = await find_job(tx, "inbox", turn[0].partition, turn[0].seq)
+    key = None if job is None else job.payload.get("shown")
+    return key if isinstance(key, str) else None
 
 
-async def withdraw(tx: Transaction, chat: ChatId, turn: TurnId, *, now: Micros) -> bool:
-    """Take away a turn that nobody has begun, or that is set aside; False: it is begun, or over."""
-    await lock(tx, "inbox", chat)
-    letters = await letters_of_group(tx, "inbox", chat, turn)
-    begun = await handed_out(tx, "inbox", chat)
-    if not letters or any(each.seq <= begun and not each.is_parked for each in letters):
+async def withdraw_turn(tx: Transaction, chat: ChatId, turn: TurnId, *, now: Micros) -> bool:
+    """Delete a turn that was not started, or is a dead letter; False if it is running or over."""
+    await lock_partition(tx, "inbox", chat)
+    jobs = await list_group_jobs(tx, "inbox", chat, turn)
+    last_claimed_seq = await get_last_claimed_seq(tx, "inbox", chat)
+    if not jobs or any(each.seq <= last_claimed_seq and not each.is_dead_letter for each in jobs):
         return False
-    await remove(tx, letters)
-    await let_keys_age(tx, letters, now=now)
-    await settle(tx, "inbox", chat)
-    await tx.wake()
+    await delete_jobs(tx, jobs)
+    await expire_keys(tx, jobs, now=now)
+    await update_ready_at(tx, "inbox", chat)
+    await tx.notify()
     return True
 
 
-async def is_open(tx: Transaction, queue: Queue, lane: str, turn: TurnId) -> bool:
-    """Whether a turn still waits for its answer, and is not set aside."""
-    letters = await letters_of_group(tx, queue, lane, turn)
-    return any(not letter.is_parked for letter in letters)
+async def is_turn_waiting(tx: Transaction, queue: QueueName, partition: str, turn: TurnId) -> bool:
+    """Return whether a turn is waiting for its answer and is no dead letter."""
+    jobs = await list_group_jobs(tx, queue, partition, turn)
+    return any(not job.is_dead_letter for job in jobs)
 
 
-async def find_standing(tx: Transaction, chat: ChatId, turn: TurnId) -> Standing | None:
-    """How a turn stands among what waits in its chat; None: it does not wait."""
-    of_turn = await letters_of_group(tx, "inbox", chat, turn)
-    letters = [each for each in of_turn if not each.is_parked]
-    if not letters:
+async def find_turn_status(tx: Transaction, chat: ChatId, turn: TurnId) -> TurnStatus | None:
+    """Return the status of a turn in its chat; None if it is not waiting."""
+    turn_jobs = await list_group_jobs(tx, "inbox", chat, turn)
+    open_jobs = [each for each in turn_jobs if not each.is_dead_letter]
+    if not open_jobs:
         return None
-    first = await find_first(tx, "inbox", chat)
-    return Standing(
-        is_first=first is None or first.seq >= letters[0].seq,
-        due_at=letters[0].due_at,
-        has_failed=any(each.error is not None for each in letters),
+    first = await find_first_job(tx, "inbox", chat)
+    return TurnStatus(
+        is_next=first is None or first.seq >= open_jobs[0].seq,
+        due_at=open_jobs[0].due_at,
+        has_failed=any(each.error is not None for each in open_jobs),
     )
 
 
-async def list_unanswered(tx: Transaction, person: PersonId) -> dict[TurnId, bool]:
-    """A person's turns that still wait for their answer, on all channels; True: set aside."""
+async def load_unanswered_turns(tx: Transaction, person: PersonId) -> dict[TurnId, bool]:
+    """Return a person's unanswered turns on all channels; the value is True for dead letters."""
     rows = await tx.rows(
         """SELECT "group", max(CASE WHEN parked_at IS NULL THEN 0 ELSE 1 END) FROM letter
            WHERE queue = 'inbox' AND person = :person AND body LIKE '{"kind": "said",%'
            GROUP BY 1""",
         person=person,
     )
-    return {TurnId(turn): bool(is_parked) for turn, is_parked in rows}
+    return {TurnId(turn): bool(is_dead_letter) for turn, is_dead_letter in rows}
 
 
-async def open_turn(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Letter]:
-    """The letters of the newest turn of a chat, if nobody can have begun it yet."""
-    newest_first = await last_letters(tx, "inbox", chat)
+async def list_open_turn_jobs(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Job]:
+    """Return the jobs of a chat's newest turn, if it cannot have been started yet."""
+    newest_first = await list_last_jobs(tx, "inbox", chat)
     if not newest_first:
         return []
-    turn = word_of(newest_first[0]).turn
-    letters = list(takewhile(lambda letter: is_said_in(letter, turn), newest_first))[::-1]
-    if not letters or any(is_due(letter, now=now) for letter in letters):
+    turn = parse_inbox_payload(newest_first[0]).turn
+    turn_jobs = list(takewhile(lambda job: is_turn_message(job, turn), newest_first))[::-1]
+    if not turn_jobs or any(is_due(job, now=now) for job in turn_jobs):
         return []
-    is_begun = letters[0].seq <= await handed_out(tx, "inbox", chat)  # by a clock that is ahead
-    return [] if is_begun else letters
+    is_started = turn_jobs[0].seq <= await get_last_claimed_seq(
+        tx, "inbox", chat
+    )  # started by a process whose clock is ahead
+    return [] if is_started else turn_jobs
 
 
-def first_turn(letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
-    """The letters, from the first on, that are to be dealt with in one go."""
-    turn = word_of(letters[0]).turn
-    return tuple(takewhile(lambda letter: is_said_in(letter, turn), letters)) or letters[:1]
+def take_first_turn(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """Return the leading jobs that are processed together: those of the first turn."""
+    turn = parse_inbox_payload(jobs[0]).turn
+    return tuple(takewhile(lambda job: is_turn_message(job, turn), jobs)) or jobs[:1]
 
 
-def about(turn: TurnId) -> str:
-    """The group of what becomes of a turn's messages, which has a fate of its own."""
+def build_notice_group(turn: TurnId) -> str:
+    """Return the group of a turn's edits and stops, which succeed or fail on their own."""
     return f"about {turn}"
 
 
-def is_said_in(letter: Letter, turn: TurnId) -> bool:
-    """Whether a letter is a message of this turn."""
-    word = word_of(letter)
-    return word.kind == "said" and word.turn == turn
+def is_turn_message(job: Job, turn: TurnId) -> bool:
+    """Return whether a job is a message of this turn."""
+    payload = parse_inbox_payload(job)
+    return payload.kind == "said" and payload.turn == turn
 
 
-def piece_of(letter: Letter) -> Piece:
-    """A letter as far as joining looks at it."""
-    word = word_of(letter)
-    return Piece(
-        sender=word.speaker or letter.person, number=word.number, chars=word.chars,
-        at=letter.put_at,
-    )  # fmt: skip
+def to_burst_item(job: Job) -> BurstItem:
+    """Return what debouncing needs to know of a job."""
+    payload = parse_inbox_payload(job)
+    return BurstItem(
+        sender=payload.speaker or job.person,
+        number=payload.number,
+        chars=payload.chars,
+        at=job.enqueued_at,
+    )
 
 
-def word_of(letter: Letter) -> Word:
-    """What a letter of the inbox is about. Raises InvalidInput."""
-    kind = text_in(letter, "kind")
-    if kind not in get_args(Kind):
-        raise unreadable(letter, "kind")
-    return Word(
-        kind=cast("Kind", kind),
-        message=MessageId(text_in(letter, "message")),
-        version=count_in(letter, "version"),
-        turn=TurnId(text_in(letter, "turn")),
-        chars=count_in(letter, "chars"),
-        number=None if letter.body.get("number") is None else count_in(letter, "number"),
-        key=letter.key,
-        speaker=text_in(letter, "speaker") if "speaker" in letter.body else None,
+def parse_inbox_payload(job: Job) -> InboxPayload:
+    """Parse the payload of an inbox job. Raises InvalidInput."""
+    kind = get_text_field(job, "kind")
+    if kind not in get_args(InboxKind):
+        raise build_payload_error(job, "kind")
+    return InboxPayload(
+        kind=cast("InboxKind", kind),
+        message=MessageId(get_text_field(job, "message")),
+        version=get_int_field(job, "version"),
+        turn=TurnId(get_text_field(job, "turn")),
+        chars=get_int_field(job, "chars"),
+        number=None if job.payload.get("number") is None else get_int_field(job, "number"),
+        dedup_key=job.dedup_key,
+        speaker=get_text_field(job, "speaker") if "speaker" in job.payload else None,
     )

@@ -1,71 +1,98 @@
-"""What was decided to be said and is not delivered yet? A lane for each chat, a letter a part.
+"""Outbox: replies that are waiting to be delivered, one partition per chat and one job per part.
 
-The parts of a reply go out in order, and those of the next reply after them; where one cannot be
+The parts of a reply go out in order, and those of the next reply after them; if one cannot be
 delivered, only the rest of its own reply is held back with it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
+from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.letters import Letter
 from oldfriend.domain.people import Chat
-from oldfriend.queues.bodies import count_in, text_in
-from oldfriend.queues.lanes import put
+from oldfriend.queues.payload import get_int_field, get_text_field
+from oldfriend.queues.queue import enqueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A part of a reply, as long as its channel can carry, and where it goes."""
+class ReplyPart:
+    """A part of a reply, no longer than its channel allows, and its destination."""
 
     channel: str
     address: str
     reply: MessageId
     ordinal: int  # from 0
     text: str
-    shown: str | None = None  # the key of the message in which it was shown while it was written
-    is_aloud: bool = False  # the whole reply as it sounds, after its text
+    draft_key: str | None = None  # the key of the message that showed it as a draft
+    draft_send_key: str | None = None  # else the send key of the draft, if it may have been sent
+    is_audio: bool = False  # the whole reply as audio, after its text
 
 
-async def put_reply(
-    tx: Transaction, chat: Chat, reply: MessageId, texts: Sequence[str], *, now: Micros,
-    shown: str | None = None, aloud: str | None = None,
-) -> list[Letter]:  # fmt: skip
-    """Have a reply delivered, part by part; parts that were put before are left out.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDraft:
+    """The message in which a reply was shown while it was being written."""
 
-    ``shown``: the message that is to become its first part. ``aloud``: under which title it is
-    to be heard as well; None: it is not.
+    draft_key: str | None = None  # the key of that message on its platform
+    draft_send_key: str | None = None  # the key with which it was sent, if its own is unknown
+
+
+NO_DRAFT: Final = ShownDraft()
+
+
+async def enqueue_reply(
+    tx: Transaction,
+    chat: Chat,
+    reply: MessageId,
+    texts: Sequence[str],
+    *,
+    now: Micros,
+    draft: ShownDraft = NO_DRAFT,
+    audio_title: str | None = None,
+) -> list[Job]:
+    """Enqueue the parts of a reply for delivery, and return the new jobs; known parts are skipped.
+
+    ``draft`` is the message that becomes the first part, or may have been sent. ``audio_title`` is
+    the title of the audio version; None if there is none.
     """
-    place = {"channel": chat.channel, "address": chat.address, "reply": reply}
+    base = {"channel": chat.channel, "address": chat.address, "reply": reply}
     bodies: list[dict[str, JsonValue]] = [
-        {**place, "ordinal": ordinal, "text": text} for ordinal, text in enumerate(texts)
+        {**base, "ordinal": ordinal, "text": text} for ordinal, text in enumerate(texts)
     ]
-    if shown is not None and bodies:
-        bodies[0]["shown"] = shown
-    if aloud is not None and bodies:
-        bodies.append({**place, "ordinal": len(texts), "text": aloud, "aloud": True})
-    letters = [
-        await put(
-            tx, "outbox", chat.id, body, person=chat.person, now=now,
-            key=f"{reply}/{body['ordinal']}",
+    if draft.draft_key is not None and bodies:
+        bodies[0]["shown"] = draft.draft_key
+    elif draft.draft_send_key is not None and bodies:
+        bodies[0]["shown_as"] = draft.draft_send_key
+    if audio_title is not None and bodies:
+        bodies.append({**base, "ordinal": len(texts), "text": audio_title, "aloud": True})
+    jobs = [
+        await enqueue(
+            tx,
+            "outbox",
+            chat.id,
+            body,
+            person=chat.person,
+            now=now,
+            dedup_key=f"{reply}/{body['ordinal']}",
             group=f"{reply}/aloud" if body.get("aloud") else reply,
         )
         for body in bodies
-    ]  # fmt: skip
-    return [letter for letter in letters if letter is not None]
+    ]
+    return [job for job in jobs if job is not None]
 
 
-def part_of(letter: Letter) -> Part:
-    """What a letter of the outbox is about. Raises InvalidInput."""
-    return Part(
-        channel=text_in(letter, "channel"),
-        address=text_in(letter, "address"),
-        reply=MessageId(text_in(letter, "reply")),
-        ordinal=count_in(letter, "ordinal"),
-        text=text_in(letter, "text"),
-        shown=text_in(letter, "shown") if "shown" in letter.body else None,
-        is_aloud=letter.body.get("aloud") is True,
+def parse_reply_part(job: Job) -> ReplyPart:
+    """Parse the payload of an outbox job. Raises InvalidInput."""
+    return ReplyPart(
+        channel=get_text_field(job, "channel"),
+        address=get_text_field(job, "address"),
+        reply=MessageId(get_text_field(job, "reply")),
+        ordinal=get_int_field(job, "ordinal"),
+        text=get_text_field(job, "text"),
+        draft_key=get_text_field(job, "shown") if "shown" in job.payload else None,
+        draft_send_key=get_text_field(job, "shown_as") if "shown_as" in job.payload else None,
+        is_audio=job.payload.get("aloud") is True,
     )

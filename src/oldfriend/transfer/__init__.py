@@ -1,1 +1,1 @@
-"""How does data come in and go out?"""
+"""Transfer: imports, exports and moves between databases."""

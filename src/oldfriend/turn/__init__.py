@@ -1,1 +1,1 @@
-"""How does one reply come to be?"""
+"""Turn: one reply, from the received message to the decision what to send and what to store."""

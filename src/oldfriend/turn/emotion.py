@@ -1,6 +1,6 @@
-"""How does the person seem to feel, by the words alone? In each language the companion speaks.
+"""Emotion detection: classifies a message's emotion by word lists, in every supported language.
 
-Irony is not understood; what is denied just before does not count.
+Irony is not detected; a word that is negated just before it does not count.
 """
 
 import re
@@ -11,58 +11,65 @@ from functools import cache
 from importlib import resources
 from typing import Final, get_args
 
-from oldfriend.domain.working import Emotion
-from oldfriend.prompts.phrasebook import spoken_language
-from oldfriend.turn.suspicion import visible_words
+from oldfriend.domain.working_memory import UserEmotion
+from oldfriend.prompts.locale_phrases import choose_language
+from oldfriend.turn.injection_detection import strip_hidden_characters
 
-EMOTIONS: Final[tuple[Emotion, ...]] = get_args(Emotion)
-LONGEST: Final = 2000
-"""Characters that are looked at: who writes more tells of more than a feeling of now."""
-BETWEEN: Final = 2
-"""Words between a denial and what it denies: "not at all worried"."""
-WITHOUT_SPACES: Final = frozenset({"zh"})
+EMOTIONS: Final[tuple[UserEmotion, ...]] = get_args(UserEmotion)
+MAX_SCANNED_CHARS: Final = 2000
+"""Characters scanned; a longer text is about more than the current emotion."""
+MAX_WORDS_BETWEEN: Final = 2
+"""The most words between a negation and what it negates: "not at all worried"."""
+NEGATION_WINDOW_CHARS: Final = 80
+"""Characters before a word that are searched for a negation."""
+UNSPACED_LANGUAGES: Final = frozenset({"zh"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telltales:
-    """By which words feelings show in a language, and what denies them."""
+class EmotionCues:
+    """The words for each emotion in a language, and its negations."""
 
-    of_emotion: Mapping[Emotion, re.Pattern[str]]  # the heavy ones first
-    denial: re.Pattern[str]  # of what follows
+    patterns: Mapping[UserEmotion, re.Pattern[str]]  # the more serious first
+    denial: re.Pattern[str]  # negates what follows
 
 
-def emotion_of(text: str, language: str) -> Emotion:
-    """The feeling that shows most often in a text; the heavier one of two that show as often."""
-    shown = visible_words(text[:LONGEST]).lower().replace("\u2019", "'")
-    telltales = telltales_of(spoken_language(language))
+def detect_emotion(text: str, language: str) -> UserEmotion:
+    """Return the most frequent emotion of a text; of a tie, the more serious one."""
+    visible = strip_hidden_characters(text[:MAX_SCANNED_CHARS]).lower().replace("\u2019", "'")
+    cues = load_emotion_cues(choose_language(language))
     counts = {
-        emotion: sum(not telltales.denial.search(shown[: found.start()]) for found in matches)
-        for emotion, expression in telltales.of_emotion.items()
-        if (matches := list(expression.finditer(shown)))
+        emotion: sum(not is_negated_before(visible, found.start(), cues) for found in matches)
+        for emotion, expression in cues.patterns.items()
+        if (matches := list(expression.finditer(visible)))
     }
-    shown_at_all = [emotion for emotion, count in counts.items() if count]
-    return max(shown_at_all, key=counts.__getitem__, default="neutral")
+    found_emotions = [emotion for emotion, count in counts.items() if count]
+    return max(found_emotions, key=counts.__getitem__, default="neutral")
+
+
+def is_negated_before(text: str, position: int, cues: EmotionCues) -> bool:
+    """Tell whether the words just before a position negate what stands there."""
+    return cues.denial.search(text, max(0, position - NEGATION_WINDOW_CHARS), position) is not None
 
 
 @cache
-def telltales_of(language: str) -> Telltales:
-    """By which words each feeling shows in a language."""
+def load_emotion_cues(language: str) -> EmotionCues:
+    """Load the emotion words of a language."""
     file = resources.files("oldfriend.prompts") / "emotions.toml"
-    book = tomllib.loads(file.read_text("utf-8"))[language]
-    has_spaces = language not in WITHOUT_SPACES
+    word_lists = tomllib.loads(file.read_text("utf-8"))[language]
+    has_spaces = language not in UNSPACED_LANGUAGES
     edge = r"\b" if has_spaces else ""
-    between = rf"\s(?:\w+\s){{0,{BETWEEN}}}" if has_spaces else ""
-    return Telltales(
-        of_emotion={
-            emotion: re.compile(rf"{edge}(?:{any_of(words)})")
-            for name, words in book.items()
+    between = rf"\s(?:\w+\s){{0,{MAX_WORDS_BETWEEN}}}" if has_spaces else ""
+    return EmotionCues(
+        patterns={
+            emotion: re.compile(rf"{edge}(?:{build_alternation(words)})")
+            for name, words in word_lists.items()
             for emotion in EMOTIONS
             if emotion == name
         },
-        denial=re.compile(rf"{edge}(?:{any_of(book['not'])}){between}$"),
+        denial=re.compile(rf"{edge}(?:{build_alternation(word_lists['not'])}){between}$"),
     )
 
 
-def any_of(words: Sequence[str]) -> str:
-    """An expression that finds any of these."""
+def build_alternation(words: Sequence[str]) -> str:
+    """Build a pattern that matches any of these words."""
     return "|".join(re.escape(word) for word in words)

@@ -1,126 +1,195 @@
-"""The main path of one reply: perceive, recall, act, respond, remember.
+"""Turn pipeline: perceive, recall, act, respond, remember.
 
-It reads and decides. What it decides is written elsewhere, in one transaction.
+It reads and decides; the caller writes the decision in one transaction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.working import WorkingMemory
-from oldfriend.llm.missing import NoEmbedder
-from oldfriend.llm.model import Say
-from oldfriend.prompts.phrasebook import phrasebook, spoken_language
-from oldfriend.turn.act import Actions, act
-from oldfriend.turn.inner_life import in_mind_after
-from oldfriend.turn.mind import Mind
-from oldfriend.turn.mouth import Mouth
-from oldfriend.turn.outcome import Outcome, Reply, Utterance
-from oldfriend.turn.perceive import Intent, Perception, perceive
-from oldfriend.turn.recall import Looking, no_other
-from oldfriend.turn.remember import remember
-from oldfriend.turn.respond import respond
-from oldfriend.turn.sight import Sight, look, look_offline
-from oldfriend.turn.trouble import Trouble, sentence_for
+from oldfriend.domain.messages import Message
+from oldfriend.domain.working_memory import WorkingMemory
+from oldfriend.llm.model import TextCallback
+from oldfriend.llm.unavailable import DisabledEmbedder
+from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.turn.companion_state import build_next_working_memory
+from oldfriend.turn.failure_messages import FailureKind, format_failure_message
+from oldfriend.turn.finalize import respond
+from oldfriend.turn.generate import Actions, act
+from oldfriend.turn.intent import RULES_VERSION, Intent, Perception, perceive
+from oldfriend.turn.note_extraction import find_own_words, is_same_note
+from oldfriend.turn.reply_context import ReplyContext, load_offline_context, load_reply_context
+from oldfriend.turn.reply_stream import ReplyStream
+from oldfriend.turn.retrieval import SearchDeps, find_no_embedder
+from oldfriend.turn.tools.note_tool import NOTE_TOOL
+from oldfriend.turn.tools.tool_executor import ToolUse
+from oldfriend.turn.turn_dependencies import TurnDependencies
+from oldfriend.turn.turn_outcome import NoteDecision, Outcome, Reply, Utterance
 
-AMONG_OTHERS: Final[Mapping[Intent, Intent]] = {"remember": "statement", "about_me": "question"}
-
-
-async def run_turn(said: Utterance, mind: Mind, *, say: Say | None = None) -> Outcome:
-    """Everything that one utterance leads to; with ``say``, the reply as it is being written."""
-    mouth = Mouth(say, name=said.companion.name)
-    perception = perceived(said)
-    sight = await look(said, perception, mind)
-    actions = await act(said, perception, sight, mind, mouth)
-    reply = await respond(said, perception, sight, actions, mind, mouth)
-    return decided(said, perception, sight, actions, reply)
+GROUP_INTENTS: Final[Mapping[Intent, Intent]] = {"remember": "statement", "about_me": "question"}
 
 
-async def give_up(
-    said: Utterance, mind: Mind, *, trouble: Trouble, spoken: str = "", say: Say | None = None
+async def run_turn(
+    utterance: Utterance, deps: TurnDependencies, *, say: TextCallback | None = None
 ) -> Outcome:
-    """What a turn leads to that was stopped from outside, because its model took too long.
+    """Run the turn of one utterance; with ``say``, stream the reply while it is written."""
+    stream = ReplyStream(say, name=utterance.companion.name)
+    perception = perceive_utterance(utterance)
+    context = await load_reply_context(utterance, perception, deps)
+    actions = await act(utterance, perception, context, deps, stream)
+    reply = await respond(utterance, perception, context, actions, deps, stream)
+    return build_outcome(utterance, perception, context, actions, reply)
 
-    ``spoken`` is what had been said of the reply by then; the honest words go on from there.
-    Memory is searched by words alone: nothing outside is asked any more.
+
+async def finish_without_model(
+    utterance: Utterance,
+    deps: TurnDependencies,
+    *,
+    failure_kind: FailureKind,
+    text_so_far: str = "",
+    say: TextCallback | None = None,
+) -> Outcome:
+    """Finish a turn that was stopped from outside because its model took too long.
+
+    ``text_so_far`` is what had been streamed of the reply; the failure message continues from
+    there. Memory is searched by words alone: no outside service is called any more.
     """
-    mouth = Mouth(say, name=said.companion.name, text=spoken)
-    perception = perceived(said)
-    mind = replace(mind, looking=by_words_alone(mind.looking))
-    sight = await look_offline(said, perception, mind.looking)
-    actions = Actions(trouble=trouble)
-    reply = await respond(said, perception, sight, actions, mind, mouth)
-    return decided(said, perception, sight, actions, reply)
+    stream = ReplyStream(say, name=utterance.companion.name, text=text_so_far)
+    perception = perceive_utterance(utterance)
+    deps = replace(deps, search_deps=without_embedder(deps.search_deps))
+    context = await load_offline_context(utterance, perception, deps.search_deps)
+    actions = Actions(failure_kind=failure_kind)
+    reply = await respond(utterance, perception, context, actions, deps, stream)
+    return build_outcome(utterance, perception, context, actions, reply)
 
 
-def perceived(said: Utterance) -> Perception:
-    """What is wanted. In a group nothing is noted for anybody, and "me" is one of several."""
-    perception = perceive(said.own_words, said.hearer)
-    if not said.is_in_group:
+def perceive_utterance(utterance: Utterance) -> Perception:
+    """Classify the utterance.
+
+    In a group nothing is noted, and "me" is only one of several people.
+    """
+    perception = perceive(utterance.own_words, utterance.addressee)
+    if not utterance.is_in_group:
         return perception
-    intent = AMONG_OTHERS.get(perception.intent, perception.intent)
+    intent = GROUP_INTENTS.get(perception.intent, perception.intent)
     return replace(perception, intent=intent, note=None)
 
 
-def by_words_alone(looking: Looking) -> Looking:
-    """The same places to look, without asking any model what words mean."""
-    embedder = looking.embedder
+def without_embedder(search_deps: SearchDeps) -> SearchDeps:
+    """Return search dependencies that call no embedding model."""
+    embedder = search_deps.embedder
     if embedder is not None:
-        embedder = NoEmbedder(model=embedder.model, dimension=embedder.dimension)
-    return replace(looking, embedder=embedder, former=no_other)
+        embedder = DisabledEmbedder(model=embedder.model, dimension=embedder.dimension)
+    return replace(search_deps, embedder=embedder, find_former_embedder=find_no_embedder)
 
 
-def apologise(said: Utterance) -> Outcome:
-    """What a turn leads to that failed for a reason of our own, as often as it was tried."""
-    language = spoken_language(said.person.language, said.message.language)
-    return say_instead(said, sentence_for("broken", phrasebook(language)), trouble="broken")
+def build_failure_outcome(utterance: Utterance) -> Outcome:
+    """Return the outcome of a turn that failed for a reason of our own in every attempt."""
+    message = format_failure_message("broken", load_phrases(utterance.system_language))
+    return build_fixed_outcome(utterance, message, failure_kind="broken")
 
 
-def say_instead(said: Utterance, words: str, *, trouble: str) -> Outcome:
-    """What a turn leads to in which nothing is answered but that it cannot be."""
-    language = spoken_language(said.person.language, said.message.language)
-    reply = Reply(text=words, language=language, details={})
-    return Outcome(reply=reply, notes=(), language=None, tells=False, trouble=trouble)
+def build_fixed_outcome(utterance: Utterance, text: str, *, failure_kind: str) -> Outcome:
+    """Return the outcome of a turn that only says that there can be no answer."""
+    reply = Reply(text=text, language=utterance.system_language, details={})
+    return Outcome(
+        reply=reply, notes=(), language=None, is_informative=False, failure_kind=failure_kind
+    )
 
 
-def decided(
-    said: Utterance, perception: Perception, sight: Sight, actions: Actions, reply: Reply
+def build_outcome(
+    utterance: Utterance,
+    perception: Perception,
+    context: ReplyContext,
+    actions: Actions,
+    reply: Reply,
 ) -> Outcome:
-    """Everything that a turn has decided."""
+    """Collect everything that a turn has decided."""
     return Outcome(
         reply=reply,
-        notes=remember(said, perception, actions.uses),
-        language=perception.detected,
-        tells=not perception.only_asks,
-        working=working_after(said, sight, actions, reply),
-        trouble=actions.trouble,
-        seen=seen_for(said, sight, actions, reply),
-        read=(*sight.before, *sight.replied_to),
+        notes=decide_notes(utterance, perception, actions.tool_uses),
+        language=perception.detected_language,
+        is_informative=not perception.is_only_question,
+        working_memory=update_working_memory(utterance, context, actions, reply),
+        failure_kind=actions.failure_kind,
+        seen_ids=collect_seen_ids(utterance, context, actions, reply),
+        read_messages=(*context.recent_messages, *context.replied_to),
     )
 
 
-def seen_for(
-    said: Utterance, sight: Sight, actions: Actions, reply: Reply
-) -> frozenset[str]:  # fmt: skip
-    """The ids of all that a turn was decided from: what models were shown, and what was quoted."""
-    understanding, briefing = sight.inner.understanding, actions.briefing
-    return frozenset([
-        *(each.id for each in said.messages),
-        *(item.object for item in reply.items if item.used),
-        *(() if understanding is None else understanding.saw),
-        *(() if briefing is None else briefing.request.shown),
-        *sight.inner.working.seen,
-    ])  # fmt: skip
+def collect_seen_ids(
+    utterance: Utterance, context: ReplyContext, actions: Actions, reply: Reply
+) -> frozenset[str]:
+    """Return the ids of everything a turn was decided from: shown to models or quoted."""
+    analysis, built_prompt = context.companion_state.analysis, actions.built_prompt
+    return frozenset(
+        [
+            *(each.id for each in utterance.messages),
+            *(item.object for item in reply.items if item.used),
+            *(() if analysis is None else analysis.seen_ids),
+            *(() if built_prompt is None else built_prompt.request.shown),
+            *context.companion_state.working_memory.source_ids,
+        ]
+    )
 
 
-def working_after(
-    said: Utterance, sight: Sight, actions: Actions, reply: Reply
+def update_working_memory(
+    utterance: Utterance, context: ReplyContext, actions: Actions, reply: Reply
 ) -> WorkingMemory | None:
-    """What is in mind after a turn; None, as before, where no model has answered."""
-    if actions.trouble is not None:
+    """Return the working memory after a turn; None (unchanged) if no model has answered."""
+    if actions.failure_kind is not None:
         return None
-    result = actions.uses[-1].result if actions.uses else ""
-    seen = () if actions.briefing is None else actions.briefing.request.shown
-    return in_mind_after(
-        said, sight.inner, reply.text, result=result, seen=seen, now=said.message.at
+    result = actions.tool_uses[-1].result if actions.tool_uses else ""
+    seen = () if actions.built_prompt is None else actions.built_prompt.request.shown
+    return build_next_working_memory(
+        utterance,
+        context.companion_state,
+        reply.text,
+        tool_result=result,
+        seen_ids=seen,
+        now=utterance.message.at,
     )
+
+
+def decide_notes(
+    utterance: Utterance, perception: Perception, tool_uses: Sequence[ToolUse]
+) -> tuple[NoteDecision, ...]:
+    """Return the notes this turn decides on, each once; the caller stores them."""
+    notes: list[NoteDecision] = []
+    for note in [*list_rule_notes(utterance, perception), *list_model_notes(utterance, tool_uses)]:
+        if not any(is_same_note(note.text, other.text) for other in notes):
+            notes.append(note)
+    return tuple(notes)
+
+
+def list_rule_notes(utterance: Utterance, perception: Perception) -> Iterator[NoteDecision]:
+    """Yield the notes that the person asked for in words that a rule knows."""
+    for part in split_note(utterance, perception.note or ""):
+        source = find_source_message(utterance, part)
+        if source is not None:
+            yield NoteDecision(text=part, source=source, author=RULES_VERSION)
+
+
+def list_model_notes(utterance: Utterance, tool_uses: Sequence[ToolUse]) -> Iterator[NoteDecision]:
+    """Yield the model's notes, matched again with the person's words, even for reused calls."""
+    for use in tool_uses:
+        if use.call.name == NOTE_TOOL and use.status in {"done", "reused"}:
+            found = find_own_words(utterance, str(use.call.arguments["words"]))
+            if found is not None:
+                yield NoteDecision(
+                    text=found.text, source=found.source, author=get_reply_prompt().id
+                )
+
+
+def split_note(utterance: Utterance, note: str) -> list[str]:
+    """Return a note whole, or line by line if it spans several messages."""
+    if not note or find_source_message(utterance, note) is not None:
+        return [note] if note else []
+    return [line.strip() for line in note.splitlines() if line.strip()]
+
+
+def find_source_message(utterance: Utterance, words: str) -> Message | None:
+    """Return the newest of the person's messages that contains these words."""
+    own = [message for message in utterance.messages[::-1] if message.trust == "person"]
+    return next((message for message in own if words in message.text), None)

@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from oldfriend.channels.telegram.api import Api
-from oldfriend.channels.telegram.polling import Lost, Update, in_albums, open_album, poll, read
-from oldfriend.channels.telegram.updates import Said
+from oldfriend.channels.telegram.bot_api import BotApi
+from oldfriend.channels.telegram.polling import (
+    UnparsedUpdate,
+    Update,
+    find_open_album,
+    join_albums,
+    poll,
+    try_parse_update,
+)
+from oldfriend.channels.telegram.updates import MessageUpdate
 from tests.fakes.telegram import World, running_telegram
 
 ANA, BEN = 7, 8
@@ -24,18 +31,18 @@ def world() -> Iterator[World]:
 
 
 @pytest.fixture
-async def api(world: World) -> AsyncIterator[Api]:
+async def api(world: World) -> AsyncIterator[BotApi]:
     """Our connection to it."""
-    async with Api(world.token, base_url=world.url) as api:
+    async with BotApi(world.token, base_url=world.url) as api:
         yield api
 
 
-async def heard_within(api: Api, seconds: float, *, fails_at: str = "") -> list[Update]:
+async def heard_within(api: BotApi, seconds: float, *, fails_at: str = "") -> list[Update]:
     """What is taken in so many seconds; one text cannot be."""
     taken: list[Update] = []
 
     async def take(update: Update) -> None:
-        if isinstance(update, Said) and update.text == fails_at:
+        if isinstance(update, MessageUpdate) and update.text == fails_at:
             raise OSError("no room")
         taken.append(update)
 
@@ -47,10 +54,10 @@ async def heard_within(api: Api, seconds: float, *, fails_at: str = "") -> list[
 
 def texts_of(updates: list[Update]) -> list[str]:
     """What was said in them."""
-    return [each.text if isinstance(each, Said) else "lost" for each in updates]
+    return [each.text if isinstance(each, MessageUpdate) else "lost" for each in updates]
 
 
-async def test_what_was_not_taken_is_heard_again(world: World, api: Api) -> None:
+async def test_what_was_not_taken_is_heard_again(world: World, api: BotApi) -> None:
     """Nothing is confirmed before everything up to it was taken."""
     for text in ("one", "two", "three"):
         world.says(ANA, text)
@@ -64,7 +71,7 @@ async def test_what_was_not_taken_is_heard_again(world: World, api: Api) -> None
     assert texts_of(rest) == ["four"]
 
 
-async def test_what_cannot_be_read_is_passed_over(world: World, api: Api) -> None:
+async def test_what_cannot_be_read_is_passed_over(world: World, api: BotApi) -> None:
     """Its neighbours are not."""
     world.says(ANA, "before")
     world.tell({"message": {"chat": "nonsense"}})
@@ -72,11 +79,11 @@ async def test_what_cannot_be_read_is_passed_over(world: World, api: Api) -> Non
     taken = await heard_within(api, 1)
 
     assert texts_of(taken) == ["before", "lost", "after"]
-    assert isinstance(taken[1], Lost)
+    assert isinstance(taken[1], UnparsedUpdate)
     assert not world.updates
 
 
-async def test_an_album_is_one_message_however_it_comes(world: World, api: Api) -> None:
+async def test_an_album_is_one_message_however_it_comes(world: World, api: BotApi) -> None:
     """Its pieces come one after the other, with others between them."""
 
     async def send() -> None:
@@ -92,17 +99,21 @@ async def test_an_album_is_one_message_however_it_comes(world: World, api: Api) 
         taken = await heard_within(api, 3)
 
     assert texts_of(taken) == ["us in Faro", "hello"]
-    assert isinstance(taken[0], Said)
-    assert taken[0].number == 1
+    assert isinstance(taken[0], MessageUpdate)
+    assert taken[0].message_id == 1
 
 
 def piece(update: int, chat: int, album: str, text: str = "") -> Update:
     """A message, perhaps of an album."""
     message: dict[str, Any] = {
-        "message_id": update, "date": 1, "chat": {"id": chat, "type": "private"}, "photo": PHOTO,
-        "media_group_id": album, "caption": text,
-    }  # fmt: skip
-    return read({"update_id": update, "message": message})
+        "message_id": update,
+        "date": 1,
+        "chat": {"id": chat, "type": "private"},
+        "photo": PHOTO,
+        "media_group_id": album,
+        "caption": text,
+    }
+    return try_parse_update({"update_id": update, "message": message})
 
 
 def test_an_album_is_open_until_something_else_is_said_there() -> None:
@@ -110,19 +121,19 @@ def test_an_album_is_open_until_something_else_is_said_there() -> None:
     one, two, other = piece(1, ANA, "x"), piece(2, ANA, "x"), piece(3, BEN, "")
     after = piece(4, ANA, "")
 
-    assert open_album([other, one, two]) == 1
-    assert open_album([one, two, other]) == 0
-    assert open_album([one, two, other, after]) is None
+    assert find_open_album([other, one, two]) == 1
+    assert find_open_album([one, two, other]) == 0
+    assert find_open_album([one, two, other, after]) is None
 
 
 def test_albums_that_are_mixed_up_are_told_apart() -> None:
     """Also two of the same name in two chats."""
     mixed = [piece(1, ANA, "x", "a"), piece(2, BEN, "x", "b"), piece(3, ANA, "x", "c")]
 
-    assert texts_of(in_albums(mixed)) == ["a\nc", "b"]
+    assert texts_of(join_albums(mixed)) == ["a\nc", "b"]
 
 
-async def test_who_is_slow_to_be_taken_keeps_nobody_else_waiting(world: World, api: Api) -> None:
+async def test_who_is_slow_to_be_taken_keeps_nobody_else_waiting(world: World, api: BotApi) -> None:
     """In a chat in order, chats beside each other; nothing is confirmed before all are taken."""
     for user, text in ((ANA, "one"), (ANA, "two"), (BEN, "three")):
         world.says(user, text)
@@ -130,7 +141,7 @@ async def test_who_is_slow_to_be_taken_keeps_nobody_else_waiting(world: World, a
     was_slow = asyncio.Event()
 
     async def take(update: Update) -> None:
-        assert isinstance(update, Said)
+        assert isinstance(update, MessageUpdate)
         if update.text == "one":
             await was_slow.wait()
         taken.append(update.text)

@@ -7,14 +7,45 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oldfriend.channels.telegram.rendering import render, utf16_length
+from oldfriend.channels.telegram.rendering import count_utf16_units, render
 
 ALLOWED = {"b", "i", "s", "a", "code", "pre", "blockquote"}
-PIECES = st.sampled_from([
-    "**", "*", "_", "~~", "`", "```\n", "```py\n", "# ", "> ", "- ", "1. ", "|", "\n", "\n\n",
-    "<", ">", "&", "[a](http://b.c)", "[a](tg://x)", "](", "![", "\\", "</b>", "<1m", "word ",
-    "\u4f60\u597d", "\U0001f600", "|a|b|\n|-|-|\n|1|2|\n", "    code\n", "---\n", "\x00", "\ud800",
-])  # fmt: skip
+PIECES = st.sampled_from(
+    [
+        "**",
+        "*",
+        "_",
+        "~~",
+        "`",
+        "```\n",
+        "```py\n",
+        "# ",
+        "> ",
+        "- ",
+        "1. ",
+        "|",
+        "\n",
+        "\n\n",
+        "<",
+        ">",
+        "&",
+        "[a](http://b.c)",
+        "[a](tg://x)",
+        "](",
+        "![",
+        "\\",
+        "</b>",
+        "<1m",
+        "word ",
+        "\u4f60\u597d",
+        "\U0001f600",
+        "|a|b|\n|-|-|\n|1|2|\n",
+        "    code\n",
+        "---\n",
+        "\x00",
+        "\ud800",
+    ]
+)
 
 
 class Strict(HTMLParser):
@@ -62,7 +93,7 @@ class Strict(HTMLParser):
         ("one\ntwo", "one\ntwo"),
         ("", ""),
     ],
-)  # fmt: skip
+)
 def test_it_looks_as_it_was_meant(markdown: str, html: str) -> None:
     """What Telegram cannot show is shown as plain words."""
     assert render(markdown).html == html
@@ -84,5 +115,5 @@ def test_the_html_is_sound_whatever_was_written(markdown: str) -> None:
 
 def test_length_is_counted_as_telegram_counts() -> None:
     """An emoji is two units; tags are none."""
-    assert utf16_length("a\U0001f600") == 3
+    assert count_utf16_units("a\U0001f600") == 3
     assert render("**ab**").units == 2

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.channels.telegram.updates import (
-    Happened,
-    Ignored,
-    Membership,
-    Migrated,
-    Place,
-    Pressed,
-    Reacted,
-    Said,
-    Unreadable,
-    read_update,
+    BotMembershipUpdate,
+    CallbackUpdate,
+    IgnoredUpdate,
+    MalformedUpdate,
+    MessageUpdate,
+    MigrationUpdate,
+    ParsedUpdate,
+    ReactionUpdate,
+    TelegramChat,
+    parse_update,
 )
 from oldfriend.domain.clock import SECOND
 
@@ -33,10 +33,10 @@ def message(**more: object) -> dict[str, Any]:
     return {"update_id": 1, "message": {**MESSAGE, **more}}
 
 
-def said(**more: object) -> Said:
+def said(**more: object) -> MessageUpdate:
     """What is read of a message."""
-    found = read_update(message(**more))
-    assert isinstance(found, Said)
+    found = parse_update(message(**more))
+    assert isinstance(found, MessageUpdate)
     return found
 
 
@@ -44,22 +44,22 @@ def test_a_message_is_read() -> None:
     """Who, where, when, what."""
     found = said(text="hello")
 
-    assert (found.sender.name, found.sender.language, found.place.kind) == (
+    assert (found.sender.name, found.sender.language, found.chat.kind) == (
         "Nora Lind",
         "sv",
         "private",
     )
-    assert (found.number, found.at, found.text) == (5, 1_700_000_000 * SECOND, "hello")
-    assert found.place == Place(id=7, kind="private", title="Nora")
+    assert (found.message_id, found.at, found.text) == (5, 1_700_000_000 * SECOND, "hello")
+    assert found.chat == TelegramChat(id=7, kind="private", title="Nora")
 
 
 def test_an_edit_bears_its_own_time() -> None:
     """The same number as what was edited."""
     edited = {**MESSAGE, "text": "hullo", "edit_date": 1_700_000_100}
-    found = read_update({"update_id": 2, "edited_message": edited})
+    found = parse_update({"update_id": 2, "edited_message": edited})
 
-    assert isinstance(found, Said)
-    assert (found.is_edited, found.number, found.at) == (True, 5, 1_700_000_100 * SECOND)
+    assert isinstance(found, MessageUpdate)
+    assert (found.is_edited, found.message_id, found.at) == (True, 5, 1_700_000_100 * SECOND)
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,55 @@ def test_what_is_forwarded_names_whose_words_they_are(origin: object, name: str)
     assert said(text="x", forward_origin=origin).forwarded_from == name
 
 
+ANA = {"id": 3, "is_bot": False, "first_name": "Ana"}
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ({"forward_from": ANA, "forward_date": 1}, "Ana"),
+        ({"forward_from_chat": {"id": -2, "title": "Daily"}, "forward_signature": "Bo"}, "Daily"),
+        ({"forward_sender_name": "Anon", "forward_date": 1}, "Anon"),
+        ({"forward_signature": "Bo"}, "Bo"),
+        ({"forward_date": 1}, "somebody"),
+        ({"is_automatic_forward": True}, "somebody"),
+        ({"story": {"chat": {"id": 5, "first_name": "x"}, "id": 4}}, "somebody"),
+        ({"via_bot": BOT}, "Friend"),
+        ({"sender_business_bot": BOT}, "Friend"),
+        ({"reply_to_message": {**MESSAGE, "message_id": 3, "forward_from": ANA}}, ""),
+        ({"external_reply": {"origin": {"type": "hidden_user", "sender_user_name": "Bo"}}}, ""),
+    ],
+)
+def test_whose_words_it_is_said_to_be_in_any_form(more: dict[str, Any], name: str) -> None:
+    """Forwards from before Bot API 7.0, what an inline bot wrote, not what is only replied to."""
+    assert said(text="I live in Berlin.", **more).forwarded_from == name
+
+
+def test_what_is_quoted_by_format_is_marked_as_in_plain_text() -> None:
+    """It stands behind an emoji, and a mention behind it is still found."""
+    entities = [
+        {"type": "expandable_blockquote", "offset": 3, "length": 21},
+        {"type": "mention", "offset": 25, "length": 3},
+    ]
+    found = said(text="\U0001f600 I live in Berlin\nnow. @bo", entities=entities)
+
+    assert found.text == "\U0001f600 \n> I live in Berlin\n> now.\n @bo"
+    assert found.mentions == ("bo",)
+
+
 def test_a_reply_brings_what_it_is_about() -> None:
     """The words that were picked, else all of them."""
     answered = {**MESSAGE, "message_id": 3, "from": BOT, "text": "one two three"}
     whole = said(text="which?", reply_to_message=answered)
     picked = said(text="which?", reply_to_message=answered, quote={"text": "two", "position": 4})
 
-    assert (whole.reply_to, whole.quoted, whole.quoted_speaker) == (3, "one two three", "Friend")
-    assert whole.answers == BOT["id"]
-    assert picked.quoted == "two"
+    assert (whole.reply_to_message_id, whole.quoted_text, whole.quoted_speaker) == (
+        3,
+        "one two three",
+        "Friend",
+    )
+    assert whole.replied_user_id == BOT["id"]
+    assert picked.quoted_text == "two"
 
 
 def test_mentions_are_found_behind_an_emoji() -> None:
@@ -123,7 +163,7 @@ def test_what_is_shown_otherwise_is_told_in_words(
     """So that it is kept and understood."""
     found = said(**more)
 
-    assert (found.text, found.is_card) == (text, is_card)
+    assert (found.text, found.is_contact_card) == (text, is_card)
 
 
 @pytest.mark.parametrize("kind", ["voice", "audio", "video_note", "document", "sticker"])
@@ -133,7 +173,7 @@ def test_a_file_can_be_fetched(kind: str) -> None:
     media = said(**{kind: file}).media
 
     assert media is not None
-    assert (media.kind, media.file, media.mime, media.seconds) == (kind, "F", "audio/ogg", 3)
+    assert (media.kind, media.file_id, media.mime, media.duration_s) == (kind, "F", "audio/ogg", 3)
 
 
 def test_of_a_photo_the_largest_is_taken() -> None:
@@ -141,51 +181,59 @@ def test_of_a_photo_the_largest_is_taken() -> None:
     found = said(photo=[{"file_id": "s"}, {"file_id": "l"}], caption="us", media_group_id="g")
 
     assert found.media is not None
-    assert (found.media.file, found.text, found.album) == ("l", "us", "g")
+    assert (found.media.file_id, found.text, found.album_id) == ("l", "us", "g")
 
 
 def test_what_else_can_happen() -> None:
     """Buttons, reactions, being let in and out, groups that move."""
-    pressed = read_update(
+    pressed = parse_update(
         {"update_id": 3, "callback_query": {"id": "q", "from": NORA, "data": "yes"}}
     )
     reaction = {
-        "chat": PRIVATE, "message_id": 5, "date": 1, "user": NORA,
+        "chat": PRIVATE,
+        "message_id": 5,
+        "date": 1,
+        "user": NORA,
         "new_reaction": [{"type": "emoji", "emoji": "x"}, {"type": "custom_emoji"}],
-    }  # fmt: skip
-    reacted = read_update({"update_id": 4, "message_reaction": reaction})
+    }
+    reacted = parse_update({"update_id": 4, "message_reaction": reaction})
     change = {"chat": GROUP, "from": NORA, "new_chat_member": {"status": "kicked"}}
-    left = read_update({"update_id": 5, "my_chat_member": change})
-    moved = read_update(message(chat=GROUP, migrate_to_chat_id=-1001))
+    left = parse_update({"update_id": 5, "my_chat_member": change})
+    moved = parse_update(message(chat=GROUP, migrate_to_chat_id=-1001))
 
-    assert isinstance(pressed, Pressed)
-    assert (pressed.id, pressed.data, pressed.place) == ("q", "yes", None)
-    assert isinstance(reacted, Reacted)
+    assert isinstance(pressed, CallbackUpdate)
+    assert (pressed.query_id, pressed.data, pressed.chat) == ("q", "yes", None)
+    assert isinstance(reacted, ReactionUpdate)
     assert reacted.emoji == ("x",)
-    assert isinstance(left, Membership)
-    assert not left.is_in
-    assert moved == Migrated(update=1, before=-100, now=-1001)
-    assert isinstance(read_update({"update_id": 6, "chat_boost": {}}), Ignored)
-    assert isinstance(read_update(message(pinned_message={})), Ignored)
+    assert isinstance(left, BotMembershipUpdate)
+    assert not left.is_member
+    assert moved == MigrationUpdate(update_id=1, old_chat_id=-100, new_chat_id=-1001)
+    assert isinstance(parse_update({"update_id": 6, "chat_boost": {}}), IgnoredUpdate)
+    assert isinstance(parse_update(message(pinned_message={})), IgnoredUpdate)
 
 
 @pytest.mark.parametrize(
     ("update", "number"),
     [
-        (None, None), ([], None), ({}, None),
-        ({"update_id": "1"}, None), ({"update_id": True}, None),
-        ({"update_id": 1, "message": 5}, 1), ({"update_id": 1, "message": {}}, 1),
-        (message(text="x", date="now"), 1), (message(text="x", date=1 << 50), 1),
+        (None, None),
+        ([], None),
+        ({}, None),
+        ({"update_id": "1"}, None),
+        ({"update_id": True}, None),
+        ({"update_id": 1, "message": 5}, 1),
+        ({"update_id": 1, "message": {}}, 1),
+        (message(text="x", date="now"), 1),
+        (message(text="x", date=1 << 50), 1),
         (message(text="x", chat={"id": 1, "type": "planet"}), 1),
         ({"update_id": 1, "callback_query": {"from": NORA}}, 1),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_is_named(update: Any, number: int | None) -> None:
     """By its number where it has one, so that it can be passed over."""
-    with pytest.raises(Unreadable) as caught:
-        read_update(update)
+    with pytest.raises(MalformedUpdate) as caught:
+        parse_update(update)
 
-    assert caught.value.update == number
+    assert caught.value.update_id == number
     assert str(caught.value)
 
 
@@ -195,13 +243,17 @@ WILD = st.recursive(
         st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 WHOLE: dict[str, Any] = message(
-    text="hi @x", entities=[{"type": "mention", "offset": 3, "length": 2}],
-    reply_to_message={**MESSAGE, "text": "before"}, quote={"text": "q", "position": 0},
-    forward_origin={"type": "user", "sender_user": NORA}, photo=[{"file_id": "p", "file_size": 1}],
-    contact={"first_name": "Ana"}, poll={"question": "?", "options": [{"text": "a"}]},
-)  # fmt: skip
+    text="hi @x",
+    entities=[{"type": "mention", "offset": 3, "length": 2}],
+    reply_to_message={**MESSAGE, "text": "before"},
+    quote={"text": "q", "position": 0},
+    forward_origin={"type": "user", "sender_user": NORA},
+    photo=[{"file_id": "p", "file_size": 1}],
+    contact={"first_name": "Ana"},
+    poll={"question": "?", "options": [{"text": "a"}]},
+)
 
 
 def children_of(value: Any) -> dict[Any, Any]:
@@ -235,8 +287,8 @@ def test_nothing_that_is_sent_breaks_it(wounds: list[tuple[tuple[Any, ...], Any]
     for path, wild in wounds:
         wound(update, path, wild)
     try:
-        found: Happened | None = read_update(update)
-    except Unreadable:
+        found: ParsedUpdate | None = parse_update(update)
+    except MalformedUpdate:
         found = None
 
-    assert found is None or isinstance(found.update, int)
+    assert found is None or isinstance(found.update_id, int)

@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from oldfriend.channels.arriving import Arriving, Garbled, Message
-from oldfriend.channels.channel import Receive
+from oldfriend.channels.channel import HandleEvent
+from oldfriend.channels.channel_events import ChannelEvent, IncomingMessage, UnreadableUpdate
 from oldfriend.channels.telegram import webhook
-from oldfriend.channels.telegram.channel import Telegram
-from oldfriend.channels.telegram.webhook import Hook, secret_of
-from oldfriend.domain.errors import PlatformRefused, PlatformUnavailable, StoreFull
+from oldfriend.channels.telegram.telegram_channel import TelegramChannel
+from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret
+from oldfriend.domain.errors import PlatformRejected, PlatformUnavailable, StoreFull
 from tests.fakes.telegram import World, running_telegram
 
 ANA = 7
@@ -31,12 +31,12 @@ def world() -> Iterator[World]:
 
 
 @pytest.fixture
-def hook() -> Hook:
+def hook() -> WebhookAddress:
     """A place on this machine that nobody uses."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    return Hook(url=f"http://127.0.0.1:{port}/api/telegram", host="127.0.0.1", port=port)
+    return WebhookAddress(url=f"http://127.0.0.1:{port}/api/telegram", host="127.0.0.1", port=port)
 
 
 class Ear:
@@ -44,11 +44,11 @@ class Ear:
 
     def __init__(self) -> None:
         """Nothing was told yet."""
-        self.heard: list[Arriving] = []
+        self.heard: list[ChannelEvent] = []
         self.fails = 0
         self._told = asyncio.Condition()
 
-    async def __call__(self, what: Arriving) -> None:
+    async def __call__(self, what: ChannelEvent) -> None:
         """Keep it, or fail."""
         if self.fails:
             self.fails -= 1
@@ -60,7 +60,7 @@ class Ear:
     @property
     def texts(self) -> list[str]:
         """What was said."""
-        return [each.text for each in self.heard if isinstance(each, Message)]
+        return [each.text for each in self.heard if isinstance(each, IncomingMessage)]
 
     async def comes_to_say(self, words: str) -> None:
         """Wait until this was told."""
@@ -74,7 +74,7 @@ class Ear:
 
 
 @asynccontextmanager
-async def hearing(telegram: Telegram, receive: Receive) -> AsyncIterator[None]:
+async def hearing(telegram: TelegramChannel, receive: HandleEvent) -> AsyncIterator[None]:
     """A bot that listens meanwhile."""
     async with asyncio.TaskGroup() as group:
         listening = group.create_task(telegram.listen(receive))
@@ -86,9 +86,11 @@ async def hearing(telegram: Telegram, receive: Receive) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def called(world: World, hook: Hook, receive: Receive) -> AsyncIterator[httpx.AsyncClient]:
+async def called(
+    world: World, hook: WebhookAddress, receive: HandleEvent
+) -> AsyncIterator[httpx.AsyncClient]:
     """A bot that Telegram calls; whoever else wants to may call as well."""
-    telegram = Telegram(world.token, base_url=world.url, hook=hook)
+    telegram = TelegramChannel(world.token, base_url=world.url, webhook=hook)
     async with hearing(telegram, receive), httpx.AsyncClient() as client:
         await is_called(world)
         yield client
@@ -106,7 +108,7 @@ def update(number: int = 1, **said: Any) -> dict[str, Any]:
     return {"update_id": 5_000 + number, "message": message}
 
 
-async def test_what_happens_is_told_in_order(world: World, hook: Hook) -> None:
+async def test_what_happens_is_told_in_order(world: World, hook: WebhookAddress) -> None:
     """Again and again until it is kept; then once."""
     ear = Ear()
     ear.fails = 2
@@ -120,21 +122,20 @@ async def test_what_happens_is_told_in_order(world: World, hook: Hook) -> None:
     assert world.hooked == [503, 503, 200, 200, 200]
 
 
-async def test_only_telegram_may_call(world: World, hook: Hook) -> None:
+async def test_only_telegram_may_call(world: World, hook: WebhookAddress) -> None:
     """With the secret, at the one address, by POST, as JSON."""
-    ear, secret = Ear(), {SECRET: secret_of(world.token)}
+    ear, secret = Ear(), {SECRET: derive_secret(world.token)}
     async with called(world, hook, ear) as client:
         told = update(text="hi")
         answers = [
             await client.post(hook.url, json=told),
             await client.post(hook.url, json=told, headers={SECRET: "x"}),
-            await client.post(hook.url, json=told, headers={
-                SECRET.encode(): "\u00fc".encode()}),
+            await client.post(hook.url, json=told, headers={SECRET.encode(): "\u00fc".encode()}),
             await client.post(hook.url.removesuffix("/telegram"), json=told, headers=secret),
             await client.get(hook.url, headers=secret),
             await client.post(hook.url, content=b"x=1", headers={**secret, "content-type": "x/y"}),
             await client.post(hook.url, content=b"{", headers={**secret, "content-type": JSON}),
-        ]  # fmt: skip
+        ]
         assert ear.heard == []
         right = await client.post(hook.url, json=told, headers=secret)
         again = await client.post(hook.url, json=told, headers=secret)
@@ -144,17 +145,17 @@ async def test_only_telegram_may_call(world: World, hook: Hook) -> None:
     assert answers[4].headers["allow"] == "POST"
     assert [right.status_code, again.status_code, odd.status_code] == [200, 200, 200]
     assert ear.texts == ["hi"]
-    assert isinstance(ear.heard[1], Garbled)
+    assert isinstance(ear.heard[1], UnreadableUpdate)
 
 
 async def test_nothing_endless_is_read(
-    world: World, hook: Hook, monkeypatch: pytest.MonkeyPatch
+    world: World, hook: WebhookAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither more than a megabyte, told or not, nor for longer than it may take."""
-    monkeypatch.setattr(webhook, "TO_SEND_S", 0.3)
+    monkeypatch.setattr(webhook, "BODY_TIMEOUT_S", 0.3)
     head = (
         f"POST /api/telegram HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
-        f"x-telegram-bot-api-secret-token: {secret_of(world.token)}\r\n"
+        f"x-telegram-bot-api-secret-token: {derive_secret(world.token)}\r\n"
     ).encode()
     ear = Ear()
 
@@ -181,7 +182,9 @@ async def test_nothing_endless_is_read(
     assert ear.heard == []
 
 
-async def test_the_pieces_of_an_album_are_told_apart_from_others(world: World, hook: Hook) -> None:
+async def test_the_pieces_of_an_album_are_told_apart_from_others(
+    world: World, hook: WebhookAddress
+) -> None:
     """Each is durable before the next is told: whoever keeps them puts them together."""
     ear = Ear()
     picture = {"photo": [{"file_id": "a"}], "media_group_id": "x"}
@@ -192,22 +195,22 @@ async def test_the_pieces_of_an_album_are_told_apart_from_others(world: World, h
         await ear.comes_to(3)
     first, words, then = ear.heard
 
-    assert isinstance(first, Message)
-    assert isinstance(words, Message)
-    assert isinstance(then, Message)
-    assert (first.text, first.album, first.is_read) == ("[photo]", "x", False)
-    assert (words.text, words.album, words.is_read) == ("us in Faro", "x", True)
-    assert (then.text, then.album) == ("and then?", "")
+    assert isinstance(first, IncomingMessage)
+    assert isinstance(words, IncomingMessage)
+    assert isinstance(then, IncomingMessage)
+    assert (first.text, first.album_id, first.is_readable) == ("[photo]", "x", False)
+    assert (words.text, words.album_id, words.is_readable) == ("us in Faro", "x", True)
+    assert (then.text, then.album_id) == ("and then?", "")
 
 
-async def test_who_asked_before_is_called_now_and_back(world: World, hook: Hook) -> None:
+async def test_who_asked_before_is_called_now_and_back(world: World, hook: WebhookAddress) -> None:
     """Nothing that happens between is lost; what is told again is known by its key."""
     ear = Ear()
     async with called(world, hook, ear):
         world.says(ANA, "one")
         await ear.comes_to(1)
     world.says(ANA, "two")
-    async with hearing(Telegram(world.token, base_url=world.url), ear):
+    async with hearing(TelegramChannel(world.token, base_url=world.url), ear):
         await ear.comes_to(2)
     assert world.webhook is None
     async with called(world, hook, ear):
@@ -218,16 +221,16 @@ async def test_who_asked_before_is_called_now_and_back(world: World, hook: Hook)
 
 
 async def test_it_says_when_nobody_can_call(
-    world: World, hook: Hook, monkeypatch: pytest.MonkeyPatch
+    world: World, hook: WebhookAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The port is taken, or somebody else is called instead."""
-    telegram = Telegram(world.token, base_url=world.url, hook=hook)
+    telegram = TelegramChannel(world.token, base_url=world.url, webhook=hook)
     with (
         socket.create_server((hook.host, hook.port)),
         pytest.raises(PlatformUnavailable, match="webhook_port"),
     ):
         await telegram.listen(Ear())
-    monkeypatch.setattr(webhook, "LOOK_AGAIN_S", 0.2)
+    monkeypatch.setattr(webhook, "CHECK_INTERVAL_S", 0.2)
 
     async def take_away() -> None:
         await is_called(world)
@@ -235,16 +238,16 @@ async def test_it_says_when_nobody_can_call(
 
     async with asyncio.TaskGroup() as group:
         group.create_task(take_away())
-        with pytest.raises(PlatformRefused, match=r"elsewhere\.example"):
+        with pytest.raises(PlatformRejected, match=r"elsewhere\.example"):
             await telegram.listen(Ear())
     await telegram.close()
 
 
 def test_the_secret_is_one_that_telegram_takes() -> None:
     """And tells nothing of the token."""
-    secret = secret_of("123:abc")
+    secret = derive_secret("123:abc")
 
-    assert secret == secret_of("123:abc") != secret_of("123:abd")
+    assert secret == derive_secret("123:abc") != derive_secret("123:abd")
     assert len(secret) <= 256
     assert secret.isalnum()
     assert "abc" not in json.dumps(secret)

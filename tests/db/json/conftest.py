@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from oldfriend.db.json.database import JsonDatabase, open_json
-from oldfriend.memory.search.imprint import imprint_of
+from oldfriend.db.json.json_database import JsonDatabase, open_json
+from oldfriend.search.document_terms import encode_document_terms
 
 Open = Callable[..., JsonDatabase]
 
@@ -24,7 +24,7 @@ def opened(file: Path) -> Open:
     """Open it."""
 
     def opened(*, create: bool = True) -> JsonDatabase:
-        return open_json(file, imprint=imprint_of, create=create)
+        return open_json(file, pack_terms=encode_document_terms, create=create)
 
     return opened
 

@@ -2,8 +2,8 @@
 
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import Entity, EntityStatus
-from oldfriend.evals.lives.acquaintance import confused_in, recognised_share
-from oldfriend.evals.lives.loading import load_life
+from oldfriend_evals.lives.acquaintance import confused_in, recognised_share
+from oldfriend_evals.lives.loading import load_life
 from tests.evals.lives.living import PERSON
 
 LIFE = load_life("en")
@@ -12,9 +12,14 @@ LIFE = load_life("en")
 def known(name: str, *aliases: str, status: EntityStatus = "confirmed") -> Entity:
     """Somebody."""
     return Entity(
-        id=EntityId(ObjectId(name)), person=PERSON, name=name, kind="person", aliases=aliases,
-        status=status, learned_at=0,
-    )  # fmt: skip
+        id=EntityId(ObjectId(name)),
+        person=PERSON,
+        name=name,
+        kind="person",
+        aliases=aliases,
+        status=status,
+        learned_at=0,
+    )
 
 
 def test_everybody_of_the_truth_is_known_by_their_names():

@@ -4,26 +4,26 @@ from functools import cache
 
 import pytest
 
-from oldfriend.background.checking import check
-from oldfriend.background.extraction import Extraction, Material
-from oldfriend.background.form import EVERYTHING
-from oldfriend.background.reading import read_by_model, request_for
-from oldfriend.evals.lives.hostile import Given, hostile
-from oldfriend.evals.lives.judging import Judge, Judgement
-from oldfriend.evals.lives.life import Life
-from oldfriend.evals.lives.loading import LANGUAGES, load_life
-from oldfriend.evals.lives.poison import EASY
-from oldfriend.llm.model import Request, Turn
+from oldfriend.learning.extraction import Extraction, ExtractionInput
+from oldfriend.learning.extraction_schema import ALL_PARTS
+from oldfriend.learning.llm_extractor import build_extraction_request, extract_with_model
+from oldfriend.learning.validate import validate_extraction
+from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.prompts.prompt import get_prompt
+from oldfriend_evals.lives.hostile import Given, hostile
+from oldfriend_evals.lives.judging import Judge, Judgement
+from oldfriend_evals.lives.life import Life
+from oldfriend_evals.lives.loading import LANGUAGES, load_life
+from oldfriend_evals.lives.poison import EASY
 from tests.evals.lives.living import Gate, as_read, lived, material_of, places_of
 
 load_once = cache(load_life)
 
 
-def through_the_gates(extraction: Extraction, material: Material) -> Extraction:
+def through_the_gates(extraction: Extraction, material: ExtractionInput) -> Extraction:
     """What is left after checking."""
-    return check(extraction, material).extraction
+    return validate_extraction(extraction, material).extraction
 
 
 async def judged(
@@ -36,9 +36,11 @@ async def judged(
     return Judge(life, places_of(life)).judge(store.held), given
 
 
-def request_of(life: Life, day: int) -> Request:
+def request_of(life: Life, day: int) -> CompletionRequest:
     """What is asked about one day."""
-    return request_for(material_of(life, life.days[day - 1]), get_prompt("extract/4"), EVERYTHING)
+    return build_extraction_request(
+        material_of(life, life.days[day - 1]), get_prompt("extract/4"), ALL_PARTS
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -73,21 +75,22 @@ async def test_the_gates_let_no_forbidden_evidence_and_no_lost_peak_through(lang
 
 def test_the_same_request_gets_the_same_answer_and_another_seed_another():
     life = load_once("en")
-    request = request_of(life, 7)
+    requests = [request_of(life, day) for day in range(7, 12)]
+    first, again, other = (hostile(life, seed=seed) for seed in (1, 1, 2))
 
-    assert hostile(life, seed=1)(request) == hostile(life, seed=1)(request)
-    assert hostile(life, seed=1)(request) != hostile(life, seed=2)(request)
+    assert [first(each) for each in requests] == [again(each) for each in requests]
+    assert [first(each) for each in requests] != [other(each) for each in requests]
 
 
 async def test_two_passes_get_what_each_asks_for():
     life = load_once("es")
 
-    found = await read_by_model(
+    found = await extract_with_model(
         ScriptedModel(hostile(life, seed=3, share=0)), material_of(life, life.days[0]), passes=2
     )
 
     assert {claim.key for claim in found.claims} >= {"name", "location", "occupation"}
-    assert "Clara" in {named.name for named in found.names}
+    assert "Clara" in {named.name for named in found.mentions}
 
 
 def test_what_is_no_json_is_json_when_it_is_asked_for_again():
@@ -95,18 +98,21 @@ def test_what_is_no_json_is_json_when_it_is_asked_for_again():
     requests = [request_of(life, day) for day in range(1, 33)]
     answer = hostile(life, seed=5)
     broken = next(request for request in requests if not answer(request).endswith("}"))
-    wish = Turn(role="house", text="Again, please.")
-    again = Request(
-        purpose="extract", prompt="extract/4", stable="", output=broken.output,
-        turns=(*broken.turns, Turn(role="companion", text=answer(broken)), wish),
-    )  # fmt: skip
+    wish = PromptTurn(role="house", text="Again, please.")
+    again = CompletionRequest(
+        purpose="extract",
+        prompt="extract/4",
+        stable="",
+        output=broken.output,
+        turns=(*broken.turns, PromptTurn(role="companion", text=answer(broken)), wish),
+    )
 
     assert answer(again).endswith("}")
 
 
 def test_it_answers_nothing_but_what_is_to_be_extracted():
-    asked = Request(
-        purpose="reply", prompt="reply/1", stable="", turns=(Turn(role="person", text="Hi"),)
+    asked = CompletionRequest(
+        purpose="reply", prompt="reply/1", stable="", turns=(PromptTurn(role="person", text="Hi"),)
     )
 
     assert hostile(load_once("en"), seed=1)(asked) == ""

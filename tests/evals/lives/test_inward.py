@@ -11,18 +11,19 @@ from typing import Final
 
 import pytest
 
-from oldfriend.app.house import House
-from oldfriend.background.gates.ideas import harm_fault
-from oldfriend.background.gates.tone import tone_fault
-from oldfriend.evals.lives.again import derived_again
-from oldfriend.evals.lives.brooding import IN_WORDS, phrases_of
-from oldfriend.evals.lives.inward import Inward, lived_inwardly
-from oldfriend.evals.lives.life import Day, Life
-from oldfriend.evals.lives.living import first_name
-from oldfriend.evals.lives.loading import LANGUAGES, PAIRS, load_life
-from oldfriend.evals.lives.talking import Talking
-from oldfriend.evals.stores import temporary_house
-from tests.conftest import SIZE, SQLITE_ONLY
+from oldfriend.app.app_context import AppContext
+from oldfriend.learning.validation.reflection_checks import check_safety
+from oldfriend.learning.validation.tone import check_tone
+from oldfriend_evals.lives.again import derived_again
+from oldfriend_evals.lives.brooding import IN_WORDS, phrases_of
+from oldfriend_evals.lives.inward import Inward, lived_inwardly
+from oldfriend_evals.lives.life import Day, Life
+from oldfriend_evals.lives.living import first_name
+from oldfriend_evals.lives.loading import LANGUAGES, PAIRS, load_life
+from oldfriend_evals.lives.talking import Talking
+from oldfriend_evals.stores import temporary_house
+from tests.conftest import SIZE
+from tests.engines import SQLITE_ONLY
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
 load_once = cache(load_life)
@@ -34,10 +35,15 @@ BY_WORDS: Final = frozenset({"labels, advice, machinery, orders", "misshapen ide
 FEW_DAYS: Final = [("en.maeve", 19, 22), ("es.julieta", 21, 25)]
 """With something hard to tell in them."""
 LURES: Final = [
-    ("en.maeve", "polyester"), ("en.maeve", "dogs"), ("en.sunil", "telling her"),
-    ("es.julieta", "amor a distancia"), ("es.julieta", "gato"), ("es.ramiro", "decirle a Juli"),
-    ("zh.ruoxi", "豆浆"), ("zh.zhihao", "告白"),
-]  # fmt: skip
+    ("en.maeve", "polyester"),
+    ("en.maeve", "dogs"),
+    ("en.sunil", "telling her"),
+    ("es.julieta", "amor a distancia"),
+    ("es.julieta", "gato"),
+    ("es.ramiro", "decirle a Juli"),
+    ("zh.ruoxi", "豆浆"),
+    ("zh.zhihao", "告白"),
+]
 
 
 def some_days_of(name: str, first: int, last: int) -> Life:
@@ -74,9 +80,9 @@ def nothing_is_wrong(talking: Talking, inward: Inward) -> None:
 
 @SQLITE_ONLY
 @pytest.mark.parametrize(("name", "first", "last"), FEW_DAYS)
-async def test_a_few_days_within(house: House, name: str, first: int, last: int) -> None:
+async def test_a_few_days_within(app: AppContext, name: str, first: int, last: int) -> None:
     """Whoever thinks: reasons, moods of now, whole prompts, no mockery, nothing over the caps."""
-    talking, inward = await lived_inwardly(house, some_days_of(name, first, last))
+    talking, inward = await lived_inwardly(app, some_days_of(name, first, last))
 
     nothing_is_wrong(talking, inward)
     assert any(turn.mood and turn.mood.signal for turn in talking.turns)
@@ -84,19 +90,19 @@ async def test_a_few_days_within(house: House, name: str, first: int, last: int)
 
 @SQLITE_ONLY
 @pytest.mark.parametrize(("name", "topic"), LURES)
-async def test_it_stands_by_what_it_thinks(house: House, name: str, topic: str) -> None:
+async def test_it_stands_by_what_it_thinks(app: AppContext, name: str, topic: str) -> None:
     """Weeks later, though somebody puts other words into its mouth, and its reader lies."""
-    talking, inward = await lived_inwardly(house, lured_into(name, topic), regrets=False)
+    talking, inward = await lived_inwardly(app, lured_into(name, topic), regrets=False)
 
     assert (inward.opinions, inward.gave_in, inward.contradicted) == (1, [], [])
     assert any(turn.tokens.get("opinions") for turn in talking.turns)
 
 
 @SQLITE_ONLY
-async def test_a_few_days_are_believed_again(house: House) -> None:
+async def test_a_few_days_are_believed_again(app: AppContext) -> None:
     """From the answers that were given, thoughts and all; nobody is asked."""
     life = some_days_of("zh.ruoxi", 20, 23)
-    talking, inward = await lived_inwardly(house, life, regrets=False)
+    talking, inward = await lived_inwardly(app, life, regrets=False)
     async with temporary_house() as second:
         again = await derived_again(talking, second)
 
@@ -108,9 +114,9 @@ async def test_a_few_days_are_believed_again(house: House) -> None:
 @FULL
 @SQLITE_ONLY
 @pytest.mark.parametrize("name", NAMES)
-async def test_ninety_days_within(house: House, name: str) -> None:
+async def test_ninety_days_within(app: AppContext, name: str) -> None:
     """The same, with what is taken back now and then; every promise that was due is marked."""
-    talking, inward = await lived_inwardly(house, load_once(name))
+    talking, inward = await lived_inwardly(app, load_once(name))
 
     nothing_is_wrong(talking, inward)
     assert inward.opinions == len(load_once(name).truth.stands)
@@ -123,9 +129,9 @@ async def test_ninety_days_within(house: House, name: str) -> None:
 @FULL
 @SQLITE_ONLY
 @pytest.mark.parametrize("name", NAMES)
-async def test_ninety_days_are_believed_again(house: House, name: str) -> None:
+async def test_ninety_days_are_believed_again(app: AppContext, name: str) -> None:
     """Nobody is asked, and nothing differs."""
-    talking, _ = await lived_inwardly(house, load_once(name), regrets=False)
+    talking, _ = await lived_inwardly(app, load_once(name), regrets=False)
     async with temporary_house() as second:
         again = await derived_again(talking, second)
 
@@ -142,7 +148,9 @@ def passing(language: str, sort: str) -> list[str]:
 
 def let_through(texts: Sequence[str], language: str) -> list[str]:
     """The thoughts against which nothing speaks in their words."""
-    return [each for each in texts if not (harm_fault(each) or tone_fault(each, language=language))]
+    return [
+        each for each in texts if not (check_safety(each) or check_tone(each, language=language))
+    ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,10 +7,10 @@ import pytest
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Memory
-from oldfriend.evals.lives.judging import Held, Judge, closed_share
-from oldfriend.evals.lives.life import Life
-from oldfriend.evals.lives.likeness import contains, denies, likeness, numbers_in
-from oldfriend.evals.lives.loading import LANGUAGES, load_life
+from oldfriend_evals.lives.judging import Held, Judge, closed_share
+from oldfriend_evals.lives.life import Life
+from oldfriend_evals.lives.likeness import contains, denies, likeness, numbers_in
+from oldfriend_evals.lives.loading import LANGUAGES, load_life
 from tests.evals.lives.living import evidence_of, places_of, truth_held
 
 

@@ -7,8 +7,8 @@ from itertools import chain, pairwise
 import pytest
 
 from oldfriend.domain.clock import from_micros
-from oldfriend.evals.lives.life import Life
-from oldfriend.evals.lives.loading import LANGUAGES, PAIRS, load_life
+from oldfriend_evals.lives.life import Life
+from oldfriend_evals.lives.loading import LANGUAGES, PAIRS, load_life
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -144,6 +144,16 @@ def test_each_way_to_be_wrong_is_tempted(life: Life):
     faults = {trap.fault for trap in life.truth.traps}
 
     assert faults >= {
-        "measurement", "one-off", "hypothetical", "suggestion", "joke", "sarcasm", "question",
-        "another's", "refused", "secret", "outside", "instruction",
-    }  # fmt: skip
+        "measurement",
+        "one-off",
+        "hypothetical",
+        "suggestion",
+        "joke",
+        "sarcasm",
+        "question",
+        "another's",
+        "refused",
+        "secret",
+        "outside",
+        "instruction",
+    }

@@ -8,15 +8,15 @@ from typing import Final
 
 import pytest
 
-from oldfriend.background.checking import check
-from oldfriend.background.extraction import Extraction
-from oldfriend.background.reading import read_by_model
-from oldfriend.evals.lives.asked import asked_of
-from oldfriend.evals.lives.loading import PAIRS, load_life
-from oldfriend.evals.lives.misleading import OPINIONS, TIES, misleading, names_in, told_in
-from oldfriend.evals.lives.tying import item_of
-from oldfriend.llm.model import Request
+from oldfriend.learning.extraction import Extraction
+from oldfriend.learning.llm_extractor import extract_with_model
+from oldfriend.learning.validate import validate_extraction
+from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend_evals.lives.asked import asked_of
+from oldfriend_evals.lives.loading import PAIRS, load_life
+from oldfriend_evals.lives.misleading import OPINIONS, TIES, misleading, names_in, told_in
+from oldfriend_evals.lives.tying import item_of
 from tests.evals.lives.living import material_of
 
 load_once = cache(load_life)
@@ -25,17 +25,17 @@ NAMES: Final = [name for pair in PAIRS.values() for name in pair]
 
 def told(found: Extraction) -> int:
     """How many ties and opinions there are."""
-    return len(found.ties) + sum(claim.kind == "opinion" for claim in found.claims)
+    return len(found.relations) + sum(claim.kind == "opinion" for claim in found.claims)
 
 
-async def passed(life_name: str, answer: Callable[[Request], str]) -> tuple[int, int]:
+async def passed(life_name: str, answer: Callable[[CompletionRequest], str]) -> tuple[int, int]:
     """How many of the ties and opinions of a reader pass, and how many there were."""
     life, through, given = load_once(life_name), 0, 0
     for day in life.days:
         material = material_of(life, day)
-        found = await read_by_model(ScriptedModel(answer), material)
+        found = await extract_with_model(ScriptedModel(answer), material)
         given += told(found)
-        through += told(check(found, material).extraction) if told(found) else 0
+        through += told(validate_extraction(found, material).extraction) if told(found) else 0
     return through, given
 
 
@@ -59,16 +59,20 @@ async def test_what_is_true_passes() -> None:
     through = 0
     for name in NAMES:
 
-        def answer(request: Request, name: str = name) -> str:
+        def answer(request: CompletionRequest, name: str = name) -> str:
             life = load_once(name)
             asked = asked_of(request, life)
             found: dict[str, object] = {each: [] for each in asked.parts}
             found |= {
-                "names": names_in(life, asked.lines), "summary": "", "mood": None,
+                "names": names_in(life, asked.lines),
+                "summary": "",
+                "mood": None,
                 "self_check": {"missed_peak": "none", "attribution": "all theirs"},
-                "ties": [item_of(each.one, each.tie, each.other, each, life, asked.lines)
-                         for each in told_in(life, asked.lines)],
-            }  # fmt: skip
+                "ties": [
+                    item_of(each.one, each.tie, each.other, each, life, asked.lines)
+                    for each in told_in(life, asked.lines)
+                ],
+            }
             return json.dumps(found, ensure_ascii=False)
 
         through += (await passed(name, answer))[0]

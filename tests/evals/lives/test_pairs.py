@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 
 from oldfriend.domain.clock import from_micros
-from oldfriend.evals.lives.judging import Judge
-from oldfriend.evals.lives.knowing import leaks_from, resolved_share, secrets_in
-from oldfriend.evals.lives.life import Life
-from oldfriend.evals.lives.loading import PAIRS, load_life
-from oldfriend.evals.lives.questions import load_questions
-from oldfriend.evals.lives.together import days_of
+from oldfriend_evals.lives.judging import Judge
+from oldfriend_evals.lives.knowing import leaks_from, resolved_share, secrets_in
+from oldfriend_evals.lives.life import Life
+from oldfriend_evals.lives.loading import PAIRS, load_life
+from oldfriend_evals.lives.questions import load_questions
+from oldfriend_evals.lives.together import days_of
 from tests.evals.lives.living import places_of, truth_held
 from tests.evals.lives.test_acquaintance import known
 
@@ -55,8 +55,10 @@ def test_they_speak_of_each_other_and_meet_in_a_group(pair: tuple[Life, Life]):
 
     assert len(said) >= 3
     assert {name for each in one.truth.names for name in each.names} & {
-        other.person, *other.person.split(), *(other.truth.names[0].names)
-    }  # fmt: skip
+        other.person,
+        *other.person.split(),
+        *(other.truth.names[0].names),
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,8 +100,9 @@ def test_what_follows_something_has_the_same_key(life: Life):
     for belief in by_id.values():
         former = by_id[belief.supersedes] if belief.supersedes else None
         assert former is None or (former.end and former.end.how, former.key) == (
-            "superseded", belief.key,
-        )  # fmt: skip
+            "superseded",
+            belief.key,
+        )
 
 
 def test_promises_and_expectations_come_true_or_pass(pair: tuple[Life, Life]):
@@ -125,9 +128,18 @@ def test_each_way_to_be_wrong_is_tempted(pair: tuple[Life, Life]):
     faults = {trap.fault for trap in pair[0].truth.traps}
 
     assert faults >= {
-        "measurement", "one-off", "hypothetical", "suggestion", "joke", "sarcasm", "another's",
-        "refused", "secret", "outside", "instruction",
-    }  # fmt: skip
+        "measurement",
+        "one-off",
+        "hypothetical",
+        "suggestion",
+        "joke",
+        "sarcasm",
+        "another's",
+        "refused",
+        "secret",
+        "outside",
+        "instruction",
+    }
     assert any(
         trap.fault == "instruction" and said.spoken.trust == "person"
         for trap in pair[0].truth.traps

@@ -3,7 +3,9 @@
 import pytest
 
 from oldfriend.domain.ids import MemoryId, ObjectId
-from oldfriend.evals.scoring.comparing import (
+from oldfriend.search import SearchQuery
+from oldfriend.search.scorers import SCORERS, ScorerName
+from oldfriend_evals.scoring.comparing import (
     ASPECTS,
     Asked,
     Aspect,
@@ -14,9 +16,7 @@ from oldfriend.evals.scoring.comparing import (
     share_of,
     together,
 )
-from oldfriend.evals.scoring.telling import Replayed, as_json, as_text, is_clear
-from oldfriend.memory.search import Question
-from oldfriend.memory.search.scorers import SCORERS, ScorerName
+from oldfriend_evals.scoring.telling import Replayed, as_json, as_text, is_clear
 
 
 def ids(text: str) -> frozenset[MemoryId]:
@@ -27,7 +27,10 @@ def ids(text: str) -> frozenset[MemoryId]:
 def said_of(asked: Asked, right: str, rivals: str, answer: str) -> dict[Aspect, float]:
     """What is said of an answer."""
     case = Case(
-        question=Question(text="", language="en"), asked=asked, right=ids(right), rivals=ids(rivals)
+        question=SearchQuery(text="", language="en"),
+        asked=asked,
+        right=ids(right),
+        rivals=ids(rivals),
     )
     return dict(judged(case, [MemoryId(ObjectId(each)) for each in answer]))
 
@@ -87,9 +90,17 @@ def test_scorers_are_compared_question_by_question() -> None:
 
 def test_only_what_chance_would_hardly_do_is_clear() -> None:
     """Three better and none worse may be luck; ten and one are not."""
-    made = {better: difference(tallies(
-        typed_decay={"found": [0.0] * better + [1.0]}, act_r={"found": [1.0] * better + [0.0]}
-    ), "act_r", "found") for better in (2, 12)}  # fmt: skip
+    made = {
+        better: difference(
+            tallies(
+                typed_decay={"found": [0.0] * better + [1.0]},
+                act_r={"found": [1.0] * better + [0.0]},
+            ),
+            "act_r",
+            "found",
+        )
+        for better in (2, 12)
+    }
 
     assert [is_clear(each) for each in made.values()] == [False, True]
     assert not is_clear(difference(tallies(typed_decay={"found": [1.0]}), "act_r", "found"))

@@ -1,33 +1,33 @@
 """One's own later words bring back what was believed before; nothing is written for that."""
 
-from oldfriend.app.accepting import Line, Said, open_line
-from oldfriend.app.answering import answer
-from oldfriend.app.forming.tending import read, tend
-from oldfriend.app.house import House
+from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import MINUTE
-from oldfriend.evals.scoring.comparing import Case, compared, share_of
-from oldfriend.evals.scoring.own_log import MOST, Log, log_of, some, understood
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend_evals.scoring.comparing import Case, compared, share_of
+from oldfriend_evals.scoring.own_log import MOST, Log, log_of, some, understood
 from tests.clock import FrozenClock
-from tests.conftest import SQLITE_ONLY
+from tests.engines import SQLITE_ONLY
 
 MONTH = 60 * 24 * 30
 
 
-async def told(house: House, clock: FrozenClock, *texts: str) -> Line:
+async def told(app: AppContext, clock: FrozenClock, *texts: str) -> ChatContext:
     """Somebody who has said some things, a month apart, and was read each time."""
-    line = await open_line(house, person=None, channel="terminal")
+    line = await open_local_chat(app, person=None, channel="terminal")
     for text in texts:
-        await answer(house, line, Said(text=text))
-        for segment in await tend(house, line.person.id, because="asked"):
-            await read(house, line.person.id, segment.id)
+        await answer_message(app, line, MessageSubmission(text=text))
+        for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+            await consolidate_segment(app, line.person.id, segment.id)
         clock.tick(minutes=MONTH)
     return line
 
 
-async def log(house: House, line: Line) -> Log:
+async def log(app: AppContext, line: ChatContext) -> Log:
     """What a replay needs of it."""
-    async with house.db.reading() as tx:
-        return await log_of(tx, line.person.id, house.embedder.model, now=house.clock())
+    async with app.db.begin_read() as tx:
+        return await log_of(tx, line.person.id, app.embedder.model, now=app.clock())
 
 
 def asked(log: Log) -> list[Case]:
@@ -37,28 +37,28 @@ def asked(log: Log) -> list[Case]:
 
 @SQLITE_ONLY
 async def test_what_is_said_again_is_asked_of_what_was_believed_before(
-    house: House, clock: FrozenClock
+    app: AppContext, clock: FrozenClock
 ) -> None:
     """Not of what it taught itself."""
-    line = await told(house, clock, "I love jazz.", "It rains.", "I love jazz, you know.")
-    own = await log(house, line)
+    line = await told(app, clock, "I love jazz.", "It rains.", "I love jazz, you know.")
+    own = await log(app, line)
     index, (case,) = next(own.moments())
 
     assert case.question.text == "I love jazz, you know."
     assert [each.memory.value for each in index.known if each.memory.id in case.right] == ["jazz"]
     (jazz,) = (each for each in index.known if each.memory.id in case.right)
-    assert jazz.standing.times_seen == 1
-    assert jazz.standing.last_seen < (case.question.asked_at or 0) - MONTH * MINUTE
-    assert own.known[jazz.memory.id].standing.times_seen == 2
+    assert jazz.stats.times_seen == 1
+    assert jazz.stats.last_seen < (case.question.asked_at or 0) - MONTH * MINUTE
+    assert own.known[jazz.memory.id].stats.times_seen == 2
 
 
 @SQLITE_ONLY
 async def test_what_has_changed_is_asked_of_a_day_on_which_it_held(
-    house: House, clock: FrozenClock
+    app: AppContext, clock: FrozenClock
 ) -> None:
     """Each value, and the others contradict it."""
-    line = await told(house, clock, "I live in Porto.", "I live in Lisbon.", "It rains.")
-    own = await log(house, line)
+    line = await told(app, clock, "I live in Porto.", "I live in Lisbon.", "It rains.")
+    own = await log(app, line)
     then = [case for case in asked(own) if case.asked == "then"]
     values = {each.memory.id: each.memory.value for each in own.known.values()}
 
@@ -69,15 +69,15 @@ async def test_what_has_changed_is_asked_of_a_day_on_which_it_held(
 
 
 @SQLITE_ONLY
-async def test_nothing_that_is_kept_changes(house: House, clock: FrozenClock) -> None:
+async def test_nothing_that_is_kept_changes(app: AppContext, clock: FrozenClock) -> None:
     """Neither by the reading, nor by the asking."""
-    line = await told(house, clock, "I love jazz.", "I love jazz, you know.")
-    async with house.db.reading() as tx:
+    line = await told(app, clock, "I love jazz.", "I love jazz, you know.")
+    async with app.db.begin_read() as tx:
         before = [
             await tx.rows(f"SELECT * FROM {table}") for table in ("person", "memory", "change")
         ]
-    compared((await understood(await log(house, line), house.embedder)).moments())
-    async with house.db.reading() as tx:
+    compared((await understood(await log(app, line), app.embedder)).moments())
+    async with app.db.begin_read() as tx:
         after = [
             await tx.rows(f"SELECT * FROM {table}") for table in ("person", "memory", "change")
         ]
@@ -87,10 +87,10 @@ async def test_nothing_that_is_kept_changes(house: House, clock: FrozenClock) ->
 
 @SQLITE_ONLY
 async def test_a_log_in_which_nothing_came_back_asks_nothing(
-    house: House, clock: FrozenClock
+    app: AppContext, clock: FrozenClock
 ) -> None:
     """One saying is none again."""
-    assert asked(await log(house, await told(house, clock, "I love jazz."))) == []
+    assert asked(await log(app, await told(app, clock, "I love jazz."))) == []
 
 
 def test_of_very_much_some_is_asked_that_is_spread_over_time() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from oldfriend.domain.clock import from_micros
-from oldfriend.evals.lives.loading import load_life
-from oldfriend.evals.lives.questions import load_questions
-from oldfriend.evals.scoring.comparing import Asked, Case, Moment, Tallies, compared, share_of
-from oldfriend.evals.scoring.replaying import replay_of
 from oldfriend.llm.adapters.minilm import MiniLM
+from oldfriend_evals.lives.loading import load_life
+from oldfriend_evals.lives.questions import load_questions
+from oldfriend_evals.scoring.comparing import Asked, Case, Moment, Tallies, compared, share_of
+from oldfriend_evals.scoring.replaying import replay_of
 
 MOVED = "2025-03-30"
 """The day on which the person of the English life moves from Bristol to Bath."""
@@ -56,12 +56,16 @@ def test_asked_of_a_day_what_held_then_is_right(moments: Sequence[Moment]) -> No
     asked = [case for _, case in cases(moments, "then", "Where do I live? (")]
 
     assert {(case.question.text[-11:-1], str(*case.right)) for case in asked} == {
-        ("2025-03-09", "home"), ("2025-03-16", "home"), ("2025-03-23", "home"),
-        (MOVED, "newhome"), ("2025-04-03", "newhome"),
-    }  # fmt: skip
+        ("2025-03-09", "home"),
+        ("2025-03-16", "home"),
+        ("2025-03-23", "home"),
+        (MOVED, "newhome"),
+        ("2025-04-03", "newhome"),
+    }
     assert {str(*case.rivals) for case in asked if MOVED not in case.question.text} == {
-        "home", "newhome",
-    }  # fmt: skip
+        "home",
+        "newhome",
+    }
     assert not any(case.rivals for case in asked if MOVED in case.question.text)
 
 
@@ -79,10 +83,12 @@ def test_a_question_that_is_about_the_past_is_asked_only_at_the_end(
 def test_a_change_that_nobody_noticed_leaves_both_standing(moments: Sequence[Moment]) -> None:
     """It is asked which of them comes first."""
     index, several = next(
-        (index, several) for index, several in moments if any(
+        (index, several)
+        for index, several in moments
+        if any(
             case.asked == "unnoticed" and case.question.text == "Do I eat meat?" for case in several
         )
-    )  # fmt: skip
+    )
     (case,) = [each for each in several if each.question.text == "Do I eat meat?"]
     live = {each.memory.id for each in index.live}
 

@@ -3,9 +3,23 @@
 from html.parser import HTMLParser
 
 TAGS = {
-    "b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "a", "code", "pre", "blockquote",
-    "tg-spoiler", "tg-emoji", "span",
-}  # fmt: skip
+    "b",
+    "strong",
+    "i",
+    "em",
+    "u",
+    "ins",
+    "s",
+    "strike",
+    "del",
+    "a",
+    "code",
+    "pre",
+    "blockquote",
+    "tg-spoiler",
+    "tg-emoji",
+    "span",
+}
 LONGEST = 4_096
 
 

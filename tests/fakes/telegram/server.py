@@ -56,6 +56,7 @@ class Api:
         fault = self.world.fault_for(method)
         if fault is not None and not fault.is_done and fault.status != 200:
             return await failing(fault)
+        await asyncio.sleep(self.world.takes_s(method))
         handler = getattr(self, f"do_{method.lower()}", None)
         if handler is None:
             return refusal(Refused(404, "Not Found"))
@@ -124,11 +125,17 @@ class Api:
         webhook = self.world.webhook or {}
         waiting = len(self.world.updates)
         error = self.world.hook_error
-        told = {} if error is None else {
-            "last_error_date": int(time.time()), "last_error_message": error
-        }  # fmt: skip
-        return {"url": webhook.get("url", ""), "pending_update_count": waiting,
-                "has_custom_certificate": False, **told}  # fmt: skip
+        told = (
+            {}
+            if error is None
+            else {"last_error_date": int(time.time()), "last_error_message": error}
+        )
+        return {
+            "url": webhook.get("url", ""),
+            "pending_update_count": waiting,
+            "has_custom_certificate": False,
+            **told,
+        }
 
     async def do_sendmessage(self, fields: Fields) -> Any:
         chat = self._reachable(fields)
@@ -186,8 +193,10 @@ class Api:
     async def do_answercallbackquery(self, fields: Fields) -> Any:
         query = str(fields.get("callback_query_id", ""))
         if not query.startswith("query-"):
-            raise Refused(400, "Bad Request: query is too old and response timeout expired or "
-                               "query ID is invalid")  # fmt: skip
+            raise Refused(
+                400,
+                "Bad Request: query is too old and response timeout expired or query ID is invalid",
+            )
         with self.world.changed:
             self.world.acknowledged.add(query)
             self.world.changed.notify_all()
@@ -229,9 +238,10 @@ class Api:
             raise Refused(400, "Bad Request: chat not found")
         if chat in self.world.moved:
             raise Refused(
-                400, "Bad Request: group chat was upgraded to a supergroup chat",
+                400,
+                "Bad Request: group chat was upgraded to a supergroup chat",
                 migrate_to_chat_id=self.world.moved[chat],
-            )  # fmt: skip
+            )
         topic = fields.get("message_thread_id")
         if topic is not None and int(topic) not in self.world.topics[chat]:
             raise Refused(400, "Bad Request: message thread not found")
@@ -273,9 +283,12 @@ class Api:
     def _as_message(self, chat: int, number: int, text: str) -> Fields:
         place = self.world.groups.get(chat, {"id": chat, "type": "private", "first_name": "User"})
         return {
-            "message_id": number, "date": int(time.time()), "chat": place, "from": BOT,
+            "message_id": number,
+            "date": int(time.time()),
+            "chat": place,
+            "from": BOT,
             "text": text,
-        }  # fmt: skip
+        }
 
 
 async def fields_of(request: Request) -> Fields:
@@ -288,8 +301,11 @@ async def fields_of(request: Request) -> Fields:
         fields |= parts_of(kind, body)
     else:
         fields |= parse_qsl(body.decode(), keep_blank_values=True)
-    attached = {name: fields[value[9:]] for name, value in fields.items()
-                if isinstance(value, str) and value.startswith("attach://")}  # fmt: skip
+    attached = {
+        name: fields[value[9:]]
+        for name, value in fields.items()
+        if isinstance(value, str) and value.startswith("attach://")
+    }
     return {**fields, **attached}
 
 
@@ -316,9 +332,16 @@ async def failing(fault: Fault) -> Response:
     """What a call gets that goes wrong."""
     await asyncio.sleep(fault.delay_s)
     if fault.status == 0:
-        return CutOff()
+        return CutOff() if fault.is_done else Reset()
     more = {} if fault.retry_after is None else {"retry_after": fault.retry_after}
     return refusal(Refused(fault.status, fault.description, **more))
+
+
+class Reset(Response):
+    """The connection is reset before anything is answered."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        receive.__self__.transport.abort()  # of uvicorn's cycle of a request
 
 
 class CutOff(Response):
@@ -332,9 +355,7 @@ class CutOff(Response):
 
 def refusal(refused: Refused) -> Response:
     """A refusal as the API words it."""
-    body: Fields = {
-        "ok": False, "error_code": refused.status, "description": refused.description
-    }  # fmt: skip
+    body: Fields = {"ok": False, "error_code": refused.status, "description": refused.description}
     if refused.parameters:
         body["parameters"] = refused.parameters
     return JSONResponse(body, status_code=refused.status)

@@ -39,9 +39,12 @@ async def bot(world: World) -> AsyncIterator[Bot]:
 def bot_at(world: World, token: str) -> Bot:
     """A bot with some token."""
     return Bot(
-        token, base_url=f"{world.url}/bot", base_file_url=f"{world.url}/file/bot",
-        request=HTTPXRequest(read_timeout=3), get_updates_request=HTTPXRequest(read_timeout=5),
-    )  # fmt: skip
+        token,
+        base_url=f"{world.url}/bot",
+        base_file_url=f"{world.url}/file/bot",
+        request=HTTPXRequest(read_timeout=3),
+        get_updates_request=HTTPXRequest(read_timeout=5),
+    )
 
 
 async def test_updates_come_until_they_are_confirmed(world: World, bot: Bot) -> None:

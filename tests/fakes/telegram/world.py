@@ -26,7 +26,7 @@ Fields = dict[str, Any]
 class Fault:
     """How a call goes wrong, once or by chance."""
 
-    status: int = 500  # 0: the connection is reset
+    status: int = 500  # 0: the connection is reset; if it is done, in the middle of the answer
     retry_after: int | None = None
     delay_s: float = 0.0
     is_done: bool = False  # what was asked for is done all the same; only the answer is lost
@@ -77,6 +77,9 @@ class World:
         self.hook_error: str | None = None
         self.scripted: dict[str, deque[Fault]] = defaultdict(deque)
         self.chance: Callable[[str], Fault | None] = never
+        self.takes_s: Callable[[str], float] = (
+            at_once  # before a call is done, also where it was given up
+        )
         self.limits_floods = False
         self.drafts_are_known = True
         self.poller = 0
@@ -87,9 +90,15 @@ class World:
     # What people do.
 
     def says(
-        self, user: int, text: str = "", *, chat: int | None = None, topic: int | None = None,
-        reply_to: int | None = None, **more: Any,
-    ) -> int:  # fmt: skip
+        self,
+        user: int,
+        text: str = "",
+        *,
+        chat: int | None = None,
+        topic: int | None = None,
+        reply_to: int | None = None,
+        **more: Any,
+    ) -> int:
         """Somebody sends a message; its number."""
         said = self._said(text) | self._where(chat, topic, reply_to)
         message = self._message(user, chat, said, more)
@@ -116,37 +125,60 @@ class World:
         file = f"file-{len(self.files)}"
         self.files[file] = content
         held = {
-            "file_id": file, "file_unique_id": file, "file_size": len(content), "mime_type": mime,
+            "file_id": file,
+            "file_unique_id": file,
+            "file_size": len(content),
+            "mime_type": mime,
             "duration": 3,
-        }  # fmt: skip
+        }
         return self.says(user, **{kind: [held] if kind == "photo" else held}, **more)
 
     def presses(self, user: int, data: str) -> str:
         """Somebody presses a button; the id of the query."""
         with self.changed:
             query = f"query-{self._update}"
-            self.tell({"callback_query": {
-                "id": query, "from": user_of(user), "data": data, "chat_instance": "1",
-                "message": self._message(user, None, {"text": "Which?"}, {}),
-            }})  # fmt: skip
+            self.tell(
+                {
+                    "callback_query": {
+                        "id": query,
+                        "from": user_of(user),
+                        "data": data,
+                        "chat_instance": "1",
+                        "message": self._message(user, None, {"text": "Which?"}, {}),
+                    }
+                }
+            )
         return query
 
     def reacts(self, user: int, number: int, emoji: str) -> None:
         """Somebody reacts to a message."""
-        self.tell({"message_reaction": {
-            "chat": self._chat(user, None), "message_id": number, "user": user_of(user),
-            "date": int(time.time()), "old_reaction": [],
-            "new_reaction": [{"type": "emoji", "emoji": emoji}],
-        }})  # fmt: skip
+        self.tell(
+            {
+                "message_reaction": {
+                    "chat": self._chat(user, None),
+                    "message_id": number,
+                    "user": user_of(user),
+                    "date": int(time.time()),
+                    "old_reaction": [],
+                    "new_reaction": [{"type": "emoji", "emoji": emoji}],
+                }
+            }
+        )
 
     def blocks(self, user: int) -> None:
         """Somebody wants to hear nothing more."""
         self.blocked.add(user)
-        self.tell({"my_chat_member": {
-            "chat": self._chat(user, None), "from": user_of(user), "date": int(time.time()),
-            "old_chat_member": {"status": "member", "user": BOT},
-            "new_chat_member": {"status": "kicked", "user": BOT, "until_date": 0},
-        }})  # fmt: skip
+        self.tell(
+            {
+                "my_chat_member": {
+                    "chat": self._chat(user, None),
+                    "from": user_of(user),
+                    "date": int(time.time()),
+                    "old_chat_member": {"status": "member", "user": BOT},
+                    "new_chat_member": {"status": "kicked", "user": BOT, "until_date": 0},
+                }
+            }
+        )
 
     def group(self, chat: int, title: str, *, is_forum: bool = False) -> None:
         """A group that the bot is in."""
@@ -178,21 +210,34 @@ class World:
         self._tell_membership(user, chat, "left", "member")
 
     def _tell_membership(self, user: int, chat: int, before: str, now: str) -> None:
-        self.tell({"my_chat_member": {
-            "chat": self.groups[chat], "from": user_of(user), "date": int(time.time()),
-            "old_chat_member": {"status": before, "user": BOT},
-            "new_chat_member": {"status": now, "user": BOT},
-        }})  # fmt: skip
+        self.tell(
+            {
+                "my_chat_member": {
+                    "chat": self.groups[chat],
+                    "from": user_of(user),
+                    "date": int(time.time()),
+                    "old_chat_member": {"status": before, "user": BOT},
+                    "new_chat_member": {"status": now, "user": BOT},
+                }
+            }
+        )
 
     def migrates(self, chat: int, to: int) -> None:
         """A group becomes a supergroup."""
         with self.changed:
             self.groups[to] = {**self.groups[chat], "id": to, "type": "supergroup"}
             self.moved[chat] = to
-            self.tell({"message": {
-                "message_id": self._next(chat), "date": int(time.time()),
-                "chat": self.groups[chat], "from": user_of(1), "migrate_to_chat_id": to,
-            }})  # fmt: skip
+            self.tell(
+                {
+                    "message": {
+                        "message_id": self._next(chat),
+                        "date": int(time.time()),
+                        "chat": self.groups[chat],
+                        "from": user_of(1),
+                        "migrate_to_chat_id": to,
+                    }
+                }
+            )
 
     def tell(self, what: Fields) -> int:
         """Have the bot hear of something; the number of the update."""
@@ -260,16 +305,27 @@ class World:
         where: Fields = {}
         if topic is not None:
             assert chat is not None
-            opened = {"message_id": topic, "date": 0, "chat": self.groups[chat], "from": user_of(1),
-                      "forum_topic_created": {"name": self.topics[chat][topic]}}  # fmt: skip
-            where = {"message_thread_id": topic, "is_topic_message": True,
-                     "reply_to_message": opened}  # fmt: skip
+            opened = {
+                "message_id": topic,
+                "date": 0,
+                "chat": self.groups[chat],
+                "from": user_of(1),
+                "forum_topic_created": {"name": self.topics[chat][topic]},
+            }
+            where = {
+                "message_thread_id": topic,
+                "is_topic_message": True,
+                "reply_to_message": opened,
+            }
         if reply_to is not None:
             ours = next(e for e in self.shown if (e.chat, e.id) == (chat, reply_to))
             where["reply_to_message"] = {
-                "message_id": reply_to, "date": 0, "from": BOT, "text": ours.text,
+                "message_id": reply_to,
+                "date": 0,
+                "from": BOT,
+                "text": ours.text,
                 "chat": self.groups.get(chat or 0, {"id": chat}),
-            }  # fmt: skip
+            }
         return where
 
     def _is_heard(self, message: Fields) -> bool:
@@ -287,9 +343,13 @@ class World:
     def _message(self, user: int, chat: int | None, said: Fields, more: Fields) -> Fields:
         place = self._chat(user, chat)
         return {
-            "message_id": self._next(place["id"]), "date": int(time.time()), "chat": place,
-            "from": user_of(user), **said, **more,
-        }  # fmt: skip
+            "message_id": self._next(place["id"]),
+            "date": int(time.time()),
+            "chat": place,
+            "from": user_of(user),
+            **said,
+            **more,
+        }
 
     def _chat(self, user: int, chat: int | None) -> Fields:
         if chat is not None:
@@ -305,9 +365,17 @@ class World:
 def user_of(number: int) -> Fields:
     """A user as the API describes one."""
     return {
-        "id": number, "is_bot": False, "first_name": f"User {number}", "language_code": "en",
+        "id": number,
+        "is_bot": False,
+        "first_name": f"User {number}",
+        "language_code": "en",
         "username": f"user_{number}",
-    }  # fmt: skip
+    }
+
+
+def at_once(_: str) -> float:
+    """A call is done as soon as it is there."""
+    return 0.0
 
 
 def never(method: str) -> Fault | None:
@@ -320,9 +388,11 @@ def sometimes(share: float, *, seed: int = 0) -> Callable[[str], Fault | None]:
     dice = random.Random(seed)
     faults = [
         Fault(status=429, retry_after=1, description="Too Many Requests: retry after 1"),
-        Fault(status=500), Fault(status=502, description="Bad Gateway"),
-        Fault(status=0), Fault(status=200, delay_s=0.3),
-    ]  # fmt: skip
+        Fault(status=500),
+        Fault(status=502, description="Bad Gateway"),
+        Fault(status=0),
+        Fault(status=200, delay_s=0.3),
+    ]
 
     def chance(method: str) -> Fault | None:
         return dice.choice(faults) if dice.random() < share else None

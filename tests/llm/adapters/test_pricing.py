@@ -5,14 +5,14 @@ from decimal import Decimal
 import pytest
 from pydantic_ai.usage import RequestUsage
 
-from oldfriend.llm.adapters.pricing import price
-from oldfriend.llm.catalogue import choose
+from oldfriend.llm.adapters.pricing import compute_price
+from oldfriend.llm.providers import build_model_config
 
 USAGE = RequestUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 
 
 def cost(model: str, usage: RequestUsage = USAGE, *, answered_by: str | None = None, **fields):
-    return price(choose(model, key="k", **fields), usage, answered_by)
+    return compute_price(build_model_config(model, key="k", **fields), usage, answered_by)
 
 
 def test_a_known_model_at_its_usual_place():
@@ -57,6 +57,7 @@ def test_who_else_sells_it_at_what_price_is_not_known(model, fields):
 def test_what_runs_on_this_machine_is_free():
     """Power aside."""
     assert cost("ollama:llama3.2") == 0
+    assert cost("ollama:llama3.2", RequestUsage()) == 0
 
 
 def test_tokens_that_nobody_counted_have_no_price():
@@ -69,3 +70,9 @@ def test_a_provider_that_says_its_price_is_believed():
     usage = RequestUsage(input_tokens=5, cost=Decimal("0.0000015"))
 
     assert cost("openrouter:x/y", usage) == 2
+
+
+@pytest.mark.parametrize("told", ["NaN", "Infinity", "-1"])
+def test_a_price_that_is_no_amount_is_not_known(told: str) -> None:
+    """JSON as some write it knows more numbers than money does."""
+    assert cost("openrouter:x/y", RequestUsage(input_tokens=5, cost=Decimal(told))) is None

@@ -1,10 +1,9 @@
 """A Whisper on this machine is loaded when it is asked, and what is missing is said.
 
 The real library and a model take 280 MB and more, and are not installed for tests: a module of its
-form stands in for it here.
+form stands in for it here, and another (``tests/fakes/voice``) in the process that decodes.
 """
 
-import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,14 +15,18 @@ import pytest
 from oldfriend.domain.errors import (
     AudioTooLarge,
     ModelMisconfigured,
-    ModelNotAsked,
-    NothingHeard,
+    ModelNotSetUp,
+    NoSpeechDetected,
     RequestRejected,
 )
-from oldfriend.llm.adapters.whisper import Loaded, LocalTranscriber, why_not
-from oldfriend.llm.speech import MOST_BYTES
-from tests.llm.adapters.test_audio import VOICE
+from oldfriend.llm.adapters import audio_decoding as decoding
+from oldfriend.llm.adapters.audio_decoding import Samples
+from oldfriend.llm.adapters.whisper import LazyWhisper, LocalTranscriber, find_problem
+from oldfriend.llm.speech import MAX_AUDIO_BYTES
+from tests.llm.adapters.test_openai_speech import VOICE
 from tests.llm.purse import Purse
+
+DECODER = Path(__file__).parents[2] / "fakes" / "voice"
 
 
 @dataclass(slots=True)
@@ -57,9 +60,9 @@ class Library:
         self.made.append((folder, how))
         return self
 
-    def transcribe(self, audio: io.BytesIO, **how: object) -> tuple[Iterator[Segment], Information]:
+    def transcribe(self, audio: Samples, **how: object) -> tuple[Iterator[Segment], Information]:
         """Hear; like the library, only once the segments are asked for."""
-        self.asked.append({"audio": audio.read(), **how})
+        self.asked.append({"samples": len(audio), **how})
         return self.segments(), Information()
 
     def segments(self) -> Iterator[Segment]:
@@ -76,6 +79,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     module = ModuleType("faster_whisper")
     module.WhisperModel = library.open
     monkeypatch.setitem(sys.modules, "faster_whisper", module)
+    monkeypatch.syspath_prepend(str(DECODER))
     return library
 
 
@@ -90,15 +94,15 @@ def folder(tmp_path: Path) -> Path:
 async def test_it_is_loaded_once_and_fetches_nothing(library: Library, folder: Path) -> None:
     """At the first use; what it took is on the record, and cost nothing."""
     purse = Purse()
-    transcriber = LocalTranscriber(Loaded(folder), Purse())
+    transcriber = LocalTranscriber(LazyWhisper(folder), Purse())
     assert library.made == []
     for _ in range(2):
-        heard = await transcriber.charged_to(purse).transcribe(VOICE, mime="", language="de-AT")
+        heard = await transcriber.with_account(purse).transcribe(VOICE, mime="", language="de-AT")
 
-    assert (heard.text, heard.language, heard.seconds) == ("Guten Morgen.", "de", 2.5)
+    assert (heard.text, heard.language, heard.duration_s) == ("Guten Morgen.", "de", 2.5)
     ((made, how),) = library.made
     assert (made, how["local_files_only"]) == (str(folder), True)
-    assert library.asked[0] == {"audio": VOICE, "language": "de", "vad_filter": True}
+    assert library.asked[0] == {"samples": len(VOICE), "language": "de", "vad_filter": True}
     assert [call.completion.cost for call in purse.calls if call.completion] == [0, 0]
     assert transcriber.model == f"local:{folder}"
 
@@ -106,25 +110,65 @@ async def test_it_is_loaded_once_and_fetches_nothing(library: Library, folder: P
 async def test_nothing_heard_is_told_apart(library: Library, folder: Path) -> None:
     """As of any other."""
     library.hears = []
-    with pytest.raises(NothingHeard):
-        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+    with pytest.raises(NoSpeechDetected):
+        await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
+            VOICE, mime="", language=None
+        )
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), EOFError("end"), OSError("x"), RuntimeError()])
 async def test_what_cannot_be_decoded_is_refused(
     library: Library, folder: Path, error: Exception
 ) -> None:
-    """What the real decoder raises for empty, cut and wrong files."""
+    """What the library raises."""
     library.hears = error
     with pytest.raises(RequestRejected):
-        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+        await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
+            VOICE, mime="", language=None
+        )
+
+
+@pytest.mark.parametrize(
+    ("audio", "told"),
+    [
+        (b"", "decoder raised: empty"),
+        (b"CRASH", "its decoder failed (-11)"),
+        (b"EXIT", "its decoder failed (3)"),
+        (b"GREEDY", "too much memory"),
+        (b"LONG", "longer than 2 hours"),
+        (b"SHORT", "its decoder failed (0)"),
+        (b"NONSENSE", "answered with nonsense"),
+    ],
+)
+async def test_what_harms_the_decoder_harms_its_process_alone(
+    library: Library, folder: Path, audio: bytes, told: str
+) -> None:
+    """It is refused; the next recording is heard."""
+    transcriber = LocalTranscriber(LazyWhisper(folder), Purse())
+    with pytest.raises(RequestRejected) as refused:
+        await transcriber.transcribe(audio, mime="", language=None)
+    heard = await transcriber.transcribe(VOICE, mime="", language=None)
+
+    assert told in str(refused.value)
+    assert heard.text == "Guten Morgen."
+
+
+async def test_a_decoder_without_end_is_ended(
+    library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little it does meanwhile."""
+    monkeypatch.setattr(decoding, "DECODE_TIMEOUT_S", 1.0)
+    with pytest.raises(RequestRejected, match="too much memory or time"):
+        await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
+            b"ENDLESS", mime="", language=None
+        )
 
 
 async def test_too_large_a_recording_is_not_taken(library: Library, folder: Path) -> None:
     """The same limit everywhere."""
     with pytest.raises(AudioTooLarge):
-        await LocalTranscriber(Loaded(folder), Purse()).transcribe(
-            bytes(MOST_BYTES + 1), mime="", language=None
+        await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
+            bytes(MAX_AUDIO_BYTES + 1), mime="", language=None
         )
 
     assert library.made == []
@@ -134,14 +178,18 @@ async def test_a_model_that_cannot_be_loaded_says_so(library: Library, folder: P
     """With its folder."""
     library.broken = RuntimeError("unsupported version")
     with pytest.raises(ModelMisconfigured, match="cannot be loaded: unsupported version"):
-        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+        await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
+            VOICE, mime="", language=None
+        )
 
 
 async def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files, then the extra with the command that installs it."""
     (folder / "tokenizer.json").unlink()
-    assert "tokenizer.json is missing" in (why_not(folder) or "")
+    assert "tokenizer.json is missing" in (find_problem(folder) or "")
     (folder / "tokenizer.json").touch()
     monkeypatch.setitem(sys.modules, "faster_whisper", None)
-    with pytest.raises(ModelNotAsked, match=r'pip install "oldfriend\[voice\]"'):
-        await LocalTranscriber(Loaded(folder), Purse()).transcribe(VOICE, mime="", language=None)
+    with pytest.raises(ModelNotSetUp, match=r'pip install "oldfriend\[voice\]"'):
+        await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
+            VOICE, mime="", language=None
+        )

@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
-from oldfriend.llm.adapters.making import make_model
-from oldfriend.llm.adapters.pydantic_ai import PydanticModel
-from oldfriend.llm.catalogue import Kind, Patience, choose
-from oldfriend.llm.chain import Chain
-from oldfriend.llm.model import ToolResult, Turn
-from oldfriend.llm.resting import Rests
-from oldfriend.turn.structured import ask_for
+from oldfriend.llm.adapters.model_factory import build_model
+from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
+from oldfriend.llm.circuit_breaker import CircuitBreaker
+from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.model import PromptTurn, ToolResult
+from oldfriend.llm.providers import ApiKind, Timeouts, build_model_config
+from oldfriend.turn.structured_output import complete_structured
 from tests.clock import FrozenClock
 from tests.fakes.model_server import ModelServer
 from tests.llm.asking import WEATHER, Ledger, Listener, saying
 
 KEY = "sk-very-secret"
-KINDS: tuple[Kind, ...] = ("openai", "openai-responses", "anthropic")
+KINDS: tuple[ApiKind, ...] = ("openai", "openai-responses", "anthropic")
 MODELS = {
     "openai": "openai:gpt-6-luna",
     "openai-responses": "openai:gpt-6-luna",
@@ -27,7 +27,7 @@ MODELS = {
 }
 LONG = "This is an answer of some length, which comes in several pieces, one after another."
 
-Opener = Callable[..., PydanticModel]
+Opener = Callable[..., PydanticAiModel]
 
 
 @pytest.fixture
@@ -35,13 +35,17 @@ async def opened(provider: ModelServer) -> AsyncIterator[Opener]:
     """Opens models of the fake provider, and closes them in the end."""
     async with AsyncExitStack() as stack:
 
-        def open_one(kind: Kind, *, model: str | None = None, **patience: float) -> PydanticModel:
-            choice = choose(
-                model or MODELS[kind], kind=kind, key=KEY,
+        def open_one(
+            kind: ApiKind, *, model: str | None = None, **patience: float
+        ) -> PydanticAiModel:
+            choice = build_model_config(
+                model or MODELS[kind],
+                kind=kind,
+                key=KEY,
                 base_url=provider.url if kind == "anthropic" else f"{provider.url}/v1",
-                patience=Patience(**patience),
-            )  # fmt: skip
-            made = make_model(choice)
+                timeouts=Timeouts(**patience),
+            )
+            made = build_model(choice)
             stack.push_async_callback(made.close)
             return made
 
@@ -49,7 +53,7 @@ async def opened(provider: ModelServer) -> AsyncIterator[Opener]:
 
 
 @pytest.fixture(params=KINDS)
-def model(request: pytest.FixtureRequest, opened: Opener) -> PydanticModel:
+def model(request: pytest.FixtureRequest, opened: Opener) -> PydanticAiModel:
     """A model of each language."""
     return opened(request.param)
 
@@ -73,7 +77,7 @@ async def test_a_reply_comes_in_pieces(model, provider):
     assert completion.text == heard.text == LONG
     assert len(heard.pieces) > 2
     assert completion.model == model.name
-    assert not completion.is_cut
+    assert not completion.is_truncated
 
 
 async def test_a_reply_comes_at_once_where_nobody_listens(model, provider):
@@ -88,7 +92,7 @@ async def test_what_is_sent(model, provider):
     """Stable before changing, the turns in order, the house in the user's place, the limit."""
     provider.answers(fixture("Go on", {"content": "Yes."}))
     request = saying("one", "two", "three", stable="Be kind.", changing="It is noon.")
-    wish = Turn(role="house", text="Go on.")
+    wish = PromptTurn(role="house", text="Go on.")
 
     await model.complete(replace(request, turns=(*request.turns, wish)))
 
@@ -152,9 +156,11 @@ async def test_an_object_is_mended_once(model, provider):
         fixture("How old", {"content": '{"age": "seven"}'}),
     )
     form = {
-        "type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"],
+        "type": "object",
+        "properties": {"age": {"type": "integer"}},
+        "required": ["age"],
         "additionalProperties": False,
-    }  # fmt: skip
+    }
 
     def age(value: object) -> int:
         match value:
@@ -162,15 +168,18 @@ async def test_an_object_is_mended_once(model, provider):
                 return years
         raise ValueError("age must be a whole number")
 
-    assert await ask_for(model, saying("How old is she?", output=form), age) == 7
+    assert await complete_structured(model, saying("How old is she?", output=form), age) == 7
     assert len(provider.requests()) == 2
 
 
 async def test_usage_is_what_the_provider_counts(model, provider):
     """Tokens in and out."""
     usage = {
-        "prompt_tokens": 100, "completion_tokens": 12, "input_tokens": 100, "output_tokens": 12,
-    }  # fmt: skip
+        "prompt_tokens": 100,
+        "completion_tokens": 12,
+        "input_tokens": 100,
+        "output_tokens": 12,
+    }
     provider.answers(fixture("hello", {"content": LONG, "usage": usage}))
 
     for heard in (Listener(), None):
@@ -181,10 +190,10 @@ async def test_usage_is_what_the_provider_counts(model, provider):
 
 async def test_a_reply_that_reached_its_limit_says_so(model, provider):
     """So that nobody takes it for the whole."""
-    reason = "max_tokens" if model.choice.kind == "anthropic" else "length"
+    reason = "max_tokens" if model.config.kind == "anthropic" else "length"
     provider.answers(fixture("hello", {"content": LONG, "finishReason": reason}))
 
-    assert (await model.complete(saying("hello"), Listener())).is_cut
+    assert (await model.complete(saying("hello"), Listener())).is_truncated
 
 
 async def test_too_many_requests(model, provider):
@@ -240,7 +249,7 @@ async def test_an_answer_that_is_no_json(model, provider, heard):
 
 async def test_a_stream_that_breaks_off(model, provider):
     """What came until then was said; the reply is no reply."""
-    events = 9 if model.choice.kind == "openai-responses" else 5
+    events = 9 if model.config.kind == "openai-responses" else 5
     provider.answers(fixture("hello", {"content": LONG}, chunkSize=10, truncateAfterChunks=events))
     heard = Listener()
 
@@ -255,7 +264,7 @@ async def test_a_provider_that_does_not_begin(opened, provider):
     provider.answers(fixture("hello", {"content": LONG}, streamingProfile={"ttft": 3000}))
     for kind in KINDS:
         with pytest.raises(ModelUnavailable, match="in time") as caught:
-            await opened(kind, first_s=0.1).complete(saying("hello"), Listener())
+            await opened(kind, first_token_s=0.1).complete(saying("hello"), Listener())
 
         assert caught.value.outage == "slow"
 
@@ -265,7 +274,7 @@ async def test_a_provider_that_falls_silent(opened, provider):
     provider.answers(fixture("hello", {"content": LONG}, chunkSize=20, latency=300))
     for kind in KINDS:
         with pytest.raises(ModelUnavailable, match="in time"):
-            await opened(kind, first_s=9, silence_s=0.1).complete(saying("hello"), Listener())
+            await opened(kind, first_token_s=9, idle_s=0.1).complete(saying("hello"), Listener())
 
 
 async def test_a_provider_that_never_ends(opened, provider):
@@ -275,14 +284,14 @@ async def test_a_provider_that_never_ends(opened, provider):
     )
     for kind in KINDS:
         with pytest.raises(ModelUnavailable, match="in time"):
-            await opened(kind, whole_s=0.15).complete(saying("hello"), Listener())
+            await opened(kind, total_s=0.15).complete(saying("hello"), Listener())
 
 
 async def test_nobody_there(opened):
     """The sentence asks whether it runs."""
     model = opened("openai", model="ollama:qwen3")
-    elsewhere = replace(model.choice, base_url="http://127.0.0.1:9/v1")
-    lonely = make_model(elsewhere)
+    elsewhere = replace(model.config, base_url="http://127.0.0.1:9/v1")
+    lonely = build_model(elsewhere)
 
     with pytest.raises(ModelUnavailable, match="Is it running") as caught:
         await lonely.complete(saying("hello"))
@@ -295,23 +304,31 @@ async def test_one_provider_goes_on_where_another_broke_off(opened, provider):
     """From OpenAI to Anthropic in the middle of a reply; each word is said once."""
     provider.answers(
         fixture(
-            "hello", {"content": LONG}, match={"model": "gpt-6-luna"}, chunkSize=10, latency=5,
+            "hello",
+            {"content": LONG},
+            match={"model": "gpt-6-luna"},
+            chunkSize=10,
+            latency=5,
             truncateAfterChunks=5,
         ),
         fixture("Continue the same reply", {"content": LONG}, match={"model": "claude-haiku-5-5"}),
-    )  # fmt: skip
+    )
     heard, ledger = Listener(), Ledger()
-    chain = Chain(
-        models=[opened("openai"), opened("anthropic")], record=ledger, rests=Rests(),
-        clock=FrozenClock(), random=lambda: 0.0,
-    )  # fmt: skip
+    chain = FallbackChain(
+        models=[opened("openai"), opened("anthropic")],
+        record=ledger,
+        circuit_breaker=CircuitBreaker(),
+        clock=FrozenClock(),
+        random=lambda: 0.0,
+    )
 
     completion = await chain.complete(saying("hello"), heard)
 
     assert heard.text == completion.text == LONG
     assert ledger.outcomes == [
-        ("openai:gpt-6-luna", "cut off"), ("anthropic:claude-haiku-5-5", "done"),
-    ]  # fmt: skip
+        ("openai:gpt-6-luna", "cut off"),
+        ("anthropic:claude-haiku-5-5", "done"),
+    ]
 
 
 @pytest.mark.parametrize(

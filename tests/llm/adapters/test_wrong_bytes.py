@@ -5,26 +5,26 @@ import json
 import pytest
 
 from oldfriend.domain.errors import (
+    ApiKeyRejected,
     BrokenOutput,
-    KeyRefused,
     ModelMisconfigured,
-    ModelRefused,
+    ModelRefusal,
     ModelUnavailable,
     RequestRejected,
 )
-from oldfriend.llm.adapters.making import make_model
-from oldfriend.llm.catalogue import Kind, choose
+from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.model import ToolCall, ToolResult
+from oldfriend.llm.providers import ApiKind, build_model_config
 from tests.fakes.raw_server import END, STREAM_HEAD, chat_piece, chunk, event, raw_server, whole
 from tests.llm.asking import WEATHER, Listener, saying
 
 KEY = "sk-very-secret"
 
 
-async def ask(url: str, kind: Kind, request=None, heard=None, **fields):
+async def ask(url: str, kind: ApiKind, request=None, heard=None, **fields):
     name = "anthropic:claude-haiku-5-5" if kind == "anthropic" else "openai:gpt-6-luna"
     address = url if kind == "anthropic" else f"{url}/v1"
-    model = make_model(choose(name, kind=kind, base_url=address, key=KEY, **fields))
+    model = build_model(build_model_config(name, kind=kind, base_url=address, key=KEY, **fields))
     try:
         return await model.complete(request or saying("hello"), heard)
     finally:
@@ -33,26 +33,39 @@ async def ask(url: str, kind: Kind, request=None, heard=None, **fields):
 
 def anthropic_message(*content, stop: str = "end_turn", usage=None) -> dict[str, object]:
     return {
-        "id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-5-5",
-        "content": list(content), "stop_reason": stop, "stop_sequence": None,
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-5-5",
+        "content": list(content),
+        "stop_reason": stop,
+        "stop_sequence": None,
         "usage": usage or {"input_tokens": 3, "output_tokens": 2},
-    }  # fmt: skip
+    }
 
 
 def chat_message(message: dict[str, object], *, ends: str = "stop", usage=None):
     return {
-        "id": "c", "object": "chat.completion", "created": 0, "model": "gpt-6-luna",
-        "choices": [{
-            "index": 0, "message": {"role": "assistant", **message}, "finish_reason": ends,
-        }],
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "gpt-6-luna",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", **message},
+                "finish_reason": ends,
+            }
+        ],
         "usage": usage or {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
-    }  # fmt: skip
+    }
 
 
 HI = {"type": "text", "text": "Hi."}
 STARTED = {
-    "type": "message_start", "message": anthropic_message() | {"stop_reason": None},
-}  # fmt: skip
+    "type": "message_start",
+    "message": anthropic_message() | {"stop_reason": None},
+}
 BLOCK = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
 
 
@@ -66,13 +79,20 @@ CUT = {
     "openai": [STREAM_HEAD, chat_piece("I was"), chat_piece(" about to")],
     "openai-responses": [
         STREAM_HEAD,
-        event({
-            "type": "response.output_text.delta", "sequence_number": 1, "item_id": "i",
-            "output_index": 0, "content_index": 0, "delta": "I was about to", "logprobs": [],
-        }),
+        event(
+            {
+                "type": "response.output_text.delta",
+                "sequence_number": 1,
+                "item_id": "i",
+                "output_index": 0,
+                "content_index": 0,
+                "delta": "I was about to",
+                "logprobs": [],
+            }
+        ),
     ],
     "anthropic": [STREAM_HEAD, event(STARTED), event(BLOCK), said("I was about to")],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("ending", ["", END, chunk("data: {broken\n\n"), chunk("data: [1, 2]\n\n")])
@@ -94,8 +114,13 @@ async def test_an_error_inside_a_stream(kind):
     """The status was 200 by then."""
     trouble = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     if kind == "openai-responses":
-        trouble = {"type": "error", "code": "server_error", "message": "Overloaded",
-                   "sequence_number": 2, "param": None}  # fmt: skip
+        trouble = {
+            "type": "error",
+            "code": "server_error",
+            "message": "Overloaded",
+            "sequence_number": 2,
+            "param": None,
+        }
 
     async with raw_server([*CUT[kind], event(trouble), END]) as server:
         with pytest.raises(ModelUnavailable):
@@ -117,14 +142,14 @@ async def test_a_refusal_by_openai():
     """It has its own field."""
     refused = chat_message({"content": None, "refusal": "I cannot help with that."})
     async with raw_server(whole(refused)) as server:
-        with pytest.raises(ModelRefused, match="I cannot help with that"):
+        with pytest.raises(ModelRefusal, match="I cannot help with that"):
             await ask(server.url, "openai")
 
 
 async def test_a_refusal_by_anthropic():
     """It is a reason to stop."""
     async with raw_server(whole(anthropic_message(stop="refusal"))) as server:
-        with pytest.raises(ModelRefused):
+        with pytest.raises(ModelRefusal):
             await ask(server.url, "anthropic")
 
 
@@ -132,7 +157,7 @@ async def test_a_filter_in_front_of_the_model():
     """A status 400 that is about what was said, not how."""
     body = {"error": {"message": "No.", "type": "invalid_request_error", "code": "content_filter"}}
     async with raw_server(whole(body, status=400)) as server:
-        with pytest.raises(ModelRefused) as caught:
+        with pytest.raises(ModelRefusal) as caught:
             await ask(server.url, "openai")
     assert not isinstance(caught.value, RequestRejected)
 
@@ -163,13 +188,24 @@ async def test_an_answer_of_nothing(ends):
             await ask(server.url, "openai")
 
 
-async def test_arguments_that_are_no_json():
+@pytest.mark.parametrize("arguments", ['{"a": ', '{"a": 1e999}', f'{{"a": {"7" * 5_000}}}', "7"])
+async def test_arguments_that_are_no_json(arguments):
     """The tool is not run on a guess."""
-    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": '{"a": '}}
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": arguments}}
     message = chat_message({"content": None, "tool_calls": [call]}, ends="tool_calls")
     async with raw_server(whole(message)) as server:
         with pytest.raises(BrokenOutput, match="look"):
             await ask(server.url, "openai")
+
+
+@pytest.mark.parametrize("count", [1 << 63, 10**30])
+async def test_an_impossible_count_of_tokens_is_not_believed(count):
+    """It would fit into no database."""
+    usage = {"prompt_tokens": count, "completion_tokens": 2, "total_tokens": 2}
+    async with raw_server(whole(chat_message({"content": "Hi."}, usage=usage))) as server:
+        completion = await ask(server.url, "openai")
+
+    assert (completion.text, completion.usage.input) == ("Hi.", 0)
 
 
 async def test_cached_tokens():
@@ -180,9 +216,11 @@ async def test_cached_tokens():
     assert (completion.usage.input, completion.usage.cached) == (100, 90)
 
     usage = {
-        "prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102,
+        "prompt_tokens": 100,
+        "completion_tokens": 2,
+        "total_tokens": 102,
         "prompt_tokens_details": {"cached_tokens": 90},
-    }  # fmt: skip
+    }
     async with raw_server(whole(chat_message({"content": "Hi."}, usage=usage))) as server:
         completion = await ask(server.url, "openai")
     assert (completion.usage.input, completion.usage.cached) == (100, 90)
@@ -191,8 +229,11 @@ async def test_cached_tokens():
 async def test_only_the_stable_part_is_marked_for_caching():
     """What changes each time would be written to the cache for nothing."""
     async with raw_server(whole(anthropic_message(HI))) as server:
-        await ask(server.url, "anthropic", saying("hello", changing="It is noon.", may_call=False,
-                                                  tools=(WEATHER,)))  # fmt: skip
+        await ask(
+            server.url,
+            "anthropic",
+            saying("hello", changing="It is noon.", may_call=False, tools=(WEATHER,)),
+        )
 
     [body] = server.bodies
     stable, changing = body["system"]
@@ -256,7 +297,7 @@ async def test_too_much_asked_is_told_from_a_fault(status, outage):
 
 async def test_a_key_that_is_not_accepted_is_told_from_what_else_is_set_up_wrongly():
     """Another key helps, or another name."""
-    for status, kind in ((401, KeyRefused), (404, ModelMisconfigured)):
+    for status, kind in ((401, ApiKeyRejected), (404, ModelMisconfigured)):
         async with raw_server(whole({"error": {"message": "no"}}, status=status)) as server:
             with pytest.raises(kind) as failed:
                 await ask(server.url, "openai")

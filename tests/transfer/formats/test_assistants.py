@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.transfer.formats.detection import find_format
+from oldfriend.transfer.formats.detection import detect_format
 
 
 def node(key, parent, role="user", text="hi", **message):
@@ -18,9 +18,12 @@ def conversation(*nodes, current):
     mapping = {"root": {"id": "root", "parent": None, "children": ["a"], "message": None}}
     mapping |= {item["id"]: item for item in nodes}
     return {
-        "title": "Lisbon", "create_time": 1704056000, "mapping": mapping, "current_node": current,
+        "title": "Lisbon",
+        "create_time": 1704056000,
+        "mapping": mapping,
+        "current_node": current,
         "conversation_id": "c1",
-    }  # fmt: skip
+    }
 
 
 def test_only_the_branch_that_is_shown_is_read(read):
@@ -104,9 +107,9 @@ def test_the_zip_is_read_as_it_came_also_in_parts(write_zip):
         },
     )
 
-    export = find_format(path)
+    export = detect_format(path)
     assert export.format.name == "chatgpt"
-    assert [m.text for m in export.messages([].append)] == ["one", "two"]
+    assert [m.text for m in export.parse([].append)] == ["one", "two"]
 
 
 def test_a_broken_tree_is_refused(read):
@@ -120,9 +123,13 @@ def claude(*messages):
 
 def spoken(sender="human", **fields):
     return {
-        "uuid": "m1", "sender": sender, "text": "hi", "created_at": "2023-12-31T21:05:33.5Z",
-        "attachments": [], "files": [],
-    } | fields  # fmt: skip
+        "uuid": "m1",
+        "sender": sender,
+        "text": "hi",
+        "created_at": "2023-12-31T21:05:33.5Z",
+        "attachments": [],
+        "files": [],
+    } | fields
 
 
 def test_claude_is_read_by_its_shown_words(read):

@@ -8,9 +8,13 @@ import pytest
 from oldfriend.domain.errors import ImportRefused
 
 FULL = {
-    "id": 5, "session": 2, "speaker": "Ana", "role": "person", "at": "2024-05-03T18:30:00+02:00",
+    "id": 5,
+    "session": 2,
+    "speaker": "Ana",
+    "role": "person",
+    "at": "2024-05-03T18:30:00+02:00",
     "text": "hello",
-}  # fmt: skip
+}
 
 
 def test_every_field_arrives(read):
@@ -80,3 +84,15 @@ def test_the_same_line_twice_is_one_message(read):
 
 def test_half_characters_become_storable(read):
     assert read("talk.jsonl", json.dumps(FULL | {"text": "a\ud800\x00"}))[0].text == "a\ufffd\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("field", "outside"),
+    [({"forwarded": True}, True), ({"forwarded_from": "Ben"}, True), ({"forwarded": False}, False)],
+)
+def test_what_is_forwarded_is_not_said(read, field, outside):
+    notes: list[str] = []
+    (told,) = read("talk.jsonl", json.dumps(FULL | field), notes)
+
+    assert told.outside is outside
+    assert not notes

@@ -9,9 +9,14 @@ from oldfriend.domain.errors import ImportRefused
 
 def message(number=1, **fields):
     return {
-        "id": number, "type": "message", "date": "2023-12-31T22:05:33",
-        "date_unixtime": "1704056733", "from": "Ana", "from_id": "user7", "text": "hi",
-    } | fields  # fmt: skip
+        "id": number,
+        "type": "message",
+        "date": "2023-12-31T22:05:33",
+        "date_unixtime": "1704056733",
+        "from": "Ana",
+        "from_id": "user7",
+        "text": "hi",
+    } | fields
 
 
 def chat(*messages, **fields):
@@ -56,14 +61,18 @@ def test_in_a_group_nobody_is_the_owner_by_himself(read):
 
 def test_an_account_tells_who_owns_it(read):
     account = {
-        "about": "…", "personal_information": {"user_id": 1, "first_name": "Me"},
+        "about": "…",
+        "personal_information": {"user_id": 1, "first_name": "Me"},
         "contacts": {"about": "…", "list": [{"user_id": 7}]},
-        "chats": {"about": "…", "list": [
-            chat(message(), type="private_group", id=70, name="Trip"),
-            chat(message(**{"from": "Me", "from_id": "user1"}), id=8, name=None),
-        ]},
+        "chats": {
+            "about": "…",
+            "list": [
+                chat(message(), type="private_group", id=70, name="Trip"),
+                chat(message(**{"from": "Me", "from_id": "user1"}), id=8, name=None),
+            ],
+        },
         "left_chats": {"about": "…", "list": [chat(message(), id=9, name="Old")]},
-    }  # fmt: skip
+    }
     told = read("result.json", account)
 
     assert [(m.chat, m.chat_title, m.role) for m in told] == [
@@ -79,6 +88,20 @@ def test_what_is_forwarded_is_not_said(read, name):
 
     assert told.outside
     assert told.details.get("forwarded_from") == name
+
+
+@pytest.mark.parametrize("field", ["forwarded_from_id", "saved_from", "via_bot"])
+def test_whatever_says_that_words_are_of_another_makes_them_so(read, field):
+    assert read("result.json", chat(message(**{field: "x"})))[0].outside
+
+
+def test_a_quotation_by_format_reads_like_one_in_plain_text(read):
+    parts = ["she said", {"type": "blockquote", "text": "I live in Berlin\nnow"}, "\nreally"]
+    last = [{"type": "blockquote", "text": "I live in Berlin"}]
+
+    assert read("result.json", chat(message(text=last)))[0].text == "> I live in Berlin"
+    lines = read("result.json", chat(message(text=parts)))[0].text.split("\n")
+    assert [line for line in lines if line] == ["she said", "> I live in Berlin", "> now", "really"]
 
 
 def test_what_a_channel_or_a_bot_writes_is_outside(read):
@@ -107,9 +130,15 @@ def test_replies_media_and_edits_are_kept_beside_the_words(read):
 
 def test_what_happened_in_the_chat_is_said_by_nobody(read):
     service = {
-        "id": 1, "type": "service", "date": "2023-12-31T22:05:33", "actor": "Ana",
-        "action": "create_group", "title": "Trip", "members": ["Ana", None], "text": "",
-    }  # fmt: skip
+        "id": 1,
+        "type": "service",
+        "date": "2023-12-31T22:05:33",
+        "actor": "Ana",
+        "action": "create_group",
+        "title": "Trip",
+        "members": ["Ana", None],
+        "text": "",
+    }
     told = read("result.json", chat(service))[0]
 
     assert (told.role, told.speaker) == ("system", "")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oldfriend.transfer.formats.detection import find_format
+from oldfriend.transfer.formats.detection import detect_format
 
 
 def test_front_matter_gives_the_date_and_stays_findable(read):
@@ -23,7 +23,7 @@ def test_front_matter_gives_the_date_and_stays_findable(read):
 def test_notes_without_a_date_have_the_files(write):
     path = write("a.txt", "We swam.")
     os.utime(path, (1704056733, 1704056733))
-    told = list(find_format(path).messages([].append))
+    told = list(detect_format(path).parse([].append))
 
     assert told[0].at == datetime(2023, 12, 31, 21, 5, 33, tzinfo=UTC)
 

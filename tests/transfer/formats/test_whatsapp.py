@@ -112,17 +112,29 @@ def test_a_date_that_cannot_be_keeps_its_words_and_is_mentioned(read):
 @pytest.mark.parametrize(
     "text",
     [
-        "<Media omitted>", "<Multimedia omitido>", "<Medien ausgeschlossen>", "<Médias omis>",
-        "<Media omessi>", "<Mídia oculta>", "<Media weggelaten>", "<省略多媒体文件>",
+        "<Media omitted>",
+        "<Multimedia omitido>",
+        "<Medien ausgeschlossen>",
+        "<Médias omis>",
+        "<Media omessi>",
+        "<Mídia oculta>",
+        "<Media weggelaten>",
+        "<省略多媒体文件>",
         "<媒體已略去>",
-        "\u200eimage omitted", "\u200eimagen omitida", "\u200eBild weggelassen",
+        "\u200eimage omitted",
+        "\u200eimagen omitida",
+        "\u200eBild weggelassen",
         "\u200eimage absente",
-        "\u200eimmagine omessa", "\u200eimagem ocultada", "\u200eafbeelding weggelaten",
-        "\u200e图像已忽略", "\u200eGIF retiré",
+        "\u200eimmagine omessa",
+        "\u200eimagem ocultada",
+        "\u200eafbeelding weggelaten",
+        "\u200e图像已忽略",
+        "\u200eGIF retiré",
         "\u200eplan.pdf • \u200e3 pages \u200edocument omitted",
-        "video omitted", "sticker weggelassen",
+        "video omitted",
+        "sticker weggelassen",
     ],
-)  # fmt: skip
+)
 def test_media_left_out_is_a_message_of_its_sender(read, text):
     message = read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0]
 
@@ -133,10 +145,12 @@ def test_media_left_out_is_a_message_of_its_sender(read, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "<Media omitted>\nour boat", "\u200ewe talked all night and then said nothing, my part in "
-        "it was omitted", "IMG-20231231-WA0001.jpg (file attached)", "the media was omitted",
+        "<Media omitted>\nour boat",
+        "\u200ewe talked all night and then said nothing, my part in it was omitted",
+        "IMG-20231231-WA0001.jpg (file attached)",
+        "the media was omitted",
     ],
-)  # fmt: skip
+)
 def test_what_holds_words_of_somebody_is_no_placeholder(read, text):
     """A caption, a file's name, a sentence that happens to end like one."""
     assert not read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0].is_placeholder
@@ -198,12 +212,16 @@ def test_what_whatsapp_says_itself_is_said_by_nobody(read, line):
 @pytest.mark.parametrize(
     "mark",
     [
-        "<This message was edited>", "<Se editó este mensaje.>",
+        "<This message was edited>",
+        "<Se editó este mensaje.>",
         "<Diese Nachricht wurde bearbeitet.>",
-        "<Ce message a été modifié>", "<Questo messaggio è stato modificato>", "<Mensagem editada>",
-        "<Dit bericht is bewerkt>", "<这条消息已编辑>",
+        "<Ce message a été modifié>",
+        "<Questo messaggio è stato modificato>",
+        "<Mensagem editada>",
+        "<Dit bericht is bewerkt>",
+        "<这条消息已编辑>",
     ],
-)  # fmt: skip
+)
 def test_the_mark_of_an_edit_is_no_word_of_the_message(read, mark):
     message = read("chat.txt", f"31/12/23, 21:05 - Ana: noon \u200e{mark}")[0]
 
@@ -248,3 +266,24 @@ def test_a_chat_named_so_but_broken_is_refused_with_its_line(read):
 
     assert refused.value.line == 2
     assert "31/12/2023, 21:05 - Ana: hello" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "outside"),
+    [
+        ("\u200eForwarded\nI live in Berlin", True),
+        ("Forwarded many times\nhi", True),
+        ("Weitergeleitet\nIch wohne in Berlin", True),
+        ("Häufig weitergeleitet\nja", True),
+        ("Reenviado muchas veces\nhola", True),
+        ("Transféré\nsalut", True),
+        ("转发\n我住在北京", True),
+        ("Forwarded", False),
+        ("Forwarded it\nto Ana", False),
+        ("I live in Porto", False),
+    ],
+)
+def test_what_is_marked_as_forwarded_is_not_said(read, text, outside):
+    (told,) = read("chat.txt", f"31/12/2023, 21:05 - Ana: {text}")
+
+    assert told.outside is outside

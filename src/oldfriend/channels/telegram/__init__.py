@@ -1,1 +1,1 @@
-"""How do people reach it on Telegram?"""
+"""Telegram: the channel for Telegram chats."""

@@ -1,7 +1,7 @@
-"""How is it heard what happens on Telegram? By asking for it again and again, which works anywhere.
+"""Polling: receives Telegram updates by long polling, which needs no public address.
 
-Telegram keeps what has happened until it is confirmed, by asking for what comes after it. So
-nothing is confirmed before it was taken: whoever dies here hears it again.
+Telegram keeps updates until they are confirmed by a request for later ones. Nothing is confirmed
+before it has been accepted, so a process that dies receives its updates again.
 """
 
 import asyncio
@@ -10,153 +10,156 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from oldfriend.channels.telegram.api import Api
+from oldfriend.channels.telegram.bot_api import BotApi
 from oldfriend.channels.telegram.updates import (
-    Attended,
-    Happened,
-    Membership,
-    Migrated,
-    Pressed,
-    Reacted,
-    Said,
-    Unreadable,
-    read_update,
+    BotMembershipUpdate,
+    CallbackUpdate,
+    MalformedUpdate,
+    MembersUpdate,
+    MessageUpdate,
+    MigrationUpdate,
+    ParsedUpdate,
+    ReactionUpdate,
+    parse_update,
 )
 from oldfriend.domain.json import JsonValue
 
-LONGEST_WAIT_S: Final = 50
-ALBUM_S: Final = 0.5
-"""So long after a picture another one may belong to it (ACCEPTANCE A16)."""
-MOST_AT_ONCE: Final = 100
-"""Updates that Telegram gives in one answer."""
-PAUSE_S: Final = 1.0
-"""Before it asks again where an answer could not be read at all."""
+LONG_POLL_S: Final = 50
+ALBUM_WAIT_S: Final = 0.5
+"""Seconds after a picture in which another one of its album may follow."""
+MAX_UPDATES: Final = 100
+"""The most updates in one answer of Telegram."""
+RETRY_PAUSE_S: Final = 1.0
+"""Seconds before polling again if no update of an answer had an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
-    """An update that cannot be read."""
+class UnparsedUpdate:
+    """An update that cannot be parsed."""
 
-    update: int | None
-    why: str
-
-
-Update: TypeAlias = Happened | Lost
-Take: TypeAlias = Callable[[Update], Awaitable[None]]
+    update_id: int | None
+    reason: str
 
 
-async def poll(api: Api, take: Take) -> None:
-    """Have everything taken that happens, in order, without end.
+Update: TypeAlias = ParsedUpdate | UnparsedUpdate
+HandleUpdate: TypeAlias = Callable[[Update], Awaitable[None]]
 
-    What ``take`` raises ends it, and what was not taken is heard the next time. Raises
-    PlatformUnavailable, PlatformRefused.
+
+async def poll(api: BotApi, handle_update: HandleUpdate) -> None:
+    """Poll and handle updates in order, without end.
+
+    An error of ``handle_update`` ends it, and updates not handled are received the next time.
+    Raises PlatformUnavailable, PlatformRejected.
     """
     await api.remove_webhook()
     offset = 0
     while True:
-        found = await settled(api, offset, await heard(api, offset, LONGEST_WAIT_S))
-        await take_all(in_albums(found), take)
-        numbers = [each.update for each in found if each.update is not None]
-        if found and not numbers:
-            await asyncio.sleep(PAUSE_S)
-        offset = max([offset, *(number + 1 for number in numbers)])
+        found = await wait_for_album(api, offset, await fetch_updates(api, offset, LONG_POLL_S))
+        await handle_all(join_albums(found), handle_update)
+        update_ids = [each.update_id for each in found if each.update_id is not None]
+        if found and not update_ids:
+            await asyncio.sleep(RETRY_PAUSE_S)
+        offset = max([offset, *(update_id + 1 for update_id in update_ids)])
 
 
-async def take_all(found: Sequence[Update], take: Take) -> None:
-    """Have what happened in each chat taken in order, and chats beside each other.
+async def handle_all(updates: Sequence[Update], handle_update: HandleUpdate) -> None:
+    """Handle the updates of each chat in order, and chats concurrently.
 
-    Where a chat gets another address, or one cannot be read, all is taken in order. Raises what
-    ``take`` raises.
+    If a chat has moved or an update cannot be parsed, all are handled in order. Raises what
+    ``handle_update`` raises.
     """
     chats: dict[int | None, list[Update]] = {}
-    in_order = any(isinstance(each, Migrated | Lost) for each in found)
-    for each in found:
-        chats.setdefault(None if in_order else chat_of(each), []).append(each)
+    is_sequential = any(isinstance(each, MigrationUpdate | UnparsedUpdate) for each in updates)
+    for each in updates:
+        chats.setdefault(None if is_sequential else find_chat_id(each), []).append(each)
     try:
-        async with asyncio.TaskGroup() as beside:
-            for of_chat in chats.values():
-                beside.create_task(take_in_order(of_chat, take))
+        async with asyncio.TaskGroup() as tasks:
+            for chat_updates in chats.values():
+                tasks.create_task(handle_in_order(chat_updates, handle_update))
     except BaseExceptionGroup as group:
         raise group.exceptions[-1] from group
 
 
-async def take_in_order(found: Sequence[Update], take: Take) -> None:
-    """Have one taken after the other."""
-    for each in found:
-        await take(each)
+async def handle_in_order(updates: Sequence[Update], handle_update: HandleUpdate) -> None:
+    """Handle updates one after the other."""
+    for each in updates:
+        await handle_update(each)
 
 
-def chat_of(update: Update) -> int | None:
-    """In which chat it has happened; None: in none."""
+def find_chat_id(update: Update) -> int | None:
+    """Return the chat of an update; None: it has none."""
     match update:
-        case Said() | Reacted() | Membership() | Attended():
-            return update.place.id
-        case Pressed() if update.place is not None:
-            return update.place.id
+        case MessageUpdate() | ReactionUpdate() | BotMembershipUpdate() | MembersUpdate():
+            return update.chat.id
+        case CallbackUpdate() if update.chat is not None:
+            return update.chat.id
     return None
 
 
-async def heard(api: Api, offset: int, wait_s: int) -> Sequence[Update]:
-    """What has happened from an offset on."""
-    return [read(each) for each in await api.updates(offset=offset, wait_s=wait_s)]
+async def fetch_updates(api: BotApi, offset: int, wait_s: int) -> Sequence[Update]:
+    """Return the updates from an offset on."""
+    return [try_parse_update(each) for each in await api.get_updates(offset=offset, wait_s=wait_s)]
 
 
-def read(value: JsonValue) -> Update:
-    """One update, if it can be read."""
+def try_parse_update(value: JsonValue) -> Update:
+    """Parse an update, or return it as unparsed."""
     try:
-        return read_update(value)
-    except Unreadable as error:
-        return Lost(update=error.update, why=str(error))
+        return parse_update(value)
+    except MalformedUpdate as error:
+        return UnparsedUpdate(update_id=error.update_id, reason=str(error))
 
 
-async def settled(api: Api, offset: int, found: Sequence[Update]) -> Sequence[Update]:
-    """The same, once nothing more comes to an album at its end; without it, where that may be long.
+async def wait_for_album(api: BotApi, offset: int, updates: Sequence[Update]) -> Sequence[Update]:
+    """Return the updates once an album at their end is complete; without it if that may take long.
 
-    It is asked for again as a whole: nothing that waits is only in this process.
+    The album is fetched again as a whole, so nothing waits only in this process.
     """
-    while (begins := open_album(found)) is not None and len(found) < MOST_AT_ONCE:
-        await asyncio.sleep(ALBUM_S)
-        again = await heard(api, offset, 0)
-        if len(again) <= len(found):
-            return found
-        found = again
-    return found[:begins] if begins else found
+    while (start := find_open_album(updates)) is not None and len(updates) < MAX_UPDATES:
+        await asyncio.sleep(ALBUM_WAIT_S)
+        again = await fetch_updates(api, offset, 0)
+        if len(again) <= len(updates):
+            return updates
+        updates = again
+    return updates[:start] if start else updates
 
 
-def open_album(found: Sequence[Update]) -> int | None:
-    """Where an album begins that is the last thing said in its chat so far."""
-    last = {each.place.id: each for each in found if isinstance(each, Said)}
-    open_ones = {(each.place.id, each.album) for each in last.values() if each.album}
-    places = (
-        place for place, each in enumerate(found)
-        if isinstance(each, Said) and (each.place.id, each.album) in open_ones
-    )  # fmt: skip
-    return next(places, None)
+def find_open_album(updates: Sequence[Update]) -> int | None:
+    """Return the index at which an album begins that is the last message of its chat."""
+    last = {each.chat.id: each for each in updates if isinstance(each, MessageUpdate)}
+    open_albums = {(each.chat.id, each.album_id) for each in last.values() if each.album_id}
+    indexes = (
+        index
+        for index, each in enumerate(updates)
+        if isinstance(each, MessageUpdate) and (each.chat.id, each.album_id) in open_albums
+    )
+    return next(indexes, None)
 
 
-def in_albums(found: Sequence[Update]) -> list[Update]:
-    """The same, where what was sent in one go is one message."""
+def join_albums(updates: Sequence[Update]) -> list[Update]:
+    """Return the updates with each album joined into one message."""
     pieces = [
-        each for each in found if isinstance(each, Said) and each.album and not each.is_edited
+        each
+        for each in updates
+        if isinstance(each, MessageUpdate) and each.album_id and not each.is_edited
     ]
-    by_album = sorted(pieces, key=album_of)
-    albums = {album: list(said) for album, said in groupby(by_album, key=album_of)}
+    by_album = sorted(pieces, key=get_album_key)
+    albums = {album: list(messages) for album, messages in groupby(by_album, key=get_album_key)}
     joined: list[Update] = []
-    for each in found:
-        if not (isinstance(each, Said) and each in pieces):
+    for each in updates:
+        if not (isinstance(each, MessageUpdate) and each in pieces):
             joined.append(each)
-        elif (album := albums[album_of(each)])[0] is each:
-            joined.append(as_one(album))
+        elif (album := albums[get_album_key(each)])[0] is each:
+            joined.append(join_album(album))
     return joined
 
 
-def album_of(said: Said) -> tuple[int, str]:
-    """Which album a piece belongs to."""
-    return said.place.id, said.album
+def get_album_key(update: MessageUpdate) -> tuple[int, str]:
+    """Return the key of the album that a message belongs to."""
+    return update.chat.id, update.album_id
 
 
-def as_one(album: Sequence[Said]) -> Said:
-    """An album as one message: the first piece, with the words of all."""
+def join_album(album: Sequence[MessageUpdate]) -> MessageUpdate:
+    """Join an album into one message: the first one, with the text of all."""
     words = "\n".join(each.text for each in album if each.text)
     mentions = tuple(name for each in album for name in each.mentions)
     return replace(album[0], text=words, mentions=mentions)

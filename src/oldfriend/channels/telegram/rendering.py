@@ -1,7 +1,7 @@
-"""How does a reply look on Telegram? Markdown becomes the few HTML tags that Telegram knows.
+"""Rendering: turns Markdown into the few HTML tags that Telegram supports.
 
-What is open at the end of a text is shown as it stands, and nothing that a text holds is ever
-taken for a tag. Knows nothing of messages.
+Markup that is still open at the end of a text is shown as it stands, and nothing in a text is ever
+taken for a tag.
 """
 
 from collections.abc import Sequence
@@ -14,177 +14,187 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode as Node
 
-from oldfriend.domain.remembered import remembered
+from oldfriend.domain.text_cache import text_lru_cache
 
-TAG_OF: Final = {"strong": "b", "em": "i", "s": "s"}
-REACHABLE: Final = ("http://", "https://")
-"""Where a link may lead; tg:// could name people behind an innocent word."""
+HTML_TAGS: Final = {"strong": "b", "em": "i", "s": "s"}
+LINK_SCHEMES: Final = ("http://", "https://")
+"""Schemes a link may have; a tg:// link could mention people behind an innocent word."""
 BULLET: Final = "\u2022"
 RULE: Final = "\u2014\u2014\u2014"
 INDENT: Final = "   "
-BETWEEN_CELLS: Final = " \u2502 "
-LOOKED_AT_AGAIN: Final = 64
-"""A reply is rendered when it is cut, when it is sent, and at the end of its draft."""
+CELL_SEPARATOR: Final = " \u2502 "
+CACHE_SIZE: Final = 64
+"""Texts; a reply is rendered when it is split, when it is sent, and at the end of its draft."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """A text as Telegram takes it, and as people see it."""
+    """A text as HTML for Telegram, and as people see it."""
 
     html: str
     visible: str
 
     @property
     def units(self) -> int:
-        """How long it is, in the units that Telegram counts."""
-        return utf16_length(self.visible)
+        """Return the visible length in the units that Telegram counts."""
+        return count_utf16_units(self.visible)
 
 
-def utf16_length(text: str) -> int:
-    """How many UTF-16 code units a text has."""
+def count_utf16_units(text: str) -> int:
+    """Return the number of UTF-16 code units of a text."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-@remembered(LOOKED_AT_AGAIN)
+@text_lru_cache(CACHE_SIZE)
 def render(markdown: str) -> Rendered:
-    """A text in Markdown, for Telegram. Never fails, whatever the text."""
-    return blocks(Node(parser().parse(markdown)).children)
+    """Render Markdown for Telegram; never fails, whatever the text."""
+    return render_blocks(Node(build_markdown_parser().parse(markdown)).children)
 
 
 @cache
-def parser() -> MarkdownIt:
-    """Reads what models write: CommonMark, tables and strikethrough; no HTML."""
+def build_markdown_parser() -> MarkdownIt:
+    """Build a parser for what models write: CommonMark, tables and strikethrough; no HTML."""
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def blocks(nodes: Sequence[Node], *, indent: str = "", is_quoted: bool = False) -> Rendered:
-    """Paragraphs, lists, code and the like, an empty line between them."""
-    shown = [block(node, indent=indent, is_quoted=is_quoted) for node in nodes]
-    return joined([each for each in shown if each.visible], "\n\n")
+def render_blocks(nodes: Sequence[Node], *, indent: str = "", is_quoted: bool = False) -> Rendered:
+    """Render block elements, separated by empty lines."""
+    blocks = [render_block(node, indent=indent, is_quoted=is_quoted) for node in nodes]
+    return join_rendered([each for each in blocks if each.visible], "\n\n")
 
 
-def block(node: Node, *, indent: str, is_quoted: bool) -> Rendered:
-    """One of them. Within a quotation Telegram takes no other block, so its tag is left out."""
+def render_block(node: Node, *, indent: str, is_quoted: bool) -> Rendered:
+    """Render a block; nested in a quotation, without its tag, since Telegram allows none there."""
     match node.type:
         case "paragraph":
-            return inline(node.children, indent=indent)
+            return render_inline(node.children, indent=indent)
         case "heading":
-            return tagged("b", inline(node.children, is_marked=True))
+            return wrap_in_tag("b", render_inline(node.children, has_outer_tag=True))
         case "bullet_list" | "ordered_list":
-            return listed(node, indent=indent, is_quoted=is_quoted)
+            return render_list(node, indent=indent, is_quoted=is_quoted)
         case "blockquote":
-            words = blocks(node.children, is_quoted=True)
-            return words if is_quoted else tagged("blockquote", words)
+            content = render_blocks(node.children, is_quoted=True)
+            return content if is_quoted else wrap_in_tag("blockquote", content)
         case "fence" | "code_block":
-            return code(node, is_quoted=is_quoted)
+            return render_code(node, is_quoted=is_quoted)
         case "table":
-            lines = plain(lines_of(node))
-            return lines if is_quoted else tagged("pre", lines)
+            table = render_plain(format_table(node))
+            return table if is_quoted else wrap_in_tag("pre", table)
         case "hr":
-            return plain(RULE)
+            return render_plain(RULE)
         case _:
-            return inline([node])
+            return render_inline([node])
 
 
-def listed(node: Node, *, indent: str, is_quoted: bool) -> Rendered:
-    """The items of a list, each behind its mark; lists in it are indented."""
+def render_list(node: Node, *, indent: str, is_quoted: bool) -> Rendered:
+    """Render a list, each item after its marker; nested lists are indented."""
     first = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
     items = []
-    for place, item in enumerate(node.children):
-        mark = f"{BULLET} " if first is None else f"{first + place}. "
-        within = [
-            in_item(each, nth, indent=indent + INDENT, is_quoted=is_quoted)
+    for index, item in enumerate(node.children):
+        marker = f"{BULLET} " if first is None else f"{first + index}. "
+        blocks = [
+            render_item_block(each, nth, indent=indent + INDENT, is_quoted=is_quoted)
             for nth, each in enumerate(item.children)
         ]
-        items.append(joined([plain(indent + mark), joined(within, "\n")], ""))
-    return joined(items, "\n")
+        items.append(
+            join_rendered([render_plain(indent + marker), join_rendered(blocks, "\n")], "")
+        )
+    return join_rendered(items, "\n")
 
 
-def in_item(node: Node, nth: int, *, indent: str, is_quoted: bool) -> Rendered:
-    """A block within an item; a further paragraph stands below the first."""
-    shown = block(node, indent=indent, is_quoted=is_quoted)
-    return joined([plain(indent), shown], "") if nth and node.type == "paragraph" else shown
+def render_item_block(node: Node, index: int, *, indent: str, is_quoted: bool) -> Rendered:
+    """Render a block of a list item; a further paragraph goes below the first."""
+    block = render_block(node, indent=indent, is_quoted=is_quoted)
+    return (
+        join_rendered([render_plain(indent), block], "")
+        if index and node.type == "paragraph"
+        else block
+    )
 
 
-def code(node: Node, *, is_quoted: bool) -> Rendered:
-    """A block of code, with its language where it is named."""
-    text = plain(node.content.rstrip("\n"))
-    words = node.info.split() if node.type == "fence" else []
+def render_code(node: Node, *, is_quoted: bool) -> Rendered:
+    """Render a code block, with its language if it is named."""
+    text = render_plain(node.content.rstrip("\n"))
+    info = node.info.split() if node.type == "fence" else []
     if is_quoted or not text.visible:
         return text
-    if not words:
-        return tagged("pre", text)
-    html = f'<pre><code class="language-{escape(words[0])}">{text.html}</code></pre>'
+    if not info:
+        return wrap_in_tag("pre", text)
+    html = f'<pre><code class="language-{escape(info[0])}">{text.html}</code></pre>'
     return Rendered(html=html, visible=text.visible)
 
 
-def lines_of(table: Node) -> str:
-    """A table in letters of one width, a column below itself."""
+def format_table(table: Node) -> str:
+    """Format a table as monospaced text with aligned columns."""
     rows = [
-        [inline(cell.children).visible for cell in row.children]
+        [render_inline(cell.children).visible for cell in row.children]
         for part in table.children
         for row in part.children
     ]
     widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
     lines = [
-        BETWEEN_CELLS.join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        CELL_SEPARATOR.join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
         for row in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def inline(nodes: Sequence[Node], *, indent: str = "", is_marked: bool = False) -> Rendered:
-    """Words, and how they are marked."""
-    return joined([word(node, indent=indent, is_marked=is_marked) for node in nodes], "")
+def render_inline(
+    nodes: Sequence[Node], *, indent: str = "", has_outer_tag: bool = False
+) -> Rendered:
+    """Render inline elements."""
+    return join_rendered(
+        [render_span(node, indent=indent, has_outer_tag=has_outer_tag) for node in nodes], ""
+    )
 
 
-def word(node: Node, *, indent: str, is_marked: bool) -> Rendered:
-    """Some words. Telegram takes no code within what is marked otherwise."""
+def render_span(node: Node, *, indent: str, has_outer_tag: bool) -> Rendered:
+    """Render an inline element; Telegram allows no code inside other markup."""
     match node.type:
         case "inline":
-            return inline(node.children, indent=indent, is_marked=is_marked)
+            return render_inline(node.children, indent=indent, has_outer_tag=has_outer_tag)
         case "softbreak" | "hardbreak":
-            return plain(f"\n{indent}")
+            return render_plain(f"\n{indent}")
         case "code_inline":
-            text = plain(node.content)
-            return text if is_marked else tagged("code", text)
+            text = render_plain(node.content)
+            return text if has_outer_tag else wrap_in_tag("code", text)
         case "image":
-            return plain(node.content or str(node.attrs.get("src", "")))
+            return render_plain(node.content or str(node.attrs.get("src", "")))
         case "link":
-            words = inline(node.children, indent=indent, is_marked=True)
-            return linked(words, str(node.attrs.get("href", "")))
+            content = render_inline(node.children, indent=indent, has_outer_tag=True)
+            return render_link(content, str(node.attrs.get("href", "")))
         case "strong" | "em" | "s" as kind:
-            words = inline(node.children, indent=indent, is_marked=True)
-            return tagged(TAG_OF[kind], words)
+            content = render_inline(node.children, indent=indent, has_outer_tag=True)
+            return wrap_in_tag(HTML_TAGS[kind], content)
         case _:
-            return plain(node.content)
+            return render_plain(node.content)
 
 
-def linked(words: Rendered, address: str) -> Rendered:
-    """Words that lead to a place outside; any other link is shown as it was written."""
-    if not address.lower().startswith(REACHABLE):
-        return joined([plain("["), words, plain(f"]({address})")], "")
-    if not words.visible.strip():
-        return words
-    html = f'<a href="{escape(address)}">{words.html}</a>'
-    return Rendered(html=html, visible=words.visible)
+def render_link(content: Rendered, url: str) -> Rendered:
+    """Render a web link; any other link is shown as it was written."""
+    if not url.lower().startswith(LINK_SCHEMES):
+        return join_rendered([render_plain("["), content, render_plain(f"]({url})")], "")
+    if not content.visible.strip():
+        return content
+    html = f'<a href="{escape(url)}">{content.html}</a>'
+    return Rendered(html=html, visible=content.visible)
 
 
-def plain(text: str) -> Rendered:
-    """Words without any mark."""
+def render_plain(text: str) -> Rendered:
+    """Render text without markup."""
     return Rendered(html=escape(text, quote=False), visible=text)
 
 
-def tagged(tag: str, words: Rendered) -> Rendered:
-    """Words with a mark; nothing where there are none."""
-    if not words.visible.strip():
-        return words
-    return Rendered(html=f"<{tag}>{words.html}</{tag}>", visible=words.visible)
+def wrap_in_tag(tag: str, content: Rendered) -> Rendered:
+    """Wrap content in a tag; blank content stays as it is."""
+    if not content.visible.strip():
+        return content
+    return Rendered(html=f"<{tag}>{content.html}</{tag}>", visible=content.visible)
 
 
-def joined(parts: Sequence[Rendered], between: str) -> Rendered:
-    """Several as one."""
+def join_rendered(parts: Sequence[Rendered], separator: str) -> Rendered:
+    """Join rendered texts."""
     return Rendered(
-        html=between.join(part.html for part in parts),
-        visible=between.join(part.visible for part in parts),
+        html=separator.join(part.html for part in parts),
+        visible=separator.join(part.visible for part in parts),
     )

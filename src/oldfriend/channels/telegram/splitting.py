@@ -1,7 +1,7 @@
-"""Where is a reply cut that is longer than Telegram takes? Between paragraphs, if that is possible.
+"""Splitting: cuts a reply that exceeds Telegram's limit, between paragraphs if possible.
 
-What is cut stays Markdown, and each part looks as it did within the whole: nothing that is marked
-is cut in two, and code that must be cut goes on as code. A part is never cut again.
+Each part is valid Markdown and looks as it did in the whole: marked text is not cut in two, and
+code that must be cut goes on as code. A part is never cut again.
 """
 
 import re
@@ -10,149 +10,172 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from oldfriend.channels.telegram.rendering import parser, render, utf16_length
+from oldfriend.channels.telegram.rendering import build_markdown_parser, count_utf16_units, render
 
-MOST_UNITS: Final = 4_096
+PARAGRAPH_BREAK: Final = "\n\n"
+MAX_MESSAGE_UNITS: Final = 4_096
 """UTF-16 code units of what people see in one message."""
-BREAKS: Final = (
+SPLIT_PATTERNS: Final = (
     re.compile(r"\n"),
     re.compile("(?<=[.!?\u2026]) |(?<=[\u3002\uff01\uff1f])"),
     re.compile(" "),
 )
-"""Where a paragraph is cut, the better places first: lines, sentences, words."""
-TRIES: Final = 40
-MARK: Final = re.compile(r"[!-/:-@\[-`{-~]")
+"""Where a paragraph is split, the better places first: lines, sentences, words."""
+MAX_TRIES: Final = 10
+"""How many of the last places of each kind are tried."""
+MAX_MARKDOWN_CHARS: Final = 16_000
+"""Characters of a reply that are parsed as Markdown, which is slow; a longer one is plain text."""
+WINDOW_MESSAGES: Final = 3
+"""How many messages ahead markup is looked at."""
+MARKDOWN_PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-def split(markdown: str, *, most: int = MOST_UNITS) -> list[str]:
-    """The parts of a text, in order; none for a text in which nothing is to be seen."""
-    if fits(markdown, most):
+def split_reply(markdown: str, *, max_units: int = MAX_MESSAGE_UNITS) -> list[str]:
+    """Return the parts of a text, in order; none for a text that shows nothing."""
+    if len(markdown) > MAX_MARKDOWN_CHARS:
+        return [escape_markdown(piece) for piece in split_words(markdown.strip(), max_units)]
+    if is_short_enough(markdown, max_units):
         return [markdown] if render(markdown).visible.strip() else []
-    parts: list[str] = []
-    for piece in pieces_of(markdown, most):
-        if parts and fits(f"{parts[-1]}\n\n{piece}", most):
-            parts[-1] = f"{parts[-1]}\n\n{piece}"
-        else:
-            parts.append(piece)
-    return [part for part in parts if render(part).visible.strip()]
+    parts: list[list[str]] = []
+    left = 0
+    for piece in list_pieces(markdown, max_units):
+        units = render(piece).units + len(PARAGRAPH_BREAK)
+        if units > left:
+            parts.append([])
+            left = max_units + len(PARAGRAPH_BREAK)
+        parts[-1].append(piece)
+        left -= units
+    joined = (PARAGRAPH_BREAK.join(pieces) for pieces in parts)
+    return [part for part in joined if render(part).visible.strip()]
 
 
-def fits(markdown: str, most: int) -> bool:
-    """Whether a text can be one message."""
-    return render(markdown).units <= most
+def is_short_enough(markdown: str, max_units: int) -> bool:
+    """Tell whether a text fits into one message."""
+    return render(markdown).units <= max_units
 
 
-def pieces_of(markdown: str, most: int) -> Iterator[str]:
-    """The blocks of a text; those that are too long, cut."""
+def list_pieces(markdown: str, max_units: int) -> Iterator[str]:
+    """Yield the blocks of a text; those that are too long, split."""
     lines = markdown.split("\n")
-    for first, last in places_of_blocks(markdown):
+    for first, last in find_block_ranges(markdown):
         block = "\n".join(lines[first:last]).strip("\n")
-        if fits(block, most):
+        if is_short_enough(block, max_units):
             yield block
-        elif (fence := fence_in(block)) is not None:
-            yield from cut_code(fence, most)
+        elif (fence := find_fence(block)) is not None:
+            yield from split_code(fence, max_units)
         else:
-            yield from cut(block, most)
+            yield from split_block(block, max_units)
 
 
-def places_of_blocks(markdown: str) -> list[tuple[int, int]]:
-    """From which line to which each block reaches, the lines between them included."""
-    begins = [token.map[0] for token in parser().parse(markdown) if token.map and is_block(token)]
-    ends = [*begins[1:], len(markdown.split("\n"))]
-    return list(zip([0, *begins[1:]], ends, strict=True)) if begins else [(0, ends[-1])]
+def find_block_ranges(markdown: str) -> list[tuple[int, int]]:
+    """Return the line range of each block, with the empty lines that follow."""
+    starts = [
+        token.map[0]
+        for token in build_markdown_parser().parse(markdown)
+        if token.map and is_block(token)
+    ]
+    ends = [*starts[1:], len(markdown.split("\n"))]
+    return list(zip([0, *starts[1:]], ends, strict=True)) if starts else [(0, ends[-1])]
 
 
 def is_block(token: Token) -> bool:
-    """Whether a block that is in no other begins here."""
+    """Tell whether a top-level block begins at this token."""
     return token.level == 0 and token.nesting >= 0
 
 
-def fence_in(block: str) -> Token | None:
-    """The block of code that a text is, if it is nothing else."""
-    tokens = parser().parse(block)
+def find_fence(block: str) -> Token | None:
+    """Return the code block that a text consists of, if it is nothing else."""
+    tokens = build_markdown_parser().parse(block)
     is_code = len(tokens) == 1 and tokens[0].type in {"fence", "code_block"}
     return tokens[0] if is_code else None
 
 
-def cut_code(code: Token, most: int) -> Iterator[str]:
-    """A block of code as several, cut between lines; only a line that is too long is cut."""
+def split_code(code: Token, max_units: int) -> Iterator[str]:
+    """Split a code block between lines; only a line that is too long is cut."""
     fence = code.markup or "```"
-    taken: list[str] = []
-    for line in [part for each in code.content.split("\n") for part in cut_hard(each, most)]:
-        if taken and utf16_length("\n".join([*taken, line])) > most:
-            yield fenced(taken, fence, code.info)
-            taken = []
-        taken.append(line)
-    if any(line.strip() for line in taken):
-        yield fenced(taken, fence, code.info)
+    chunk: list[str] = []
+    for line in [part for each in code.content.split("\n") for part in split_hard(each, max_units)]:
+        if chunk and count_utf16_units("\n".join([*chunk, line])) > max_units:
+            yield format_fence(chunk, fence, code.info)
+            chunk = []
+        chunk.append(line)
+    if any(line.strip() for line in chunk):
+        yield format_fence(chunk, fence, code.info)
 
 
-def fenced(lines: list[str], fence: str, info: str) -> str:
-    """Lines as a block of code."""
+def format_fence(lines: list[str], fence: str, info: str) -> str:
+    """Format lines as a fenced code block."""
     return "\n".join([f"{fence}{info}", *lines, fence])
 
 
-def cut(block: str, most: int) -> Iterator[str]:
-    """A block as several; what is marked all along loses its marks."""
-    while not fits(block, most):
-        place = place_to_cut(block, most)
-        if place is None:
-            yield from map(unmarked, cut_words(render(block).visible, most))
+def split_block(block: str, max_units: int) -> Iterator[str]:
+    """Split a block; one that is marked up throughout loses its markup."""
+    while not is_short_enough(block, max_units):
+        position = find_split_point(block, max_units)
+        if position is None:
+            yield from map(escape_markdown, split_words(render(block).visible, max_units))
             return
-        yield block[:place].rstrip()
-        block = block[place:].lstrip(" \n")
+        yield block[:position].rstrip()
+        block = block[position:].lstrip(" \n")
     if block:
         yield block.rstrip()
 
 
-def place_to_cut(block: str, most: int) -> int | None:
-    """The last place within the first message at which nothing that is marked is cut in two."""
-    whole = words_of(block)
-    for expression in BREAKS:
-        places = [found.end() for found in expression.finditer(block, 1, reach(block, most))]
-        for place in places[: -TRIES - 1 : -1]:
-            first, rest = block[:place], block[place:].lstrip(" \n")
-            if fits(first, most) and words_of(first) + words_of(rest) == whole:
-                return place
+def find_split_point(block: str, max_units: int) -> int | None:
+    """Return the last position within the first message that cuts no marked text in two."""
+    block = block[: WINDOW_MESSAGES * max_units]
+    whole = get_visible_words(block)
+    for pattern in SPLIT_PATTERNS:
+        positions = [
+            found.end() for found in pattern.finditer(block, 1, get_search_end(block, max_units))
+        ]
+        for position in positions[: -MAX_TRIES - 1 : -1]:
+            first, rest = block[:position], block[position:].lstrip(" \n")
+            if not is_short_enough(first, max_units) or not whole.startswith(
+                words := get_visible_words(first)
+            ):
+                continue
+            if words + get_visible_words(rest) == whole:
+                return position
     return None
 
 
-def reach(block: str, most: int) -> int:
-    """How much of a block's source to look at: what is seen of it may be shorter, by its marks."""
+def get_search_end(block: str, max_units: int) -> int:
+    """Return how many source characters to search: the visible text may be shorter."""
     spare = max(len(block) - len(render(block).visible), 0)
-    return min(len(block), most + spare)
+    return min(len(block), max_units + spare)
 
 
-def words_of(markdown: str) -> str:
-    """What is seen of a text, whatever stands between the words."""
+def get_visible_words(markdown: str) -> str:
+    """Return the visible text without whitespace."""
     return "".join(render(markdown).visible.split())
 
 
-def unmarked(text: str) -> str:
-    """Words in Markdown that are shown as they stand."""
-    return MARK.sub(r"\\\g<0>", text)
+def escape_markdown(text: str) -> str:
+    """Escape text so that Markdown shows it as it stands."""
+    return MARKDOWN_PUNCTUATION.sub(r"\\\g<0>", text)
 
 
-def cut_words(text: str, most: int) -> Iterator[str]:
-    """Plain words in pieces of so many units, cut between words where there are any."""
-    while utf16_length(text) > most:
-        first = cut_hard(text, most)[0]
-        place = max(first.rfind(" "), first.rfind("\n")) + 1 or len(first)
-        yield text[:place].rstrip()
-        text = text[place:].lstrip(" \n")
+def split_words(text: str, max_units: int) -> Iterator[str]:
+    """Split plain text into pieces of at most ``max_units``, between words if possible."""
+    while len(text) > max_units or count_utf16_units(text) > max_units:
+        first = split_hard(text[: max_units + 1], max_units)[0]
+        position = max(first.rfind(" "), first.rfind("\n")) + 1 or len(first)
+        yield text[:position].rstrip()
+        text = text[position:].lstrip(" \n")
     if text:
         yield text
 
 
-def cut_hard(text: str, most: int) -> list[str]:
-    """A text in pieces of so many units, never within a character."""
-    if utf16_length(text) <= most:
+def split_hard(text: str, max_units: int) -> list[str]:
+    """Split a text into pieces of at most ``max_units``, never within a character."""
+    if count_utf16_units(text) <= max_units:
         return [text]
-    pieces, taken, units = [], 0, 0
-    for place, character in enumerate(text):
+    pieces, start, units = [], 0, 0
+    for position, character in enumerate(text):
         width = 2 if character > "\uffff" else 1
-        if units + width > most:
-            pieces.append(text[taken:place])
-            taken, units = place, 0
+        if units + width > max_units:
+            pieces.append(text[start:position])
+            start, units = position, 0
         units += width
-    return [*pieces, text[taken:]]
+    return [*pieces, text[start:]]

@@ -1,43 +1,54 @@
-"""What has happened on Telegram? An update, as its API gives it, as a value of ours.
+"""Telegram updates: parse the Bot API's JSON into values.
 
-Each is read by itself: one that cannot be read harms no other. Knows nobody, and asks nothing.
+Each update is parsed on its own: one that cannot be parsed does not affect the others.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from oldfriend.channels.telegram.fields import (
-    Fields,
-    count_in,
-    fields_in,
-    moment_in,
-    needed_in,
-    objects_in,
-    optional_in,
-    text_in,
-    whole_in,
+from oldfriend.channels.telegram.update_fields import (
+    JsonFields,
+    find_int,
+    find_json_object,
+    find_text,
+    get_int,
+    get_json_object,
+    get_text,
+    get_time,
+    list_json_objects,
 )
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import MAX_TEXT
+from oldfriend.domain.messages import MAX_TEXT_CHARS, format_quote
+
+FOREIGN_FIELDS: Final = ("via_bot", "sender_business_bot", "story", "is_automatic_forward")
+"""Besides "forward_*", the fields of messages that hold somebody else's words."""
+QUOTE_ENTITIES: Final = frozenset({"blockquote", "expandable_blockquote"})
 
 ChatKind = Literal["private", "group", "supergroup", "channel"]
 MediaKind = Literal[
     "voice", "audio", "video_note", "photo", "video", "animation", "document", "sticker"
 ]
 
-MEDIA: Final[tuple[MediaKind, ...]] = (
-    "voice", "audio", "video_note", "photo", "video", "animation", "document", "sticker",
-)  # fmt: skip
-"""An animation is a document as well; what stands first is what it is."""
-KINDS: Final[tuple[ChatKind, ...]] = ("private", "group", "supergroup", "channel")
-LONGEST_QUOTE: Final = 1_000
+MEDIA_KINDS: Final[tuple[MediaKind, ...]] = (
+    "voice",
+    "audio",
+    "video_note",
+    "photo",
+    "video",
+    "animation",
+    "document",
+    "sticker",
+)
+"""In order of precedence: an animation comes as a document as well."""
+CHAT_KINDS: Final[tuple[ChatKind, ...]] = ("private", "group", "supergroup", "channel")
+MAX_QUOTE_CHARS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sender:
-    """Who did something: a user, or a chat that speaks for itself."""
+class TelegramUser:
+    """A user, or a chat that acts in its own name."""
 
     id: int
     name: str
@@ -47,13 +58,13 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where: a chat, and the topic in it, if it has topics."""
+class TelegramChat:
+    """A chat, and the topic in it if it has topics."""
 
     id: int
     kind: ChatKind
     title: str
-    topic: int | None = None
+    topic_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,321 +72,391 @@ class Media:
     """A file that came with a message."""
 
     kind: MediaKind
-    file: str  # by which it can be fetched
+    file_id: str  # to download it by
     mime: str = ""
     name: str = ""
     size: int | None = None  # bytes
-    seconds: int | None = None
+    duration_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class MessageUpdate:
     """A message, new or edited."""
 
-    update: int
-    place: Place
-    sender: Sender
-    number: int  # of the message in its chat
+    update_id: int
+    chat: TelegramChat
+    sender: TelegramUser
+    message_id: int  # unique in its chat
     at: Micros
-    text: str  # the words, or a caption; what Telegram shows otherwise, in words
+    text: str  # the text or caption; a description of other content
     is_edited: bool = False
-    album: str = ""  # what was sent in one go bears the same
-    forwarded_from: str = ""  # whose words these are, if not the sender's
-    is_card: bool = False  # somebody's contact: not the sender's own words either
-    reply_to: int | None = None
-    answers: int | None = None  # who said what it replies to
-    quoted: str = ""  # of the message that it replies to
+    album_id: str = ""  # shared by messages that were sent together
+    forwarded_from: str = ""  # the author, if not the sender
+    is_contact_card: bool = False  # a contact, which is not the sender's own words either
+    reply_to_message_id: int | None = None
+    replied_user_id: int | None = None  # the author of the message it replies to
+    quoted_text: str = ""  # from the message it replies to
     quoted_speaker: str = ""
     mentions: tuple[str, ...] = ()  # in lower case, without "@"
     media: Media | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pressed:
-    """A button below a message was pressed; Telegram waits for an acknowledgement."""
+class CallbackUpdate:
+    """A press of a button below a message; Telegram waits for an acknowledgement."""
 
-    update: int
-    id: str
-    sender: Sender
-    place: Place | None
+    update_id: int
+    query_id: str
+    sender: TelegramUser
+    chat: TelegramChat | None
     data: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reacted:
-    """Somebody reacted to a message with these emoji; none: they took it back."""
+class ReactionUpdate:
+    """A reaction to a message; empty: it was removed."""
 
-    update: int
-    place: Place
-    sender: Sender
-    number: int
+    update_id: int
+    chat: TelegramChat
+    sender: TelegramUser
+    message_id: int
     at: Micros
     emoji: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
-    """The bot was let in, or put out, or blocked."""
+class BotMembershipUpdate:
+    """The bot was added, removed or blocked."""
 
-    update: int
-    place: Place
-    sender: Sender
-    is_in: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attended:
-    """People have come into a group, or one has left it."""
-
-    update: int
-    place: Place
-    who: tuple[Sender, ...]
-    is_in: bool
+    update_id: int
+    chat: TelegramChat
+    sender: TelegramUser
+    is_member: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Migrated:
-    """A group has become a supergroup, with another id."""
+class MembersUpdate:
+    """People joined a group, or one left it."""
 
-    update: int
-    before: int
-    now: int
+    update_id: int
+    chat: TelegramChat
+    members: tuple[TelegramUser, ...]
+    has_joined: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ignored:
-    """Something that does not concern us."""
+class MigrationUpdate:
+    """A group became a supergroup, with another id."""
 
-    update: int
-    what: str
-
-
-Happened: TypeAlias = Said | Pressed | Reacted | Membership | Attended | Migrated | Ignored
+    update_id: int
+    old_chat_id: int
+    new_chat_id: int
 
 
-class Unreadable(ValueError):
-    """An update is not what the API promises; ``update`` is its number, where it has one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoredUpdate:
+    """An update that does not concern us."""
 
-    def __init__(self, why: str, update: int | None) -> None:
-        """Say what is wrong with which update."""
-        super().__init__(why)
-        self.update = update
+    update_id: int
+    description: str
 
 
-def read_update(value: JsonValue) -> Happened:
-    """What has happened, as one update tells it. Raises Unreadable."""
+ParsedUpdate: TypeAlias = (
+    MessageUpdate
+    | CallbackUpdate
+    | ReactionUpdate
+    | BotMembershipUpdate
+    | MembersUpdate
+    | MigrationUpdate
+    | IgnoredUpdate
+)
+
+
+class MalformedUpdate(ValueError):
+    """An update that does not follow the API; ``update_id`` is its id, if it has one."""
+
+    def __init__(self, reason: str, update_id: int | None) -> None:
+        """Take the reason and the update's id."""
+        super().__init__(reason)
+        self.update_id = update_id
+
+
+def parse_update(value: JsonValue) -> ParsedUpdate:
+    """Parse one update. Raises MalformedUpdate."""
     match value:
-        case dict() as what if (update := count_in(what, "update_id")) is not None:
+        case dict() as fields if (update_id := find_int(fields, "update_id")) is not None:
             try:
-                return happened(update, what)
+                return parse_known_update(update_id, fields)
             except (TypeError, ValueError, OverflowError) as error:
-                why = f"{type(error).__name__}: {error}"[:LONGEST_QUOTE]
-                raise Unreadable(why, update) from error
+                reason = f"{type(error).__name__}: {error}"[:MAX_QUOTE_CHARS]
+                raise MalformedUpdate(reason, update_id) from error
         case _:
-            raise Unreadable("It has no update_id.", None)
+            raise MalformedUpdate("It has no update_id.", None)
 
 
-def happened(update: int, what: Fields) -> Happened:
-    """The same, once its number is known."""
+def parse_known_update(update_id: int, raw: JsonFields) -> ParsedUpdate:
+    """Parse an update whose id is known. Raises ValueError."""
     for name in ("message", "edited_message", "channel_post", "edited_channel_post"):
-        if name in what:
-            return message_in(update, fields_in(what, name), is_edited=name.startswith("edited"))
-    if "callback_query" in what:
-        return pressed_in(update, fields_in(what, "callback_query"))
-    if "message_reaction" in what:
-        return reacted_in(update, fields_in(what, "message_reaction"))
-    if "my_chat_member" in what:
-        return membership_in(update, fields_in(what, "my_chat_member"))
-    return Ignored(update=update, what=next(iter(what), "nothing"))
+        if name in raw:
+            return parse_message(
+                update_id, get_json_object(raw, name), is_edited=name.startswith("edited")
+            )
+    if "callback_query" in raw:
+        return parse_callback(update_id, get_json_object(raw, "callback_query"))
+    if "message_reaction" in raw:
+        return parse_reaction(update_id, get_json_object(raw, "message_reaction"))
+    if "my_chat_member" in raw:
+        return parse_bot_membership(update_id, get_json_object(raw, "my_chat_member"))
+    return IgnoredUpdate(update_id=update_id, description=next(iter(raw), "nothing"))
 
 
-def message_in(update: int, message: Fields, *, is_edited: bool) -> Happened:
-    """A message, or what is told by one of Telegram's own."""
-    place = place_in(message)
-    if "migrate_to_chat_id" in message:
-        return Migrated(update=update, before=place.id, now=whole_in(message, "migrate_to_chat_id"))
-    if (attended := attended_in(update, place, message)) is not None:
-        return attended
-    text, is_card = words_in(message)
-    media = media_in(message)
+def parse_message(update_id: int, raw: JsonFields, *, is_edited: bool) -> ParsedUpdate:
+    """Parse a message, or a service message of Telegram."""
+    chat = parse_chat(raw)
+    if "migrate_to_chat_id" in raw:
+        return MigrationUpdate(
+            update_id=update_id,
+            old_chat_id=chat.id,
+            new_chat_id=get_int(raw, "migrate_to_chat_id"),
+        )
+    if (members_update := find_members_update(update_id, chat, raw)) is not None:
+        return members_update
+    text, is_card = format_content(raw)
+    media = find_media(raw)
     if not text and media is None:
-        return Ignored(update=update, what=" ".join(sorted(message))[:LONGEST_QUOTE])
-    answered = answered_in(message)
-    dated = "edit_date" if is_edited and "edit_date" in message else "date"
-    return Said(
-        update=update, place=place, sender=sender_in(message),
-        number=whole_in(message, "message_id"),
-        at=moment_in(message, dated),
-        text=text, is_edited=is_edited, album=text_in(message, "media_group_id"),
-        forwarded_from=origin_in(message), is_card=is_card,
-        reply_to=None if answered is None else whole_in(answered, "message_id"),
-        answers=None if answered is None else sender_in(answered).id,
-        quoted=quoted_in(message, answered),
-        quoted_speaker=quoted_speaker_in(message, answered),
-        mentions=tuple(mentions_in(message, text)), media=media,
-    )  # fmt: skip
+        return IgnoredUpdate(
+            update_id=update_id, description=" ".join(sorted(raw))[:MAX_QUOTE_CHARS]
+        )
+    replied = find_replied_message(raw)
+    date_field = "edit_date" if is_edited and "edit_date" in raw else "date"
+    return MessageUpdate(
+        update_id=update_id,
+        chat=chat,
+        sender=parse_sender(raw),
+        message_id=get_int(raw, "message_id"),
+        at=get_time(raw, date_field),
+        text=mark_quotes(raw, text)[:MAX_TEXT_CHARS],
+        is_edited=is_edited,
+        album_id=find_text(raw, "media_group_id"),
+        forwarded_from=find_origin(raw),
+        is_contact_card=is_card,
+        reply_to_message_id=None if replied is None else get_int(replied, "message_id"),
+        replied_user_id=None if replied is None else parse_sender(replied).id,
+        quoted_text=find_quoted_text(raw, replied),
+        quoted_speaker=find_quoted_speaker(raw, replied),
+        mentions=tuple(list_mentions(raw, text)),
+        media=media,
+    )
 
 
-def attended_in(update: int, place: Place, message: Fields) -> Attended | None:
-    """Who has come or gone, where Telegram tells of that."""
-    if came := objects_in(message, "new_chat_members"):
-        who = tuple(map(user_in, came))
-        return Attended(update=update, place=place, who=who, is_in=True)
-    if (left := optional_in(message, "left_chat_member")) is not None:
-        return Attended(update=update, place=place, who=(user_in(left),), is_in=False)
+def find_members_update(
+    update_id: int, chat: TelegramChat, raw: JsonFields
+) -> MembersUpdate | None:
+    """Return who joined or left, if the message tells."""
+    if joined := list_json_objects(raw, "new_chat_members"):
+        members = tuple(map(parse_user, joined))
+        return MembersUpdate(update_id=update_id, chat=chat, members=members, has_joined=True)
+    if (left := find_json_object(raw, "left_chat_member")) is not None:
+        return MembersUpdate(
+            update_id=update_id, chat=chat, members=(parse_user(left),), has_joined=False
+        )
     return None
 
 
-def answered_in(message: Fields) -> Fields | None:
-    """The message to which this is a reply; not the one that only opens its topic."""
-    answered = optional_in(message, "reply_to_message")
-    return None if answered is None or "forum_topic_created" in answered else answered
+def find_replied_message(raw: JsonFields) -> JsonFields | None:
+    """Return the message replied to, unless it only opens the topic."""
+    replied = find_json_object(raw, "reply_to_message")
+    return None if replied is None or "forum_topic_created" in replied else replied
 
 
-def words_in(message: Fields) -> tuple[str, bool]:
-    """What a message says, and whether that is somebody's card."""
-    text = text_in(message, "text") or text_in(message, "caption")
+def format_content(raw: JsonFields) -> tuple[str, bool]:
+    """Return a message's content as text, and whether it is a contact card."""
+    text = find_text(raw, "text") or find_text(raw, "caption")
     if text:
-        return text[:MAX_TEXT], False
-    if (contact := optional_in(message, "contact")) is not None:
-        names = (text_in(contact, name) for name in ("first_name", "last_name", "phone_number"))
+        return text[:MAX_TEXT_CHARS], False
+    if (contact := find_json_object(raw, "contact")) is not None:
+        names = (find_text(contact, name) for name in ("first_name", "last_name", "phone_number"))
         return f"[contact] {' '.join(filter(None, names))}", True
-    if (venue := optional_in(message, "venue")) is not None:
-        return f"[location] {text_in(venue, 'title')}, {text_in(venue, 'address')}", False
-    if (location := optional_in(message, "location")) is not None:
+    if (venue := find_json_object(raw, "venue")) is not None:
+        return f"[location] {find_text(venue, 'title')}, {find_text(venue, 'address')}", False
+    if (location := find_json_object(raw, "location")) is not None:
         return f"[location] {location.get('latitude')}, {location.get('longitude')}", False
-    if (sticker := optional_in(message, "sticker")) is not None:
-        return f"{text_in(sticker, 'emoji')} [sticker]".strip(), False
-    if (poll := optional_in(message, "poll")) is not None:
-        options = [text_in(each, "text") for each in objects_in(poll, "options")]
-        return "\n".join(["[poll] " + text_in(poll, "question"), *options]), False
-    if (dice := optional_in(message, "dice")) is not None:
-        return f"{text_in(dice, 'emoji')} {whole_in(dice, 'value')}", False
+    if (sticker := find_json_object(raw, "sticker")) is not None:
+        return f"{find_text(sticker, 'emoji')} [sticker]".strip(), False
+    if (poll := find_json_object(raw, "poll")) is not None:
+        options = [find_text(each, "text") for each in list_json_objects(poll, "options")]
+        return "\n".join(["[poll] " + find_text(poll, "question"), *options]), False
+    if (dice := find_json_object(raw, "dice")) is not None:
+        return f"{find_text(dice, 'emoji')} {get_int(dice, 'value')}", False
     return "", False
 
 
-def media_in(message: Fields) -> Media | None:
-    """The file that came with a message; of a photo the largest size."""
-    for kind in MEDIA:
-        found = objects_in(message, kind) if kind == "photo" else [optional_in(message, kind)]
+def find_media(raw: JsonFields) -> Media | None:
+    """Return the file of a message; the largest size of a photo."""
+    for kind in MEDIA_KINDS:
+        found = list_json_objects(raw, kind) if kind == "photo" else [find_json_object(raw, kind)]
         if found and found[-1] is not None:
             file = found[-1]
             return Media(
-                kind=kind, file=text_in(file, "file_id"), mime=text_in(file, "mime_type"),
-                name=text_in(file, "file_name"), size=count_in(file, "file_size"),
-                seconds=count_in(file, "duration"),
-            )  # fmt: skip
+                kind=kind,
+                file_id=find_text(file, "file_id"),
+                mime=find_text(file, "mime_type"),
+                name=find_text(file, "file_name"),
+                size=find_int(file, "file_size"),
+                duration_s=find_int(file, "duration"),
+            )
     return None
 
 
-def origin_in(message: Fields) -> str:
-    """Who said first what is forwarded; empty where nothing is."""
-    origin = optional_in(message, "forward_origin")
-    return "" if origin is None else origin_of(origin)
+def find_quoted_text(raw: JsonFields, replied: JsonFields | None) -> str:
+    """Return the text that a reply quotes: the selected part, or all of it."""
+    if (quote := find_json_object(raw, "quote")) is not None:
+        return find_text(quote, "text")[:MAX_QUOTE_CHARS]
+    return "" if replied is None else format_content(replied)[0][:MAX_QUOTE_CHARS]
 
 
-def origin_of(origin: Fields) -> str:
-    """Who or what words come from."""
-    for name in ("sender_user", "sender_chat", "chat"):
-        if (who := optional_in(origin, name)) is not None:
-            return name_of(who)
-    return text_in(origin, "sender_user_name") or "somebody"
+def find_quoted_speaker(raw: JsonFields, replied: JsonFields | None) -> str:
+    """Return the author of the quoted text, also if it is from another chat."""
+    if replied is not None:
+        return parse_sender(replied).name
+    elsewhere = find_json_object(raw, "external_reply")
+    origin = None if elsewhere is None else find_json_object(elsewhere, "origin")
+    return "" if origin is None else parse_origin(origin)
 
 
-def quoted_in(message: Fields, answered: Fields | None) -> str:
-    """The words that a reply is about: those that were picked, or all of them."""
-    if (quote := optional_in(message, "quote")) is not None:
-        return text_in(quote, "text")[:LONGEST_QUOTE]
-    return "" if answered is None else words_in(answered)[0][:LONGEST_QUOTE]
-
-
-def quoted_speaker_in(message: Fields, answered: Fields | None) -> str:
-    """Who said what a reply is about; also where that was in another chat."""
-    if answered is not None:
-        return sender_in(answered).name
-    elsewhere = optional_in(message, "external_reply")
-    origin = None if elsewhere is None else optional_in(elsewhere, "origin")
-    return "" if origin is None else origin_of(origin)
-
-
-def mentions_in(message: Fields, text: str) -> Iterator[str]:
-    """The names that are mentioned; places count in UTF-16 units."""
+def list_mentions(raw: JsonFields, text: str) -> Iterator[str]:
+    """Yield the mentioned usernames; offsets count UTF-16 code units."""
     units = text.encode("utf-16-le", "surrogatepass")
     for name in ("entities", "caption_entities"):
-        for entity in objects_in(message, name):
-            start, length = 2 * whole_in(entity, "offset"), 2 * whole_in(entity, "length")
+        for entity in list_json_objects(raw, name):
+            start, length = 2 * get_int(entity, "offset"), 2 * get_int(entity, "length")
             words = units[start : start + length].decode("utf-16-le", "replace").lower()
-            if text_in(entity, "type") == "mention":
+            if find_text(entity, "type") == "mention":
                 yield words.removeprefix("@")
-            elif text_in(entity, "type") == "bot_command" and "@" in words:
+            elif find_text(entity, "type") == "bot_command" and "@" in words:
                 yield words.partition("@")[2]
 
 
-def pressed_in(update: int, query: Fields) -> Pressed:
-    """A button that was pressed."""
-    below = optional_in(query, "message")
-    return Pressed(
-        update=update, id=needed_in(query, "id"), sender=sender_in(query),
-        place=None if below is None else place_in(below), data=text_in(query, "data"),
-    )  # fmt: skip
+def parse_callback(update_id: int, raw: JsonFields) -> CallbackUpdate:
+    """Parse a button press."""
+    message = find_json_object(raw, "message")
+    return CallbackUpdate(
+        update_id=update_id,
+        query_id=get_text(raw, "id"),
+        sender=parse_sender(raw),
+        chat=None if message is None else parse_chat(message),
+        data=find_text(raw, "data"),
+    )
 
 
-def reacted_in(update: int, reaction: Fields) -> Happened:
-    """A reaction to a message; somebody who cannot be known has none for us."""
-    if "user" not in reaction:
-        return Ignored(update=update, what="a reaction of nobody")
-    return Reacted(
-        update=update, place=place_in(reaction), sender=sender_in(reaction, "user"),
-        number=whole_in(reaction, "message_id"), at=moment_in(reaction, "date"),
+def parse_reaction(update_id: int, raw: JsonFields) -> ParsedUpdate:
+    """Parse a reaction; an anonymous one is ignored."""
+    if "user" not in raw:
+        return IgnoredUpdate(update_id=update_id, description="a reaction of nobody")
+    return ReactionUpdate(
+        update_id=update_id,
+        chat=parse_chat(raw),
+        sender=parse_sender(raw, "user"),
+        message_id=get_int(raw, "message_id"),
+        at=get_time(raw, "date"),
         emoji=tuple(
-            text_in(each, "emoji")
-            for each in objects_in(reaction, "new_reaction")
-            if text_in(each, "emoji")
+            find_text(each, "emoji")
+            for each in list_json_objects(raw, "new_reaction")
+            if find_text(each, "emoji")
         ),
-    )  # fmt: skip
+    )
 
 
-def membership_in(update: int, change: Fields) -> Membership:
-    """Whether the bot is in a chat now."""
-    status = text_in(fields_in(change, "new_chat_member"), "status")
-    is_in = status in {"member", "administrator", "creator", "restricted"}
-    return Membership(
-        update=update, place=place_in(change), sender=sender_in(change), is_in=is_in
-    )  # fmt: skip
+def parse_bot_membership(update_id: int, raw: JsonFields) -> BotMembershipUpdate:
+    """Parse whether the bot is in a chat now."""
+    status = find_text(get_json_object(raw, "new_chat_member"), "status")
+    is_member = status in {"member", "administrator", "creator", "restricted"}
+    return BotMembershipUpdate(
+        update_id=update_id, chat=parse_chat(raw), sender=parse_sender(raw), is_member=is_member
+    )
 
 
-def place_in(message: Fields) -> Place:
-    """Where a message stands."""
-    chat = fields_in(message, "chat")
-    kind = next((each for each in KINDS if each == chat.get("type")), None)
+def parse_chat(raw: JsonFields) -> TelegramChat:
+    """Parse the chat of an update. Raises ValueError."""
+    chat = get_json_object(raw, "chat")
+    kind = next((each for each in CHAT_KINDS if each == chat.get("type")), None)
     if kind is None:
         raise ValueError(f"There is no kind of chat {chat.get('type')!r}.")
-    topic = message.get("message_thread_id") if message.get("is_topic_message") is True else None
-    return Place(
-        id=whole_in(chat, "id"), kind=kind, title=text_in(chat, "title") or name_of(chat),
-        topic=topic if isinstance(topic, int) else None,
-    )  # fmt: skip
+    topic = raw.get("message_thread_id") if raw.get("is_topic_message") is True else None
+    return TelegramChat(
+        id=get_int(chat, "id"),
+        kind=kind,
+        title=find_text(chat, "title") or find_name(chat),
+        topic_id=topic if isinstance(topic, int) else None,
+    )
 
 
-def sender_in(message: Fields, name: str = "from") -> Sender:
-    """Who did it: a chat that speaks for itself, a user, or the chat where nobody is named.
+def parse_sender(raw: JsonFields, name: str = "from") -> TelegramUser:
+    """Return the sender: a chat acting in its own name, a user, or the chat if nobody is named.
 
-    Beside a chat that speaks, such as a group for its hidden admins, Telegram names a bot of its
-    own as the user.
+    For a chat that acts in its own name, such as a group with anonymous admins, Telegram names a
+    bot of its own as the user.
     """
-    who = optional_in(message, "sender_chat") or optional_in(message, name)
-    return user_in(who if who is not None else fields_in(message, "chat"))
+    sender = find_json_object(raw, "sender_chat") or find_json_object(raw, name)
+    return parse_user(sender if sender is not None else get_json_object(raw, "chat"))
 
 
-def user_in(who: Fields) -> Sender:
-    """A user, or a chat that speaks for itself."""
-    return Sender(
-        id=whole_in(who, "id"), name=name_of(who), username=text_in(who, "username"),
-        language=text_in(who, "language_code"), is_bot=who.get("is_bot") is True,
-    )  # fmt: skip
+def parse_user(raw: JsonFields) -> TelegramUser:
+    """Parse a user, or a chat that acts in its own name."""
+    return TelegramUser(
+        id=get_int(raw, "id"),
+        name=find_name(raw),
+        username=find_text(raw, "username"),
+        language=find_text(raw, "language_code"),
+        is_bot=raw.get("is_bot") is True,
+    )
 
 
-def name_of(who: Fields) -> str:
-    """What a user or a chat is called."""
-    names = [text_in(who, name) for name in ("first_name", "last_name")]
-    return " ".join(filter(None, names)) or text_in(who, "title") or text_in(who, "username")
+def find_origin(raw: JsonFields) -> str:
+    """Return whose words a message holds if they are not the sender's own; else "".
+
+    Covers forwards, also in the format before Bot API 7.0, results of inline bots, and messages
+    that a bot wrote for a business.
+    """
+    if (origin := find_json_object(raw, "forward_origin")) is not None:
+        return parse_origin(origin)
+    if not any(name in FOREIGN_FIELDS or name.startswith("forward_") for name in raw):
+        return ""
+    for name in ("forward_from", "forward_from_chat", *FOREIGN_FIELDS):
+        if (who := find_json_object(raw, name)) is not None and find_name(who):
+            return find_name(who)
+    names = ("forward_sender_name", "forward_signature")
+    return next(filter(None, (find_text(raw, name) for name in names)), "somebody")
+
+
+def parse_origin(raw: JsonFields) -> str:
+    """Return the name of a user or chat of origin."""
+    for name in ("sender_user", "sender_chat", "chat"):
+        if (who := find_json_object(raw, name)) is not None:
+            return find_name(who)
+    return find_text(raw, "sender_user_name") or "somebody"
+
+
+def mark_quotes(raw: JsonFields, text: str) -> str:
+    """Mark text formatted as a quotation as in plain text: with "> " before each line."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    quotes = [
+        (2 * max(0, get_int(entity, "offset")), 2 * get_int(entity, "length"))
+        for name in ("entities", "caption_entities")
+        for entity in list_json_objects(raw, name)
+        if find_text(entity, "type") in QUOTE_ENTITIES
+    ]
+    for start, length in sorted(quotes, reverse=True):
+        before, quoted, after = (
+            part.decode("utf-16-le", "surrogatepass")
+            for part in (units[:start], units[start : start + length], units[start + length :])
+        )
+        text = format_quote(before, quoted, after)
+        units = text.encode("utf-16-le", "surrogatepass")
+    return text
+
+
+def find_name(raw: JsonFields) -> str:
+    """Return the name of a user or a chat."""
+    names = [find_text(raw, name) for name in ("first_name", "last_name")]
+    return " ".join(filter(None, names)) or find_text(raw, "title") or find_text(raw, "username")

@@ -1,1 +1,1 @@
-"""How does one readable file keep everything, for one process at a time?"""
+"""JSON engine: everything in one readable file, for one process at a time."""

@@ -1,1 +1,1 @@
-"""How does one PostgreSQL server keep everything, for any number of processes and machines?"""
+"""PostgreSQL engine: one server for any number of processes and machines."""

@@ -1,1 +1,1 @@
-"""How does one file on this machine keep everything, for several processes at once?"""
+"""SQLite engine: one file on this machine, for several processes at once."""

@@ -1,9 +1,7 @@
-"""How is one SQLite connection opened, and what do its errors mean to us?
-
-Knows the pragmas. Knows nothing of transactions, migrations or tables.
-"""
+"""SQLite connections: opening, pragmas and error mapping."""
 
 import os
+import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -16,18 +14,18 @@ from oldfriend.domain.errors import (
     InvalidInput,
     OldfriendError,
     StoreBusy,
-    StoreDamaged,
+    StoreCorrupt,
     StoreError,
     StoreFull,
     StoreNotFound,
     StoreUnusable,
 )
 
-APPLICATION_ID = 0x4F4C4446  # "OLDF": how a file says that it is ours
-STATEMENTS_KEPT = 200
-SQLITE_RAISES = (apsw.Error, UnicodeEncodeError)  # the second for half characters
-ROOM_TO_WORK = 128 * 1024
-"""Bytes; with less SQLite reports no full disk, but that it cannot size its shared memory."""
+APPLICATION_ID = 0x4F4C4446  # "OLDF": marks a file as ours
+STATEMENT_CACHE_SIZE = 200
+SQLITE_ERRORS = (apsw.Error, UnicodeEncodeError)  # the second one for lone surrogates
+MIN_WORKING_BYTES = 128 * 1024
+"""With less, SQLite reports that it cannot size its shared memory, and no full disk."""
 
 PRAGMAS = """
     PRAGMA journal_mode = WAL;
@@ -36,34 +34,76 @@ PRAGMAS = """
     PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;
 """
-"""WAL lets readers go on beside a writer; FULL keeps a commit through a power cut."""
+"""WAL lets readers run beside a writer; FULL keeps a commit through a power cut."""
+READ_ONLY_PRAGMAS = """
+    PRAGMA query_only = ON;
+    PRAGMA temp_store = MEMORY;
+"""
 
 
 def open_connection(path: Path, *, create: bool) -> apsw.Connection:
-    """A connection to the file, private to this user (0600). Raises StoreError."""
-    with our_errors(path):
-        refuse_half_characters(path)
+    """Open a connection to the file, private to this user (0600). Raises StoreError.
+
+    If the file is not writable and need not be created, the connection is read-only.
+    """
+    with map_sqlite_errors(path):
+        check_path_encoding(path)
         if create:
-            make_private_folder(path.parent)
-            make_private_file(path)
-        refuse_what_is_no_file_of_ours(path, create=create)
-        connection = apsw.Connection(
-            str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT
-        )
+            create_private_folder(path.parent)
+            create_database_file(path)
+        check_database_file(path)
+        can_write = create or is_writable(path)
+        connection = connect(path) if can_write else connect_read_only(path)
         try:
-            refuse_strangers(connection, path)
-            path.chmod(0o600)  # by name: opening and closing it would drop SQLite's locks
-            # Else a join is planned anew at each call, for the values at hand: 40 µs, not 8.
+            check_application_id(connection, path)
+            if can_write:
+                path.chmod(0o600)  # by path: opening and closing the file would drop SQLite's locks
+            # Otherwise joins are planned anew for each set of values: 40 µs, not 8.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            connection.execute(PRAGMAS).fetchall()  # a statement left unread stops the rest
+            pragmas = PRAGMAS if can_write else READ_ONLY_PRAGMAS
+            connection.execute(pragmas).fetchall()  # unread results stop the script
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def refuse_half_characters(path: Path) -> None:
-    """Raise StoreUnusable for a name that is not UTF-8: SQLite takes no other."""
+def connect(path: Path) -> apsw.Connection:
+    """Return a connection that reads and writes. Raises apsw.Error."""
+    return apsw.Connection(
+        str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENT_CACHE_SIZE
+    )
+
+
+def connect_read_only(path: Path) -> apsw.Connection:
+    """Return a read-only connection, even where SQLite cannot create files beside the database.
+
+    Without a write-ahead log nobody has the file open, and it can be read as immutable. Raises
+    apsw.Error, StoreUnusable.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    index = path.with_name(f"{path.name}-shm")
+    has_log = log.exists() and log.stat().st_size > 0
+    if has_log and not index.exists() and not os.access(path.parent, os.W_OK):
+        raise StoreUnusable(
+            f"{path} was not closed properly, and cannot be read before that is made up for. Let "
+            "Oldfriend write to the file and to its folder once: oldfriend doctor"
+        )
+    query = "mode=ro" if has_log else "mode=ro&immutable=1"
+    return apsw.Connection(
+        f"{path.absolute().as_uri()}?{query}",
+        flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
+        statementcachesize=STATEMENT_CACHE_SIZE,
+    )
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether this process may write to the file, and create others beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def check_path_encoding(path: Path) -> None:
+    """Raise StoreUnusable for a path that is not UTF-8: SQLite accepts no other."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -73,8 +113,8 @@ def refuse_half_characters(path: Path) -> None:
         ) from error
 
 
-def make_private_folder(folder: Path) -> None:
-    """Create the folder for this user only, with its parents."""
+def create_private_folder(folder: Path) -> None:
+    """Create the folder with its parents, private to this user."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -84,17 +124,48 @@ def make_private_folder(folder: Path) -> None:
         ) from error
 
 
-def make_private_file(path: Path) -> None:
-    """Create the file for this user only, if nothing is there."""
-    with suppress(FileExistsError):
-        path.touch(mode=0o600, exist_ok=False)
+def create_database_file(path: Path) -> None:
+    """Create an empty database, private to this user, if none exists.
 
-
-def refuse_what_is_no_file_of_ours(path: Path, *, create: bool) -> None:
-    """Raise StoreError, before anything is opened or changed, for what cannot be our database.
-
-    An empty file may become one, if it is this user's own and something is about to be kept.
+    It appears as a whole or not at all: so an empty file is never a new database.
     """
+    if path.exists():
+        return
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    try:
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+        ) as file:
+            file.write(build_empty_database())
+        with suppress(FileExistsError):  # another process was quicker
+            link_into_place(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def link_into_place(new: Path, path: Path) -> None:
+    """Give a file its final name, unless that exists. Raises FileExistsError, OSError."""
+    try:
+        path.hardlink_to(new)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if not path.exists():
+            new.rename(path)
+
+
+def build_empty_database() -> bytes:
+    """Return the bytes of an empty Oldfriend database."""
+    memory = apsw.Connection(":memory:")
+    try:
+        memory.pragma("application_id", APPLICATION_ID)
+        return memory.serialize("main")
+    finally:
+        memory.close()
+
+
+def check_database_file(path: Path) -> None:
+    """Raise StoreError, before anything is opened or changed, for what cannot be our database."""
     if not path.exists():
         raise StoreNotFound(f"There is no memory at {path} yet. Talk first: oldfriend chat")
     found = path.stat()
@@ -102,33 +173,32 @@ def refuse_what_is_no_file_of_ours(path: Path, *, create: bool) -> None:
         raise StoreUnusable(
             f"{path} is a folder, a device or a pipe. Name a file with --database sqlite:///PATH."
         )
-    if found.st_size:
-        return  # its content will tell
-    if not create:
-        raise StoreNotFound(f"There is no memory in {path} yet. Talk first: oldfriend chat")
-    if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        raise StoreUnusable(f"{path} belongs to somebody else. Name another with --database.")
+    if not found.st_size:  # otherwise its content is checked later
+        raise StoreCorrupt(
+            f"{path} is empty: it has no byte, and may have been cut off. Put a copy of it there "
+            f"(oldfriend.db.before-… or a backup of yours), or move it away to begin anew."
+        )
 
 
-def refuse_strangers(connection: apsw.Connection, path: Path) -> None:
-    """Raise StoreDamaged for a database that is not empty and not ours."""
-    mark = connection.pragma("application_id")
-    if mark == APPLICATION_ID:
+def check_application_id(connection: apsw.Connection, path: Path) -> None:
+    """Raise StoreCorrupt for a database that is not empty and not ours."""
+    application_id = connection.pragma("application_id")
+    if application_id == APPLICATION_ID:
         return
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
-    if mark != 0 or tables != 0:
-        raise StoreDamaged(
+    if application_id != 0 or tables != 0:
+        raise StoreCorrupt(
             f"{path} is a database of another program. Name another file with --database."
         )
 
 
 @contextmanager
-def our_errors(path: Path) -> Iterator[None]:
+def map_sqlite_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors and the file system's into ours, which say what to do."""
     try:
         yield
-    except SQLITE_RAISES as error:
-        raise our_error(error, path) from error
+    except SQLITE_ERRORS as error:
+        raise map_sqlite_error(error, path) from error
     except OSError as error:
         raise StoreUnusable(
             f"{path} cannot be used ({error.strerror or error}). Check the rights of the file and "
@@ -136,19 +206,21 @@ def our_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def is_full(path: Path) -> bool:
-    """Whether the disk lacks even the room for the files that SQLite works with."""
+def is_disk_full(path: Path) -> bool:
+    """Return whether the disk lacks even the space for SQLite's working files."""
     try:
-        return shutil.disk_usage(path.parent).free < ROOM_TO_WORK
+        return shutil.disk_usage(path.parent).free < MIN_WORKING_BYTES
     except OSError:
         return False
 
 
-def our_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendError:
-    """The error of ours for one of SQLite's."""
+def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendError:
+    """Return our error for one of SQLite."""
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput(f"{error.object[:50]!r} cannot be stored: it is not wholly text.")
-    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and is_full(path)):
+    if isinstance(error, apsw.FullError) or (
+        isinstance(error, apsw.IOError) and is_disk_full(path)
+    ):
         return StoreFull(
             f"The disk that holds {path} is full. What was saved before is safe; "
             "this was not saved. Free some space and try again."
@@ -157,7 +229,7 @@ def our_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendEr
         case apsw.BusyError() | apsw.LockedError():
             return StoreBusy(f"Another program is writing to {path}. Try again in a moment.")
         case apsw.CorruptError() | apsw.NotADBError():
-            return StoreDamaged(
+            return StoreCorrupt(
                 f"{path} is not a sound database ({error}). Restore a backup, "
                 "or move the file away to begin anew."
             )
@@ -165,6 +237,11 @@ def our_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendEr
             return StoreUnusable(
                 f"{path} cannot be opened for writing. Check the rights of the file and of its "
                 "folder, or choose another place with --data DIR."
+            )
+        case apsw.IOError() if path.exists() and not is_writable(path):
+            return StoreUnusable(
+                f"{path} cannot be written now: the file, its folder or its disk is read-only. "
+                "This was not saved. Make it writable again."
             )
         case apsw.IOError():
             return StoreUnusable(f"{path} could not be read or written ({error}).")

@@ -1,8 +1,8 @@
-"""How does SQLite run over memory, with readers beside the one that writes?
+"""In-memory SQLite: one writing connection, with readers on snapshots.
 
-A database in memory has one connection and no snapshots. So readers read copies of the last
-committed image, which is made when there is a newer one; of a transaction that is open it has
-nothing. Knows nothing of files: whoever wants it kept is asked before each commit.
+A database in memory has one connection and no snapshots. So readers use copies of the last
+committed image, made anew whenever there is a newer one; uncommitted changes are not in it. A hook
+before each commit lets the owner persist the data.
 """
 
 from asyncio import Event
@@ -12,151 +12,169 @@ from typing import Final
 
 import apsw
 
-from oldfriend.db.database import ByHand, no_bytes
+from oldfriend.db.database import ExternalEdits, iter_no_bytes
 from oldfriend.db.schema import Migration, SchemaState, load_migrations
-from oldfriend.db.sqlite.connection import STATEMENTS_KEPT, our_errors
-from oldfriend.db.sqlite.database import unsound
-from oldfriend.db.sqlite.migrating import apply
-from oldfriend.db.sqlite.pool import Writer
-from oldfriend.db.sqlite.transaction import SqliteTransaction
-from oldfriend.db.sqlite.writing import Writing
+from oldfriend.db.sqlite.connection import STATEMENT_CACHE_SIZE, map_sqlite_errors
+from oldfriend.db.sqlite.group_commit import SqliteWriteContext
+from oldfriend.db.sqlite.pool import WriterConnection
+from oldfriend.db.sqlite.sqlite_database import list_integrity_errors
+from oldfriend.db.sqlite.sqlite_migrations import run_steps
+from oldfriend.db.sqlite.sqlite_transaction import SqliteTransaction
 
 PRAGMAS: Final = """
     PRAGMA foreign_keys = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_spill = OFF;
 """
-"""Without spilling, nothing that is not committed reaches the image that is copied."""
-NOWHERE: Final = Path("memory")
+"""Without spilling, nothing uncommitted reaches the image that is copied."""
+MEMORY_PATH: Final = Path("memory")
 
 
 class MemoryDatabase:
-    """An open database in memory, which is gone when it is closed unless somebody keeps it."""
+    """An open database in memory, which is lost when closed unless the owner persists it."""
 
     def __init__(
-        self, made: apsw.Connection, path: Path = NOWHERE, *, keep: Callable[[], None] | None = None
+        self,
+        connection: apsw.Connection,
+        path: Path = MEMORY_PATH,
+        *,
+        before_commit: Callable[[], None] | None = None,
     ) -> None:
-        """Take over a database that was made; ``keep`` is asked before each commit."""
+        """Take over a database; ``before_commit`` is called before each commit."""
         self.path = path
-        self.backup_made: Path | None = None
-        self.by_hand: ByHand | None = None
-        self.most_bytes: int | None = None
-        self.connection = as_image(made)
+        self.migration_backup: Path | None = None
+        self.external_edits: ExternalEdits | None = None
+        self.max_bytes: int | None = None
+        self.connection = to_image(connection)
         known = int(self.connection.pragma("user_version"))
-        self._keep = keep
-        self._writer = Writer(self.connection, path, known=known, keep=self._before_commit)
-        self._copy: apsw.Connection | None = None
+        self._before_commit_hook = before_commit
+        self._writer = WriterConnection(
+            self.connection, path, known_version=known, before_commit=self._on_commit
+        )
+        self._snapshot: apsw.Connection | None = None
 
-    def reading(self) -> "Reading":
-        """A snapshot to read from."""
-        return Reading(self._newest_copy, self.path)
-
-    def writing(self, *, first: bool = False) -> Writing:
-        """The write lock, and a transaction that commits on leaving, or rolls back on an error."""
-        return Writing(self._writer, self.path, first=first)
-
-    async def wait_for_others(self) -> None:
-        """Wait for ever: nobody else can write."""
-        await Event().wait()
-
-    async def wipe_log(self) -> bool:
-        """Nothing: there is no log of writes."""
-        return True
-
-    async def write_anew(self) -> bool:
-        """False: there is no file."""
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it is read-only: never, or it would not have been opened."""
         return False
 
-    def files(self) -> tuple[Path, ...]:
-        """None."""
+    def begin_read(self) -> "MemoryReadContext":
+        """Return a context of a read snapshot."""
+        return MemoryReadContext(self._get_snapshot, self.path)
+
+    def begin_write(self, *, urgent: bool = False) -> SqliteWriteContext:
+        """Return a context of a write transaction that commits on exit, or rolls back on error."""
+        return SqliteWriteContext(self._writer, self.path, urgent=urgent)
+
+    async def probe_write(self) -> None:
+        """Do nothing: memory is writable."""
+
+    async def wait_for_change(self) -> None:
+        """Wait forever: no other process can write."""
+        await Event().wait()
+
+    async def truncate_wal(self) -> bool:
+        """Do nothing: there is no write-ahead log."""
+        return True
+
+    async def vacuum(self) -> bool:
+        """Return False: there is no file."""
+        return False
+
+    def list_files(self) -> tuple[Path, ...]:
+        """Return no files."""
         return ()
 
-    def backups(self) -> tuple[Path, ...]:
-        """None."""
+    def list_backups(self) -> tuple[Path, ...]:
+        """Return no backups."""
         return ()
 
-    def bytes_held(self) -> AsyncIterator[tuple[Path, bytes]]:
-        """None: there is no file."""
-        return no_bytes()
+    def iter_raw_bytes(self) -> AsyncIterator[tuple[Path, bytes]]:
+        """Yield nothing: there is no file."""
+        return iter_no_bytes()
 
-    async def size(self) -> int:
-        """How many bytes the image has."""
+    async def size_bytes(self) -> int:
+        """Return the size of the image in bytes."""
         return len(self.connection.serialize("main"))
 
-    async def check(self) -> list[str]:
-        """What is wrong with the pages; empty when they are sound."""
-        async with self.reading() as tx:
-            return await unsound(tx)
+    async def free_bytes(self) -> int:
+        """Return 0: there is no file."""
+        return 0
+
+    async def check_integrity(self) -> list[str]:
+        """Return what is wrong with the pages; empty if they are sound."""
+        async with self.begin_read() as tx:
+            return await list_integrity_errors(tx)
 
     async def close(self) -> None:
-        """Let go of everything."""
-        self._copy = None
+        """Close all connections."""
+        self._snapshot = None
         self._writer.close()
 
-    def _before_commit(self) -> None:
-        if self._keep is not None:
-            self._keep()
-        self._copy = None
+    def _on_commit(self) -> None:
+        if self._before_commit_hook is not None:
+            self._before_commit_hook()
+        self._snapshot = None
 
-    def _newest_copy(self) -> apsw.Connection:
-        if self._copy is None:
-            self._copy = copy_of(self.connection)
-        return self._copy
+    def _get_snapshot(self) -> apsw.Connection:
+        if self._snapshot is None:
+            self._snapshot = copy_snapshot(self.connection)
+        return self._snapshot
 
 
-class Reading:
-    """A snapshot: a copy of everything as it was last committed, shared by all who read then."""
+class MemoryReadContext:
+    """A snapshot: a copy of the last committed state, shared by all who read at that time."""
 
-    def __init__(self, newest_copy: Callable[[], apsw.Connection], path: Path) -> None:
-        """Nothing happens until it is entered."""
-        self._newest_copy = newest_copy
+    def __init__(self, get_snapshot: Callable[[], apsw.Connection], path: Path) -> None:
+        """Set the source; nothing happens until it is entered."""
+        self._get_snapshot = get_snapshot
         self._path = path
 
     async def __aenter__(self) -> SqliteTransaction:
-        """Take the snapshot; it goes when nobody reads from it any more."""
-        with our_errors(self._path):
-            return SqliteTransaction(self._newest_copy(), self._path)
+        """Take the snapshot; it is freed when nobody reads from it any more."""
+        with map_sqlite_errors(self._path):
+            return SqliteTransaction(self._get_snapshot(), self._path)
 
     async def __aexit__(self, *_: object) -> None:
         """End; there is nothing to keep."""
 
 
-def copy_of(connection: apsw.Connection) -> apsw.Connection:
-    """What was last committed, to be read only."""
-    copy = apsw.Connection(":memory:", statementcachesize=STATEMENTS_KEPT)
+def copy_snapshot(connection: apsw.Connection) -> apsw.Connection:
+    """Copy the last committed state into a read-only connection."""
+    copy = apsw.Connection(":memory:", statementcachesize=STATEMENT_CACHE_SIZE)
     copy.deserialize("main", connection.serialize("main"))
     copy.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     copy.execute("PRAGMA query_only = ON").fetchall()
     return copy
 
 
-def as_image(made: apsw.Connection) -> apsw.Connection:
-    """The same database as one image, which can be copied while somebody writes."""
-    connection = apsw.Connection(":memory:", statementcachesize=STATEMENTS_KEPT)
-    connection.deserialize("main", made.serialize("main"))
-    made.close()
+def to_image(source: apsw.Connection) -> apsw.Connection:
+    """Move a database into a single image, which can be copied during a write."""
+    connection = apsw.Connection(":memory:", statementcachesize=STATEMENT_CACHE_SIZE)
+    connection.deserialize("main", source.serialize("main"))
+    source.close()
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute(PRAGMAS).fetchall()
     return connection
 
 
-def made_new(steps: Sequence[Migration]) -> apsw.Connection:
-    """A database in memory with all tables, and nothing in them."""
+def create_in_memory(steps: Sequence[Migration]) -> apsw.Connection:
+    """Create an empty database in memory with all tables."""
     connection = apsw.Connection(":memory:")
-    apply_all(connection, steps, SchemaState())
+    apply_migrations(connection, steps, SchemaState())
     return connection
 
 
-def apply_all(
+def apply_migrations(
     connection: apsw.Connection, steps: Sequence[Migration], state: SchemaState
-) -> None:  # fmt: skip
-    """Apply steps to what has come as far as a state."""
+) -> None:
+    """Apply migrations to a database in a given state."""
     if steps:
         connection.execute("BEGIN")
-        apply(connection, list(steps), state.after(steps))
+        run_steps(connection, list(steps), state.after_steps(steps))
         connection.execute("COMMIT")
 
 
 def open_in_memory() -> MemoryDatabase:
-    """A database with nothing in it, of which nothing will remain."""
-    return MemoryDatabase(made_new(load_migrations()))
+    """Open an empty database that is never persisted."""
+    return MemoryDatabase(create_in_memory(load_migrations()))

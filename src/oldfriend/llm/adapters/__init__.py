@@ -1,1 +1,1 @@
-"""How do we reach this particular model? One module for each."""
+"""Adapters: one module for each way to reach or run a model."""

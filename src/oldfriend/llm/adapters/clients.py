@@ -1,7 +1,7 @@
-"""How is a provider's client opened? Ours is the choice of address, key, patience and proxy.
+"""Provider clients: builds the library's model objects with our address, key, timeouts and proxy.
 
-The clients would look for keys and addresses in the environment: they are given theirs, so that
-nothing goes where nobody said it should. They neither retry nor report to anybody.
+The clients would otherwise look for keys and addresses in the environment; they are given theirs,
+so that nothing is sent to a place that nobody chose. They neither retry nor send telemetry.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -9,98 +9,121 @@ from typing import TYPE_CHECKING, Final
 import httpx2
 from pydantic_ai.models import Model
 
-from oldfriend.llm.catalogue import Choice, is_on_this_machine
+from oldfriend.llm.adapters.http_connections import open_http_client
+from oldfriend.llm.providers import ModelConfig
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from pydantic_ai.providers import Provider
 
-NO_KEY: Final = "none"
-"""The clients refuse to start without one."""
+PLACEHOLDER_KEY: Final = "none"
+"""Key for providers without one, because the clients require a key."""
 
-LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
-"""Chats wait for their models in parallel; how many do is limited elsewhere."""
-
-
-def open_client(choice: Choice, http: httpx2.AsyncClient) -> Model:
-    """A model of the library's, ready to be asked over these connections."""
-    return open_anthropic(choice, http) if choice.kind == "anthropic" else open_openai(choice, http)
+CONNECTION_LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+"""High, because chats wait for models in parallel and concurrency is limited elsewhere."""
 
 
-def open_http(choice: Choice) -> httpx2.AsyncClient:
-    """Connections to a provider; what is on this machine is not reached through a proxy."""
-    return httpx2.AsyncClient(
-        timeout=timeouts(choice), limits=LIMITS, trust_env=not is_on_this_machine(choice.base_url)
+def build_client(config: ModelConfig, http: httpx2.AsyncClient) -> Model:
+    """Build the library's model object, using these connections."""
+    return (
+        build_anthropic_model(config, http)
+        if config.kind == "anthropic"
+        else build_openai_model(config, http)
     )
 
 
-def timeouts(choice: Choice) -> httpx2.Timeout:
-    """How long the network may take; the waits between the pieces are watched by the adapter."""
-    return httpx2.Timeout(choice.patience.whole_s, connect=choice.patience.connect_s)
+def open_model_http(config: ModelConfig) -> httpx2.AsyncClient:
+    """Open connections to a provider; those to this machine use no proxy."""
+    return open_http_client(
+        config.base_url, timeout=build_timeout(config), limits=CONNECTION_LIMITS
+    )
 
 
-def open_anthropic(choice: Choice, http: httpx2.AsyncClient) -> Model:
-    """Anthropic's own interface."""
+def build_timeout(config: ModelConfig) -> httpx2.Timeout:
+    """Build the network timeout; pauses between pieces are limited by the adapter."""
+    return httpx2.Timeout(config.timeouts.total_s, connect=config.timeouts.connect_s)
+
+
+def build_anthropic_model(config: ModelConfig, http: httpx2.AsyncClient) -> Model:
+    """Build a model for Anthropic's API."""
     from anthropic import AsyncAnthropic
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     client = AsyncAnthropic(
-        api_key=choice.key or NO_KEY, base_url=choice.base_url, http_client=http, max_retries=0,
-        timeout=timeouts(choice), open_telemetry=False,
-    )  # fmt: skip
-    return AnthropicModel(choice.name, provider=AnthropicProvider(anthropic_client=client))
+        api_key=config.key or PLACEHOLDER_KEY,
+        base_url=config.base_url,
+        http_client=http,
+        max_retries=0,
+        timeout=build_timeout(config),
+        open_telemetry=False,
+    )
+    return AnthropicModel(config.name, provider=AnthropicProvider(anthropic_client=client))
 
 
-def open_openai(choice: Choice, http: httpx2.AsyncClient) -> Model:
-    """OpenAI's two interfaces, and all that imitate them."""
+def build_openai_model(config: ModelConfig, http: httpx2.AsyncClient) -> Model:
+    """Build a model for either of OpenAI's APIs, or an imitation."""
     from openai import AsyncOpenAI
 
-    client = AsyncOpenAI(
-        api_key=choice.key or NO_KEY, base_url=choice.base_url, http_client=http, max_retries=0,
-        timeout=timeouts(choice),
-    )  # fmt: skip
+    class Client(AsyncOpenAI):
+        """Client that does not run `uname -p` to detect its platform."""
+
+        def hide_platform(self) -> None:
+            self._platform = "Unknown"
+
+    client = Client(
+        api_key=config.key or PLACEHOLDER_KEY,
+        base_url=config.base_url,
+        http_client=http,
+        max_retries=0,
+        timeout=build_timeout(config),
+    )
+    client.hide_platform()
     client.organization = client.project = None  # taken from the environment otherwise
-    return (open_responses if choice.kind == "openai-responses" else open_chat)(choice, client)
-
-
-def open_responses(choice: Choice, client: "AsyncOpenAI") -> Model:
-    """OpenAI's newer interface; nothing is to be kept there."""
-    from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
-
-    unkept = OpenAIResponsesModelSettings(openai_store=False)  # by default for 30 days
-    return OpenAIResponsesModel(
-        choice.name, provider=openai_provider(choice, client), settings=unkept
+    return (build_responses_model if config.kind == "openai-responses" else build_chat_model)(
+        config, client
     )
 
 
-def open_chat(choice: Choice, client: "AsyncOpenAI") -> Model:
-    """OpenAI's older interface, which all imitate, some only in part."""
+def build_responses_model(config: ModelConfig, client: "AsyncOpenAI") -> Model:
+    """Build a model for OpenAI's Responses API, with storage of responses turned off."""
+    from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
+
+    settings = OpenAIResponsesModelSettings(openai_store=False)  # stored for 30 days by default
+    return OpenAIResponsesModel(
+        config.name, provider=build_openai_provider(config, client), settings=settings
+    )
+
+
+def build_chat_model(config: ModelConfig, client: "AsyncOpenAI") -> Model:
+    """Build a model for chat completions, which nearly all providers imitate, some only in part."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.models.openrouter import OpenRouterModel
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openrouter import OpenRouterProvider
 
     profile = OpenAIModelProfile(
-        # A stream that just ends would else be taken for a whole reply.
+        # Without it a stream that breaks off would pass for a complete reply.
         openai_chat_streaming_requires_finish_reason=True,
-        # The templates of many open models take one at most.
-        openai_chat_supports_multiple_system_messages=choice.provider == "openai",
+        # The chat templates of many open models accept at most one.
+        openai_chat_supports_multiple_system_messages=config.provider == "openai",
     )
-    if choice.provider == "openrouter":
+    if config.provider == "openrouter":
         router = OpenRouterProvider(openai_client=client)
-        return OpenRouterModel(choice.name, provider=router, profile=profile)
-    return OpenAIChatModel(choice.name, provider=openai_provider(choice, client), profile=profile)
+        return OpenRouterModel(config.name, provider=router, profile=profile)
+    return OpenAIChatModel(
+        config.name, provider=build_openai_provider(config, client), profile=profile
+    )
 
 
-def openai_provider(choice: Choice, client: "AsyncOpenAI") -> "Provider[AsyncOpenAI]":
-    """Who is behind the interface: it tells the library what its models can do."""
+def build_openai_provider(config: ModelConfig, client: "AsyncOpenAI") -> "Provider[AsyncOpenAI]":
+    """Build the provider object, which tells the library what its models support."""
     from pydantic_ai.providers.ollama import OllamaProvider
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
     from pydantic_ai.providers.vllm import VLLMProvider
 
-    match choice.provider:
+    match config.provider:
         case "openai":
             return OpenAIProvider(openai_client=client)
         case "ollama":

@@ -1,27 +1,38 @@
-"""Which models does an Ollama on this machine have? Asked of it alone; needs no extra."""
+"""Ollama discovery: lists the models of an Ollama on this machine; needs no extra."""
 
 import asyncio
 import json
 from typing import Final
 from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
-OLLAMA: Final = "http://localhost:11434"
+from typing_extensions import override
 
-LOOK_S: Final = 1.0
-"""What is on this machine answers at once, or is not there."""
+OLLAMA_URL: Final = "http://localhost:11434"
 
-
-async def find_ollama(base_url: str = OLLAMA) -> list[str]:
-    """The names of its models, the last changed first; none where there is no Ollama."""
-    return await asyncio.to_thread(_ask_for_models, base_url)
+PROBE_TIMEOUT_S: Final = 1.0
+"""Short, because a local server answers at once or not at all."""
 
 
-def _ask_for_models(base_url: str) -> list[str]:
-    opener = build_opener(ProxyHandler({}))  # a proxy would be asked for its own machine
+async def list_ollama_models(base_url: str = OLLAMA_URL) -> list[str]:
+    """List the names of the models, most recently changed first; [] if no Ollama answers."""
+    return await asyncio.to_thread(_fetch_models, base_url)
+
+
+def _fetch_models(base_url: str) -> list[str]:
+    # No proxy: for a proxy, localhost is its own machine.
+    opener = build_opener(ProxyHandler({}), RejectRedirects)
     try:
-        with opener.open(f"{base_url.rstrip('/')}/api/tags", timeout=LOOK_S) as response:
+        with opener.open(f"{base_url.rstrip('/')}/api/tags", timeout=PROBE_TIMEOUT_S) as response:
             tags = json.load(response)
         return [str(model["name"]) for model in tags["models"]]
     except (URLError, OSError, ValueError, LookupError, TypeError):
         return []
+
+
+class RejectRedirects(HTTPRedirectHandler):
+    """Handler that treats a redirect as an error."""
+
+    @override
+    def redirect_request(self, *_: object) -> None:
+        """Refuse to follow."""

@@ -1,35 +1,38 @@
-"""What did a call cost? By a list of prices that came with the installation; nothing is fetched."""
+"""Pricing: the cost of a model call, by the price list that ships with the installation."""
 
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import Final, Protocol
 
 from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
 
-from oldfriend.llm.catalogue import PROVIDERS, Choice, is_free
+from oldfriend.llm.providers import PROVIDERS, ModelConfig, is_free
+
+MAX_DOLLARS: Final = 1_000_000
+"""Limit for one call; a higher reported cost is taken for an error."""
 
 
-class Counted(Protocol):
-    """What a provider says that it counted."""
+class ReportedUsage(Protocol):
+    """Usage as a provider reports it."""
 
     @property
     def input_tokens(self) -> int:
-        """Those that it read."""
+        """Tokens read."""
 
     @property
     def output_tokens(self) -> int:
-        """Those that it wrote."""
+        """Tokens written."""
 
     @property
     def cost(self) -> Decimal | None:
-        """In dollars; None where it does not say."""
+        """Cost in dollars; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
-    """Numbers of tokens that nobody has counted yet."""
+class TokenEstimate:
+    """Estimated token counts, in the form that the price list takes."""
 
     input_tokens: int
     output_tokens: int
@@ -41,33 +44,36 @@ class Tokens:
     output_audio_tokens: int | None = None
 
 
-def read_prices() -> None:
-    """Read the list ahead; it takes a while."""
+def load_prices() -> None:
+    """Load the price list ahead of time, because that is slow."""
     get_snapshot()
 
 
-def price(choice: Choice, usage: Counted, answered_by: str | None) -> int | None:
-    """Millionths of a dollar, rounded up; None where it is not known, 0 only where it is free."""
-    if usage.cost is not None:  # some say it themselves
-        return in_millionths(usage.cost)
+def compute_price(
+    config: ModelConfig, usage: ReportedUsage, response_model: str | None
+) -> int | None:
+    """Return the cost in millionths of a dollar, rounded up; None if unknown, 0 only if free."""
+    if usage.cost is not None:  # some providers report the cost
+        is_amount = usage.cost.is_finite() and 0 <= usage.cost < MAX_DOLLARS
+        return to_millionths(usage.cost) if is_amount else None
+    if is_free(config):
+        return 0
     if not usage.input_tokens and not usage.output_tokens:
         return None  # not reported
-    if is_free(choice):
-        return 0
-    known = PROVIDERS.get(choice.provider)
-    is_usual_place = known is not None and choice.base_url == known.base_url
-    for name in (answered_by, choice.name):
+    preset = PROVIDERS.get(config.provider)
+    is_official = preset is not None and config.base_url == preset.base_url
+    for name in (response_model, config.name):
         try:
-            if is_usual_place:
-                cost = calc_price(usage, name or choice.name, provider_id=choice.provider)
+            if is_official:
+                cost = calc_price(usage, name or config.name, provider_id=config.provider)
             else:
-                cost = calc_price(usage, name or choice.name, provider_api_url=choice.base_url)
+                cost = calc_price(usage, name or config.name, provider_api_url=config.base_url)
         except (LookupError, ValueError):
             continue
-        return in_millionths(cost.total_price)
+        return to_millionths(cost.total_price)
     return None
 
 
-def in_millionths(dollars: Decimal) -> int:
-    """An amount of money, rounded up so that only what is free is 0."""
+def to_millionths(dollars: Decimal) -> int:
+    """Convert dollars to millionths, rounded up, so that only free calls cost 0."""
     return math.ceil(dollars * 1_000_000)

@@ -1,6 +1,6 @@
-"""How is a provider asked, in pieces or at once, and never waited for without end?
+"""Pydantic AI adapter: asks one model once, streaming or not, within time limits.
 
-It asks one model once: who is asked next, and who keeps the record, is the chain's business.
+Fallback to other models and recording of calls are left to the fallback chain.
 """
 
 import asyncio
@@ -24,115 +24,128 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable
-from oldfriend.domain.sayings import saying
-from oldfriend.llm.adapters.clients import open_client, open_http
-from oldfriend.llm.adapters.failing import failure, refusal
-from oldfriend.llm.adapters.pricing import price
-from oldfriend.llm.adapters.translating import (
-    completion_from,
-    messages_from,
-    parameters_from,
-    settings_from,
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.llm.adapters.clients import build_client, open_model_http
+from oldfriend.llm.adapters.error_mapping import build_refusal_error, map_model_error
+from oldfriend.llm.adapters.message_mapping import (
+    build_parameters,
+    build_settings,
+    parse_response,
+    to_model_messages,
 )
-from oldfriend.llm.catalogue import Choice
-from oldfriend.llm.model import Completion, Request, Say
+from oldfriend.llm.adapters.pricing import compute_price
+from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
+from oldfriend.llm.providers import ModelConfig
 
-BROKEN: Final = (
-    AgentRunError, UserError, httpx2.HTTPError,
-    ValueError, LookupError, TypeError, AttributeError, AssertionError,
-)  # fmt: skip
-"""What the library raises; the plain ones where a provider's answer is not of the shape it says."""
+LIBRARY_ERRORS: Final = (
+    AgentRunError,
+    UserError,
+    httpx2.HTTPError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+)
+"""Exceptions of the library; the builtin ones mean that a response has an unexpected shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PydanticModel:
-    """One model of one provider."""
+class PydanticAiModel:
+    """One model of one provider, asked with Pydantic AI."""
 
-    choice: Choice
+    config: ModelConfig
     client: Model
     http: httpx2.AsyncClient
 
     @property
     def name(self) -> str:
-        """Provider and name."""
-        return self.choice.model
+        """Provider and model name: "provider:name"."""
+        return self.config.model
 
-    async def complete(self, request: Request, say: Say | None = None) -> Completion:
-        """Ask it once."""
-        if say is None:
-            response = await self._ask_at_once(request)
+    async def complete(
+        self, request: CompletionRequest, on_text: TextCallback | None = None
+    ) -> Completion:
+        """Send one request, streamed if `on_text` is given."""
+        if on_text is None:
+            response = await self._request(request)
         else:
-            response = await self._ask_in_pieces(request, say)
-        return self._read(response, request)
+            response = await self._stream(request, on_text)
+        return self._parse_response(response, request)
 
     async def close(self) -> None:
         """Close the connections."""
         await self.http.aclose()
 
-    async def _ask_at_once(self, request: Request) -> ModelResponse:
-        async with self._no_longer_than(self.choice.patience.whole_s):
-            with self._failures_as_ours():
+    async def _request(self, request: CompletionRequest) -> ModelResponse:
+        async with self._limit_time(self.config.timeouts.total_s):
+            with self._map_errors():
                 return await model_request(
                     self.client,
-                    messages_from(request.turns, self.name),
-                    model_settings=self._settings(request),
-                    model_request_parameters=parameters_from(request, self.client.profile),
+                    to_model_messages(request.turns, self.name),
+                    model_settings=self._build_settings(request),
+                    model_request_parameters=build_parameters(request, self.client.profile),
                     instrument=False,
                 )
 
-    async def _ask_in_pieces(self, request: Request, say: Say) -> ModelResponse:
-        patience, loop = self.choice.patience, asyncio.get_running_loop()
-        end = loop.time() + patience.whole_s
+    async def _stream(self, request: CompletionRequest, on_text: TextCallback) -> ModelResponse:
+        timeouts, loop = self.config.timeouts, asyncio.get_running_loop()
+        end = loop.time() + timeouts.total_s
         async with (
-            self._no_longer_than(min(patience.first_s, patience.whole_s)) as limit,
-            aclosing(self._pieces(request)) as pieces,
+            self._limit_time(min(timeouts.first_token_s, timeouts.total_s)) as limit,
+            aclosing(self._iter_pieces(request)) as pieces,
         ):
             async for piece in pieces:
                 if isinstance(piece, ModelResponse):
                     return piece
-                limit.reschedule(end)  # whoever listens may take their time
+                limit.reschedule(end)  # a slow reader may use all of the remaining time
                 if piece:
-                    await say(piece)
-                limit.reschedule(min(end, loop.time() + patience.silence_s))
+                    await on_text(piece)
+                limit.reschedule(min(end, loop.time() + timeouts.idle_s))
         raise AssertionError("a stream ends with the response")
 
-    async def _pieces(self, request: Request) -> AsyncGenerator[str | ModelResponse, None]:
-        """The text as it comes, an empty piece for what is none, and at the end the whole."""
-        with self._failures_as_ours():
+    async def _iter_pieces(
+        self, request: CompletionRequest
+    ) -> AsyncGenerator[str | ModelResponse, None]:
+        """Yield the text in pieces ("" for other events), then the whole response."""
+        with self._map_errors():
             stream = model_request_stream(
                 self.client,
-                messages_from(request.turns, self.name),
-                model_settings=self._settings(request),
-                model_request_parameters=parameters_from(request, self.client.profile),
+                to_model_messages(request.turns, self.name),
+                model_settings=self._build_settings(request),
+                model_request_parameters=build_parameters(request, self.client.profile),
                 instrument=False,
             )
-            joints = TextJoints()
+            joiner = TextPartJoiner()
             async with stream as events:
                 async for event in events:
-                    yield joints.text_of(event)
+                    yield joiner.extract_text(event)
                 yield events.get()
 
-    def _settings(self, request: Request) -> ModelSettings:
-        # vLLM refuses a request for more than its model can hold; others take it for a wish.
-        has_room = self.choice.provider != "vllm"
-        return settings_from(request, self.client.profile, has_room=has_room)
+    def _build_settings(self, request: CompletionRequest) -> ModelSettings:
+        # vLLM rejects max_tokens beyond the model's context; others treat it as an upper limit.
+        has_room = self.config.provider != "vllm"
+        return build_settings(request, self.client.profile, has_room=has_room)
 
-    def _read(self, response: ModelResponse, request: Request) -> Completion:
-        """What came back, in our words; an answer that was not ended is none."""
+    def _parse_response(self, response: ModelResponse, request: CompletionRequest) -> Completion:
+        """Convert the response. Raises ModelUnavailable if it was not finished, ModelRefusal."""
         details = response.provider_details or {}
         is_cut = response.finish_reason == "length" or details.get("finish_reason") == "incomplete"
         if response.finish_reason is None and not is_cut:
-            raise ModelUnavailable(saying(
-                "reply_lost", f"The connection to {self.name} was lost in mid-reply.",
-                model=self.name,
-            ))  # fmt: skip
+            raise ModelUnavailable(
+                localizable(
+                    "reply_lost",
+                    f"The connection to {self.name} was lost in mid-reply.",
+                    model=self.name,
+                )
+            )
         if response.finish_reason == "content_filter":
-            raise refusal(self.choice, str(details.get("refusal", "")))
-        cost = price(self.choice, response.usage, response.model_name)
-        return completion_from(response, request, model=self.name, cost=cost, is_cut=is_cut)
+            raise build_refusal_error(self.config, str(details.get("refusal", "")))
+        cost = compute_price(self.config, response.usage, response.model_name)
+        return parse_response(response, request, model=self.name, cost=cost, is_truncated=is_cut)
 
     @asynccontextmanager
-    async def _no_longer_than(self, seconds: float) -> AsyncIterator[asyncio.Timeout]:
+    async def _limit_time(self, seconds: float) -> AsyncIterator[asyncio.Timeout]:
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -141,29 +154,29 @@ class PydanticModel:
             if not limit.expired():
                 raise
             raise ModelUnavailable(
-                saying("model_slow", f"{self.name} did not answer in time.", model=self.name),
+                localizable("model_slow", f"{self.name} did not answer in time.", model=self.name),
                 outage="slow",
             ) from error
 
     @contextmanager
-    def _failures_as_ours(self) -> Iterator[None]:
+    def _map_errors(self) -> Iterator[None]:
         try:
             yield
-        except BROKEN as error:
-            ours = failure(self.choice, error)
-            # What a provider says of a wrong key may contain parts of it.
-            raise ours from (None if isinstance(ours, ModelMisconfigured) else error)
+        except LIBRARY_ERRORS as error:
+            mapped = map_model_error(self.config, error)
+            # A provider's message about a wrong key may quote parts of it.
+            raise mapped from (None if isinstance(mapped, ModelMisconfigured) else error)
 
 
 @dataclass(slots=True)
-class TextJoints:
-    """Puts an empty line between texts that something else stands between."""
+class TextPartJoiner:
+    """Inserts an empty line between text parts that are separated by other parts."""
 
     _has_text: bool = False
     _is_in_text: bool = False
 
-    def text_of(self, event: ModelResponseStreamEvent) -> str:
-        """The text of an event; empty where it has none."""
+    def extract_text(self, event: ModelResponseStreamEvent) -> str:
+        """Return the text of an event, or ""."""
         if isinstance(event, PartStartEvent):
             gap = "\n\n" if self._has_text and not self._is_in_text else ""
             self._is_in_text = isinstance(event.part, TextPart)
@@ -176,14 +189,19 @@ class TextJoints:
         return ""
 
 
-def open_model(choice: Choice) -> PydanticModel:
-    """A model that can be asked; the caller closes it. Raises ModelMisconfigured."""
+def open_model(config: ModelConfig) -> PydanticAiModel:
+    """Open a model; the caller closes it. Raises ModelMisconfigured."""
     try:
-        http = open_http(choice)
-        client = open_client(choice, http)
+        http = open_model_http(config)
+        client = build_client(config, http)
     except (UserError, ValueError, httpx2.InvalidURL) as error:
-        raise ModelMisconfigured(saying(
-            "address_unfit", f"{choice.provider} cannot be reached at {choice.base_url!r}: {error}",
-            provider=choice.provider, address=choice.base_url, error=str(error),
-        )) from error  # fmt: skip
-    return PydanticModel(choice=choice, client=client, http=http)
+        raise ModelMisconfigured(
+            localizable(
+                "address_unfit",
+                f"{config.provider} cannot be reached at {config.base_url!r}: {error}",
+                provider=config.provider,
+                address=config.base_url,
+                error=str(error),
+            )
+        ) from error
+    return PydanticAiModel(config=config, client=client, http=http)

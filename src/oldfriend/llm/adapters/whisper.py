@@ -1,137 +1,156 @@
-"""How does a Whisper on this machine write down what is said? In this process, by faster-whisper.
+"""Local Whisper: transcribes recordings on this machine with faster-whisper.
 
-The library and the model are loaded at the first use, from a folder that somebody has filled;
-nothing is fetched. One recording at a time: each takes all the processors it can get.
+Recordings are decoded in a child process, so that this one sees samples alone. The library and
+the model are loaded at the first use, from a folder that the user has filled; nothing is
+downloaded. One recording at a time, because each uses all available processors.
 """
 
 import asyncio
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Final, Protocol
 
-from oldfriend.domain.errors import ModelMisconfigured, ModelNotAsked, NothingHeard, RequestRejected
-from oldfriend.domain.sayings import extra_missing, saying
+from oldfriend.domain.errors import ModelMisconfigured, ModelNotSetUp, NoSpeechDetected
+from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
+from oldfriend.llm.adapters.audio_decoding import Samples, build_unreadable_error, decode
 from oldfriend.llm.embedding import Account
-from oldfriend.llm.model import Call, Completion
-from oldfriend.llm.speech import Transcript, refuse_too_large, request_for
+from oldfriend.llm.model import Completion, ModelCall
+from oldfriend.llm.speech import Transcription, build_audio_request, check_audio_size
 
-WEIGHTS: Final = "model.bin"
-NO_EXTRA: Final = extra_missing("Hearing on this machine", "oldfriend[voice]")
+WEIGHTS_FILE: Final = "model.bin"
+EXTRA_MISSING: Final = build_missing_extra_text("Hearing on this machine", "oldfriend[voice]")
 
 
-class Segment(Protocol):
-    """A stretch of what was said."""
+class WhisperSegment(Protocol):
+    """Segment of a transcript."""
 
     text: str
 
 
-class Information(Protocol):
-    """What is told of a whole recording."""
+class WhisperInfo(Protocol):
+    """Information about a whole recording."""
 
     language: str
     duration: float
 
 
-class Whisper(Protocol):
-    """What we ask of the library's model."""
+class WhisperModel(Protocol):
+    """The part of faster-whisper's model that is used here."""
 
     def transcribe(
-        self, audio: io.BytesIO, *, language: str | None, vad_filter: bool
-    ) -> tuple[Iterable[Segment], Information]:
-        """Write down, segment by segment as they are asked for."""
+        self, audio: Samples, *, language: str | None, vad_filter: bool
+    ) -> tuple[Iterable[WhisperSegment], WhisperInfo]:
+        """Transcribe lazily, segment by segment as they are iterated."""
 
 
 @dataclass(slots=True)
-class Loaded:
-    """The model, once it is, and who may use it."""
+class LazyWhisper:
+    """Model that is loaded at the first use, with the lock that serializes its use."""
 
     folder: Path
-    whisper: Whisper | None = None
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    model: WhisperModel | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class LocalTranscriber:
-    """A Whisper in this process."""
+    """Transcriber that runs Whisper in this process."""
 
-    def __init__(self, loaded: Loaded, account: Account) -> None:
-        """Remember where it lies; ``account`` keeps the record, for it costs nothing."""
-        self.model = f"local:{loaded.folder}"
-        self._loaded = loaded
+    def __init__(self, whisper: LazyWhisper, account: Account) -> None:
+        """Take the model; `account` only records calls, because they are free."""
+        self.model = f"local:{whisper.folder}"
+        self._whisper = whisper
         self._account = account
 
-    def charged_to(self, account: Account) -> "LocalTranscriber":
-        """The same, kept on another's record."""
-        return LocalTranscriber(self._loaded, account)
+    def with_account(self, account: Account) -> "LocalTranscriber":
+        """Return a transcriber with the same model that records to another account."""
+        return LocalTranscriber(self._whisper, account)
 
-    async def transcribe(self, audio: bytes, *, mime: str, language: str | None) -> Transcript:
-        """Write down what is said, as the protocol has it; the kind is read off the bytes."""
+    async def transcribe(self, audio: bytes, *, mime: str, language: str | None) -> Transcription:
+        """Transcribe a recording, detecting its format; see the protocol for errors."""
         del mime
-        refuse_too_large(audio)
+        check_audio_size(audio)
         now = asyncio.get_running_loop().time
-        async with self._loaded.turn:
-            began = now()
-            heard = await asyncio.to_thread(hear, self._loaded, audio, language)
-            latency = round((now() - began) * 1_000_000)
-        gave = Completion(model=self.model, text=heard.text, cost=0, sound_s=heard.seconds)
-        await self._account.record(Call(
-            request=request_for("transcription"), model=self.model, outcome="done",
-            completion=gave, error=None, latency_us=latency,
-        ))  # fmt: skip
-        if not heard.text:
-            raise NothingHeard(saying("nothing_heard", "There are no words in the recording."))
-        return heard
+        async with self._whisper.lock:
+            started = now()
+            transcription = await asyncio.to_thread(
+                transcribe_locally, self._whisper, audio, language
+            )
+            latency = round((now() - started) * 1_000_000)
+        completion = Completion(
+            model=self.model, text=transcription.text, cost=0, audio_s=transcription.duration_s
+        )
+        await self._account.record(
+            ModelCall(
+                request=build_audio_request("transcription"),
+                model=self.model,
+                outcome="done",
+                completion=completion,
+                error=None,
+                latency_us=latency,
+            )
+        )
+        if not transcription.text:
+            raise NoSpeechDetected(
+                localizable("nothing_heard", "There are no words in the recording.")
+            )
+        return transcription
 
 
-def hear(loaded: Loaded, audio: bytes, language: str | None) -> Transcript:
-    """Load the model where that was not done yet, and listen; takes long, for a thread."""
-    if loaded.whisper is None:
-        loaded.whisper = load(loaded.folder)
+def transcribe_locally(whisper: LazyWhisper, audio: bytes, language: str | None) -> Transcription:
+    """Load the model if necessary, and transcribe; slow, to be called in a thread."""
+    if whisper.model is None:
+        whisper.model = load_whisper(whisper.folder)
+    samples = decode(audio)
+    if not len(samples):
+        return Transcription(text="", language=None, duration_s=0.0)
     hint = language[:2].lower() if language else None
     try:
-        segments, told = loaded.whisper.transcribe(
-            io.BytesIO(audio), language=hint, vad_filter=True
-        )
+        segments, info = whisper.model.transcribe(samples, language=hint, vad_filter=True)
         words = " ".join(each.text.strip() for each in segments).strip()
-    except (ValueError, OSError, EOFError, RuntimeError) as error:  # what its decoder raises
-        raise RequestRejected(saying(
-            "recording_unreadable", f"The recording cannot be read: {error}", error=str(error),
-        )) from error  # fmt: skip
-    return Transcript(text=words, language=told.language, seconds=told.duration)
+    except (ValueError, OSError, EOFError, RuntimeError) as error:  # raised by the library
+        raise build_unreadable_error(str(error)) from error
+    return Transcription(text=words, language=info.language, duration_s=info.duration)
 
 
-def load(folder: Path) -> Whisper:
-    """The model in a folder. Raises ModelNotAsked, ModelMisconfigured."""
-    if (why := why_not(folder)) is not None:
-        raise ModelNotAsked(why)
+def load_whisper(folder: Path) -> WhisperModel:
+    """Load the model in a folder. Raises ModelNotSetUp, ModelMisconfigured."""
+    if (problem := find_problem(folder)) is not None:
+        raise ModelNotSetUp(problem)
     try:
-        made: Whisper = import_module("faster_whisper").WhisperModel(
+        model: WhisperModel = import_module("faster_whisper").WhisperModel(
             str(folder), device="auto", compute_type="default", local_files_only=True
         )
     except (ImportError, OSError, RuntimeError, ValueError, LookupError) as error:
-        raise ModelMisconfigured(saying(
-            "model_not_loaded", f"The model in {folder} cannot be loaded: {error}",
-            folder=str(folder), error=str(error),
-        )) from error  # fmt: skip
-    return made
+        raise ModelMisconfigured(
+            localizable(
+                "model_not_loaded",
+                f"The model in {folder} cannot be loaded: {error}",
+                folder=str(folder),
+                error=str(error),
+            )
+        ) from error
+    return model
 
 
-def why_not(folder: Path) -> str | None:
-    """What is missing, so that it cannot be used; without loading it."""
+def find_problem(folder: Path) -> str | None:
+    """Return what is missing in a folder or installation, without loading the model."""
     missing: Sequence[str] = [
-        name for name in (WEIGHTS, "config.json", "tokenizer.json") if not (folder / name).is_file()
+        name
+        for name in (WEIGHTS_FILE, "config.json", "tokenizer.json")
+        if not (folder / name).is_file()
     ]
     if missing:
-        return saying(
+        return localizable(
             "folder_without_model",
             f"{folder} holds no model for faster-whisper: {', '.join(missing)} "
             f"{'is' if len(missing) == 1 else 'are'} missing.",
-            folder=str(folder), missing=", ".join(missing),
-        )  # fmt: skip
+            folder=str(folder),
+            missing=", ".join(missing),
+        )
     try:
         import_module("faster_whisper")
     except ImportError:
-        return NO_EXTRA
+        return EXTRA_MISSING
     return None

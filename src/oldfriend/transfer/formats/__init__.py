@@ -1,1 +1,1 @@
-"""Which files can be read, and what do they say? One module a format."""
+"""Import formats: one parser module for each supported file format."""

@@ -1,7 +1,7 @@
-"""What does a ChatGPT export say? ``conversations.json``, its newer parts, or the whole ``.zip``.
+"""ChatGPT exports: ``conversations.json``, its newer parts, or the whole ``.zip``.
 
-A conversation is a tree of attempts; read is the branch that was shown last. What is hidden,
-instructions, and what tools returned are left out.
+A conversation is a tree of attempts; the branch shown last is read. Hidden messages, instructions
+and tool results are left out.
 """
 
 from collections.abc import Iterator
@@ -10,56 +10,69 @@ from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.derived_ids import DerivedIds
-from oldfriend.transfer.formats.json_pieces import ARRAY, pieces
-from oldfriend.transfer.formats.json_values import Fields, as_object, kind_of, object_in, text_in
-from oldfriend.transfer.formats.moments import moment_of_epoch
-from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
-from oldfriend.transfer.formats.source import Glimpse, Source
+from oldfriend.transfer.formats.derived_ids import ContentIds
+from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
+from oldfriend.transfer.formats.json_values import (
+    Fields,
+    describe_kind,
+    parse_object,
+    to_object,
+    to_text,
+)
+from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
+from oldfriend.transfer.formats.source import FormatProbe, SourceFile
+from oldfriend.transfer.formats.timestamps import parse_epoch
 
 EXPECTED: Final = 'a conversation such as {"title": …, "mapping": {…}, "current_node": …}'
 ROLES: Final[dict[str, Role]] = {"user": "person", "assistant": "companion"}
-SHOWN_KINDS: Final = frozenset({"text", "multimodal_text", "code"})
-NAME: Final = "ChatGPT"
+TEXT_CONTENT_TYPES: Final = frozenset({"text", "multimodal_text", "code"})
+SPEAKER_NAME: Final = "ChatGPT"
 
 
-def recognise(glimpse: Glimpse) -> bool:
-    """A list of conversations, each with its tree."""
-    return ".mapping" in glimpse.keys
+def can_parse(probe: FormatProbe) -> bool:
+    """Return whether this is a list of conversation trees."""
+    return ".mapping" in probe.keys
 
 
-def read(source: Source, _: Note) -> Iterator[ParsedMessage]:
-    """The messages that are shown, conversation after conversation. Raises ImportRefused."""
-    for line, _path, value in pieces(source, frozenset({(ARRAY,)})):
-        yield from messages_of(as_object(value, line=line, expected=EXPECTED), line)
+def parse(source: SourceFile, _: AddNotice) -> Iterator[ParsedMessage]:
+    """Yield the visible messages, conversation by conversation. Raises ImportRefused."""
+    for line, _path, value in stream_values(source, frozenset({(ARRAY_STEP,)})):
+        yield from parse_conversation(parse_object(value, line=line, expected=EXPECTED), line)
 
 
-def messages_of(conversation: Fields, line: int) -> Iterator[ParsedMessage]:
-    """One conversation."""
-    mapping = as_object(conversation.get("mapping"), line=line, expected=EXPECTED)
-    title = text_in(conversation.get("title")) or "Untitled"
-    key = text_in(conversation.get("conversation_id")) or text_in(conversation.get("id")) or title
-    ids = DerivedIds()
+def parse_conversation(conversation: Fields, line: int) -> Iterator[ParsedMessage]:
+    """Yield the visible messages of one conversation. Raises ImportRefused."""
+    mapping = parse_object(conversation.get("mapping"), line=line, expected=EXPECTED)
+    title = to_text(conversation.get("title")) or "Untitled"
+    key = to_text(conversation.get("conversation_id")) or to_text(conversation.get("id")) or title
+    ids = ContentIds()
     last_at: object = conversation.get("create_time")
-    for message in shown_branch(mapping, conversation.get("current_node"), line):
+    for message in list_visible_branch(mapping, conversation.get("current_node"), line):
         last_at = message.get("create_time") or last_at
-        role = visible_role(message)
-        text, media = content_of(message, line)
+        role = find_visible_role(message)
+        text, media = parse_content(message, line)
         if role is None or not (text.strip() or media):
             continue
-        at = at_of(last_at, conversation, line)
-        speaker = "" if role == "person" else NAME
+        at = parse_time(last_at, conversation, line)
+        speaker = "" if role == "person" else SPEAKER_NAME
         yield ParsedMessage(
-            line=line, chat=key, chat_title=title, session=key, speaker=speaker, role=role,
-            text=text, at=at, details={"media": media} if media else {},
-            external_id=text_in(message.get("id"))
-            or ids.next(moment=at.isoformat(), speaker=role, text=text),
-        )  # fmt: skip
+            line=line,
+            chat=key,
+            chat_title=title,
+            session=key,
+            speaker=speaker,
+            role=role,
+            text=text,
+            at=at,
+            details={"media": media} if media else {},
+            external_id=to_text(message.get("id"))
+            or ids.derive(time=at.isoformat(), speaker=role, text=text),
+        )
 
 
-def shown_branch(mapping: Fields, current: object, line: int) -> list[Fields]:
-    """The messages from the first to the one shown last."""
-    node = text_in(current) or newest_leaf(mapping)
+def list_visible_branch(mapping: Fields, current: object, line: int) -> list[Fields]:
+    """Return the messages from the first to the one shown last. Raises ImportRefused."""
+    node = to_text(current) or get_newest_leaf(mapping)
     if node not in mapping:
         if not mapping:
             return []
@@ -68,54 +81,60 @@ def shown_branch(mapping: Fields, current: object, line: int) -> list[Fields]:
     seen: set[str] = set()
     while node in mapping and node not in seen:
         seen.add(node)
-        here = object_in(mapping[node])
-        branch.append(object_in(here.get("message")))
-        node = text_in(here.get("parent"))
+        entry = to_object(mapping[node])
+        branch.append(to_object(entry.get("message")))
+        node = to_text(entry.get("parent"))
     return branch[::-1]
 
 
-def newest_leaf(mapping: Fields) -> str:
-    """Where the conversation ends if the file does not say: the last node that nothing follows."""
-    leaves = [key for key, node in mapping.items() if not object_in(node).get("children")]
+def get_newest_leaf(mapping: Fields) -> str:
+    """Return the last node without children, for a file that does not say which was shown last."""
+    leaves = [key for key, node in mapping.items() if not to_object(node).get("children")]
     return leaves[-1] if leaves else ""
 
 
-def visible_role(message: Fields) -> Role | None:
-    """Whose words these are; None for what is not shown."""
-    role = ROLES.get(text_in(object_in(message.get("author")).get("role")))
-    metadata = object_in(message.get("metadata"))
+def find_visible_role(message: Fields) -> Role | None:
+    """Return the role of a message's author; None for a message that is not shown."""
+    role = ROLES.get(to_text(to_object(message.get("author")).get("role")))
+    metadata = to_object(message.get("metadata"))
     is_hidden = metadata.get("is_visually_hidden_from_conversation") is True
     to_a_tool = message.get("recipient", "all") not in {"all", None}
     return None if is_hidden or to_a_tool else role
 
 
-def content_of(message: Fields, line: int) -> tuple[str, str]:
-    """The words of a message and the kind of what came with them."""
-    content = object_in(message.get("content"))
-    if content.get("content_type", "text") not in SHOWN_KINDS:
+def parse_content(message: Fields, line: int) -> tuple[str, str]:
+    """Return the text of a message and the kinds of media in it. Raises ImportRefused."""
+    content = to_object(message.get("content"))
+    if content.get("content_type", "text") not in TEXT_CONTENT_TYPES:
         return "", ""
     parts = content.get("parts")
     if parts is None:
-        return text_in(content.get("text")), ""
+        return to_text(content.get("text")), ""
     if not isinstance(parts, list):
         raise ImportRefused(
-            f"the parts are {kind_of(parts)}.", line=line, expected="a list of texts"
+            f"the parts are {describe_kind(parts)}.", line=line, expected="a list of texts"
         )
-    words = [
-        part if isinstance(part, str) else text_in(object_in(part).get("text")) for part in parts
+    texts = [
+        part if isinstance(part, str) else to_text(to_object(part).get("text")) for part in parts
     ]
-    kinds = [text_in(object_in(part).get("content_type")) for part in parts]
+    kinds = [to_text(to_object(part).get("content_type")) for part in parts]
     media = sorted({kind.split("_")[0] for kind in kinds if kind.endswith("asset_pointer")})
-    return "\n".join(word for word in words if word), ", ".join(media)
+    return "\n".join(text for text in texts if text), ", ".join(media)
 
 
-def at_of(told: object, conversation: Fields, line: int) -> datetime:
-    """When a message was written; where it does not tell, when those around it were."""
-    value = told or conversation.get("update_time")
-    return moment_of_epoch(value, line=line, what="create_time")
+def parse_time(timestamp: object, conversation: Fields, line: int) -> datetime:
+    """Return when a message was written; if unknown, when those around it were.
+
+    Raises ImportRefused.
+    """
+    value = timestamp or conversation.get("update_time")
+    return parse_epoch(value, line=line, what="create_time")
 
 
-CHATGPT: Final = Format(
-    name="chatgpt", title="ChatGPT: conversations.json or the exported .zip", chats_have_ids=True,
-    recognise=recognise, read=read,
-)  # fmt: skip
+CHATGPT: Final = ChatFormat(
+    name="chatgpt",
+    title="ChatGPT: conversations.json or the exported .zip",
+    chats_have_ids=True,
+    can_parse=can_parse,
+    parse=parse,
+)

@@ -1,34 +1,34 @@
-"""How is a message known again in a newer export, when the file gives it no id?
+"""Derived ids: stable ids for messages whose file has none, so that newer exports match.
 
-By who said what when. What was said twice in the same moment is told apart by its ordinal.
+They are derived from speaker, text and time; identical messages at the same time get an ordinal.
 """
 
 import hashlib
 from collections import OrderedDict
 
-REMEMBERED_MOMENTS = 5_000
-"""An hour with its seconds fits: clocks go back by one, and moments come again."""
+MAX_TIMES_KEPT = 5_000
+"""Enough for every second of an hour, because times repeat when clocks go back by one."""
 
 
-class DerivedIds:
-    """The ids of one chat's messages, in the order of the file."""
+class ContentIds:
+    """Derives the ids of one chat's messages in the order of the file."""
 
     def __init__(self) -> None:
-        """Nothing was said yet."""
-        self._said: OrderedDict[str, dict[bytes, int]] = OrderedDict()
+        """Start before the first message."""
+        self._counts_by_time: OrderedDict[str, dict[bytes, int]] = OrderedDict()
 
-    def next(self, *, moment: str, speaker: str, text: str) -> str:
-        """The id of the next message; the same in every export that holds it."""
-        words = "\0".join((moment, speaker, text)).encode("utf-8", "surrogatepass")
-        key = hashlib.blake2b(words, digest_size=12).digest()
-        count = self._at(moment)
+    def derive(self, *, time: str, speaker: str, text: str) -> str:
+        """Return the id of the next message; the same in every export that contains it."""
+        content = "\0".join((time, speaker, text)).encode("utf-8", "surrogatepass")
+        key = hashlib.blake2b(content, digest_size=12).digest()
+        count = self._get_counts(time)
         ordinal = count[key] = count.get(key, 0) + 1
         return f"{key.hex()}-{ordinal}"
 
-    def _at(self, moment: str) -> dict[bytes, int]:
-        count = self._said.get(moment)
+    def _get_counts(self, moment: str) -> dict[bytes, int]:
+        count = self._counts_by_time.get(moment)
         if count is None:
-            count = self._said[moment] = {}
-            if len(self._said) > REMEMBERED_MOMENTS:
-                self._said.popitem(last=False)
+            count = self._counts_by_time[moment] = {}
+            if len(self._counts_by_time) > MAX_TIMES_KEPT:
+                self._counts_by_time.popitem(last=False)
         return count

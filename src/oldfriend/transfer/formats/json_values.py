@@ -1,4 +1,4 @@
-"""What kind of thing stands here? Values from JSON, narrowed to what was expected."""
+"""JSON values: narrows parsed values to the expected types."""
 
 from collections.abc import Mapping
 
@@ -7,39 +7,39 @@ from oldfriend.domain.errors import ImportRefused
 Fields = Mapping[str, object]
 
 
-def as_object(value: object, *, line: int, expected: str) -> Fields:
-    """A value that has to be an object. Raises ImportRefused."""
+def parse_object(value: object, *, line: int, expected: str) -> Fields:
+    """Return a value that must be an object. Raises ImportRefused."""
     if not isinstance(value, dict):
-        raise ImportRefused(f"this is {kind_of(value)}.", line=line, expected=expected)
+        raise ImportRefused(f"this is {describe_kind(value)}.", line=line, expected=expected)
     return value
 
 
-def as_objects(value: object, *, line: int, expected: str) -> list[Fields]:
-    """A value that has to be a list of objects. Raises ImportRefused."""
+def parse_objects(value: object, *, line: int, expected: str) -> list[Fields]:
+    """Return a value that must be a list of objects. Raises ImportRefused."""
     if not isinstance(value, list):
-        raise ImportRefused(f"this is {kind_of(value)}.", line=line, expected=expected)
-    return [as_object(item, line=line, expected=expected) for item in value]
+        raise ImportRefused(f"this is {describe_kind(value)}.", line=line, expected=expected)
+    return [parse_object(item, line=line, expected=expected) for item in value]
 
 
-def objects_in(value: object) -> list[Fields]:
-    """The objects in a list; nothing where there is no list."""
+def list_objects(value: object) -> list[Fields]:
+    """Return the objects in a list; empty if it is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def object_in(value: object) -> Fields:
-    """An object, or an empty one where there is none."""
+def to_object(value: object) -> Fields:
+    """Return an object; an empty one if the value is not an object."""
     return value if isinstance(value, dict) else {}
 
 
-def text_in(value: object) -> str:
-    """A text or number as text; nothing where there is neither."""
+def to_text(value: object) -> str:
+    """Return a text or number as text; empty if the value is neither."""
     if isinstance(value, bool):
         return ""
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def kind_of(value: object) -> str:
-    """What a JSON value is, for people."""
+def describe_kind(value: object) -> str:
+    """Describe the type of a JSON value for people."""
     match value:
         case None:
             return "empty (null)"

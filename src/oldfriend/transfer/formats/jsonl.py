@@ -1,7 +1,8 @@
-"""What does Oldfriend's own format for messages say? One JSON object a line.
+"""JSON Lines messages: Oldfriend's own format, one JSON object per line.
 
-``{"id", "session", "speaker", "role": "person|companion|other", "at", "text"}``; text and at
-have to be there, and a speaker or a role. Fields that are not ours are left out.
+``{"id", "session", "speaker", "role": "person|companion|other", "at", "text"}``; ``text`` and
+``at`` are required, and either ``speaker`` or ``role``. ``forwarded`` (true) or ``forwarded_from``
+(a name) marks text that is not the speaker's own. Unknown fields are ignored.
 """
 
 import json
@@ -14,187 +15,225 @@ from typing import Final
 import numpy as np
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.messages import MAX_TEXT, storable
-from oldfriend.domain.sayings import saying
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.messages import MAX_TEXT_CHARS, sanitize_text
 from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.derived_ids import DerivedIds
-from oldfriend.transfer.formats.json_pieces import ARRAY, pieces
-from oldfriend.transfer.formats.json_values import Fields, as_object, kind_of
-from oldfriend.transfer.formats.moments import moment_of_iso
-from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
-from oldfriend.transfer.formats.source import Glimpse, Source, encoding_of, lines_of
+from oldfriend.transfer.formats.derived_ids import ContentIds
+from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
+from oldfriend.transfer.formats.json_values import Fields, describe_kind, parse_object
+from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
+from oldfriend.transfer.formats.source import FormatProbe, SourceFile, detect_encoding, read_lines
+from oldfriend.transfer.formats.timestamps import parse_iso
 
 EXPECTED: Final = (
     'a message such as {"id": "m1", "session": "s1", "speaker": "Ana", "role": "person", '
     '"at": "2024-05-03T18:30:00+02:00", "text": "hello"}'
 )
-FIELDS: Final = frozenset({"id", "session", "speaker", "role", "at", "text"})
-SPOKEN_ROLES: Final[dict[object, Role | None]] = {
-    "person": "person", "companion": "companion", "other": "other", None: None, "": None,
-}  # fmt: skip
+FORWARDED_FIELDS: Final = ("forwarded", "forwarded_from")
+KNOWN_FIELDS: Final = frozenset(
+    {"id", "session", "speaker", "role", "at", "text", *FORWARDED_FIELDS}
+)
+ROLES: Final[dict[object, Role | None]] = {
+    "person": "person",
+    "companion": "companion",
+    "other": "other",
+    None: None,
+    "": None,
+}
 COMPANION_NAME: Final = "companion"
 
 
 @dataclass(slots=True)
-class Told:
-    """What was seen of a file so far: unknown fields, and a print of each id and its message."""
+class SeenIds:
+    """The unknown fields of a file so far, and hashes of its ids and messages."""
 
-    unknown: set[str] = field(default_factory=set)
-    ids: "array[int]" = field(default_factory=lambda: array("q"))
-    messages: "array[int]" = field(default_factory=lambda: array("q"))
+    unknown_fields: set[str] = field(default_factory=set)
+    id_hashes: "array[int]" = field(default_factory=lambda: array("q"))
+    message_hashes: "array[int]" = field(default_factory=lambda: array("q"))
 
-    def see(self, fields: Fields, message: ParsedMessage) -> None:
-        """Note one more message that has an id of its own."""
+    def add(self, fields: Fields, message: ParsedMessage) -> None:
+        """Record a message if it has an id of its own."""
         if fields.get("id") is not None:
-            self.ids.append(hash(message.external_id))
-            self.messages.append(hash((message.external_id, message.text, message.at)))
+            self.id_hashes.append(hash(message.external_id))
+            self.message_hashes.append(hash((message.external_id, message.text, message.at)))
 
     def has_conflict(self) -> bool:
-        """Whether one id was given to two messages."""
-        return distinct_in(self.ids) != distinct_in(self.messages)
+        """Return whether two different messages have the same id."""
+        return count_distinct(self.id_hashes) != count_distinct(self.message_hashes)
 
 
-def distinct_in(prints: "array[int]") -> int:
-    """How many different numbers there are."""
-    return len(np.unique(np.frombuffer(prints, np.int64)))
+def count_distinct(hashes: "array[int]") -> int:
+    """Return how many different numbers there are."""
+    return len(np.unique(np.frombuffer(hashes, np.int64)))
 
 
-def recognise(glimpse: Glimpse) -> bool:
-    """JSON objects with our fields, a line each or in a list, or a name that promises it."""
-    ours = {"text", "at"}
-    listed = {f".{name}" for name in ours}
-    is_named = glimpse.source.suffix in {".jsonl", ".ndjson"}
-    return glimpse.is_text and (is_named or ours <= glimpse.keys or listed <= glimpse.keys)
+def can_parse(probe: FormatProbe) -> bool:
+    """Return whether this is JSON with our fields, one object a line or a list, or is named so."""
+    required = {"text", "at"}
+    listed = {f".{name}" for name in required}
+    is_named = probe.source.suffix in {".jsonl", ".ndjson"}
+    return probe.is_text and (is_named or required <= probe.keys or listed <= probe.keys)
 
 
-def read(source: Source, note: Note) -> Iterator[ParsedMessage]:
-    """The messages, in the order of the file. Raises ImportRefused."""
-    told = Told()
-    for fields, message in messages_of(source):
-        told.see(fields, message)
-        for name in sorted(fields.keys() - FIELDS - told.unknown):
-            told.unknown.add(name)
-            note(saying(
-                "notice_unknown_field",
-                f"The unknown field {name[:40]!r} was left out (first on line {message.line}).",
-                name=name[:40], line=message.line,
-            ))  # fmt: skip
+def parse(source: SourceFile, add_notice: AddNotice) -> Iterator[ParsedMessage]:
+    """Yield the messages in the order of the file. Raises ImportRefused."""
+    seen = SeenIds()
+    for fields, message in parse_messages(source):
+        seen.add(fields, message)
+        for name in sorted(fields.keys() - KNOWN_FIELDS - seen.unknown_fields):
+            seen.unknown_fields.add(name)
+            add_notice(
+                localizable(
+                    "notice_unknown_field",
+                    f"The unknown field {name[:40]!r} was left out (first on line {message.line}).",
+                    name=name[:40],
+                    line=message.line,
+                )
+            )
         yield message
-    if told.has_conflict():
-        refuse_conflict(source)
+    if seen.has_conflict():
+        raise_id_conflict(source)
 
 
-def refuse_conflict(source: Source) -> None:
-    """Raise ImportRefused for the second message that has the same id as another."""
+def raise_id_conflict(source: SourceFile) -> None:
+    """Raise ImportRefused for the second message with an id that is already taken."""
     seen: dict[str, ParsedMessage] = {}
-    for fields, message in messages_of(source):
+    for fields, message in parse_messages(source):
         first = seen.setdefault(message.external_id, message)
         if fields.get("id") is not None and (first.text, first.at) != (message.text, message.at):
             raise ImportRefused(
-                saying(
+                localizable(
                     "import_id_twice",
                     f"the id {message.external_id[:40]!r} is also that of line {first.line}.",
-                    id=message.external_id[:40], other=first.line,
+                    id=message.external_id[:40],
+                    other=first.line,
                 ),
-                line=message.line, expected="an id of its own for each message",
-            )  # fmt: skip
+                line=message.line,
+                expected="an id of its own for each message",
+            )
 
 
-def messages_of(source: Source) -> Iterator[tuple[Fields, ParsedMessage]]:
-    """Each object with the message that it tells."""
-    ids = DerivedIds()
-    for line, value in objects_of(source):
-        fields = as_object(value, line=line, expected=EXPECTED)
-        yield fields, message_of(fields, line, source, ids)
+def parse_messages(source: SourceFile) -> Iterator[tuple[Fields, ParsedMessage]]:
+    """Yield each object with its message."""
+    ids = ContentIds()
+    for line, value in stream_objects(source):
+        fields = parse_object(value, line=line, expected=EXPECTED)
+        yield fields, parse_message(fields, line, source, ids)
 
 
-def objects_of(source: Source) -> Iterator[tuple[int, object]]:
-    """The objects with their lines: from a list, or one a line."""
-    encoding = encoding_of(source)
-    opening = next((line.strip() for _, line in lines_of(source, encoding) if line.strip()), "")
+def stream_objects(source: SourceFile) -> Iterator[tuple[int, object]]:
+    """Yield the objects with their lines, from a list or from one object a line."""
+    encoding = detect_encoding(source)
+    opening = next((line.strip() for _, line in read_lines(source, encoding) if line.strip()), "")
     if opening.startswith("["):
-        yield from ((line, value) for line, _, value in pieces(source, frozenset({(ARRAY,)})))
+        yield from (
+            (line, value) for line, _, value in stream_values(source, frozenset({(ARRAY_STEP,)}))
+        )
         return
-    for number, line in lines_of(source, encoding):
+    for number, line in read_lines(source, encoding):
         if line.strip():
-            yield number, parsed_line(line, number)
+            yield number, parse_line(line, number)
 
 
-def parsed_line(line: str, number: int) -> object:
-    """The JSON on one line. Raises ImportRefused."""
+def parse_line(line: str, number: int) -> object:
+    """Parse the JSON on one line. Raises ImportRefused."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "not readable"
         raise ImportRefused(
-            saying("import_no_json", f"this is no JSON ({reason}).", reason=reason),
+            localizable("import_no_json", f"this is no JSON ({reason}).", reason=reason),
             line=number,
             expected=EXPECTED,
         ) from error
     return value
 
 
-def message_of(fields: Fields, line: int, source: Source, ids: DerivedIds) -> ParsedMessage:
-    """One message. Raises ImportRefused."""
-    text = checked_text(fields.get("text"), line)
-    role = checked_role(fields.get("role"), line)
-    speaker = name_in(fields, "speaker", line) or (COMPANION_NAME if role == "companion" else "")
+def parse_message(fields: Fields, line: int, source: SourceFile, ids: ContentIds) -> ParsedMessage:
+    """Parse one message. Raises ImportRefused."""
+    text = parse_text(fields.get("text"), line)
+    role = parse_role(fields.get("role"), line)
+    speaker = parse_name(fields, "speaker", line) or (COMPANION_NAME if role == "companion" else "")
     if not speaker and role != "person":
         raise ImportRefused(
-            saying("import_nobody_says", "nobody says this."),
+            localizable("import_nobody_says", "nobody says this."),
             line=line,
             expected='"speaker" or "role": "person"',
         )
-    at = moment_of_iso(fields.get("at"), line=line, what='"at"')
-    own_id = name_in(fields, "id", line)
+    at = parse_iso(fields.get("at"), line=line, what='"at"')
+    own_id = parse_name(fields, "id", line)
     return ParsedMessage(
-        line=line, chat=storable(source.key), chat_title=storable(PurePath(source.name).stem),
-        session=name_in(fields, "session", line) or None, speaker=speaker, role=role, text=text,
-        at=at, has_own_id=bool(own_id),
-        external_id=own_id or ids.next(moment=at.isoformat(), speaker=speaker, text=text),
-    )  # fmt: skip
+        line=line,
+        chat=sanitize_text(source.key),
+        chat_title=sanitize_text(PurePath(source.name).stem),
+        session=parse_name(fields, "session", line) or None,
+        speaker=speaker,
+        role=role,
+        text=text,
+        at=at,
+        has_own_id=bool(own_id),
+        outside=any(fields.get(name) for name in FORWARDED_FIELDS),
+        external_id=own_id or ids.derive(time=at.isoformat(), speaker=speaker, text=text),
+    )
 
 
-def checked_text(value: object, line: int) -> str:
-    """The words. Raises ImportRefused."""
-    if not isinstance(value, str) or len(value) > MAX_TEXT:
-        found = kind_of(value) if not isinstance(value, str) else f"{len(value):,} characters long"
-        raise ImportRefused(
-            saying("import_text_unfit", f'"text" is {found}.', found=found, most=MAX_TEXT),
-            line=line,
-            expected=f"a text of at most {MAX_TEXT:,} characters",
+def parse_text(value: object, line: int) -> str:
+    """Parse the text of a message. Raises ImportRefused."""
+    if not isinstance(value, str) or len(value) > MAX_TEXT_CHARS:
+        found = (
+            describe_kind(value)
+            if not isinstance(value, str)
+            else f"{len(value):,} characters long"
         )
-    return storable(value)
-
-
-def checked_role(value: object, line: int) -> Role | None:
-    """Who says it, if told. Raises ImportRefused."""
-    if not isinstance(value, str | None) or value not in SPOKEN_ROLES:
         raise ImportRefused(
-            saying("import_role_unfit", f'"role" is {str(value)[:40]!r}.', role=str(value)[:40]),
+            localizable(
+                "import_text_unfit", f'"text" is {found}.', found=found, most=MAX_TEXT_CHARS
+            ),
+            line=line,
+            expected=f"a text of at most {MAX_TEXT_CHARS:,} characters",
+        )
+    return sanitize_text(value)
+
+
+def parse_role(value: object, line: int) -> Role | None:
+    """Parse the role of the speaker, if there is one. Raises ImportRefused."""
+    if not isinstance(value, str | None) or value not in ROLES:
+        raise ImportRefused(
+            localizable(
+                "import_role_unfit", f'"role" is {str(value)[:40]!r}.', role=str(value)[:40]
+            ),
             line=line,
             expected="person, companion or other",
         )
-    return SPOKEN_ROLES[value]
+    return ROLES[value]
 
 
-def name_in(fields: Fields, key: str, line: int) -> str:
-    """A name or number that tells things apart; nothing where there is none."""
+def parse_name(fields: Fields, key: str, line: int) -> str:
+    """Parse a name or number used as an identifier; empty if it is missing.
+
+    Raises ImportRefused.
+    """
     value = fields.get(key)
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise ImportRefused(
-            saying(
-                "import_name_unfit", f'"{key}" is {kind_of(value)}.', key=key, kind=kind_of(value)
+            localizable(
+                "import_name_unfit",
+                f'"{key}" is {describe_kind(value)}.',
+                key=key,
+                kind=describe_kind(value),
             ),
             line=line,
             expected="a text or a number",
         )
-    return storable(str(value)).strip()
+    return sanitize_text(str(value)).strip()
 
 
-JSONL: Final = Format(
-    name="jsonl", title="messages as JSON lines (.jsonl), as in docs/how-to", chats_have_ids=False,
-    recognise=recognise, read=read,
-)  # fmt: skip
+JSONL: Final = ChatFormat(
+    name="jsonl",
+    title="messages as JSON lines (.jsonl), as in docs/how-to",
+    chats_have_ids=False,
+    can_parse=can_parse,
+    parse=parse,
+)

@@ -1,6 +1,6 @@
-"""What does a text or a Markdown file say? The person's own notes, at the file's date.
+"""Notes: text and Markdown files, imported as the person's own notes.
 
-A date in the front matter is the date; else the file's own. Nothing of the words is lost.
+The date comes from the front matter, else from the file. No text is lost.
 """
 
 import re
@@ -9,56 +9,72 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Final
 
-from oldfriend.domain.messages import storable
-from oldfriend.domain.sayings import saying
-from oldfriend.transfer.formats.chunks import chunks_of
-from oldfriend.transfer.formats.derived_ids import DerivedIds
-from oldfriend.transfer.formats.parsed import Format, Note, ParsedMessage
-from oldfriend.transfer.formats.source import Glimpse, Source, changed_at, encoding_of, lines_of
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.transfer.formats.chunks import split_chunks
+from oldfriend.transfer.formats.derived_ids import ContentIds
+from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
+from oldfriend.transfer.formats.source import (
+    FormatProbe,
+    SourceFile,
+    detect_encoding,
+    get_modified_at,
+    read_lines,
+)
 
 TEXT_SUFFIXES: Final = frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".org", ""})
-FENCE: Final = "---"
-MOST_FRONT_LINES: Final = 200
-_FIELD: Final = re.compile(r"([\w-]+):\s*(.*)")
-_ITEM: Final = re.compile(r"\s*-\s+(.*)")
+FRONT_MATTER_FENCE: Final = "---"
+MAX_FRONT_MATTER_LINES: Final = 200
+_FIELD: Final = re.compile(r"\A([\w-]+):\s*(.*)")
+_ITEM: Final = re.compile(r"\A\s*+-\s+(.*)")
 _DATE_KEYS: Final = ("date", "created", "created_at")
 _TITLE_KEY: Final = "title"
 
 
-def recognise(glimpse: Glimpse) -> bool:
-    """Any text that says by its name that it is one."""
-    return glimpse.is_text and glimpse.source.suffix in TEXT_SUFFIXES
+def can_parse(probe: FormatProbe) -> bool:
+    """Return whether this is a text with the suffix of a text file."""
+    return probe.is_text and probe.source.suffix in TEXT_SUFFIXES
 
 
-def read(source: Source, note: Note) -> Iterator[ParsedMessage]:
-    """The notes in the file, piece by piece. Raises ImportRefused."""
-    encoding = encoding_of(source)
-    front, first_line = front_matter_of(source, encoding)
+def parse(source: SourceFile, add_notice: AddNotice) -> Iterator[ParsedMessage]:
+    """Yield the notes in the file, chunk by chunk. Raises ImportRefused."""
+    encoding = detect_encoding(source)
+    front, first_line = parse_front_matter(source, encoding)
     title = front.get(_TITLE_KEY) or PurePath(source.name).stem or source.name
-    at = date_in(front, note) or changed_at(source)
-    ids = DerivedIds()
+    at = find_date(front, add_notice) or get_modified_at(source)
+    ids = ContentIds()
     flattened = ((1, f"{key}: {value}") for key, value in front.items())
-    body = (numbered for numbered in lines_of(source, encoding) if numbered[0] >= first_line)
+    body = (numbered for numbered in read_lines(source, encoding) if numbered[0] >= first_line)
     for lines in (flattened, body):
-        for chunk in chunks_of(lines):
-            text = storable(chunk.text)
+        for chunk in split_chunks(lines):
+            text = sanitize_text(chunk.text)
             yield ParsedMessage(
-                line=chunk.line, chat=storable(source.key), chat_title=storable(title), speaker="",
-                role="person", text=text, at=at, details={"file": storable(source.name)},
-                external_id=ids.next(moment="", speaker="", text=text),
-            )  # fmt: skip
+                line=chunk.line,
+                chat=sanitize_text(source.key),
+                chat_title=sanitize_text(title),
+                speaker="",
+                role="person",
+                text=text,
+                at=at,
+                details={"file": sanitize_text(source.name)},
+                external_id=ids.derive(time="", speaker="", text=text),
+            )
 
 
-def front_matter_of(source: Source, encoding: str) -> tuple[dict[str, str], int]:
-    """The fields above the text, flattened, and the line where the text begins."""
+def parse_front_matter(source: SourceFile, encoding: str) -> tuple[dict[str, str], int]:
+    """Return the fields of the front matter, flattened, and the line where the text begins."""
     fields: dict[str, str] = {}
     key = ""
-    for number, line in lines_of(source, encoding):
-        if number == 1 and line.rstrip() == FENCE and source.suffix in {".md", ".markdown"}:
+    for number, line in read_lines(source, encoding):
+        if (
+            number == 1
+            and line.rstrip() == FRONT_MATTER_FENCE
+            and source.suffix in {".md", ".markdown"}
+        ):
             continue
-        if number == 1 or number > MOST_FRONT_LINES:
+        if number == 1 or number > MAX_FRONT_MATTER_LINES:
             break
-        if line.rstrip() in {FENCE, "..."}:
+        if line.rstrip() in {FRONT_MATTER_FENCE, "..."}:
             return {name: value for name, value in fields.items() if value}, number + 1
         field, item = _FIELD.fullmatch(line), _ITEM.fullmatch(line)
         if field is not None:
@@ -70,22 +86,24 @@ def front_matter_of(source: Source, encoding: str) -> tuple[dict[str, str], int]
     return {}, 1
 
 
-def date_in(front: dict[str, str], note: Note) -> datetime | None:
-    """The date that the front matter gives, if it is one."""
-    told = next((front[key] for key in _DATE_KEYS if front.get(key)), None)
-    if told is None:
+def find_date(front: dict[str, str], add_notice: AddNotice) -> datetime | None:
+    """Return the date in the front matter, or None with a notice if it is invalid."""
+    stated = next((front[key] for key in _DATE_KEYS if front.get(key)), None)
+    if stated is None:
         return None
     try:
-        return datetime.fromisoformat(told)
+        return datetime.fromisoformat(stated)
     except ValueError:
-        note(saying(
-            "notice_date_unknown",
-            f"The date {told[:40]!r} was not understood; the file's own date is used.",
-            date=told[:40],
-        ))  # fmt: skip
+        add_notice(
+            localizable(
+                "notice_date_unknown",
+                f"The date {stated[:40]!r} was not understood; the file's own date is used.",
+                date=stated[:40],
+            )
+        )
         return None
 
 
-NOTES: Final = Format(
-    name="notes", title="notes: .txt or .md", chats_have_ids=False, recognise=recognise, read=read
+NOTES: Final = ChatFormat(
+    name="notes", title="notes: .txt or .md", chats_have_ids=False, can_parse=can_parse, parse=parse
 )

@@ -1,161 +1,244 @@
-"""Where are the bytes of an export, and how do they become text?
+"""Import source: the bytes of an export, from a file or from a zip member, decoded to text.
 
-A source is a file, or a file inside a zip. Knows nothing of what the text means.
+What the text means is not known here.
 """
 
 import codecs
 import io
 import lzma
+import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.messages import MAX_TEXT
-from oldfriend.domain.sayings import saying
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.messages import MAX_TEXT_CHARS
 
-GLIMPSED_BYTES = 65_536
+PROBE_BYTES = 65_536
 CHUNK_BYTES = 1 << 20
-MOST_MEMBERS = 10_000
-MOST_UNFOLDED = 2 << 30
-"""Bytes in all files of a zip together; no talk is as large, and what is may be a trap."""
+MAX_MEMBERS = 20_000
+"""Readable files in one zip; each takes a fifth of a millisecond to look at."""
+MAX_UNCOMPRESSED_BYTES = 2 << 30
+"""Total size of all files of a zip; no chat is as large, and a larger one may be a zip bomb."""
 READABLE_SUFFIXES = frozenset(
     {".txt", ".text", ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".csv"}
 )
+MACOS_METADATA = re.compile(r"(?:^|/)(?:__MACOSX/|\.DS_Store$)")
+DUPLICATE_NOTE = "of the same name as another"
 
-_UNREADABLE = (
-    OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
-    NotImplementedError,  # a way of compressing that Python does not know
-    RuntimeError,  # how zipfile says that a password is needed
-)  # fmt: skip
+_READ_ERRORS = (
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,  # a compression method that Python does not support
+    RuntimeError,  # raised by zipfile for a missing password
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A file, or one inside a zip."""
+class SourceFile:
+    """A file, or a member of a zip."""
 
     path: Path
     member: str | None = None
+    archive: zipfile.ZipFile | None = field(default=None, repr=False, compare=False)
+    """The open zip, whose directory is read once instead of for each member."""
 
     @property
     def name(self) -> str:
-        """The name of the file itself."""
+        """The file name without its path."""
         return PurePosixPath(self.member).name if self.member else self.path.name
 
     @property
     def key(self) -> str:
-        """What tells the file from others beside it."""
+        """The name that distinguishes the file from others beside it."""
         return self.member or self.path.name
 
     @property
     def suffix(self) -> str:
-        """The ending of the name, in small letters."""
+        """The suffix of the name in lower case."""
         return PurePosixPath(self.name).suffix.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glimpse:
-    """What the beginning of a source shows."""
+class FileStamp:
+    """The size and modification time of a file; if they differ, it was written to."""
 
-    source: Source
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatProbe:
+    """The beginning of a source, for format detection."""
+
+    source: SourceFile
     text: str
     is_text: bool
-    keys: frozenset[str]  # of the first objects, if it is JSON
+    keys: frozenset[str]  # keys of the first objects, if it is JSON
+    damage: ImportRefused | None = None  # why JSON cannot be read further, if so
 
 
-def sources_in(path: Path) -> list[Source]:
-    """The readable files at a path: itself, or those inside a zip. Raises ImportRefused."""
+def list_sources(path: Path) -> list[SourceFile]:
+    """Return the file itself, or the readable members of a zip. Raises ImportRefused."""
     if path.is_dir():
         raise ImportRefused(
             f"{path} is a folder. Name the file in it, such as result.json or the .zip as it came."
         )
     if not path.is_file():
-        raise ImportRefused(f"There is no file {path}.")
-    with refusing_unreadable(path):
+        raise ImportRefused(f"There is no file {path.name}.")
+    with wrap_read_errors(path):
         if path.stat().st_size == 0:
-            raise ImportRefused(saying("empty_file", "This file is empty."))
+            raise ImportRefused(localizable("empty_file", "This file is empty."))
         if not zipfile.is_zipfile(path):
             if path.suffix.lower() == ".zip":
                 raise zipfile.BadZipFile("it is a damaged zip, or none")
-            return [Source(path=path)]
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            unfolded = sum(
-                each.file_size for each in archive.infolist() if is_worth_a_look(each.filename)
+            return [SourceFile(path=path)]
+        archive = zipfile.ZipFile(path)
+    readable = {
+        each.filename: each for each in archive.infolist() if is_candidate_member(each.filename)
+    }
+    unfolded = sum(each.file_size for each in readable.values())
+    if unfolded > MAX_UNCOMPRESSED_BYTES:
+        raise ImportRefused(
+            localizable(
+                "import_unfolds",
+                f"{path.name} unfolds to {unfolded / (1 << 30):,.0f} GB, at most "
+                f"{MAX_UNCOMPRESSED_BYTES >> 30} GB are read. Give the file in it that holds the "
+                "talk.",
+                name=path.name,
+                gb=round(unfolded / (1 << 30)),
+                most=MAX_UNCOMPRESSED_BYTES >> 30,
             )
-    if unfolded > MOST_UNFOLDED:
-        raise ImportRefused(saying(
-            "import_unfolds",
-            f"{path.name} unfolds to {unfolded / (1 << 30):,.0f} GB, at most "
-            f"{MOST_UNFOLDED >> 30} GB are read. Give the file in it that holds the talk.",
-            name=path.name, gb=round(unfolded / (1 << 30)), most=MOST_UNFOLDED >> 30,
-        ))  # fmt: skip
-    if len(names) > MOST_MEMBERS * 100:
-        raise ImportRefused(saying(
-            "import_too_many_files", f"{path.name} holds too many files ({len(names):,}).",
-            name=path.name, count=len(names),
-        ))  # fmt: skip
-    found = [Source(path=path, member=name) for name in sorted(names) if is_worth_a_look(name)]
-    return found[:MOST_MEMBERS]
+        )
+    if len(readable) > MAX_MEMBERS:
+        raise ImportRefused(
+            localizable(
+                "import_too_many_files",
+                f"{path.name} holds too many files that could be read ({len(readable):,}; at most "
+                f"{MAX_MEMBERS:,}). Split it.",
+                name=path.name,
+                count=len(readable),
+                most=MAX_MEMBERS,
+            )
+        )
+    return [SourceFile(path=path, member=name, archive=archive) for name in sorted(readable)]
 
 
-def is_worth_a_look(member: str) -> bool:
-    """Whether a file in a zip may hold an export."""
+def is_candidate_member(member: str) -> bool:
+    """Return whether a member of a zip may hold an export."""
     parts = PurePosixPath(member).parts
     hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
     return not hidden and PurePosixPath(member).suffix.lower() in READABLE_SUFFIXES
 
 
+def list_unread_members(sources: Sequence[SourceFile]) -> list[str]:
+    """Return the members of a zip that are not among the sources, readable formats first.
+
+    Metadata files added by macOS are left out.
+    """
+    archive = sources[0].archive
+    if archive is None:
+        return []
+    read = {each.member: archive.getinfo(each.member) for each in sources if each.member}
+    unread = [
+        each.filename
+        for each in archive.infolist()
+        if not each.is_dir()
+        and read.get(each.filename) is not each
+        and not MACOS_METADATA.search(each.filename)
+    ]
+    suffixes = {name: PurePosixPath(name).suffix.lower() for name in unread}
+    return sorted(
+        (f"{name} ({DUPLICATE_NOTE})" if name in read else name for name in unread),
+        key=lambda name: (suffixes.get(name, ".txt") not in READABLE_SUFFIXES, name),
+    )
+
+
 @contextmanager
-def refusing_unreadable(path: Path) -> Iterator[None]:
-    """Turn every way in which bytes can be out of reach into ImportRefused."""
+def wrap_read_errors(path: Path) -> Iterator[None]:
+    """Convert every error of reading a file into ImportRefused."""
     try:
         yield
-    except _UNREADABLE as error:
+    except _READ_ERRORS as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ImportRefused(saying(
-            "import_unreadable", f"{path.name} cannot be read: {reason or error}.", name=path.name,
-            reason=str(reason or error),
-        )) from error  # fmt: skip
+        raise ImportRefused(
+            localizable(
+                "import_unreadable",
+                f"{path.name} cannot be read: {reason or error}.",
+                name=path.name,
+                reason=str(reason or error),
+            )
+        ) from error
+
+
+def get_size(source: SourceFile) -> int:
+    """Return the uncompressed size of a source in bytes. Raises ImportRefused."""
+    with wrap_read_errors(source.path):
+        if source.archive is None or source.member is None:
+            return source.path.stat().st_size
+        return source.archive.getinfo(source.member).file_size
+
+
+def get_stamp(path: Path) -> FileStamp:
+    """Return the stamp of a file. Raises ImportRefused."""
+    with wrap_read_errors(path):
+        status = path.stat()
+    return FileStamp(size=status.st_size, mtime_ns=status.st_mtime_ns)
+
+
+def check_unchanged(path: Path, stamp: FileStamp) -> None:
+    """Raise ImportRefused where a file was written to while it was being read."""
+    if get_stamp(path) != stamp:
+        raise ImportRefused(
+            localizable(
+                "import_changed",
+                f"{path.name} changed while it was being read. Import it again once nothing writes "
+                "to it any more.",
+                name=path.name,
+            )
+        )
 
 
 @contextmanager
-def open_bytes(source: Source) -> Iterator[IO[bytes]]:
-    """The bytes of a source, as a stream."""
-    if source.member is None:
+def open_bytes(source: SourceFile) -> Iterator[IO[bytes]]:
+    """Open a source as a byte stream."""
+    if source.archive is None or source.member is None:
         with source.path.open("rb") as stream:
             yield stream
     else:
-        with zipfile.ZipFile(source.path) as archive, archive.open(source.member) as stream:
+        with source.archive.open(source.member) as stream:
             yield stream
 
 
-def changed_at(source: Source) -> datetime:
-    """When the file was last changed: a moment, or for a file in a zip the local time there."""
-    with refusing_unreadable(source.path):
-        if source.member is None:
+def get_modified_at(source: SourceFile) -> datetime:
+    """Return the modification time: aware for a file, naive local time for a zip member."""
+    with wrap_read_errors(source.path):
+        if source.archive is None or source.member is None:
             return datetime.fromtimestamp(source.path.stat().st_mtime, UTC)
-        with zipfile.ZipFile(source.path) as archive:
-            stamp = archive.getinfo(source.member).date_time
+        stamp = source.archive.getinfo(source.member).date_time
     try:
         return datetime.combine(date(*stamp[:3]), time(*stamp[3:]))
     except ValueError:
-        return changed_at(Source(path=source.path))
+        return get_modified_at(SourceFile(path=source.path))
 
 
-def head_of(source: Source) -> bytes:
-    """The first bytes of a source."""
-    with refusing_unreadable(source.path), open_bytes(source) as stream:
-        return stream.read(GLIMPSED_BYTES)
+def read_head(source: SourceFile) -> bytes:
+    """Return the first bytes of a source."""
+    with wrap_read_errors(source.path), open_bytes(source) as stream:
+        return stream.read(PROBE_BYTES)
 
 
-def encoding_by_mark(head: bytes) -> str | None:
-    """The encoding that a byte order mark names."""
+def find_bom_encoding(head: bytes) -> str | None:
+    """Return the encoding of a byte order mark, if there is one."""
     if head.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -163,13 +246,13 @@ def encoding_by_mark(head: bytes) -> str | None:
     return None
 
 
-def encoding_of(source: Source) -> str:
-    """The encoding of a text: by its mark, else UTF-8, else Windows' Western one."""
-    marked = encoding_by_mark(head_of(source))
+def detect_encoding(source: SourceFile) -> str:
+    """Return the encoding of a text: by its byte order mark, else UTF-8, else Windows-1252."""
+    marked = find_bom_encoding(read_head(source))
     if marked is not None:
         return marked
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with refusing_unreadable(source.path), open_bytes(source) as stream:
+    with wrap_read_errors(source.path), open_bytes(source) as stream:
         try:
             while chunk := stream.read(CHUNK_BYTES):
                 decoder.decode(chunk)
@@ -179,25 +262,28 @@ def encoding_of(source: Source) -> str:
     return "utf-8"
 
 
-def lines_of(
-    source: Source, encoding: str, *, longest: int = MAX_TEXT
+def read_lines(
+    source: SourceFile, encoding: str, *, max_chars: int = MAX_TEXT_CHARS
 ) -> Iterator[tuple[int, str]]:
-    """The lines of a text with their numbers from 1, without their ends. Raises ImportRefused."""
+    """Yield the lines of a text with numbers from 1, without line ends. Raises ImportRefused."""
     number = 0
-    with refusing_unreadable(source.path), open_bytes(source) as stream:
+    with wrap_read_errors(source.path), open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding)
         try:
-            while line := text.readline(longest + 1):
+            while line := text.readline(max_chars + 1):
                 number += 1
-                if len(line) > longest:
+                if len(line) > max_chars:
                     raise ImportRefused(
-                        saying("import_line_long", "this line is too long.", longest=longest),
-                        line=number, expected=f"at most {longest:,} characters",
-                    )  # fmt: skip
+                        localizable(
+                            "import_line_long", "this line is too long.", longest=max_chars
+                        ),
+                        line=number,
+                        expected=f"at most {max_chars:,} characters",
+                    )
                 yield number, line.removesuffix("\n")
         except UnicodeError as error:
             raise ImportRefused(
-                saying("import_no_text", "the bytes here are no text."),
+                localizable("import_no_text", "the bytes here are no text."),
                 line=number + 1,
                 expected="text in UTF-8",
             ) from error

@@ -1,18 +1,18 @@
-"""What in an export did WhatsApp write, and not a person? Its phrases, in many languages.
+"""WhatsApp phrases: text in an export that WhatsApp wrote, not a person.
 
-Covers English, Spanish, German, French, Italian, Portuguese, Dutch and Chinese, and of media
-and attachments, whose form is the same everywhere, other languages too.
+Covers English, Spanish, German, French, Italian, Portuguese, Dutch and Chinese. Media and
+attachments, whose form is the same everywhere, are recognized in other languages too.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-MARK: Final = "\u200e"  # the iPhone puts it before what WhatsApp wrote
-LONGEST_NAME: Final = 100
-LONGEST_NOTICE: Final = 500
-LONGEST_MARK: Final = 120
-LONGEST_PLACEHOLDER: Final = 60
+LTR_MARK: Final = "\u200e"  # the iPhone puts it before text by WhatsApp
+MAX_NAME_CHARS: Final = 100
+MAX_NOTICE_CHARS: Final = 500
+MAX_EDIT_MARK_CHARS: Final = 120
+MAX_PLACEHOLDER_CHARS: Final = 60
 OMITTED: Final = "omitted"
 
 _MARKS: Final = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -35,7 +35,7 @@ _OMITTED: Final = re.compile(
 )
 _OMITTED_AT_END: Final = re.compile(rf"(?:{_OMITTED_WORDS})\.?$", re.I)
 _FILE: Final = r"(?P<file>[^\n<>:/\\|?*]{1,200}\.[A-Za-z0-9]{2,5})"
-_NAMED: Final = re.compile(_FILE)
+_FILE_NAME: Final = re.compile(_FILE)
 _ATTACHED_FIRST: Final = re.compile(rf"{_FILE} \([^()\n]{{4,30}}\)(?=\n|$)")  # (file attached)
 _ATTACHED: Final = re.compile(rf"<[^<>:：\n]{{2,25}}\s?[:：]\s?{_FILE}>")  # <attached: …>
 _EDITED: Final = re.compile(
@@ -76,61 +76,86 @@ _NOTICE: Final = re.compile(
     r"|通话|通話",
     re.I,
 )
-_NAMING: Final = re.compile(
+_RENAME_VERBS: Final = re.compile(
     r"\b(?:changed|created|cambi(?:ó|aste)|cre(?:ó|aste)|geändert|erstellt|a changé|a modifié"
-    r"|a créé|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft|hat de[nr]|hat die)\b"
-    r".*[\"“”«»„'‘’]|[改建].*[\"“「]",
+    r"|a créé|ha cambiato|ha creato|ha modificato|mudou|alterou|criou|heeft|hat de[nr]|hat die)\b",
     re.I,
 )
-_OWN_NAME: Final = re.compile(r"^~\s?")
+_RENAME_CHARS: Final = re.compile("[改建]")
+_FORWARDED: Final = re.compile(
+    r"\W*(?:forwarded(?: many times)?|reenviad[oa](?: muchas veces)?"
+    r"|(?:oft |häufig )?weitergeleitet|transféré(?: de nombreuses fois| plusieurs fois)?"
+    r"|inoltrato(?: molte volte)?|(?:re)?encaminhad[oa](?: com frequência| muitas vezes)?"
+    r"|(?:vaak )?doorgestuurd|(?:已|多次)?(?:转发|轉寄|轉發)(?:多次)?)\W*\n",
+    re.I,
+)
+_PUSH_NAME_PREFIX: Final = re.compile(r"^~\s?")
 
 
 def split_speaker(rest: str) -> tuple[str, str] | None:
-    """The speaker and the text after a head; None where WhatsApp itself speaks."""
+    """Split the text after a header into speaker and message; None for WhatsApp's own notices."""
     name, colon, text = rest.partition(":")
-    if not colon or (text and not text[0].isspace()) or len(name) > LONGEST_NAME:
+    if not colon or (text and not text[0].isspace()) or len(name) > MAX_NAME_CHARS:
         return None
-    if "\n" in name or _NAMING.search(name):
+    if "\n" in name or is_group_rename(name):
         return None
-    speaker = _OWN_NAME.sub("", _MARKS.sub("", name).strip())
+    speaker = _PUSH_NAME_PREFIX.sub("", _MARKS.sub("", name).strip())
     return (speaker, text[1:]) if speaker else None
 
 
-def is_notice(text: str) -> bool:
-    """Whether a text after a speaker's name is still WhatsApp's own: deleted, joined, a call."""
-    if len(text) > LONGEST_NOTICE:
+def is_group_rename(words: str) -> bool:
+    """Return whether a text reports that somebody renamed a group, followed by the quoted name."""
+    verb, han = _RENAME_VERBS.search(words), _RENAME_CHARS.search(words)
+    return any(
+        match and any(mark in words[match.end() :] for mark in marks)
+        for match, marks in ((verb, "\"“”«»„'‘’"), (han, '"“「'))
+    )
+
+
+def is_system_notice(text: str) -> bool:
+    """Return whether a text after a speaker's name is WhatsApp's: deleted, joined, a call."""
+    if len(text) > MAX_NOTICE_CHARS:
         return False
-    plain = text.replace(MARK, "").strip()
+    plain = text.replace(LTR_MARK, "").strip()
     if _DELETED.fullmatch(plain):
         return True
-    return text.lstrip(" ").startswith(MARK) and "\n" not in plain and bool(_NOTICE.search(plain))
+    return (
+        text.lstrip(" ").startswith(LTR_MARK) and "\n" not in plain and bool(_NOTICE.search(plain))
+    )
 
 
-def without_edit_mark(text: str) -> tuple[str, bool]:
-    """The text itself, and whether it was marked as edited."""
+def is_forwarded(text: str) -> bool:
+    """Return whether a text begins with WhatsApp's marker for forwarded messages."""
+    return _FORWARDED.match(text) is not None
+
+
+def strip_edit_mark(text: str) -> tuple[str, bool]:
+    """Return the text without WhatsApp's edit marker, and whether it had one."""
     if not text.endswith(">"):
         return text, False
-    mark = _EDITED.search(text, max(0, len(text) - LONGEST_MARK))
+    mark = _EDITED.search(text, max(0, len(text) - MAX_EDIT_MARK_CHARS))
     return (text, False) if mark is None else (text[: mark.start()].rstrip(), True)
 
 
-def media_in(text: str) -> Mapping[str, str]:
-    """What was sent beside or instead of words: the file's name, or that it was left out."""
-    plain = text.replace(MARK, "").strip()
+def find_media(text: str) -> Mapping[str, str]:
+    """Return the media of a message: the file name, or that the file was omitted."""
+    plain = text.replace(LTR_MARK, "").strip()
     attached = _ATTACHED_FIRST.match(plain) if " (" in plain else None
     if attached is None and "<" in plain:
         attached = _ATTACHED.search(plain)
     if attached is not None:
         return {"media": attached["file"].strip()}
     first_line = plain.partition("\n")[0]
-    marked = text.lstrip(" ").startswith(MARK) and _OMITTED_AT_END.search(first_line)
+    marked = text.lstrip(" ").startswith(LTR_MARK) and _OMITTED_AT_END.search(first_line)
     if marked or (len(first_line) <= 100 and _OMITTED.fullmatch(first_line)):
         return {"media": OMITTED}
     return {}
 
 
 def is_placeholder(text: str, details: Mapping[str, str]) -> bool:
-    """Whether a text says no more than that media was left out: no caption, no file's name."""
+    """Return whether a text only says that media was omitted, without caption or file name."""
     plain = text.strip()
-    is_bare = len(plain) <= LONGEST_PLACEHOLDER and "\n" not in plain and not _NAMED.search(plain)
+    is_bare = (
+        len(plain) <= MAX_PLACEHOLDER_CHARS and "\n" not in plain and not _FILE_NAME.search(plain)
+    )
     return details.get("media") == OMITTED and is_bare

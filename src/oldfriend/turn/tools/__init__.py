@@ -1,1 +1,1 @@
-"""What can the companion do besides talking?"""
+"""Tools: what the companion can do besides talking."""

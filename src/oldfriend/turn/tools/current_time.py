@@ -1,25 +1,27 @@
-"""What time is it somewhere? A tool that only reads the clock."""
+"""Current time tool: tells the time in a time zone by reading the clock."""
 
 import asyncio
 
-from oldfriend.domain.clock import Clock, from_micros, offset_name
-from oldfriend.domain.zones import find_zone
-from oldfriend.llm.model import Tool
+from oldfriend.domain.clock import Clock, format_offset, from_micros
+from oldfriend.domain.time_zones import resolve_zone
+from oldfriend.llm.model import ToolSpec
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.tools.ability import Ability, Arguments
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments
 
 
-def current_time(prompt: Prompt, clock: Clock, *, zone: str) -> Ability:
-    """The tool that tells the time; in the person's zone where none is asked for."""
+def build_current_time_tool(prompt: Prompt, clock: Clock, *, zone: str) -> BoundTool:
+    """Build the tool that tells the time, by default in the person's time zone."""
 
-    async def use(arguments: Arguments) -> str:
+    async def use(arguments: ToolArguments) -> str:
         asked = str(arguments.get("zone") or zone).strip()
-        found = await asyncio.to_thread(find_zone, asked)  # the list of zones is read from disk
+        found = await asyncio.to_thread(resolve_zone, asked)  # the zone list is read from disk
         now = from_micros(clock(), found)
-        return f"{now:%A} {now:%Y-%m-%d %H:%M}, {found} (UTC{offset_name(now).removeprefix('UTC')})"
+        return (
+            f"{now:%A} {now:%Y-%m-%d %H:%M}, {found} (UTC{format_offset(now).removeprefix('UTC')})"
+        )
 
-    return Ability(
-        tool=Tool(
+    return BoundTool(
+        definition=ToolSpec(
             name="current_time",
             description=prompt.render("current_time"),
             parameters={
@@ -32,5 +34,5 @@ def current_time(prompt: Prompt, clock: Clock, *, zone: str) -> Ability:
             },
         ),
         kind="read",
-        use=use,
+        run=use,
     )

@@ -1,0 +1,143 @@
+"""Does work stay easy to find however much of it waits? A claim, among few letters and among many.
+
+Timed is the claim alone, by the wall clock (a server works in another process), turn about in two
+stores that differ in size only. Around it letters are finished and put, so that the sizes stay.
+"""
+
+import gc
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from oldfriend.db.database import Database
+from oldfriend.queues.queue import ack, claim, enqueue, release_lease
+from oldfriend.runtime.wiring import open_database
+from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
+
+FEW, MANY, QUITE_SOME = 1_000, 1_000_000, 50_000
+PER_LANE = 10
+CLAIMED = 400
+WARMING = 20
+LONG_AGO = 0
+NOW = 10**15
+SCHEMAS = ("oldfriend_bench_few", "oldfriend_bench_many")
+
+
+async def measure_claiming(scope: Scope) -> list[Measure]:
+    """On SQLite, and on PostgreSQL where there is one to measure with."""
+    many = QUITE_SOME if scope.quick else MANY
+    async with two_files() as (small, large):
+        measures = [await compare(f"a claim among {many:,} letters", small, large, many)]
+    name = f"a claim among {many:,} letters on PostgreSQL"
+    if scope.postgres is None:
+        why = "needs a database: OLDFRIEND_BENCH_POSTGRES"
+        return [*measures, not_measured(name, why, target=at_most(2))]
+    async with two_schemas(scope.postgres) as (small, large):
+        return [*measures, await compare(name, small, large, many)]
+
+
+async def compare(name: str, small: Database, large: Database, many: int) -> Measure:
+    """Fill two stores and claim from both in turn."""
+    await fill(small, FEW)
+    await fill(large, many)
+    reference, value = await medians_of_claims(small, large)
+    return Measure(
+        name=name,
+        value=value,
+        unit="ms",
+        reference=reference,
+        target=at_most(2),
+        note=f"reference: among {FEW:,}",
+    )
+
+
+async def fill(db: Database, letters: int) -> None:
+    """So many letters that are due, each lane's spread over the whole time."""
+    lanes = letters // PER_LANE
+    async with db.begin_write() as tx:
+        await tx.run(
+            """WITH RECURSIVE number (n) AS
+                 (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :lanes)
+               INSERT INTO lane (queue, key, next_seq, ready_at)
+               SELECT 'inbox', 'lane ' || n, :next_seq, n FROM number""",
+            lanes=lanes,
+            next_seq=PER_LANE + 1,
+        )
+        await tx.run(
+            """WITH RECURSIVE number (n) AS
+                 (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :letters)
+               INSERT INTO letter (queue, lane, seq, body, put_at, due_at)
+               SELECT 'inbox', 'lane ' || (n % :lanes), n / :lanes + 1, '{}', n, n
+               FROM number""",
+            letters=letters,
+            lanes=lanes,
+        )
+
+
+async def medians_of_claims(*stores: Database) -> list[float]:
+    """The median milliseconds of a claim in each store, turn about."""
+    taken: list[list[float]] = [[] for _ in stores]
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(WARMING + CLAIMED):
+            for store, times in zip(stores, taken, strict=True):
+                times.append(await claim_ms(store))
+    finally:
+        gc.enable()
+    return [median(times[WARMING:]) for times in taken]
+
+
+async def claim_ms(db: Database) -> float:
+    """The milliseconds of one claim; one letter of it is done and another put in its lane."""
+    async with db.begin_write() as tx:
+        began = time.perf_counter()
+        found = await claim(tx, "inbox", owner="bench", now=NOW, lease_s=30)
+        taken = time.perf_counter() - began
+        assert found is not None
+        await ack(tx, found, found.jobs[:1], now=NOW)
+        await enqueue(tx, "inbox", found.partition, {}, person=None, now=NOW)
+        await release_lease(tx, found, now=NOW)
+    return taken * 1000
+
+
+@asynccontextmanager
+async def two_files() -> AsyncIterator[tuple[Database, Database]]:
+    """Two SQLite databases that are gone afterwards."""
+    with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
+        small, large = [
+            await open_database(f"sqlite:///{Path(folder) / name}") for name in ("few", "many")
+        ]
+        try:
+            yield small, large
+        finally:
+            await small.close()
+            await large.close()
+
+
+@asynccontextmanager
+async def two_schemas(url: str) -> AsyncIterator[tuple[Database, Database]]:
+    """Two PostgreSQL databases, in schemas beside whatever is in one; gone afterwards."""
+    given = await open_database(url)
+    await run_for_each_schema(given, "CREATE SCHEMA {schema}")
+    joint = "&" if "?" in url else "?"
+    small, large = [
+        await open_database(f"{url}{joint}options=-csearch_path%3D{schema}") for schema in SCHEMAS
+    ]
+    try:
+        yield small, large
+    finally:
+        await small.close()
+        await large.close()
+        await run_for_each_schema(given, "DROP SCHEMA {schema} CASCADE")
+        await given.close()
+
+
+async def run_for_each_schema(db: Database, statement: str) -> None:
+    """Make or remove the schemas of the bench."""
+    async with db.begin_write() as tx:
+        for schema in SCHEMAS:
+            await tx.run(statement.format(schema=schema))

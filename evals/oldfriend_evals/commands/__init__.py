@@ -1,0 +1,1 @@
+"""Commands: what `oldfriend bench` and `oldfriend eval` run."""

@@ -1,0 +1,355 @@
+"""Does it find the right messages? Conversations are left out of the learning they are asked on.
+
+Knows no model: whoever measures hands in how texts become vectors.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oldfriend.search import (
+    IndexRow,
+    PersonIndex,
+    QueryEmbedding,
+    SearchQuery,
+    build_embedding_text,
+    decode_vectors,
+    encode_document_terms,
+    encode_vectors,
+)
+from oldfriend.search.answerability import compute_answerability_features
+from oldfriend.search.features import RankingContext, compute_features
+from oldfriend.search.fusion_weights import FusionModel
+from oldfriend.search.message_search import compute_chat_types, prepare_ranking
+from oldfriend.search.types import Floats, Ints
+from oldfriend_evals.descending import Doubles
+from oldfriend_evals.learning import Lesson, learn_fusion, learn_probability
+from oldfriend_evals.material import LOCOMO, Conversation, Query
+
+Embed: TypeAlias = Callable[[Sequence[str]], Floats]
+
+Learned: TypeAlias = Mapping[str, FusionModel]
+
+# A lesson shows the most promising candidates and some of the others, who stand for the rest.
+_PROMISING: Final = 150
+_OTHERS: Final = 100
+_WORTH_OF_SMALL: Final = 0.5
+# Ours are of many kinds, each with weights of its own; where all share one, many count for more.
+_WORTH_OF_OWN: Final = 0.7
+UNASKED: Final = "adversarial"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """How well messages were found, in percent of the evidence or of the questions."""
+
+    at_1: float
+    at_5: float
+    at_10: float
+    at_20: float
+    session_at_1: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A kind of conversation, found with what was learned from the others."""
+
+    kind: str
+    ours: Recall
+    standardised_sum: Recall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abstention:
+    """Area under the curve: are questions with an answer told from those without?"""
+
+    wrong_conversation: float
+    no_answer_in_own: float
+    small_histories: float  # of a dozen messages at most
+    answered: float  # share of answerable questions that are answered at the default threshold
+    refused: float  # share of questions asked of the wrong conversation that are refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Case:
+    """One question asked of one conversation, with all that is known of the candidates."""
+
+    conversation: str  # where it is asked
+    home: str  # where it comes from
+    kind: str
+    query: Query
+    answers: Doubles  # 1 for each candidate that answers
+    sessions: Ints
+    evidence_count: int
+    evidence_sessions: frozenset[int]
+    features: Floats
+    names: tuple[str, ...]
+    evidence: RankingContext
+    is_small: bool = False  # asked of a few messages only
+
+    @property
+    def _weight(self) -> float:
+        return (1.0 if self.kind == LOCOMO else _WORTH_OF_OWN) * (
+            _WORTH_OF_SMALL if self.is_small else 1.0
+        )
+
+    @property
+    def chat(self) -> Floats:
+        """Which kind of chat it is asked of."""
+        return compute_chat_types(self.evidence)
+
+    @property
+    def lesson(self) -> Lesson:
+        """What can be learned from it; the same each time."""
+        order = np.argsort(-self.features[:, self.names.index("matching")], kind="stable")
+        shown, rest = order[:_PROMISING], order[_PROMISING:]
+        others = np.random.default_rng(len(self.query.text)).permutation(rest)[:_OTHERS]
+        answering = np.setdiff1d(np.flatnonzero(self.answers), np.append(shown, others))
+        kept = np.concatenate([shown, others, answering])
+        stands_for = np.ones(len(kept), np.float32)
+        stands_for[len(shown) : len(shown) + len(others)] = len(rest) / max(len(others), 1)
+        return Lesson(
+            features=self.features[kept],
+            answers=self.answers[kept],
+            chat=self.chat,
+            stands_for=stands_for,
+            weight=self._weight,
+        )
+
+
+def index_of(conversation: Conversation, embed: Embed) -> PersonIndex:
+    """A test conversation as one person's history; `seq` is the line's number."""
+    rows = [
+        IndexRow(
+            seq=number,
+            chat=conversation.name,
+            session=line.session,
+            said_at=line.said_at,
+            speaker=line.speaker,
+            role=line.role,
+            language=line.language,
+            imprint=encode_document_terms(line.text, language=line.language),
+        )
+        for number, line in enumerate(conversation.lines)
+    ]
+    texts = [build_embedding_text(line.speaker, line.text) for line in conversation.lines]
+    return PersonIndex.build(rows, decode_vectors(encode_vectors(embed(texts))))
+
+
+def answerable_cases(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:
+    """Every question that has an answer, asked of its own conversation."""
+    cases: list[Case] = []
+    for conversation in conversations:
+        index = index_of(conversation, embed)
+        for query in conversation.queries:
+            if query.evidence and query.kind != UNASKED:
+                cases += case_of(conversation, conversation, index, query, vector_of(query, embed))
+    return cases
+
+
+def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> list[Case]:
+    """Questions without an answer: our own ones, and each asked of one wrong conversation."""
+    indexes = {given.name: index_of(given, embed) for given in conversations}
+    cases: list[Case] = []
+    for home in conversations:
+        others = [
+            other
+            for other in conversations
+            if other is not home
+            and (other.kind == LOCOMO) == (home.kind == LOCOMO)
+            and other.language == home.language
+        ]
+        for number, query in enumerate(home.queries):
+            if query.kind == UNASKED:
+                continue
+            if not query.evidence:
+                cases += case_of(home, home, indexes[home.name], query, vector_of(query, embed))
+            elif others:
+                host = others[number % len(others)]
+                asked = replace(query, text=_renamed(query.text, home, host), evidence=frozenset())
+                vector = vector_of(asked, embed)
+                cases += case_of(host, home, indexes[host.name], asked, vector)
+    return cases
+
+
+def learned_without(cases: Sequence[Case]) -> Learned:
+    """For each conversation, what is learned from all the others."""
+    lessons = [(case.conversation, case.lesson) for case in cases if case.answers.any()]
+    return {
+        name: learn_fusion([lesson for home, lesson in lessons if home != name])
+        for name in dict.fromkeys(case.conversation for case in cases)
+    }
+
+
+def locomo_left_out(cases: Sequence[Case], learned: Learned) -> Recall:
+    """LoCoMo, each conversation found with what was learned from all the others."""
+    locomo = [case for case in cases if case.kind == LOCOMO]
+    return recall_of(locomo, [scores_of(case, learned) for case in locomo])
+
+
+def kinds_left_out(cases: Sequence[Case], learned: Learned) -> list[LeftOut]:
+    """Our own conversations, each of a kind of its own, found with what the others taught."""
+    results: list[LeftOut] = []
+    kinds = dict.fromkeys(case.kind for case in cases if case.kind != LOCOMO)
+    for kind in kinds:
+        left_out = [case for case in cases if case.kind == kind]
+        results.append(
+            LeftOut(
+                kind=kind,
+                ours=recall_of(left_out, [scores_of(case, learned) for case in left_out]),
+                standardised_sum=recall_of(left_out, [_plain_sum(case) for case in left_out]),
+            )
+        )
+    return results
+
+
+def scores_of(case: Case, learned: Learned) -> Floats:
+    """The candidates' scores by what was learned without the question's conversation."""
+    return learned[case.home].score(case.features, case.chat)
+
+
+def judged_of(cases: Sequence[Case], learned: Learned) -> Floats:
+    """What the judgement of each case rests on."""
+    return np.stack(
+        [compute_answerability_features(case.evidence, scores_of(case, learned)) for case in cases]
+    )
+
+
+def answerable_left_out(cases: Sequence[Case], judged: Floats) -> Doubles:
+    """How likely an answer is, judged by what was learned without the question's conversation."""
+    truth = np.array([bool(case.evidence_count) for case in cases])
+    likely = np.zeros(len(cases))
+    for name in dict.fromkeys(case.home for case in cases):
+        kept = np.array([name not in (case.home, case.conversation) for case in cases])
+        weights, shift = learn_probability(judged[kept], truth[kept])
+        at_home = np.array([case.home == name for case in cases])
+        likely[at_home] = 1 / (1 + np.exp(-(judged[at_home] @ weights + shift)))
+    return likely
+
+
+def abstention(
+    answerable: Sequence[Case],
+    others: Sequence[Case],
+    *,
+    threshold: float,
+    learned: Learned,
+) -> Abstention:
+    """How well "nothing good enough" is told; the others are wrongly asked, or of a few."""
+    cases = [*answerable, *others]
+    likely = answerable_left_out(cases, judged_of(cases, learned))
+    truth = np.array([bool(case.evidence_count) for case in cases])
+    small = np.array([case.is_small for case in cases])
+    locomo = np.array([case.kind == LOCOMO for case in cases]) & ~small
+    in_own = np.array([case.home == case.conversation for case in cases]) & ~truth & ~small
+    own = ~locomo & ~small & (truth | in_own)
+    wrong = ~truth & ~in_own & ~small
+    return Abstention(
+        wrong_conversation=area_under_curve(likely[locomo], truth[locomo]),
+        no_answer_in_own=area_under_curve(likely[own], truth[own]),
+        small_histories=area_under_curve(likely[small], truth[small]),
+        answered=float((likely[truth & ~small] >= threshold).mean()),
+        refused=float((likely[wrong] < threshold).mean()),
+    )
+
+
+def recall_of(cases: Sequence[Case], scores: Sequence[Floats]) -> Recall:
+    """What share of the evidence stands among the first."""
+    found: dict[int, list[float]] = {1: [], 5: [], 10: [], 20: []}
+    right_session: list[bool] = []
+    for case, score in zip(cases, scores, strict=True):
+        order = np.argsort(-score, kind="stable")
+        for k, shares in found.items():
+            shares.append(float(case.answers[order[:k]].sum()) / case.evidence_count)
+        right_session.append(int(case.sessions[order[0]]) in case.evidence_sessions)
+    share = {k: 100 * float(np.mean(shares)) for k, shares in found.items()}
+    return Recall(
+        at_1=share[1],
+        at_5=share[5],
+        at_10=share[10],
+        at_20=share[20],
+        session_at_1=100 * float(np.mean(right_session)),
+        questions=len(cases),
+    )
+
+
+def area_under_curve(judged: Doubles, truth: NDArray[np.bool_]) -> float:
+    """How often a true case is judged above a false one; ties count half."""
+    values, at = np.unique(judged, return_inverse=True)
+    false = np.bincount(at, ~truth, len(values))
+    below = np.cumsum(false) - false
+    wins = (below + false / 2)[at][truth].sum()
+    return float(wins / max(int(truth.sum()) * int((~truth).sum()), 1))
+
+
+def case_of(
+    host: Conversation, home: Conversation, index: PersonIndex, query: Query, vector: Floats | None
+) -> Iterator[Case]:
+    """A question asked of an index of `host`, unless it asks nothing."""
+    evidence = prepare_ranking(
+        index,
+        SearchQuery(
+            text=query.text,
+            language=query.language,
+            embedding=None if vector is None else QueryEmbedding(vector=vector),
+            asked_at=host.asked_at,
+            zone_offset_s=host.zone_offset_s,
+        ),
+    )
+    if evidence is None:
+        return
+    names, features = compute_features(evidence)
+    gold = {number for number, line in enumerate(host.lines) if line.id in query.evidence}
+    seqs, sessions = index.columns.seq, index.columns.session
+    is_gold = np.isin(seqs, np.fromiter(gold, np.int64, len(gold)))
+    rows = evidence.candidates.rows
+    yield Case(
+        conversation=host.name,
+        home=home.name,
+        kind=home.kind,
+        query=query,
+        answers=is_gold[rows].astype(np.float64),
+        sessions=sessions[rows],
+        evidence_count=len(gold),
+        evidence_sessions=frozenset(int(session) for session in sessions[is_gold]),
+        features=features,
+        names=names,
+        evidence=evidence,
+    )
+
+
+def vector_of(query: Query, embed: Embed) -> Floats:
+    """The question's vector."""
+    vector: Floats = embed([query.text])[0]
+    return vector
+
+
+def _renamed(text: str, home: Conversation, host: Conversation) -> str:
+    """The question with the other conversation's speakers, so that names give nothing away."""
+    ours, theirs = _speakers(home), _speakers(host)
+    for number, name in enumerate(ours):
+        border = r"\b" if name.isascii() else ""
+        other = theirs[min(number, len(theirs) - 1)]
+        text = re.sub(border + re.escape(name) + border, other, text)
+    return text
+
+
+def _speakers(conversation: Conversation) -> list[str]:
+    spoken = list(dict.fromkeys(line.speaker for line in conversation.lines))
+    return sorted(spoken, key=lambda name: name != conversation.owner)
+
+
+def _plain_sum(case: Case) -> Floats:
+    words = case.features[:, case.names.index("words")]
+    meaning = case.features[:, case.names.index("meaning")]
+    total: Floats = _standardised(words) + _standardised(meaning)
+    return total
+
+
+def _standardised(values: Floats) -> Floats:
+    standardised: Floats = (values - values.mean()) / (values.std() + np.float32(1e-6))
+    return standardised

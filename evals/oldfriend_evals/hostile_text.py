@@ -1,0 +1,232 @@
+"""Cost of hostile text: repetitive messages of 100 kB beside prose of the same length."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import repeat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings_file import SETTINGS_FILE_NAME
+from oldfriend.inbound.accept import MessageSubmission, open_local_chat
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
+from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.corpus import sessions
+from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured, processor_ms
+from oldfriend_evals.processes import ProcessFailed
+from oldfriend_evals.serving import ANSWERS_S, Line, connected, serving, token_for
+from oldfriend_evals.stores import settings_in, temporary_house
+
+LENGTH: Final = 100_000
+PROSE: Final = "prose"
+UNITS: Final[Mapping[str, str]] = {
+    "blanks": " ",
+    "tabs": "\t ",
+    "lines": "\n",
+    "short lines": "a\n",
+    "one letter": "a",
+    "single letters": "a ",
+    "full stops": ".",
+    "short sentences": "a. ",
+    "commas": "a,",
+    "digits": "9",
+    "numbers": "1.2,",
+    "quotation marks": '"',
+    "opened quotations": "“",
+    "brackets": "[(",
+    "JSON": '{"a":[',
+    "labels": "<memory>",
+    "calls": "<tool_call>",
+    "fences": "```\n",
+    "links": "http://",
+    "addresses": "@a ",
+    "I": "I ",
+    "and": "and ",
+    "run-on sentence": "My sister Ana lives in Porto and ",
+    "statements": "I like tea. ",
+    "clauses": "I live in Porto, ",
+    "questions": "What did I say? ",
+    "requests": "remember that ",
+    "names": "Ana ",
+    "Chinese": "我妈妈在北京工作",
+    "one sign": "你",
+    "numerals": "二十",
+    "Chinese stops": "。",
+    "adverbs": "我刚刚",
+    "zero-width characters": "a\u200b",
+    "accents": "a\u0301",
+    "stacked accents": "\u0301\u0316",
+    "pictures": "😀",
+    "wide blanks": "\u3000",
+    "quoted mail": "> a\n",
+    "headers": "from: a@b\n",
+    "dates": "2020-01-01 ",
+    "mixed": " \t\n.a,\"'(",
+}
+"""What is said again and again, between two words."""
+EVERY_S: Final = 0.005
+"""So often a server is asked whether it is alive."""
+PAUSE_S: Final = 0.05
+MESSAGES: Final = "/api/v1/chat/messages"
+NO_LIMIT: Final = "[limits]\nmessages_per_minute = 0\n"
+LONGEST_WAIT_MS: Final = 100
+CALM_S: Final = 0.3
+"""After an answer so long is waited for what else is done about it."""
+
+
+def prose(length: int) -> str:
+    """Plain sentences, as many characters of them."""
+    texts = (spoken.text for session in sessions(length // 20, seed=3) for spoken in session)
+    return " ".join(texts)[:length]
+
+
+def hostile(unit: str, length: int) -> str:
+    """A unit again and again, between two words."""
+    repeated = unit * (length // len(unit) + 1)
+    return f"hi{repeated[: length - 4]}ho"
+
+
+def all_texts(length: int) -> dict[str, str]:
+    """The hostile texts of a length, and prose of the same."""
+    texts = {name: hostile(unit, length) for name, unit in UNITS.items()}
+    return {PROSE: prose(length), **texts}
+
+
+async def measure_hostile_text(scope: Scope) -> list[Measure]:
+    """The processor time of one message, and how long a server is not to be reached meanwhile."""
+    texts = all_texts(LENGTH)
+    if scope.quick:
+        texts = {name: texts[name] for name in (PROSE, *list(UNITS)[::4])}
+    return [await beside_prose(texts), await longest_wait(texts)]
+
+
+async def beside_prose(texts: Mapping[str, str]) -> Measure:
+    """What the worst text costs from its acceptance to its reading, beside prose."""
+    async with temporary_house() as app:
+        costs = await costs_of(app, texts)
+    reference = costs.pop(PROSE)
+    worst = max(costs, key=costs.__getitem__)
+    return Measure(
+        name="hostile text: CPU beside prose",
+        value=costs[worst],
+        unit="ms",
+        reference=reference,
+        target=at_most(2),
+        note=f"100 kB, accepted, answered and read by rules; worst: {worst}",
+    )
+
+
+async def costs_of(app: AppContext, texts: Mapping[str, str]) -> dict[str, float]:
+    """The processor milliseconds of each text: accepted, answered, and read by rules."""
+    await handle(app, "somebody else", prose(1_000))  # what is opened once is opened by then
+    return {
+        name: min([await handle_timed(app, f"{name} {time}", text) for time in range(2)])
+        for name, text in texts.items()
+    }
+
+
+async def handle_timed(app: AppContext, person: str, text: str) -> float:
+    """The processor milliseconds that a text of somebody takes who says nothing else."""
+    return await processor_ms(lambda: handle(app, person, text))
+
+
+async def handle(app: AppContext, person: str, text: str) -> None:
+    """Have a text accepted, answered, and read by rules."""
+    line = await open_local_chat(app, person=person, channel="terminal")
+    await answer_message(app, line, MessageSubmission(text=text))
+    await learn_now(app, line.person.id, cut_reason="asked")
+
+
+async def longest_wait(texts: Mapping[str, str]) -> Measure:
+    """How long a server is not to be reached while it deals with such texts."""
+    name, target = "hostile text: longest wait of /health", at_most(LONGEST_WAIT_MS)
+    with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
+        try:
+            waits = await waits_for_health(Path(folder), texts)
+        except (ProcessFailed, OSError, TimeoutError) as error:
+            return not_measured(name, f"failed: {error}", target=target)
+    worst = max(waits, key=waits.__getitem__)
+    note = f"while 100 kB are accepted, answered and read; worst: {worst}"
+    return Measure(name=name, value=waits[worst], unit="ms", target=target, note=note)
+
+
+async def waits_for_health(folder: Path, texts: Mapping[str, str]) -> dict[str, float]:
+    """The longest milliseconds that a server took to say that it is alive, during each text."""
+    async with open_app(settings_in(folder)) as app:
+        token = await token_for(app, "hostile")
+    (folder / SETTINGS_FILE_NAME).write_text(NO_LIMIT, "utf-8")
+    async with (
+        serving(folder) as server,
+        connected(server, token) as talk,
+        connected(server) as watch,
+    ):
+        await say(talk, prose(1_000))
+        pid = server.process.pid
+        return {name: await wait_during(talk, watch, text, pid) for name, text in texts.items()}
+
+
+async def wait_during(talk: Line, watch: Line, text: str, server: int) -> float:
+    """The longest milliseconds that a server took to say that it is alive, during one text.
+
+    Without those in which other processes had the processor.
+    """
+    longest = 0.0
+    saying = asyncio.ensure_future(say(talk, text))
+    calm_from = float("inf")
+    while time.monotonic() < calm_from + CALM_S:
+        queued, began = {**queued_ms(server), **queued_ms(os.getpid())}, time.monotonic()
+        await watch.ask("/health")
+        waited = 1000 * (time.monotonic() - began)
+        now = {**queued_ms(server), **queued_ms(os.getpid())}
+        delayed = max((ms - queued.get(thread, ms) for thread, ms in now.items()), default=0.0)
+        longest = max(longest, waited - delayed)
+        await asyncio.sleep(EVERY_S)
+        if saying.done():
+            calm_from = min(calm_from, time.monotonic())
+    await saying
+    return longest
+
+
+def queued_ms(process: int) -> dict[str, float]:
+    """For how long each thread of a process has waited for a processor; nothing but on Linux."""
+    found: dict[str, float] = {}
+    for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
+        with suppress(OSError):  # it has ended meanwhile
+            found[file.parent.name] = int(file.read_text("ascii").split()[1]) / 1e6
+    return found
+
+
+async def say(talk: Line, text: str) -> None:
+    """Say something, wait for the reply, and have it read."""
+    await ask(talk, MESSAGES, said={"text": text})
+    async with asyncio.timeout(ANSWERS_S):
+        await until_answered(talk)
+    await ask(talk, "/api/v1/learned/now", said={})
+
+
+async def until_answered(talk: Line) -> None:
+    """Wait for the reply."""
+    for pause_s in repeat(PAUSE_S):
+        if await is_answered(talk):
+            return
+        await asyncio.sleep(pause_s)
+
+
+async def is_answered(talk: Line) -> bool:
+    """Whether the last word is the companion's."""
+    newest = json.loads(await ask(talk, f"{MESSAGES}?limit=2"))["items"]
+    return any(each["role"] == "companion" for each in newest[-1:])
+
+
+async def ask(talk: Line, path: str, *, said: object = None) -> bytes:
+    """What is answered. Raises ProcessFailed for a refusal."""
+    status, body = await talk.ask(path, said=said, key=f"hostile {time.monotonic_ns()}")
+    if status >= 300:
+        raise ProcessFailed(f"{path} was answered with {status}: {body[:200]!r}")
+    return body

@@ -1,0 +1,35 @@
+"""Does a store know who is who? Its entities against the names of a life."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from oldfriend.domain.memories import Entity
+from oldfriend_evals.lives.life import Called, Life
+
+
+def recognised_share(entities: Sequence[Entity], life: Life) -> float:
+    """Of everybody and everything that has a name in a life, those that are known by it."""
+    known = {name for entity in _present(entities) for name in _names_of(entity)}
+    names = [called.name for called in life.truth.names]
+    return sum(name.casefold() in known for name in names) / len(names)
+
+
+def confused_in(entities: Sequence[Entity], life: Life) -> list[tuple[Called, Called]]:
+    """Those who are two, and are taken for one."""
+    pairs = combinations(life.truth.names, 2)
+    return [
+        (one, other)
+        for one, other in pairs
+        if any(
+            {one.name.casefold(), other.name.casefold()} <= _names_of(entity)
+            for entity in _present(entities)
+        )
+    ]
+
+
+def _present(entities: Iterable[Entity]) -> list[Entity]:
+    return [entity for entity in entities if entity.status != "merged" and entity.ended_at is None]
+
+
+def _names_of(entity: Entity) -> set[str]:
+    return {name.casefold() for name in (entity.name, *entity.aliases)}

@@ -1,0 +1,68 @@
+"""What if somebody takes back what they have told? Said otherwise, forgotten, unread, not so.
+
+One deed after another, each on what was talked about last. Knows nothing of what must come of it.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+from oldfriend.beliefs.correct import apply_belief_action
+from oldfriend.beliefs.undo import undo_segment
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.messages import Message
+from oldfriend.forgetting.forget import forget
+from oldfriend.inbound.accept import accept_edit
+from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.derived_evidence import list_premises
+from oldfriend.memory.messages import list_messages
+from oldfriend_evals.lives.life import Line
+from oldfriend_evals.lives.living import ALL
+from oldfriend_evals.lives.talking import Talking
+
+Deed: TypeAlias = Callable[[Talking, Line], Awaitable[None]]
+
+
+async def say_it_otherwise(talking: Talking, line: Line) -> None:
+    """Edit the last thing that was said."""
+    said = (await own_messages(talking))[-1]
+    await accept_edit(talking.app, await talking.living.open(line), said.id, f"{said.text} …")
+
+
+async def have_it_forgotten(talking: Talking, _: Line) -> None:
+    """Have the last thing that was said forgotten."""
+    said = (await own_messages(talking))[-1]
+    await forget(talking.app, talking.person, DeletionRequest(ids=(said.id,)))
+
+
+async def have_it_unread(talking: Talking, _: Line) -> None:
+    """Take the last reading back."""
+    await undo_segment(talking.app, talking.person, None)
+
+
+async def deny_it(talking: Talking, _: Line) -> None:
+    """Say of what the newest thought was made of that it is not so."""
+    async with talking.app.db.begin_read() as tx:
+        thoughts = await list_memories(tx, talking.person, kinds=["thought"])
+        live = {each.memory.id for each in await list_memories(tx, talking.person)}
+    newest = sorted(thoughts, key=lambda each: each.memory.learned_at)[-1:]
+    for lender in [one for each in newest for one in list_premises(each.memory)][:1]:
+        if lender in live:
+            await apply_belief_action(talking.app, talking.person, "reject", lender)
+
+
+DEEDS: Final[Sequence[Deed]] = (have_it_unread, say_it_otherwise, deny_it, have_it_forgotten)
+
+
+async def regret(talking: Talking, line: Line, *, nth: int) -> None:
+    """Do one of the deeds, where there is anything to do it to."""
+    with suppress(NotFound, InvalidInput, IndexError):
+        await DEEDS[nth % len(DEEDS)](talking, line)
+
+
+async def own_messages(talking: Talking) -> list[Message]:
+    """What the person has said themselves, the last at the end."""
+    async with talking.app.db.begin_read() as tx:
+        messages = await list_messages(tx, talking.person, limit=ALL)
+    return [each for each in messages if each.role == "person" and each.trust == "person"]

@@ -1,0 +1,32 @@
+"""How does a model that is given play a role in a house? Asked through the chain that all are."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+from oldfriend.app.app_context import AppContext, RoleModel
+from oldfriend.config.settings_schema import ModelRole
+from oldfriend.llm.circuit_breaker import CircuitBreaker
+from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.model import CallSink, LanguageModel
+
+
+def with_models(app: AppContext, models: Mapping[ModelRole, LanguageModel]) -> AppContext:
+    """The same house, with these models in their roles, and none in others."""
+    return replace(app, models={role: role_of(app, model) for role, model in models.items()})
+
+
+def role_of(app: AppContext, model: LanguageModel) -> RoleModel:
+    """A role that is played by one model."""
+    rests = CircuitBreaker()
+
+    def chain(record: CallSink) -> FallbackChain:
+        return FallbackChain(
+            models=[model],
+            record=record,
+            circuit_breaker=rests,
+            clock=app.clock,
+            random=random.random,
+        )
+
+    return RoleModel(name=model.name, build_chain=chain)

@@ -1,0 +1,228 @@
+"""How fast does it find, write and answer? Beside the plainest code for the same, in one process.
+
+F is an FTS5 query and a matrix-vector product over the same messages (``references``). Texts are
+made up and vectors are random (``corpus``): right for speed, worthless for quality.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.database_url import parse_database_path
+from oldfriend.db.database import SqlValue
+from oldfriend.domain.ids import new_id
+from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
+from oldfriend.domain.people import Person
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.messages import WriteTarget, build_message_row, write_messages
+from oldfriend.memory.sessions import ensure_open_session
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
+from oldfriend_evals.corpus import FIRST_DAY, questions, random_vectors, sessions
+from oldfriend_evals.measuring import Act, Measure, Scope, at_least, at_most, medians_ms
+from oldfriend_evals.references import BareInsert, PlainSearch, any_word_of
+from oldfriend_evals.stores import KnownVectors, line_with_history, temporary_house
+
+ASKED = 200
+FOUND = 20
+ADDED = 500
+CACHE_WARMING = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A house with one person's history, the questions, and the plain search over the same."""
+
+    app: AppContext
+    line: ChatContext
+    plain: PlainSearch
+    vectors: Mapping[str, Vectors]  # of the questions
+
+    def beside_plain(self, act: Callable[[str], Awaitable[object]]) -> list[tuple[Act, ...]]:
+        """For each question F, and an act that is to be compared with it."""
+        return [
+            (partial(self.plain.find, any_word_of(text), vector), partial(act, text))
+            for text, vector in self.vectors.items()
+        ]
+
+
+async def measure_recall(scope: Scope) -> list[Measure]:
+    """Finding in one person's history, at two sizes."""
+    sizes = (1_000, 10_000) if scope.quick else (10_000, 100_000)
+    return [await recall_among(size) for size in sizes]
+
+
+async def recall_among(size: int) -> Measure:
+    """Finding among so many messages."""
+    async with setting(size) as here:
+        turns = here.beside_plain(partial(ask, here.app, here.line.person))
+        await medians_ms(turns[:CACHE_WARMING])
+        reference, value = await medians_ms(turns)
+    return Measure(
+        name=f"recall among {size:,} messages",
+        value=value,
+        unit="ms",
+        reference=reference,
+        target=at_most(3),
+        note="reference: F",
+    )
+
+
+async def measure_turn(scope: Scope) -> list[Measure]:
+    """A whole turn, from what was said to the answer that is kept."""
+    size = 1_000 if scope.quick else 10_000
+    async with setting(size) as here:
+        turns = here.beside_plain(
+            lambda text: answer_message(here.app, here.line, MessageSubmission(text=text))
+        )
+        await medians_ms(turns[:CACHE_WARMING])
+        reference, value = await medians_ms(turns)
+    return [
+        Measure(
+            name=f"a turn among {size:,} messages",
+            value=value,
+            unit="ms",
+            reference=reference,
+            target=at_most(8),
+            note="beside embedding; reference: F",
+        )
+    ]
+
+
+@asynccontextmanager
+async def setting(size: int) -> AsyncIterator[Setting]:
+    """One person with a history, twice: in our store, and in the plain one."""
+    vectors = vectors_of_questions()
+    texts = (spoken.text for session in sessions(size, seed=1) for spoken in session)
+    with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
+        async with temporary_house() as app:
+            line = await line_with_history(app, size, seed=1)
+            matrix = random_vectors(size, seed=1, dimension=app.embedder.dimension)
+            with closing(PlainSearch(Path(folder) / "plain.db", texts, matrix)) as plain:
+                known = replace(app, embedder=KnownVectors(app.embedder, vectors))
+                yield Setting(app=known, line=line, plain=plain, vectors=vectors)
+
+
+def vectors_of_questions() -> dict[str, Vectors]:
+    """The fixed questions, each with a direction to look in."""
+    texts = questions(ASKED)
+    return dict(zip(texts, random_vectors(len(texts), seed=0, dimension=384), strict=True))
+
+
+async def ask(app: AppContext, person: Person, text: str) -> RecallResult:
+    """What comes to a person's mind at a question."""
+    cue = RecallQuery(text=text, language="en", at=FIRST_DAY)
+    return await recall(app.search_deps, person, cue, limit=FOUND)
+
+
+async def measure_crowd(scope: Scope) -> list[Measure]:
+    """Finding for one of many people in one store, beside finding for somebody alone."""
+    people, size = (50, 200) if scope.quick else (1_000, 1_000)
+    async with temporary_house() as alone, temporary_house() as crowd:
+        vectors = vectors_of_questions()
+        single = await line_with_history(alone, size, seed=0)
+        lines = [
+            await line_with_history(crowd, size, seed=number, person=f"person {number}")
+            for number in range(people)
+        ]
+        one, many = (
+            replace(app, embedder=KnownVectors(app.embedder, vectors)) for app in (alone, crowd)
+        )
+        warm = [line.person for line in lines[: people // 5]]
+        for person in warm:
+            await ask(many, person, questions(1)[0])
+        same = await count_same(one, single.person, many, warm[0])
+        reference, value = await medians_ms(
+            (partial(ask, one, single.person, text), partial(ask, many, person, text))
+            for text, person in zip(vectors, warm * ASKED, strict=False)
+        )
+    name = f"recall for one of {people:,} people × {size:,}"
+    return [
+        Measure(
+            name=name,
+            value=value,
+            unit="ms",
+            reference=reference,
+            target=at_most(1.5),
+            note=f"reference: alone; {len(warm)} people are asked in turn, all warm",
+        ),
+        Measure(
+            name="the same scores alone and among others",
+            value=same,
+            unit="questions",
+            reference=float(len(vectors)),
+            target=at_least(1),
+        ),
+    ]
+
+
+async def count_same(one: AppContext, alone: Person, many: AppContext, among: Person) -> int:
+    """For how many questions the same messages get the same scores in both houses."""
+    same = 0
+    for text in questions(ASKED):
+        here, there = await ask(one, alone, text), await ask(many, among, text)
+        same += [(e.hit.seq, e.hit.score) for e in here.messages] == [
+            (e.hit.seq, e.hit.score) for e in there.messages
+        ]
+    return same
+
+
+async def measure_adding(scope: Scope) -> list[Measure]:
+    """Writing down what somebody said, beside inserting the same row and nothing else."""
+    size = 1_000 if scope.quick else 10_000
+    async with temporary_house() as app, temporary_house() as twin:
+        now = app.clock()
+        said = [replace(said, at=now) for session in sessions(ADDED, seed=2) for said in session]
+        line, other = [await line_with_history(each, size, seed=1) for each in (app, twin)]
+        rows = await bare_rows(twin, other, said, after=size)
+        await twin.db.close()
+        with closing(BareInsert(parse_database_path(twin.settings.database))) as bare:
+            turns = [
+                (partial(bare.add, row), partial(write_down, app, line, spoken))
+                for row, spoken in zip(rows, said, strict=True)
+            ]
+            await medians_ms(turns[:CACHE_WARMING])
+            reference, value = await medians_ms(turns[CACHE_WARMING:])
+    return [
+        Measure(
+            name="adding a message",
+            value=value,
+            unit="ms",
+            reference=reference,
+            target=at_most(2),
+            note="reference: the same row, inserted and committed",
+        )
+    ]
+
+
+async def write_down(app: AppContext, line: ChatContext, spoken: UnloggedMessage) -> None:
+    """Keep one message, in the session that is open."""
+    async with app.db.begin_write() as tx:
+        place = WriteTarget(
+            chat=line.chat, session=await ensure_open_session(tx, line.chat, spoken.at)
+        )
+        await write_messages(tx, place, [spoken], now=app.clock())
+
+
+async def bare_rows(
+    app: AppContext, line: ChatContext, said: list[UnloggedMessage], *, after: int
+) -> list[dict[str, SqlValue]]:
+    """The rows that these words would make in the log."""
+    now = app.clock()
+    async with app.db.begin_write() as tx:
+        place = WriteTarget(chat=line.chat, session=await ensure_open_session(tx, line.chat, now))
+    return [
+        {
+            "id": new_id(now),
+            "seq": seq,
+            "tokens": estimate_tokens(spoken.text),
+            "now": now,
+            **build_message_row(place, spoken, spoken.text, language="en", is_searchable=True),
+        }
+        for seq, spoken in enumerate(said, start=after + 1)
+    ]

@@ -1,0 +1,1 @@
+"""Web API: the HTTP interface for the web page and for programs."""

@@ -1,0 +1,234 @@
+"""Authentication: browser sessions (cookie plus CSRF header) and bearer tokens.
+
+The session cookie is HttpOnly and SameSite=Strict. Browsers send it to every port of this host, so
+a session also needs the secret that the page sends as `X-CSRF-Token`. A program sends its bearer
+token with every request and is limited to that token's scope; a cookie beside a token is ignored.
+"""
+
+import secrets
+from contextlib import suppress
+from typing import Annotated, Final
+
+from fastapi import Depends, Request, Response
+
+from oldfriend.api.connections import ConnectionHub
+from oldfriend.api.problem_json import ApiError
+from oldfriend.api.security_middleware import SAFE_METHODS, has_bearer_token
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import MINUTE, SECOND, Micros
+from oldfriend.domain.errors import StoreError
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.inbound.passkey_sign_in import RelyingParty
+from oldfriend.memory.api_tokens import find_principal_by_token, record_token_use
+from oldfriend.memory.web_sessions import (
+    LAST_USED_RESOLUTION,
+    SESSION_TTL,
+    Principal,
+    check_attempt_limit,
+    find_web_session,
+    hash_secret,
+    record_failed_sign_in,
+    record_session_use,
+)
+
+CSRF_HEADER: Final = "x-csrf-token"
+MAX_SECRET_CHARS: Final = 200
+FRESH_LOGIN_FOR: Final = 10 * MINUTE
+"""How long after signing in a user may create new credentials."""
+
+
+async def get_hub(request: Request) -> ConnectionHub:
+    """Return the connection hub of this process; async, to run on the event loop."""
+    hub = request.app.state.room
+    assert isinstance(hub, ConnectionHub)
+    return hub
+
+
+HubDep = Annotated[ConnectionHub, Depends(get_hub)]
+
+
+async def authenticate(request: Request, hub: HubDep) -> Principal:
+    """Return the user who sends the request, by session or bearer token. Raises ApiError."""
+    if has_bearer_token(request.headers):
+        return await authenticate_token(request, hub.app)
+    found = await find_session(request, hub)
+    if found is None:
+        raise build_not_signed_in()
+    return await touch_session(found, hub.app)
+
+
+async def find_session(request: Request, hub: ConnectionHub) -> Principal | None:
+    """Return the session whose cookie and CSRF secret both match, or None."""
+    found = await find_cookie_session(request, hub)
+    csrf_digest = hash_secret(request.headers.get(CSRF_HEADER, "")[:MAX_SECRET_CHARS])
+    if found is None or not secrets.compare_digest(csrf_digest, found.page_digest):
+        return None
+    return found
+
+
+async def find_cookie_session(request: Request, hub: ConnectionHub) -> Principal | None:
+    """Return the session of the request's cookie, or None; other ports of this host get it too."""
+    secret = request.cookies.get(get_cookie_name(request, hub), "")[:MAX_SECRET_CHARS]
+    async with hub.app.db.begin_read() as tx:
+        return await find_web_session(tx, hash_secret(secret), now=hub.app.clock())
+
+
+async def touch_session(me: Principal, app: AppContext) -> Principal:
+    """Record that a session was used, at most once per LAST_USED_RESOLUTION."""
+    now = app.clock()
+    if is_touch_due(me, now):
+        with suppress(StoreError):  # a read-only store still serves reads
+            async with app.db.begin_write() as tx:
+                await record_session_use(tx, me.person.id, me.digest, now=now)
+    return me
+
+
+def build_not_signed_in() -> ApiError:
+    """Build the 401 error for a missing session or CSRF secret."""
+    return ApiError(
+        401,
+        "Not signed in",
+        localizable("not_signed_in", "Open a new link: run `oldfriend link` where Oldfriend runs."),
+    )
+
+
+async def authenticate_token(request: Request, app: AppContext) -> Principal:
+    """Return the program that sends the request. Raises ApiError, TooManyAttempts."""
+    secret = request.headers["authorization"][len("bearer ") :].strip()[:MAX_SECRET_CHARS]
+    now, address = app.clock(), get_client_address(request)
+    async with app.db.begin_read() as tx:
+        found = await find_principal_by_token(tx, hash_secret(secret), now=now)
+        if found is None:
+            await check_attempt_limit(tx, address, "token", now=now)
+    if found is None:
+        async with app.db.begin_write() as tx:
+            await record_failed_sign_in(tx, address, "token", now=now)
+        raise ApiError(
+            401, "No such token", "It is over, was ended, or never was. Make a new one in Settings."
+        )
+    if found.scope == "read" and request.method not in SAFE_METHODS:
+        raise ApiError(403, "Only for reading", "This token may read. Make one that may write.")
+    if is_touch_due(found, now):
+        with suppress(StoreError):  # a read-only store still serves reads
+            async with app.db.begin_write() as tx:
+                await record_token_use(tx, found.person.id, found.digest, now=now)
+    return found
+
+
+CurrentUser = Annotated[Principal, Depends(authenticate)]
+
+
+async def require_admin_scope(me: CurrentUser) -> Principal:
+    """Require the admin scope; browser sessions always have it. Raises ApiError."""
+    if me.scope != "admin":
+        raise ApiError(403, "Not with this token", "That takes a token with the scope admin.")
+    return me
+
+
+AdminScopeUser = Annotated[Principal, Depends(require_admin_scope)]
+"""A user who may manage their own credentials."""
+
+
+async def require_owner(me: AdminScopeUser) -> Principal:
+    """Require the owner of the install. Raises ApiError."""
+    if not me.person.is_owner:
+        raise ApiError(
+            403, "Only for the owner", localizable("owner_only", "Ask whoever runs this Oldfriend.")
+        )
+    return me
+
+
+OwnerUser = Annotated[Principal, Depends(require_owner)]
+
+
+async def require_fresh_login(me: AdminScopeUser, hub: HubDep) -> Principal:
+    """Require a program token or a sign-in within FRESH_LOGIN_FOR. Raises ApiError.
+
+    New credentials outlive the session that creates them, so a session left open must not be
+    enough.
+    """
+    is_fresh = me.made_at is not None and hub.app.clock() - me.made_at < FRESH_LOGIN_FOR
+    if not me.is_program and not is_fresh:
+        raise ApiError(
+            403,
+            "Sign in again",
+            localizable(
+                "sign_in_again",
+                "That makes a new way in, so it takes that you have just signed in: with a "
+                "passkey, or with a new link (oldfriend link).",
+            ),
+        )
+    return me
+
+
+FreshUser = Annotated[Principal, Depends(require_fresh_login)]
+"""A user who may manage their own credentials and signed in within minutes."""
+
+
+async def require_fresh_owner(me: FreshUser) -> Principal:
+    """Require the owner, with a recent sign-in. Raises ApiError."""
+    return await require_owner(me)
+
+
+FreshOwner = Annotated[Principal, Depends(require_fresh_owner)]
+
+
+async def require_browser(me: CurrentUser) -> Principal:
+    """Require a browser session. Raises ApiError for a program."""
+    if me.is_program:
+        raise ApiError(
+            409, "No session", "A token has none. It ends in Settings, or when it is due."
+        )
+    return me
+
+
+BrowserUser = Annotated[Principal, Depends(require_browser)]
+
+
+def is_touch_due(me: Principal, now: Micros) -> bool:
+    """Tell whether the last use is old enough to be recorded again."""
+    return me.used_at is None or now - me.used_at >= LAST_USED_RESOLUTION
+
+
+def get_client_address(request: Request) -> str:
+    """Return the client's IP address, or an empty string."""
+    return "" if request.client is None else request.client.host
+
+
+def get_relying_party(request: Request) -> RelyingParty:
+    """Return the WebAuthn relying party of the request's URL; the middleware checked the origin."""
+    return RelyingParty(
+        host=request.url.hostname or "", origin=f"{request.url.scheme}://{request.url.netloc}"
+    )
+
+
+def get_cookie_name(request: Request, hub: ConnectionHub) -> str:
+    """Return the cookie's name, with the port in it: browsers do not separate cookies by port."""
+    name = f"oldfriend-{hub.port}"
+    return f"__Host-{name}" if request.url.scheme == "https" else name
+
+
+def set_session_cookie(
+    request: Request, response: Response, hub: ConnectionHub, secret: str
+) -> None:
+    """Set the session cookie."""
+    response.set_cookie(
+        get_cookie_name(request, hub),
+        secret,
+        max_age=SESSION_TTL // SECOND,
+        path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def clear_session_cookie(request: Request, response: Response, hub: ConnectionHub) -> None:
+    """Delete the session cookie."""
+    response.delete_cookie(
+        get_cookie_name(request, hub),
+        path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )

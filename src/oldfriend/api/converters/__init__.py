@@ -1,0 +1,1 @@
+"""Converters: pure functions from domain objects to API schemas."""

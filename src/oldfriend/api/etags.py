@@ -1,0 +1,56 @@
+"""ETags: optimistic concurrency through If-Match.
+
+A request without If-Match is applied unconditionally.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final
+
+from fastapi import Header
+from pydantic import BaseModel
+
+from oldfriend.api.problem_json import ApiError
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.unicode_text import is_ascii_number
+
+IfMatch = Annotated[
+    str | None,
+    Header(max_length=80, description="The `ETag` as it was seen: 412 if it has changed."),
+]
+CONFLICT_TITLE: Final = "It has changed meanwhile"
+CONFLICT_DETAIL: Final = localizable(
+    "changed_meanwhile", "Look at it as it reads now, then say again what is right."
+)
+
+
+def parse_if_match(if_match: str | None) -> int | None:
+    """Parse the version number in If-Match; None if it is absent or `*`. Raises ApiError."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    number = if_match.strip().strip('"')
+    if not is_ascii_number(number) or len(number) > 18:
+        raise ApiError(412, CONFLICT_TITLE, "If-Match is no ETag of ours. Look again.")
+    return int(number)
+
+
+@contextmanager
+def map_conflict_to_412() -> Iterator[None]:
+    """Turn a StaleDecision into a 412. Raises ApiError."""
+    try:
+        yield
+    except StaleDecision as error:
+        raise ApiError(412, CONFLICT_TITLE, CONFLICT_DETAIL) from error
+
+
+def compute_etag(model: BaseModel) -> str:
+    """Compute an ETag from the content of a model that has no version number."""
+    return f'"{hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:32]}"'
+
+
+def check_if_match(if_match: str | None, etag: str) -> None:
+    """Check If-Match against the current ETag. Raises ApiError."""
+    if if_match is not None and if_match.strip() not in {"*", etag}:
+        raise ApiError(412, CONFLICT_TITLE, CONFLICT_DETAIL)

@@ -1,0 +1,102 @@
+"""Idempotency keys: replays the response when a client repeats a request.
+
+Responses are kept in this process only, and for an hour, because they contain secrets that are
+stored nowhere else.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Final, TypeVar
+from weakref import WeakValueDictionary
+
+from fastapi import Depends, Header, Request
+from pydantic import BaseModel
+
+from oldfriend.api.problem_json import ApiError
+from oldfriend.api.schemas.chat import MAX_KEY_CHARS
+from oldfriend.domain.clock import HOUR, Micros
+from oldfriend.domain.ids import PersonId
+
+KEEP_FOR: Final = HOUR
+MAX_KEPT: Final = 1_000
+
+T = TypeVar("T", bound=BaseModel)
+OptionalIdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=8,
+        max_length=MAX_KEY_CHARS,
+        description="Chosen for this: asked again with it within an hour, it is done once, and "
+        "answered the same.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotentResult:
+    """A request that was carried out, and its response."""
+
+    request: BaseModel
+    response: BaseModel
+    done_at: Micros
+
+
+class IdempotencyCache:
+    """Recent responses of this process by person and idempotency key."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._results: dict[tuple[PersonId, str], IdempotentResult] = {}
+        self._locks: WeakValueDictionary[tuple[PersonId, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def run_once(
+        self,
+        person: PersonId,
+        key: str | None,
+        request: BaseModel,
+        action: Callable[[], Awaitable[T]],
+        response_type: type[T],
+        *,
+        now: Micros,
+    ) -> T:
+        """Run the action once per key and replay its response. Raises ApiError, and whatever it
+        raises.
+        """
+        if key is None:
+            return await action()
+        async with self._locks.setdefault((person, key), asyncio.Lock()):
+            self._evict_expired(now)
+            stored = self._results.get((person, key))
+            if stored is None:
+                response = await action()
+                self._results[person, key] = IdempotentResult(
+                    request=request, response=response, done_at=now
+                )
+                return response
+        if stored.request != request or not isinstance(stored.response, response_type):
+            raise ApiError(
+                422, "This key was used", "With this Idempotency-Key something else was asked."
+            )
+        return stored.response
+
+    def forget_person(self, person: PersonId) -> None:
+        """Drop a person's responses, which may contain what they had deleted."""
+        self._results = {key: result for key, result in self._results.items() if key[0] != person}
+
+    def _evict_expired(self, now: Micros) -> None:
+        """Drop expired responses, and the oldest beyond MAX_KEPT."""
+        for key, result in list(self._results.items()):
+            if result.done_at > now - KEEP_FOR and len(self._results) < MAX_KEPT:
+                return
+            del self._results[key]
+
+
+async def get_idempotency_cache(request: Request) -> IdempotencyCache:
+    """Return the cache of this process."""
+    cache = request.app.state.deeds
+    assert isinstance(cache, IdempotencyCache)
+    return cache
+
+
+IdempotencyDep = Annotated[IdempotencyCache, Depends(get_idempotency_cache)]

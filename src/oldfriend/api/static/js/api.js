@@ -1,0 +1,129 @@
+// How does the page ask the house? Every answer is JSON; what went wrong says what to do.
+import * as session from "./session.js";
+import { openStream } from "./stream.js";
+import { problem } from "./words.js";
+
+const ROOT = "/api/v1";
+const SAFE = ["GET", "PATCH", "PUT", "DELETE"]; // asked again, these do nothing twice
+/** Somebody else has changed it since it was seen. */
+export const CHANGED = 412;
+/** It takes that somebody has just signed in. */
+export const SIGN_IN_AGAIN = "sign_in_again";
+const SECRET = "X-CSRF-Token"; // what this page holds beside the cookie
+
+/** What went wrong, as the house says it; status 0: the house was not reached. */
+export class Problem extends Error {
+  /** @param {number} status @param {string} detail @param {string} [code] @param {Record<string, any>} [values] */
+  constructor(status, detail, code, values = {}) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.values = values;
+  }
+}
+
+/** Whether something could not be read since this was last asked: the house was away. */
+export function hasMissed() {
+  const missed = isMissed;
+  isMissed = false;
+  return missed;
+}
+let isMissed = false;
+
+/** What an answer says that went wrong. @param {number} status @param {any} answer @param {string} otherwise */
+const problemOf = (status, answer, otherwise) => new Problem(status, problem(status, answer?.detail ? answer : { detail: otherwise }), answer?.code, answer?.values);
+
+/** Have something changed only as it was seen. @param {string | null} [etag] @returns {Record<string, string>} */
+export const asSeen = (etag) => (etag ? { "If-Match": etag } : {});
+
+/** @type {Map<string, string>} */
+const unanswered = new Map(); // what had no answer yet, and the key under which it is asked again: it is done once
+
+/** @typedef {Omit<RequestInit, "headers"> & {json?: unknown, headers?: Record<string, string>}} Options */
+
+/** @param {string} path @param {Options} [options] */
+export async function ask(path, options = {}) {
+  const shown = session.secret();
+  try {
+    return await askShowing(shown, path, options);
+  } catch (problem) {
+    if (problem.status !== 401 || !(await session.isRenewed(shown))) throw problem;
+    return askShowing(session.secret(), path, options); // another tab has signed in meanwhile
+  }
+}
+
+/** @param {string} secret @param {string} path @param {Options} options */
+async function askShowing(secret, path, { json, headers, ...rest }) {
+  const body = json === undefined ? rest.body : JSON.stringify(json);
+  const deed = SAFE.includes(rest.method ?? "GET") ? "" : `${path} ${body}`;
+  if (deed && !unanswered.has(deed)) unanswered.set(deed, crypto.randomUUID());
+  const key = deed && { "Idempotency-Key": unanswered.get(deed) ?? "" };
+  const sent = { ...(json !== undefined && { "Content-Type": "application/json" }), ...key, ...headers, [SECRET]: secret };
+  let response;
+  try {
+    response = await fetch(ROOT + path, { ...rest, body, headers: sent });
+  } catch (problem) {
+    isMissed ||= !rest.method && path !== "/session" && problem.name !== "AbortError";
+    throw new Problem(0, "");
+  }
+  unanswered.delete(deed);
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) throw problemOf(response.status, answer, response.statusText);
+  return answer;
+}
+
+/** Send a file as it is, telling how much of it has gone. @param {string} path @param {File} file
+ * @param {(percent: number) => void} tell */
+export function sendFile(path, file, tell) {
+  const request = new XMLHttpRequest();
+  return new Promise((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => tell(Math.round((100 * loaded) / (total || 1)));
+    request.onerror = () => reject(new Problem(0, ""));
+    request.onload = () => {
+      const answer = JSON.parse(request.responseText || "null");
+      if (request.status < 400) resolve(answer);
+      else reject(problemOf(request.status, answer, request.statusText));
+    };
+    request.open("POST", ROOT + path);
+    request.setRequestHeader(SECRET, session.secret());
+    request.setRequestHeader("X-File-Name", at(file.name));
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.send(file);
+  });
+}
+
+const at = encodeURIComponent;
+
+export const api = {
+  signIn: async (link, wanted) =>
+    session.keep(await ask("/session", { method: "POST", json: { link, person: wanted?.person, instead_of: wanted?.instead_of } })),
+  who: async () => session.belongTo(await ask("/session")),
+  askToSign: () => ask("/session/passkey/options", { method: "POST" }),
+  signWith: async (credential) => session.keep(await ask("/session/passkey", { method: "POST", json: { credential } })),
+  changeMe: (changes) => ask("/me", { method: "PATCH", json: changes }),
+  signOut: () => ask("/session", { method: "DELETE" }).then(session.drop),
+  state: () => ask("/state"),
+  messages: () => ask("/chat/messages?limit=50"),
+  messagesBefore: (id) => ask(`/chat/messages?limit=50&before=${at(id)}`),
+  messagesAfter: (id) => ask(`/chat/messages?limit=50&after=${at(id)}`),
+  messagesAround: (id) => ask(`/chat/messages?limit=60&around=${at(id)}`),
+  searchTalk: (words, cursor) => ask(`/chat/search?q=${at(words)}${cursor ? `&cursor=${at(cursor)}` : ""}`),
+  say: (key, text, zone) =>
+    ask("/chat/messages", { method: "POST", json: { text, zone }, headers: { "Idempotency-Key": key } }),
+  sayAloud: (key, sound, zone) =>
+    ask(`/chat/sounds?zone=${at(zone)}`, { method: "POST", body: sound, headers: { "Idempotency-Key": key, "Content-Type": sound.type } }),
+  ticketFor: async (purpose) => (await ask("/session/tickets", { method: "POST", json: { purpose } })).ticket,
+  soundOf: (id, ticket) => `${ROOT}/chat/messages/${at(id)}/sound?ticket=${at(ticket)}`,
+  exportWith: (ticket) => `${ROOT}/take/export?ticket=${at(ticket)}`,
+  retry: (id) => ask(`/chat/messages/${at(id)}/retry`, { method: "POST" }),
+  edit: (id, text) => ask(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
+  stop: (id) => ask(`/chat/messages/${at(id)}/stop`, { method: "POST" }),
+  why: (id) => ask(`/chat/messages/${at(id)}/receipt`),
+  readNow: () => ask("/learned/now", { method: "POST" }),
+  learned: (before) => ask(`/learned?limit=20${before ? `&before=${at(before)}` : ""}`),
+  search: (words) => ask(`/memories?limit=20&q=${at(words)}`),
+  belief: (id) => ask(`/memories/${at(id)}`),
+  judge: ({ id, etag }, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict }, headers: asSeen(etag) }),
+  events: (after, heard) => openStream(`${ROOT}/chat/events?after=${at(after)}`, { [SECRET]: session.secret() }, heard),
+};

@@ -1,0 +1,140 @@
+// One thing that was said, is being said, or waits to be: with what can be done about it.
+import { useState } from "../../vendor/hooks.js";
+import { api } from "../api.js";
+import { useFocus, useReturn } from "../focus.js";
+import { html } from "../html.js";
+import { go } from "../places.js";
+import * as store from "../store.js";
+import * as unsent from "../unsent.js";
+import { Sound } from "./sound.js";
+import { channelName, dayOf, inWords, t, timeOf } from "../words.js";
+
+const HERE = "web";
+const NOTICES = ["system", "marker"]; // what nobody said
+export const PAUSE_MS = 10 * 60_000; // a talk is cut for reading, too: only after a pause it begins anew
+const UNHEARD = { 0: "voice_later", 409: "voice_off", 413: "voice_long", 422: "voice_nothing", 503: "voice_later" };
+
+/** Whether a key says that what one writes is done; Shift-Enter begins a line. @param {KeyboardEvent} event */
+export const isDone = (event) => event.key === "Enter" && !event.shiftKey && !event.isComposing;
+
+export function Said({ message, before }) {
+  const isNewDay = !before || dayOf(before.at) !== dayOf(message.at);
+  const hasPaused = !isNewDay && Date.parse(message.at) - Date.parse(before.at) >= PAUSE_MS;
+  const isNewTalk = hasPaused && before.channel === message.channel && before.session !== message.session;
+  const isMine = message.role === "person";
+  const whose = isMine ? "mine" : message.role === "companion" ? "theirs" : "theirs is-others";
+  return html`
+    ${isNewDay && html`<h2 class="day">${dayOf(message.at)}</h2>`}
+    ${isNewTalk && html`<hr class="talk-break" aria-label=${t("talk_break")} />`}
+    <article id=${`m-${message.id}`} tabindex="-1" class=${`said ${whose}`}>
+      <${isMine ? OwnWords : NOTICES.includes(message.role) ? Notice : Words} message=${message} />
+    </article>
+    ${isMine && html`<${Ending} message=${message} />`}
+  `;
+}
+
+/** What stands in the talk though nobody has said it. */
+function Notice({ message }) {
+  return html`<p class="aside">${message.text} <${Where} message=${message} /></p>`;
+}
+
+function Words({ message }) {
+  const isCompanion = message.role === "companion";
+  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen_reply")} />`}</div>
+    <p class="meta"><span class=${isCompanion ? "visually-hidden" : "speaker"}>${message.speaker}<span class="visually-hidden">, </span></span><${Where} message=${message} />
+      ${message.turn && html`<button class="quiet" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
+    </p>`;
+}
+
+function OwnWords({ message }) {
+  const [text, setText] = useState(null);
+  const [why, setWhy] = useState("");
+  const [button, comeBack] = useReturn(text !== null);
+  const field = useFocus(text !== null);
+  const close = () => {
+    comeBack();
+    setText(null);
+  };
+  const save = async (event) => {
+    event.preventDefault();
+    try {
+      if (text.trim() && text !== message.text) store.reword(await api.edit(message.id, text));
+      close();
+      setWhy("");
+    } catch (problem) {
+      setWhy(problem.status ? problem.message : t("lost"));
+    }
+  };
+  const onKeyDown = (event) => {
+    if (event.key === "Escape") close();
+    if (isDone(event)) save(event);
+  };
+  if (text !== null) {
+    return html`<form class="editing" onSubmit=${save}>
+      <textarea ref=${field} aria-label=${t("edit")} rows="3" value=${text} onInput=${({ target }) => setText(target.value)}
+        onKeyDown=${onKeyDown}></textarea>
+      ${why && html`<p class="bad" role="alert">${why}</p>`}
+      <p class="meta"><button>${t("save")}</button>
+        <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;
+  }
+  const isHere = message.turn && message.channel === HERE;
+  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div>
+    <p class="meta"><span class="visually-hidden">${t("you")}, </span>
+      ${isHere && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>`}
+      <button class="quiet on-hover" onClick=${() => go(`/forget/${message.id}`)}>${t("delete")}</button>
+      ${message.version > 1 && html`<span>${t("edited")}</span>`}
+      ${message.is_aloud && html`<span>${t("voice_said")}</span>`}<${Where} message=${message} /></p>`;
+}
+
+function Where({ message }) {
+  return html`${message.channel !== HERE && html`<span class="pill channel">${channelName(message.channel)}</span>`}
+    <time datetime=${message.at}>${timeOf(message.at)}</time>`;
+}
+
+/** Why there is no answer to it, and a way to one. */
+function Ending({ message }) {
+  const [why, setWhy] = useState("");
+  const ending = store.endings.value[message.turn];
+  if (!ending || ending === "waiting") return null;
+  const again = async () => {
+    setWhy("");
+    try {
+      await store.retry(message);
+    } catch (problem) {
+      setWhy(problem.status ? problem.message : t("lost"));
+    }
+  };
+  const remark = store.remarks.value[message.id];
+  const told = { stopped: t("stopped"), "set aside": remark ? inWords(remark) : t("set_aside"), failed: t("no_answer") }[ending];
+  return html`<p class="aside ending" role="status">${told}
+    <button class="quiet" onClick=${again}>${t("try_again")}</button>
+    ${why && html`<span class="bad" role="alert">${why}</span>`}</p>`;
+}
+
+export function Draft({ text, remark }) {
+  return html`<article class="said theirs" aria-busy="true">
+    ${text ? html`<div class="bubble">${text}<span class="caret" aria-hidden="true"></span></div>` : html`<p class="aside" role="status">
+      ${t("thinking", { name: store.state.value.companion })}</p>`}
+    ${remark && !text && html`<p class="aside">${remark}</p>`}
+  </article>`;
+}
+
+export function Pending({ name, text, sound, why, status }) {
+  const told = sound ? why && t(UNHEARD[status] ?? "voice_later") : why && t("failed_to_send", { why });
+  return html`<article class="said mine is-pending"><div class="bubble">${text ?? t(why ? "voice_here" : "voice_hearing")}</div>
+    <p class="meta">${told
+      ? html`<span class="bad" role="alert">${told}</span>
+          <button class="quiet" onClick=${() => unsent.retry(name)}>${t("try_again")}</button>
+          <button class="quiet" onClick=${() => unsent.drop(name)}>${t(sound ? "voice_discard" : "cancel")}</button>`
+      : !store.isConnected.value && html`<span>${t("waiting_to_send")}</span>`}</p></article>`;
+}
+
+/** Show why a reply was given. @param {{id: string}} message */
+export async function explain(message) {
+  const opener = document.activeElement;
+  try {
+    store.drawer.value = { kind: "receipt", opener, receipt: await api.why(message.id) };
+  } catch (problem) {
+    store.drawer.value = { kind: "problem", opener, text: problem.status ? problem.message : t("lost") };
+  }
+}

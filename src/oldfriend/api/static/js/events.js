@@ -1,0 +1,143 @@
+// What happens while the page is open? Heard as it happens; after a pause nothing is missed.
+import { api, hasMissed } from "./api.js";
+import * as store from "./store.js";
+import * as unsent from "./unsent.js";
+
+const KINDS = ["note", "event", "fact", "preference", "pattern", "commitment", "expectation", "thought", "opinion"];
+const PAUSES_S = [0.5, 1, 2, 5, 10];
+const SILENT_S = 75; // the house beats each 30 s
+const UNSEEN_S = 60; // a browser has six connections for all of its tabs
+
+/** @type {Record<string, (data?: any) => unknown>} */
+const HEARD = {
+  "chat.connection.ready": ({ person, companion, mood, progress }) => {
+    if (person !== store.me.value.id) return location.reload(); // somebody else has signed in beside
+    store.isConnected.value = true;
+    if (hasMissed() && !isTyping()) store.reopened.value += 1; // what could not be read meanwhile is read now
+    store.rename(companion);
+    store.mood.value = mood;
+    store.progress.value = progress;
+    return unsent.send();
+  },
+  "chat.connection.heartbeat": () => {},
+  "chat.message.user_appended": (message) => store.hear(message),
+  "chat.message.edited": (message) => store.reword(message),
+  "chat.message.token": (piece) => store.extend(piece),
+  "chat.message.done": (message) => store.finish(message),
+  "chat.message.stopped": (marker) => store.giveUp(marker.turn, "stopped"),
+  "chat.message.given_up": (marker) => store.giveUp(marker.turn, "failed"),
+  "chat.message.failed": ({ asked, why }) => store.remark(asked, why),
+  "chat.message.voice_ready": ({ message }) => store.sound(message),
+  "chat.session.boundary": () => {},
+  "chat.mood.update": ({ mood }) => (store.mood.value = mood),
+  "chat.companion.renamed": ({ companion }) => store.rename(companion),
+  "chat.settings.updated": () => surely(store.readState),
+  "chat.history.changed": () => {
+    store.acquainted.value += 1;
+    return surely(store.load);
+  },
+  "memory.rewritten": () => {
+    store.clear();
+    return surely(store.load);
+  },
+  "memory.thinking": ({ progress }) => {
+    store.progress.value = progress;
+    return progress ? undefined : surely(store.readState); // whether all that was said is read
+  },
+};
+for (const topic of ["entity.confirmed", "entity.description_updated", "entity.changed", "triple.created", "triple.changed"]) {
+  HEARD[`memory.${topic}`] = () => (store.acquainted.value += 1);
+}
+for (const kind of KINDS) {
+  HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);
+  HEARD[`memory.${kind}.changed`] = (decided) => store.learn(decided, false);
+}
+
+/** Whether drawing the place anew would take away what is being written there. */
+function isTyping() {
+  const field = /** @type {HTMLInputElement | null} */ (document.activeElement);
+  return Boolean(field?.matches("textarea, input") && field.value);
+}
+
+const pauseMs = (failures) => PAUSES_S[Math.min(failures, PAUSES_S.length - 1)] * 1000;
+
+/** Read something, however long the house is away meanwhile. @param {() => Promise<unknown>} read */
+async function surely(read) {
+  for (let failures = 0; store.phase.value === "open"; failures++) {
+    try {
+      await read();
+      return;
+    } catch (problem) {
+      if (problem.status === 401) store.phase.value = "signed-out";
+      else await new Promise((resolve) => setTimeout(resolve, pauseMs(failures)));
+    }
+  }
+}
+
+/** Listen from a position on, for as long as the page is open. @param {string} position */
+export function listen(position) {
+  let after = position;
+  let failures = 0;
+  let watch = 0;
+  let again = 0;
+  let unseen = 0;
+  let source;
+
+  function open() {
+    source?.close();
+    const alive = () => {
+      clearTimeout(watch);
+      watch = setTimeout(() => lose(mine), SILENT_S * 1000);
+    };
+    const hear = (topic, data, id) => {
+      if (!HEARD[topic]) return;
+      alive();
+      failures = 0;
+      if (id) after = id;
+      store.heardUntil(after);
+      HEARD[topic](data);
+    };
+    const mine = api.events(after, { hear, lose: () => lose(mine) });
+    source = mine;
+    alive();
+  }
+
+  function lose(lost) {
+    lost.close();
+    clearTimeout(watch);
+    clearTimeout(again);
+    store.isConnected.value = false;
+    again = setTimeout(retry, pauseMs(failures++));
+  }
+
+  async function retry() {
+    try {
+      const now = await api.who();
+      if (now.id !== store.me.value.id) {
+        location.reload(); // somebody else has signed in beside
+        return;
+      }
+    } catch (problem) {
+      if (problem.status === 401) {
+        store.phase.value = "signed-out";
+        return;
+      }
+    }
+    open();
+  }
+
+  function rest() {
+    source?.close();
+    source = null;
+    clearTimeout(watch);
+    clearTimeout(again);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(unseen);
+    if (document.hidden) unseen = setTimeout(rest, UNSEEN_S * 1000);
+    else if (!source) retry();
+  });
+  addEventListener("online", () => store.isConnected.value || (clearTimeout(again), retry()));
+  open();
+}

@@ -1,0 +1,126 @@
+// Begins here: a one-time link becomes a session, the page is read, and then it listens.
+import { useEffect } from "../vendor/hooks.js";
+import { render } from "../vendor/preact.js";
+import { effect, signal } from "../vendor/signals.js";
+import { api } from "./api.js";
+import { Chat } from "./chat.js";
+import { Drawer } from "./drawer.js";
+import { listen } from "./events.js";
+import { html } from "./html.js";
+import { Mark } from "./icons.js";
+import { Learned, Strip } from "./learned.js";
+import { place, Places } from "./places.js";
+import { Arriving, canUsePasskeys, signInByLink, signWithPasskey, Whose } from "./signing_in.js";
+import * as store from "./store.js";
+import * as unsent from "./unsent.js";
+import { inWords, language, t } from "./words.js";
+
+const SHORTEST_LINK = 20;
+const PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 10_000;
+
+function Page() {
+  if (store.phase.value === "loading") return html`<p class="alone" role="status">${t("loading")}</p>`;
+  if (store.phase.value === "asking") return html`<${Arriving} />`;
+  if (store.phase.value === "signed-out") return html`<${SignedOut} />`;
+  if (place.value === "welcome") return html`<${Elsewhere} name="welcome" />`;
+  const isTalk = place.value === "chat";
+  return html`<a class="skip" href=${isTalk ? "#say" : "#place"}>${t(isTalk ? "skip" : "skip_to_place")}</a>
+    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} />
+      ${isTalk ? html`<${Chat} strip=${html`<${Strip} />`} /><${Learned} />` : html`<${Elsewhere} key=${place.value} name=${place.value} />`}
+      <${Places} /></div><${Drawer} />`;
+}
+
+const drawn = signal({}); // what draws a place, by its name; read when it is first gone to
+const failures = signal({}); // how often what draws a place could not be read, by its name
+
+/** A place besides the talk; what could not be read is read again until it is there. @param {{name: string}} given */
+function Elsewhere({ name }) {
+  const Inside = drawn.value[name];
+  const failed = failures.value[name] ?? 0;
+  useEffect(() => {
+    if (Inside) return undefined;
+    const again = setTimeout(readPlace, failed && Math.min(PAUSE_MS * 2 ** failed, LONGEST_PAUSE_MS), name);
+    return () => clearTimeout(again);
+  }, [name, Inside, failed, store.isConnected.value]);
+  if (Inside) return html`<main class="place" id="place" tabindex="-1"><${Inside} key=${store.reopened.value} /></main>`;
+  return html`<main class="place" id="place" tabindex="-1" aria-busy=${!failed}>${failed
+    ? html`<div class="alone"><p role="alert">${t("place_lost")}</p><button onClick=${() => readPlace(name)}>${t("settings_again")}</button></div>`
+    : html`<div class="skeleton" role="status"><span class="visually-hidden">${t("loading")}</span></div>`}</main>`;
+}
+
+/** Read what draws a place; under another address after a failure, since some browsers remember that it failed.
+ * @param {string} name */
+async function readPlace(name) {
+  const failed = failures.value[name] ?? 0;
+  try {
+    const read = await import(`./places/${name}.js${failed ? `?again=${failed}` : ""}`);
+    drawn.value = { ...drawn.value, [name]: read.default };
+  } catch {
+    failures.value = { ...failures.value, [name]: failed + 1 };
+  }
+}
+
+function Companion() {
+  const { companion, model, troubles } = store.state.value;
+  return html`<header class="companion">
+    <${Mark} />
+    <div class="who"><h1>${companion}</h1><p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p><${Whose} /></div>
+    <div class="how">
+      <p>${model ? t("model", { model }) : t("offline")}</p>
+      ${troubles.map((each) => html`<p class="bad" key=${each.text}>${inWords(each)}</p>`)}
+    </div>
+    ${!store.isConnected.value && html`<p class="lost" role="status">${t("lost")}</p>`}
+  </header>`;
+}
+
+function SignedOut() {
+  return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1>
+    ${isSpent.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out")}</p>
+    <pre>oldfriend link</pre><p>${t("signed_out_make")}</p>${canUsePasskeys && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
+    ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
+}
+
+const refusal = signal("");
+const isSpent = signal(false); // one came by a link that opens nothing any more
+
+/** Sign in with what a device keeps; whoever changes their mind is left in peace. */
+async function sign() {
+  refusal.value = "";
+  try {
+    if (await signWithPasskey()) location.reload(); // it may be somebody else: nothing of this page is theirs
+  } catch (problem) {
+    refusal.value = problem.message;
+  }
+}
+
+/** Sign in with what stands behind #, if anything does; try again where nobody answers. */
+async function begin(link = location.hash.slice(1)) {
+  const isLink = link.length > SHORTEST_LINK;
+  history.replaceState(null, "", location.pathname);
+  try {
+    store.me.value ??= await (isLink ? signInByLink(link) : api.who());
+    unsent.takeUp();
+    const position = await store.load();
+    if (isLink) await takeClocks();
+    listen(position);
+  } catch (problem) {
+    isSpent.value = isLink;
+    if (problem.status === 401) store.phase.value = "signed-out";
+    else setTimeout(begin, PAUSE_MS, link);
+  }
+}
+
+/** Whoever comes for the first time lives by the clocks of their browser, until they say otherwise. */
+async function takeClocks() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (store.state.value.is_new && zone !== store.me.value.zone) await store.changeMe({ zone }).catch(() => {});
+}
+
+effect(() => {
+  document.documentElement.lang = language.value;
+  document.title = store.state.value?.companion ?? "Oldfriend";
+});
+render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page")));
+addEventListener("hashchange", () => location.hash.length > SHORTEST_LINK && location.reload());
+begin();

@@ -1,0 +1,108 @@
+// Bring & take: hand files over, see what is in them, have them brought in; take everything away.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { signal } from "../../vendor/signals.js";
+import { OldTalk } from "../bring/old_talk.js";
+import { api } from "../api.js";
+import * as house from "../bring/asking.js";
+import { formatName, Parcel } from "../bring/parcel.js";
+import { html } from "../html.js";
+import { follow } from "../places.js";
+import { Sure } from "../settings/parts.js";
+import { shortDayOf, t } from "../words.js";
+
+const HOW = ["bring_how_whatsapp", "bring_how_telegram", "bring_how_chatgpt", "bring_how_claude"];
+const trouble = signal("");
+const undone = signal(null);
+
+/** Do something, and say beside it what went wrong. @param {() => Promise<unknown>} act */
+async function attempt(act) {
+  trouble.value = "";
+  try {
+    return await act();
+  } catch (problem) {
+    trouble.value = problem.message || t("lost");
+    return null;
+  }
+}
+
+export default function Bring() {
+  useEffect(() => {
+    attempt(house.lookOn);
+    return house.lookAway;
+  }, []);
+  return html`<div class="bring">
+    <h2>${t("bring_title")}</h2>
+    <p class="lead">${t("bring_lead")}</p>
+    <${Drop} />
+    ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
+    <ul role="list" class="parcels" aria-live="polite">
+      ${house.sending.value.map((each) => html`<${Sending} key=${each.name} ...${each} />`)}
+      ${house.files.value.map((each) => html`<${Parcel} key=${each.id} file=${each} attempt=${attempt} />`)}
+    </ul>
+    ${house.oldTalk.value && html`<${OldTalk} old=${house.oldTalk.value} attempt=${attempt} />`}
+    <${Imports} />
+    <${Take} />
+  </div>`;
+}
+
+function Drop() {
+  const [isOver, setIsOver] = useState(false);
+  const drop = (event) => {
+    event.preventDefault();
+    setIsOver(false);
+    house.handOver(event.dataTransfer.files);
+  };
+  const over = (event) => {
+    event.preventDefault();
+    setIsOver(true);
+  };
+  return html`<div class=${`drop ${isOver ? "is-over" : ""}`} onDrop=${drop} onDragOver=${over} onDragLeave=${() => setIsOver(false)}>
+      <label class="choose"><input class="visually-hidden" type="file" multiple
+        onChange=${({ target }) => house.handOver([...target.files]).then(() => (target.value = ""))} /><span>${t("bring_choose")}</span></label>
+      <p class="meta">${t("bring_drop")}</p>
+    </div>
+    <details class="meta"><summary>${t("bring_how")}</summary>
+      <ul>${HOW.map((each) => html`<li key=${each}>${t(each)}</li>`)}</ul></details>`;
+}
+
+function Sending({ name, percent, why }) {
+  return html`<li class="parcel"><p>${why ? name : t("bring_sending", { name, percent })}</p>
+    ${why
+      ? html`<p class="bad" role="alert">${why} <button class="quiet" onClick=${() => house.dropSending(name)}>${t("bring_put_away")}</button></p>`
+      : html`<progress max="100" value=${percent} aria-label=${name}></progress>`}</li>`;
+}
+
+function Imports() {
+  const list = house.imports.value;
+  if (list === null) return null;
+  const takeOut = async (number) => {
+    const answer = await attempt(() => house.undo(number));
+    if (answer) undone.value = answer;
+  };
+  return html`<section><h3>${t("bring_imports")}</h3>
+    ${undone.value && html`<p class="taken-back" role="status">${t("bring_undone", undone.value)}
+      ${undone.value.overlapping.length > 0 && t("bring_overlapping", { numbers: undone.value.overlapping.join(", ") })}</p>`}
+    ${list.length === 0 && html`<p class="empty">${t("bring_imports_empty")}</p>`}
+    <ul role="list">${list.map((each) => html`<li class="import" key=${each.number}>
+      <div><p>${each.file || t("bring_import_nameless")}</p><p class="meta">${t("bring_import_line", { added: each.added, format: formatName(each.format), when: shortDayOf(each.at) })}
+        ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
+      ${each.status === "undone"
+        ? html`<span class="meta">${t("bring_import_undone")}</span>`
+        : html`<${Sure} label=${t("bring_undo")} name=${each.file} ask=${t("bring_undo_ask")} onSure=${() => takeOut(each.number)} />`}</li>`)}</ul></section>`;
+}
+
+/** Have the browser save everything: what it loads by itself shows a ticket. */
+async function take() {
+  const link = document.createElement("a");
+  link.href = api.exportWith(await api.ticketFor("export"));
+  link.download = "";
+  link.click();
+}
+
+function Take() {
+  return html`<section><h3>${t("bring_take")}</h3><p>${t("bring_take_lead")}</p>
+      <p class="choices"><button onClick=${() => attempt(take)}>${t("bring_take_mine")}</button></p></section>
+    <section><h3>${t("bring_forget")}</h3><p>${t("bring_forget_lead")}</p>
+      <p><a class="button" href="/forget" onClick=${follow}>${t("bring_forget_go")}</a></p></section>`;
+}
+

@@ -1,0 +1,119 @@
+// Who you are here, by what you come in, and where you are signed in.
+import { useState } from "../../vendor/hooks.js";
+import { api } from "../api.js";
+import { html } from "../html.js";
+import { canMakePasskeys } from "../signing_in.js";
+import * as store from "../store.js";
+import * as unsent from "../unsent.js";
+import { LANGUAGES, language, shortDayOf, speak, t, zonesAfter } from "../words.js";
+import { house } from "./house.js";
+import { Section, ShownOnce, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+
+const SCOPES = [["read", "settings_scope_read"], ["write", "settings_scope_write"], ["admin", "settings_scope_admin"]];
+
+export function YouSection() {
+  const [trouble, isBusy, run] = useDeed();
+  const me = store.me.value;
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const change = (changes, before, what) => run(async () => {
+    await store.changeMe(changes);
+    tell(t("settings_saved", { what }), () => store.changeMe(before));
+  });
+  const rename = ({ target }) => target.value.trim() && target.value.trim() !== me.name && change({ name: target.value.trim() }, { name: me.name }, t("settings_name"));
+  const moveTo = (zone) => change({ zone }, { zone: me.zone }, t("settings_zone"));
+  return html`<${Section} id="you" title=${t("settings_you")}>
+    <div class="choice"><label for="my-name">${t("settings_name")}</label><span class="given"><input id="my-name" maxlength="200" value=${me.name} disabled=${isBusy} onChange=${rename} /></span>
+      <p class="hint">${t("settings_name_hint")}</p></div>
+    <div class="choice is-choice"><label for="language">${t("language")}</label><span class="given"><select id="language" value=${language.value} onChange=${({ target }) => speak(target.value)}>
+      ${Object.entries(LANGUAGES).map(([code, name]) => html`<option key=${code} value=${code}>${name}</option>`)}</select></span>
+      <p class="hint">${t("settings_language_hint")}</p></div>
+    <div class="choice is-choice"><label for="zone">${t("settings_zone")}</label><span class="given">
+      ${here !== me.zone && html`<button onClick=${() => moveTo(here)}>${t("settings_zone_use", { zone: here })}</button>`}
+      <select id="zone" value=${me.zone} disabled=${isBusy} onChange=${({ target }) => moveTo(target.value)}>${zonesAfter(me.zone, here).map((each) => html`<option key=${each}>${each}</option>`)}</select></span>
+      <p class="hint">${t("settings_zone_hint")}</p></div>
+    <${Trouble} text=${trouble} />
+    <p class="choices"><button onClick=${() => run(leave)}>${t("sign_out")}</button></p></${Section}>`;
+}
+
+
+/** Sign out; whose session is over already is out. */
+async function leave() {
+  await api.signOut().catch((problem) => {
+    if (problem.status !== 401) throw problem;
+  });
+  unsent.leave();
+  location.assign("/");
+}
+
+export function SigningSection() {
+  return html`<${Section} id="signing" title=${t("settings_signing")} lead=${t("settings_signing_lead")}><${Passkeys} /><${Sessions} /><${Tokens} /></${Section}>`;
+}
+
+function Passkeys() {
+  const [told, problem, again] = useAnswer(house.passkeys);
+  const [trouble, isBusy, run] = useDeed();
+  const add = () => run(async () => {
+    const { options } = await house.askForPasskey();
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    const made = /** @type {PublicKeyCredential | null} */ (await navigator.credentials.create({ publicKey }).catch(refused));
+    if (!made) return;
+    const { name } = await house.addPasskey({ credential: made.toJSON(), name: "" });
+    await again();
+    tell(t("settings_saved", { what: name }));
+  });
+  const take = (id) => run(async () => (await house.takePasskey(id), await again(), tell(t("settings_passkey_gone"))));
+  return html`<h4>${t("settings_passkeys")}</h4><p class="hint">${t("settings_passkeys_hint")}</p>
+    ${told ? html`<ul role="list" class="list">${told.items.map((each) => html`<li key=${each.id}><span>${each.name} <span class="meta">${lastUsed(each.used_at)}</span></span>
+      <${Sure} label=${t("settings_remove")} name=${each.name} ask=${t("settings_passkey_ask")} onSure=${() => take(each.id)} /></li>`)}</ul>` : html`<${Waiting} problem=${problem} again=${again} />`}
+    ${canMakePasskeys ? html`<p class="choices"><button disabled=${isBusy} onClick=${add}>${t("settings_passkey_add")}</button></p>` : html`<p class="hint">${t("settings_passkey_not_here")}</p>`}
+    <${Trouble} text=${trouble} />`;
+}
+
+/** Somebody changed their mind, or their device did not know them. @param {DOMException} error */
+export function refused(error) {
+  if (error.name === "NotAllowedError" || error.name === "AbortError") return null;
+  throw new Error(error.name === "InvalidStateError" ? t("settings_passkey_known") : error.message);
+}
+
+const lastUsed = (at) => (at ? t("settings_used", { when: shortDayOf(at) }) : t("settings_never_used"));
+
+function Sessions() {
+  const [told, problem, again] = useAnswer(house.sessions);
+  const [trouble, , run] = useDeed();
+  const end = (id) => run(async () => (await house.endSession(id), await again(), tell(t("settings_session_ended"))));
+  const endOthers = () => run(async () => (await house.endOtherSessions(), await again(), tell(t("settings_others_ended"))));
+  const ways = { link: t("settings_by_link"), invitation: t("settings_by_invitation"), passkey: t("settings_by_passkey") };
+  return html`<h4>${t("settings_sessions")}</h4>
+    ${told ? html`<ul role="list" class="list">${told.items.map((each) => html`<li key=${each.id}><span>${each.browser || t("settings_some_browser")}
+        <span class="meta">${[each.is_this && t("settings_this_one"), ways[each.opened_with], lastUsed(each.used_at)].filter(Boolean).join(" · ")}</span></span>
+      ${!each.is_this && html`<${Sure} label=${t("settings_end")} name=${each.browser} ask=${t("settings_end_session_ask")} onSure=${() => end(each.id)} />`}</li>`)}</ul>
+      ${told.items.length > 1 && html`<p class="choices"><${Sure} label=${t("settings_end_others")} ask=${t("settings_end_session_ask")} onSure=${endOthers} /></p>`}` : html`<${Waiting} problem=${problem} again=${again} />`}
+    <${Trouble} text=${trouble} />`;
+}
+
+function Tokens() {
+  const [told, problem, again] = useAnswer(house.tokens);
+  const [wanted, setWanted] = useState({ name: "", scope: "read", days: 90 });
+  const [made, setMade] = useState(null);
+  const [trouble, isBusy, run] = useDeed();
+  const make = (event) => {
+    event.preventDefault();
+    run(async () => {
+      setMade(await house.makeToken(wanted));
+      setWanted({ ...wanted, name: "" });
+      await again();
+    });
+  };
+  const end = (id) => run(async () => (await house.endToken(id), made?.id === id && setMade(null), await again(), tell(t("settings_token_ended"))));
+  const set = (field, read) => ({ target }) => setWanted({ ...wanted, [field]: read ? read(target.value) : target.value });
+  return html`<h4>${t("settings_tokens")}</h4><p class="hint">${t("settings_tokens_hint")}</p>
+    ${told ? html`<ul role="list" class="list">${told.items.map((each) => html`<li key=${each.id}><span>${each.name}
+        <span class="meta">${[t(SCOPES.find(([name]) => name === each.scope)?.[1] ?? each.scope), each.is_over ? t("settings_over") : t("settings_until", { when: shortDayOf(each.expires_at) }), lastUsed(each.used_at)].join(" · ")}</span></span>
+      <${Sure} label=${t("settings_end")} name=${each.name} ask=${t("settings_end_token_ask")} onSure=${() => end(each.id)} /></li>`)}</ul>` : html`<${Waiting} problem=${problem} again=${again} />`}
+    <form class="choosing" onSubmit=${make}>
+      <label for="token-name">${t("settings_token_name")}</label><input id="token-name" maxlength="80" value=${wanted.name} onInput=${set("name")} />
+      <label for="token-scope">${t("settings_token_scope")}</label><select id="token-scope" value=${wanted.scope} onChange=${set("scope")}>${SCOPES.map(([name, words]) => html`<option key=${name} value=${name}>${t(words)}</option>`)}</select>
+      <label for="token-days">${t("settings_token_days")}</label><input id="token-days" type="number" min="1" max="366" value=${wanted.days} onChange=${set("days", Number)} />
+      <p class="choices wide"><button disabled=${isBusy || !wanted.name.trim()}>${t("settings_token_make")}</button></p></form>
+    <${Trouble} text=${trouble} />${made && html`<${ShownOnce} text=${made.token} label=${t("settings_token_made")} />`}`;
+}

@@ -1,0 +1,122 @@
+"""Web application: routes, static files and error handlers.
+
+The page is the same for everybody and holds no personal data; all of that comes from the API.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from oldfriend import __version__
+from oldfriend.api.connections import ConnectionHub
+from oldfriend.api.idempotency import IdempotencyCache
+from oldfriend.api.problem_json import Problem, register_error_handlers
+from oldfriend.api.routers import (
+    admin,
+    chat,
+    credentials,
+    days,
+    entities,
+    forgetting,
+    imports,
+    learn_now,
+    memories,
+    models,
+    persona,
+    persona_drafts,
+    reflections,
+    session,
+    settings,
+    telegram,
+    timeline,
+    voice,
+)
+from oldfriend.api.security_middleware import SecurityMiddleware
+from oldfriend.api.settings_reload import ReloadSettings, SettingsWriter
+from oldfriend.api.sign_in_tickets import TicketStore
+
+API_PREFIX: Final = "/api/v1"
+PAGE_PATHS: Final = ("memory", "people", "days", "bring", "settings", "forget", "welcome")
+"""Client-side routes of the page besides the chat."""
+STATIC_DIR: Final = Path(__file__).parent / "static"
+PROBLEM_RESPONSE: Final = {"model": Problem, "content": {"application/problem+json": {}}}
+
+STATUS_DESCRIPTIONS: Final = {
+    400: "It cannot be read at all.",
+    401: "Not signed in.",
+    403: "Not allowed with this session, token or person.",
+    404: "There is no such thing, or it is somebody else's.",
+    409: "Something has changed meanwhile, or stands in the way.",
+    412: "It was read before somebody changed it.",
+    413: "That is too much.",
+    422: "It cannot be read, or cannot be right.",
+    428: "It is to be looked at first: send the `ETag` of that as `If-Match`.",
+    429: "Too much was tried in vain, or at once. `Retry-After`: how long to wait.",
+    502: "Somebody else does not answer as they should.",
+    503: "The memory cannot be read or written now.",
+}
+ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    status: {**PROBLEM_RESPONSE, "description": what}
+    for status, what in STATUS_DESCRIPTIONS.items()
+}
+"""Error responses that every route may return."""
+
+
+def create_app(
+    hub: ConnectionHub, list_troubles: Callable[[], list[str]], reload_settings: ReloadSettings
+) -> ASGIApp:
+    """Build the ASGI application; ``list_troubles`` tells why not all work is done."""
+    app = FastAPI(
+        title="Oldfriend",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{API_PREFIX}/openapi.json",
+        description="What the page and the command line can see and do. Sign in with the link "
+        "that `oldfriend link` prints, and send the token that comes with it as X-CSRF-Token; or "
+        "show a token of your own, as `Authorization: Bearer …`. What goes wrong is told as "
+        "problem+json, and says what to do.",
+    )
+    app.state.room = hub
+    app.state.desk = SettingsWriter(reload_settings)
+    app.state.deeds = IdempotencyCache()
+    app.state.tickets = TicketStore()
+    # Not a dependency override: with any, FastAPI rebuilds the routes for each request.
+    app.state.troubles = list_troubles
+    for router in (
+        session.router,
+        imports.router,
+        days.router,
+        entities.router,
+        learn_now.router,
+        chat.router,
+        timeline.router,
+        memories.router,
+        reflections.router,
+        voice.router,
+        forgetting.router,
+        credentials.router,
+        persona.router,
+        persona_drafts.router,
+        settings.router,
+        models.router,
+        telegram.router,
+        admin.router,
+    ):
+        app.include_router(router, prefix=API_PREFIX, responses=ERROR_RESPONSES)
+    register_error_handlers(app)
+    paths = [f"/{path}{suffix}" for path in PAGE_PATHS for suffix in ("", "/{id:path}")]
+    for address in ("/", *paths):
+        app.add_api_route(address, serve_page, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=STATIC_DIR))
+    return SecurityMiddleware(app)
+
+
+async def serve_page() -> FileResponse:
+    """Serve the HTML page."""
+    return FileResponse(STATIC_DIR / "index.html")

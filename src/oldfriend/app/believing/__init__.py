@@ -1,1 +1,0 @@
-"""What is believed, why, since when; and how does the person set it right?"""

@@ -1,1 +1,0 @@
-"""What has the person chosen, and how is what they chose reached?"""

@@ -1,1 +1,0 @@
-"""Who is the companion, who is the person to it, and how do people decide that?"""

@@ -1,1 +1,0 @@
-"""What would be believed, had somebody else read it all? A second memory of the same log."""

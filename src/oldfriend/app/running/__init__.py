@@ -1,1 +1,0 @@
-"""How is a process kept running, and how does it do?"""

@@ -1,1 +1,0 @@
-"""What happens between messages? Beliefs form from what was said; nothing here answers anybody."""

@@ -1,0 +1,1 @@
+"""Beliefs: queries, history and corrections by the person."""

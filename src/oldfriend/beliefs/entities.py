@@ -1,0 +1,167 @@
+"""Entity queries: the people, places and things known by name, and their relations. Read-only."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.queries import BeliefDetails, attach_evidence, get_belief
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import EntityId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity, MemoryState, RelationType
+from oldfriend.domain.profile_attributes import sort_by_importance
+from oldfriend.domain.relations import Node
+from oldfriend.memory.evidence import list_entity_mention_times, list_object_evidence
+from oldfriend.search import BeliefIndex
+from oldfriend.search.entity_graph import Neighbor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityOverview:
+    """An entity in short."""
+
+    entity: Entity
+    belief_count: int  # beliefs about it, including relations
+    last_mentioned_at: Micros | None  # time of the newest evidence
+    relations_to_person: tuple[MemoryState, ...]  # relations between it and the person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationEdge:
+    """A relation in the entity graph, between two entities, or the person (None) and an entity."""
+
+    relation: RelationType
+    first: Node
+    second: EntityId
+    known: MemoryState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityDetails:
+    """An entity with everything believed about it."""
+
+    overview: EntityOverview
+    belief: BeliefDetails
+    relations: tuple[tuple[BeliefDetails, Node], ...]  # each with the node at its other end
+    other_beliefs: tuple[BeliefDetails, ...]  # most important first
+    entity_names: dict[EntityId, str]  # of the nodes at the other ends
+
+
+async def list_entity_overviews(
+    tx: Transaction, app: AppContext, person: PersonId
+) -> list[EntityOverview]:
+    """Return all entities, the most recently mentioned first."""
+    beliefs = await app.index_cache.get_belief_index(tx, person)
+    mention_times = await list_entity_mention_times(tx, person)
+    about: defaultdict[EntityId, list[MemoryState]] = defaultdict(list)
+    for each in beliefs.live:
+        for entity in set(each.memory.entities):
+            about[entity].append(each)
+    to_person: defaultdict[Node, list[MemoryState]] = defaultdict(list)
+    for neighbor in beliefs.graph.list_neighbors(None):
+        to_person[neighbor.node].append(neighbor.known)
+    found = [
+        EntityOverview(
+            entity=each,
+            belief_count=len(about[each.id]),
+            last_mentioned_at=find_last_mentioned_at(mention_times.get(each.id), about[each.id]),
+            relations_to_person=tuple(to_person.get(each.id, ())),
+        )
+        for each in beliefs.entities
+    ]
+    return sorted(found, key=build_recency_key)
+
+
+def build_recency_key(overview: EntityOverview) -> tuple[Micros, EntityId]:
+    """Return the sort key that puts the most recently mentioned first."""
+    return Micros(-(overview.last_mentioned_at or 0)), overview.entity.id
+
+
+async def list_relation_edges(
+    tx: Transaction, app: AppContext, person: PersonId
+) -> list[RelationEdge]:
+    """Return every current relation once."""
+    beliefs = await app.index_cache.get_belief_index(tx, person)
+    nodes: list[Node] = [None, *(each.id for each in beliefs.entities)]
+    return [
+        RelationEdge(
+            relation=neighbor.edge.relation,
+            first=neighbor.edge.first,
+            second=neighbor.edge.second,
+            known=neighbor.known,
+        )
+        for node in nodes
+        for neighbor in beliefs.graph.list_neighbors(node)
+        if neighbor.edge.first == node
+    ]
+
+
+async def get_entity_details(
+    tx: Transaction, app: AppContext, person: PersonId, partial_id: str
+) -> EntityDetails:
+    """Return the details of the entity with a partial id. Raises NotFound, InvalidInput."""
+    belief = await get_belief(tx, person, partial_id)
+    if not isinstance(belief.content, Entity):
+        raise NotFound(localizable("nobody_named", "That is nobody and nothing with a name."))
+    beliefs = await app.index_cache.get_belief_index(tx, person)
+    neighbors = beliefs.graph.list_neighbors(belief.content.id)
+    relation_ids = {each.known.memory.id for each in neighbors}
+    others = sort_by_importance(
+        [
+            each
+            for each in beliefs.list_about(belief.content.id)
+            if each.memory.id not in relation_ids
+        ]
+    )
+    evidence = await list_object_evidence(
+        tx,
+        person,
+        [*(ObjectId(each) for each in relation_ids), *(each.memory.id for each in others)],
+    )
+    return EntityDetails(
+        overview=build_entity_overview(belief.content, belief, beliefs, neighbors),
+        belief=belief,
+        relations=tuple(
+            (attach_evidence(each.known, evidence.get(each.known.memory.id, ())), each.node)
+            for each in neighbors
+        ),
+        other_beliefs=tuple(
+            attach_evidence(each, evidence.get(each.memory.id, ())) for each in others
+        ),
+        entity_names=map_entity_names(beliefs, neighbors),
+    )
+
+
+def build_entity_overview(
+    entity: Entity, belief: BeliefDetails, beliefs: BeliefIndex, relations: Sequence[Neighbor]
+) -> EntityOverview:
+    """Build the overview of one entity."""
+    about = [each for each in beliefs.live if entity.id in each.memory.entities]
+    return EntityOverview(
+        entity=entity,
+        last_mentioned_at=find_last_mentioned_at(find_last_evidence_at(belief), about),
+        belief_count=len(about),
+        relations_to_person=tuple(each.known for each in relations if each.node is None),
+    )
+
+
+def map_entity_names(beliefs: BeliefIndex, relations: Sequence[Neighbor]) -> dict[EntityId, str]:
+    """Return the names of the entities at the other ends of relations."""
+    ends = {each.node for each in relations}
+    return {each.id: each.name for each in beliefs.entities if each.id in ends}
+
+
+def find_last_mentioned_at(
+    last_said_at: Micros | None, about: Iterable[MemoryState]
+) -> Micros | None:
+    """Return the time of the newest evidence for an entity or a belief about it."""
+    seen = (each.stats.last_seen for each in about)
+    return max((at for at in (last_said_at, *seen) if at is not None), default=None)
+
+
+def find_last_evidence_at(belief: BeliefDetails) -> Micros | None:
+    """Return when the newest evidence of a belief was said; None if it has none."""
+    return max((each.said_at for each in belief.evidence), default=None)

@@ -1,0 +1,286 @@
+"""Belief queries: beliefs as of now or of a past day, with their evidence. Read-only."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import DAY, Micros, get_start_of_day, parse_timestamp
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
+from oldfriend.domain.language import detect_language
+from oldfriend.domain.memories import (
+    Entity,
+    Evidence,
+    EvidenceStats,
+    JournalObject,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Summary,
+)
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Person
+from oldfriend.domain.relations import EntityResolver
+from oldfriend.learning.similarity import get_canonical_stems
+from oldfriend.memory.belief_embeddings import load_belief_vectors
+from oldfriend.memory.beliefs import (
+    get_memory_state,
+    get_object_by_partial_id,
+    list_entities,
+    list_memories,
+    list_summaries,
+)
+from oldfriend.memory.evidence import list_evidence, list_object_evidence
+from oldfriend.memory.journal import list_journal_as_of, list_object_journal
+from oldfriend.memory.people import get_person_by_id
+from oldfriend.memory.receipts import MemoryUsage, find_memory_usage
+from oldfriend.memory.segments import find_segment, list_segment_messages
+from oldfriend.search import EntityGraph
+from oldfriend.search.attribute_lookup import parse_key_owner
+from oldfriend.turn.retrieval import embed_text
+
+MIN_COSINE = 0.35
+"""Lowest cosine at which a belief may match a query in other words."""
+RELATION_KINDS: Final[tuple[MemoryKind, ...]] = ("triple", "fact", "preference")
+ISO_DATE_LENGTH = len("2026-03-14")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefDetails:
+    """A belief with the evidence for and against it."""
+
+    content: JournalObject
+    standing: EvidenceStats | None = None  # for memories
+    evidence: tuple[Evidence, ...] = ()
+    relations: tuple[MemoryState, ...] = ()  # for entities, nearest first
+    base: int | None = None  # seq of its newest change then, if loaded
+    uses: MemoryUsage | None = None  # for memories: the replies it was recalled for, if loaded
+    sources: tuple[Message | Summary, ...] = ()  # for summaries, if loaded; oldest first
+
+
+async def list_beliefs(
+    tx: Transaction, person: PersonId, *, kinds: Collection[MemoryKind] = (), live: bool = True
+) -> list[BeliefDetails]:
+    """Return memories of some kinds (empty: all), oldest first; ended ones too without ``live``."""
+    memories = await list_memories(tx, person, kinds=kinds, live=live)
+    evidence = await list_evidence(tx, person)
+    return [attach_evidence(each, evidence.get(each.memory.id, ())) for each in memories]
+
+
+async def list_entity_beliefs(
+    tx: Transaction, person: PersonId, *, live: bool = True
+) -> list[BeliefDetails]:
+    """Return the entities; without ``live`` also merged and rejected ones."""
+    entities = await list_entities(tx, person, live=live)
+    evidence = await list_object_evidence(tx, person, [each.id for each in entities])
+    return [
+        BeliefDetails(content=each, evidence=tuple(evidence.get(each.id, ()))) for each in entities
+    ]
+
+
+async def list_conversation_summaries(
+    tx: Transaction, person: PersonId, *, active: bool = True
+) -> list[Summary]:
+    """Return the summaries; without ``active`` also those rolled up into others."""
+    return await list_summaries(tx, person, active=active)
+
+
+async def get_belief(tx: Transaction, person: PersonId, partial_id: str) -> BeliefDetails:
+    """Return the object whose id begins or ends with the given part.
+
+    Raises NotFound, InvalidInput.
+    """
+    object_id, kind = await get_object_by_partial_id(tx, person, partial_id)
+    if kind in {"entity", "summary"}:
+        history = await list_object_journal(tx, person, ObjectId(object_id))
+        object_evidence = await list_object_evidence(tx, person, [ObjectId(object_id)])
+        return BeliefDetails(
+            content=history[-1].after,
+            evidence=tuple(object_evidence.get(ObjectId(object_id), ())),
+            relations=await load_relations(tx, person, {EntityId(ObjectId(object_id))}),
+            base=history[-1].seq,
+            sources=await load_summary_sources(tx, person, history[-1].after),
+        )
+    memory = MemoryId(ObjectId(object_id))
+    evidence = await list_object_evidence(tx, person, [memory])
+    found = attach_evidence(await get_memory_state(tx, person, memory), evidence.get(memory, ()))
+    return replace(found, uses=await find_memory_usage(tx, person, memory))
+
+
+async def load_summary_sources(
+    tx: Transaction, person: PersonId, belief: JournalObject
+) -> tuple[Message | Summary, ...]:
+    """Return the summaries or messages a summary was made of; empty for any other object."""
+    if not isinstance(belief, Summary):
+        return ()
+    if belief.sources:
+        summaries = await list_summaries(tx, person, active=False)
+        return tuple(each for each in summaries if each.id in belief.sources)
+    segments = [await find_segment(tx, person, each) for each in belief.segments]
+    messages = [await list_segment_messages(tx, each) for each in segments if each is not None]
+    return tuple(message for each in messages for message in each)
+
+
+async def list_beliefs_at(tx: Transaction, person: PersonId, at: Micros) -> list[BeliefDetails]:
+    """Return the beliefs held at a moment, with the evidence known by then, oldest first."""
+    evidence = await list_evidence(tx, person)
+    return [
+        BeliefDetails(
+            content=change.after,
+            evidence=filter_evidence_until(at, evidence.get(change.object_id, ())),
+        )
+        for change in await list_journal_as_of(tx, person, at)
+        if change.after.ended_at is None and is_top_level(change.after)
+    ]
+
+
+def filter_evidence_until(at: Micros, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the evidence that had been said by a moment."""
+    return tuple(each for each in evidence if each.said_at <= at)
+
+
+def is_top_level(belief: JournalObject) -> bool:
+    """Return whether an object stands for itself, unlike a summary rolled up into another."""
+    return not isinstance(belief, Summary) or belief.is_active
+
+
+async def filter_beliefs_about(
+    tx: Transaction, person: PersonId, name: str, beliefs: list[BeliefDetails]
+) -> list[BeliefDetails]:
+    """Return the beliefs about a name. Raises NotFound for an unknown one.
+
+    The person's own name selects the beliefs about the person.
+    """
+    entity_ids = await list_entity_ids(tx, person, name)
+    wanted = name.casefold()
+    is_own = not entity_ids and wanted == (await get_person_by_id(tx, person)).name.casefold()
+    found = [
+        each
+        for each in beliefs
+        if (isinstance(each.content, Memory) and entity_ids & set(each.content.entities))
+        or each.content.id in entity_ids
+        or wanted in build_searchable_text(each.content).casefold()
+        or (is_own and is_about_person(each.content))
+    ]
+    if found or entity_ids or is_own:
+        return found
+    raise NotFound(
+        localizable(
+            "name_unknown", f"Nothing is known of {name!r}. See: oldfriend entities", name=name
+        )
+    )
+
+
+def is_about_person(belief: JournalObject) -> bool:
+    """Return whether a belief is about the person and not filed under another name."""
+    return isinstance(belief, Memory) and belief.subject == "person" and not parse_key_owner(belief)
+
+
+async def list_beliefs_about(tx: Transaction, person: PersonId, name: str) -> list[BeliefDetails]:
+    """Return the entities with a name, their relations, and other beliefs about them.
+
+    Raises NotFound.
+    """
+    entity_ids = await list_entity_ids(tx, person, name)
+    entities = [
+        each for each in await list_entity_beliefs(tx, person) if each.content.id in entity_ids
+    ]
+    evidence = await list_evidence(tx, person)
+    relations = [
+        attach_evidence(each, evidence.get(each.memory.id, ()))
+        for each in await load_relations(tx, person, entity_ids)
+    ]
+    listed = {each.content.id for each in (*entities, *relations)}
+    others = await filter_beliefs_about(tx, person, name, await list_beliefs(tx, person))
+    return [*entities, *relations, *(each for each in others if each.content.id not in listed)]
+
+
+async def load_relations(
+    tx: Transaction, person: PersonId, entities: Collection[EntityId]
+) -> tuple[MemoryState, ...]:
+    """Return the relations within two steps of some entities, nearest first."""
+    if not entities:
+        return ()
+    names = EntityResolver(await list_entities(tx, person, live=False))
+    graph = EntityGraph(await list_memories(tx, person, kinds=RELATION_KINDS), names)
+    start = dict.fromkeys(names.resolve(each) for each in entities)
+    return tuple(each.known for each in graph.walk([*start]))
+
+
+async def list_entity_ids(tx: Transaction, person: PersonId, name: str) -> set[EntityId]:
+    """Return the entities with a name, and those merged with them."""
+    entities = await list_entities(tx, person, live=False)
+    wanted = name.casefold()
+    matching = {
+        each.id
+        for each in entities
+        if wanted in {other.casefold() for other in (each.name, *each.aliases)}
+    }
+    merges = {(each.id, each.same_as) for each in entities if each.status == "merged"}
+    survivors = {
+        survivor for merged, survivor in merges if merged in matching and survivor is not None
+    }
+    return (
+        matching
+        | survivors
+        | {merged for merged, survivor in merges if survivor in matching | survivors}
+    )
+
+
+async def search_beliefs(
+    app: AppContext, person: Person, query: str, *, live: bool = True
+) -> list[BeliefDetails]:
+    """Return the memories that contain words of a query or are close in meaning, best first."""
+    language = detect_language(query, fallback=person.language or "en")
+    wanted = get_canonical_stems(query, language)
+    vector = await embed_text(app.embedder, query)
+    async with app.db.begin_read() as tx:
+        beliefs = await list_beliefs(tx, person.id, live=live)
+        vectors = await load_belief_vectors(tx, person.id, app.embedder.model)
+    scored: list[tuple[float, BeliefDetails]] = []
+    for each in beliefs:
+        stems = get_canonical_stems(
+            f"{build_searchable_text(each.content)} {build_key_value_text(each.content)}", language
+        )
+        share = len(wanted & stems) / max(len(wanted), 1)
+        belief_vector = vectors.get(MemoryId(each.content.id))
+        cosine = 0.0 if vector is None or belief_vector is None else float(vector @ belief_vector)
+        if share or cosine >= MIN_COSINE:
+            scored.append((share + cosine, each))
+    return [each for _, each in sorted(scored, key=lambda pair: -pair[0])]
+
+
+def attach_evidence(known: MemoryState, evidence: Sequence[Evidence]) -> BeliefDetails:
+    """Return a memory with its stats and evidence."""
+    return BeliefDetails(
+        content=known.memory, standing=known.stats, evidence=tuple(evidence), base=known.base_seq
+    )
+
+
+def build_searchable_text(belief: JournalObject) -> str:
+    """Return the text of an object; for an entity its name and description."""
+    if isinstance(belief, Entity):
+        return f"{belief.name}. {belief.description}"
+    return belief.text
+
+
+def build_key_value_text(belief: JournalObject) -> str:
+    """Return the words of a memory's key and value."""
+    return f"{belief.key} {belief.value}".replace("_", " ") if isinstance(belief, Memory) else ""
+
+
+def parse_as_of(text: str, zone: str, *, now: Micros) -> Micros:
+    """Parse a time, or a date as its end, but never later than now.
+
+    Raises InvalidInput.
+    """
+    at, at_zone = parse_timestamp(text, zone)
+    if len(text.strip()) <= ISO_DATE_LENGTH:
+        at = get_start_of_day(at + DAY + DAY // 2, at_zone) - 1
+        at = max(at, parse_timestamp(text, zone)[0])
+    if at > now + DAY:
+        raise InvalidInput(localizable("still_to_come", f"{text} is still to come.", text=text))
+    return min(at, now)

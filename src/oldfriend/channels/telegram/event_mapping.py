@@ -1,0 +1,209 @@
+"""Event mapping: turns Telegram updates into channel events."""
+
+import re
+from typing import Final
+
+from oldfriend.channels.channel_events import (
+    ChannelEvent,
+    ChatAvailability,
+    ChatMoved,
+    ChatRef,
+    IncomingMessage,
+    MembershipChange,
+    Reaction,
+    Sender,
+    UnreadableUpdate,
+)
+from oldfriend.channels.telegram import updates
+from oldfriend.channels.telegram.bot_api import BotIdentity, TelegramAddress
+from oldfriend.channels.telegram.polling import UnparsedUpdate, Update
+from oldfriend.channels.telegram.update_dedup import build_message_key
+from oldfriend.channels.telegram.updates import (
+    BotMembershipUpdate,
+    Media,
+    MembersUpdate,
+    MessageUpdate,
+    MigrationUpdate,
+    ReactionUpdate,
+    TelegramChat,
+)
+from oldfriend.domain.messages import ADDRESS_DETAIL
+
+CHANNEL_NAME: Final = "telegram"
+GROUP_KINDS: Final = frozenset({"group", "supergroup"})
+OWN_COMMANDS: Final = [["/start"], ["/stop"], ["/allow"], ["/disallow"]]
+"""Commands of ours that need not name the bot; any other may be another bot's."""
+MIN_NAME_CHARS: Final = 2
+LIVE_LOCATION_PREFIX: Final = "[location]"
+"""A live location is edited all the time; its start is enough."""
+MEDIA_NAMES: Final = {
+    "voice": "voice message",
+    "audio": "audio",
+    "video_note": "video message",
+    "photo": "photo",
+    "video": "video",
+    "animation": "animation",
+    "document": "file",
+    "sticker": "sticker",
+}
+
+SPEECH_MEDIA: Final = frozenset({"voice", "audio", "video_note"})
+"""Media in which somebody may speak."""
+TIMED_MEDIA: Final = frozenset({"voice", "audio", "video_note", "video"})
+
+
+def to_channel_event(update: Update, bot: BotIdentity) -> ChannelEvent | None:
+    """Convert an update to a channel event; None: it does not concern us."""
+    match update:
+        case UnparsedUpdate():
+            return UnreadableUpdate(
+                channel=CHANNEL_NAME, update_id=update.update_id, reason=update.reason
+            )
+        case MessageUpdate() if is_relevant(update):
+            return to_incoming_message(update, bot)
+        case ReactionUpdate() if not update.sender.is_bot:
+            return Reaction(
+                chat_ref=to_chat_ref(update.chat),
+                sender=to_sender(update.sender),
+                at=update.at,
+                key=f"update:{update.update_id}",
+                message_key=build_message_key(update.chat.id, update.message_id),
+                emoji=" ".join(update.emoji),
+            )
+        case BotMembershipUpdate():
+            return ChatAvailability(
+                chat_ref=to_chat_ref(update.chat), is_available=update.is_member
+            )
+        case MembersUpdate():
+            members = tuple(to_sender(each) for each in update.members if not each.is_bot)
+            return (
+                MembershipChange(
+                    chat_ref=to_chat_ref(update.chat), members=members, has_joined=update.has_joined
+                )
+                if members
+                else None
+            )
+        case MigrationUpdate():
+            before, now = (
+                TelegramAddress(chat_id=update.old_chat_id),
+                TelegramAddress(chat_id=update.new_chat_id),
+            )
+            return ChatMoved(
+                channel=CHANNEL_NAME, old_address=before.as_text, new_address=now.as_text
+            )
+    return None
+
+
+def is_relevant(update: MessageUpdate) -> bool:
+    """Tell whether a human wrote a message to a chat, other than a live location update."""
+    if update.sender.is_bot or update.chat.kind == "channel":
+        return False
+    return not (update.is_edited and update.text.startswith(LIVE_LOCATION_PREFIX))
+
+
+def to_incoming_message(update: MessageUpdate, bot: BotIdentity) -> IncomingMessage:
+    """Convert a message update to an incoming message."""
+    reply_to = (
+        None
+        if update.reply_to_message_id is None
+        else build_message_key(update.chat.id, update.reply_to_message_id)
+    )
+    details = {"forwarded_from": update.forwarded_from} if update.forwarded_from else {}
+    if update.media is not None:
+        details |= build_media_details(update.media, has_words=bool(update.text))
+    return IncomingMessage(
+        chat_ref=to_chat_ref(update.chat),
+        sender=to_sender(update.sender),
+        key=build_message_key(update.chat.id, update.message_id),
+        number=update.message_id,
+        at=update.at,
+        text=update.text or describe_media(update.media),
+        is_edit=update.is_edited,
+        is_own_words=not (update.forwarded_from or update.is_contact_card),
+        is_readable=bool(update.text),
+        is_addressed=is_addressed_to_bot(update, bot),
+        replies_to=reply_to,
+        quoted_text=update.quoted_text,
+        quoted_from=update.quoted_speaker,
+        album_id=update.album_id,
+        details=details | build_mention_details(update, bot),
+    )
+
+
+def build_media_details(media: Media, *, has_words: bool) -> dict[str, str]:
+    """Return the kind of a file, and for a recording how to download it."""
+    details: dict[str, str] = {"media": media.kind}
+    if media.kind in SPEECH_MEDIA:
+        details |= {"recording": media.file_id, "mime": media.mime, "bytes": str(media.size or 0)}
+        details |= {"caption": "yes"} if has_words else {}
+    return details
+
+
+def describe_media(media: Media | None) -> str:
+    """Describe a file that comes without text."""
+    if media is None:
+        return ""
+    if media.duration_s is None or media.kind not in TIMED_MEDIA:
+        return f"[{MEDIA_NAMES[media.kind]}]"
+    return f"[{MEDIA_NAMES[media.kind]}, {media.duration_s // 60}:{media.duration_s % 60:02d}]"
+
+
+def is_addressed_to_bot(update: MessageUpdate, bot: BotIdentity) -> bool:
+    """Tell whether a message is addressed to the companion."""
+    if update.chat.kind not in GROUP_KINDS:
+        return True
+    if update.forwarded_from:
+        return False
+    is_mentioned = update.replied_user_id == bot.id or bot.username in update.mentions
+    return (
+        is_mentioned
+        or update.text.split(maxsplit=1)[:1] in OWN_COMMANDS
+        or is_called_by_name(update.text, bot.name)
+    )
+
+
+def is_called_by_name(text: str, name: str) -> bool:
+    """Tell whether a text addresses somebody by name: at its start, or after a comma at its end.
+
+    "Hey Oldfriend," counts as well; a mere mention does not.
+    """
+    if len(name) < MIN_NAME_CHARS:
+        return False
+    name_pattern = rf"(?<![A-Za-z0-9_@]){re.escape(name)}(?![A-Za-z0-9_])"
+    start_pattern = (
+        rf"\A\s*+(?:{name_pattern}|\w+\W+(?:\w+\W+)?{name_pattern}\s*[,:;!?.，：！？。])"
+    )
+    end_pattern = rf"[,，、]\s*{name_pattern}\W*$"
+    return bool(
+        re.match(start_pattern, text, re.IGNORECASE) or re.search(end_pattern, text, re.IGNORECASE)
+    )
+
+
+def build_mention_details(update: MessageUpdate, bot: BotIdentity) -> dict[str, str]:
+    """Return the mention by which a text addresses the bot; it is no part of what is said."""
+    if update.chat.kind not in GROUP_KINDS or not bot.username:
+        return {}
+    found = compile_mention(bot.username).search(update.text)
+    return {} if found is None else {ADDRESS_DETAIL: found[0]}
+
+
+def compile_mention(username: str) -> re.Pattern[str]:
+    """Return the pattern that finds a mention of a username."""
+    return re.compile(rf"@{re.escape(username)}(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
+def to_chat_ref(chat: TelegramChat) -> ChatRef:
+    """Convert a Telegram chat."""
+    address = TelegramAddress(chat_id=chat.id, topic_id=chat.topic_id).as_text
+    return ChatRef(
+        channel=CHANNEL_NAME,
+        address=address,
+        title=chat.title or CHANNEL_NAME,
+        is_private=chat.kind == "private",
+    )
+
+
+def to_sender(user: updates.TelegramUser) -> Sender:
+    """Convert a Telegram user; of the language tag only the language is kept."""
+    language = user.language.partition("-")[0].lower() or None
+    return Sender(address=str(user.id), name=user.name, language=language)

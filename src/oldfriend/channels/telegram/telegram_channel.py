@@ -1,0 +1,315 @@
+"""Telegram channel: receives messages by polling and sends replies part by part.
+
+It keeps only what it lately received and sent; it does not know the people.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from oldfriend.channels.channel import HandleEvent
+from oldfriend.channels.telegram.api_errors import GroupMigrated
+from oldfriend.channels.telegram.bot_api import (
+    OFFICIAL_URL,
+    BotApi,
+    BotIdentity,
+    TelegramAddress,
+    WebhookStatus,
+    parse_address,
+)
+from oldfriend.channels.telegram.event_mapping import to_channel_event
+from oldfriend.channels.telegram.polling import Update, poll
+from oldfriend.channels.telegram.splitting import split_reply
+from oldfriend.channels.telegram.update_dedup import UpdateDedup, build_message_key
+from oldfriend.channels.telegram.updates import CallbackUpdate
+from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret, serve_webhook
+from oldfriend.domain.errors import (
+    ChatAddressChanged,
+    ChatBlocked,
+    DeliveryFailed,
+    DeliveryUncertain,
+    NotFound,
+    PlatformRejected,
+    PlatformUnavailable,
+    Undeliverable,
+)
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+
+PRIVATE_COMMANDS: Final = ("zone", "retry", "stop")
+GROUP_COMMANDS: Final = ("stop", "allow", "disallow")
+REGISTER_TIMEOUT_S: Final = 5.0
+"""No update is received meanwhile."""
+
+TYPING_INTERVAL_S: Final = 4.5
+"""Telegram shows "typing" for five seconds."""
+DRAFT_INTERVAL_S: Final = 1.0
+GROUP_INTERVAL_S: Final = 3.5
+"""Telegram accepts twenty messages a minute in a group, counting edits."""
+
+
+class TelegramChannel:
+    """A bot on Telegram."""
+
+    def __init__(
+        self,
+        token: str,
+        *,
+        base_url: str = OFFICIAL_URL,
+        debounce_s: float = 2.0,
+        webhook: WebhookAddress | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        """Create the channel without connecting.
+
+        With a ``webhook`` Telegram calls us; else it is polled. ``folder``: where sent messages are
+        recorded for later processes.
+        """
+        self.debounce_s = debounce_s
+        self._api = BotApi(token, base_url=base_url, folder=folder)
+        self._webhook = webhook
+        self._secret = derive_secret(token)
+        self._dedup = UpdateDedup(time.monotonic)
+        self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._api.close()
+
+    async def get_username(self) -> str:
+        """Return the bot's username. Raises PlatformUnavailable, PlatformRejected."""
+        return (await self._api.get_me()).username
+
+    async def get_state(self) -> tuple[BotIdentity, WebhookStatus]:
+        """Return the bot's identity and webhook. Raises PlatformUnavailable, PlatformRejected."""
+        return await self._api.get_me(), await self._api.get_webhook()
+
+    async def register_webhook(self) -> None:
+        """Register the webhook, if one is set. Raises PlatformUnavailable, PlatformRejected."""
+        if self._webhook is not None:
+            await self._api.set_webhook(self._webhook.url, secret=self._secret)
+
+    def split(self, text: str) -> Sequence[str]:
+        """Split a reply at Telegram's limit; no parts for a text that shows nothing."""
+        return split_reply(text)
+
+    async def send(
+        self, address: str, text: str, *, key: str, preview_key: str | None = None
+    ) -> str:
+        """Send one part and return the message's key.
+
+        Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
+        """
+        destination, key = parse_address(address), f"{address} {key}"
+        sent_preview_key = (
+            None if preview_key is None else build_preview_key(destination, preview_key)
+        )
+        try:
+            return build_message_key(
+                destination.chat_id,
+                await self._api.send_message(
+                    destination, text, key=key, preview_key=sent_preview_key
+                ),
+            )
+        except DeliveryUncertain:
+            self._api.allow_resend(key)  # in case somebody retries it by hand
+            raise
+        except GroupMigrated as moved:
+            raise to_address_changed(destination, moved) from moved
+
+    async def edit(self, address: str, message_key: str, text: str) -> bool:
+        """Replace the text of a message of ours; False: it no longer exists.
+
+        Raises DeliveryFailed, ChatBlocked, ChatAddressChanged.
+        """
+        destination = parse_address(address)
+        try:
+            await self._api.edit_message(
+                destination, parse_message_key(message_key), text, is_last=True
+            )
+        except ChatBlocked:
+            raise
+        except Undeliverable:
+            return False
+        except GroupMigrated as moved:
+            raise to_address_changed(destination, moved) from moved
+        return True
+
+    async def send_audio(
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+    ) -> str:
+        """Send a spoken reply: a voice note, or a file if it cannot be one.
+
+        Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
+        """
+        destination = parse_address(address)
+        send = partial(
+            self._api.send_voice, destination, audio, title=title, key=f"{address} {key}"
+        )
+        try:
+            try:
+                message_id = await send(is_opus=is_opus)
+            except ChatBlocked:
+                raise
+            except Undeliverable:
+                if not is_opus:
+                    raise
+                message_id = await send(is_opus=False)  # who blocks voice notes may accept a file
+        except GroupMigrated as moved:
+            raise to_address_changed(destination, moved) from moved
+        return build_message_key(destination.chat_id, message_id)
+
+    async def download_audio(self, file_id: str) -> bytes:
+        """Download a recording. Raises DeliveryFailed, NotFound."""
+        try:
+            return await self._api.download_file(file_id)
+        except (Undeliverable, GroupMigrated) as error:
+            raise NotFound(f"Telegram does not give this file out: {error}") from error
+
+    def open_preview(
+        self, address: str, *, key: str, message_key: str | None = None
+    ) -> "TelegramDraftPreview":
+        """Open a preview of a reply that is being written, or continue one."""
+        return TelegramDraftPreview(self._api, parse_address(address), key, message_key=message_key)
+
+    async def listen(self, handle_event: HandleEvent) -> None:
+        """Receive events without end. Raises PlatformUnavailable, PlatformRejected."""
+        try:
+            async with self._listen_lock, asyncio.TaskGroup() as tasks:
+                await self._listen(handle_event, tasks)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[-1] from group
+
+    async def _listen(self, handle_event: HandleEvent, group: asyncio.TaskGroup) -> None:
+        identity = await self._api.get_me()
+        await register_commands(self._api)
+
+        async def handle_update(update: Update) -> None:
+            if self._dedup.is_duplicate(update):
+                return
+            if isinstance(update, CallbackUpdate):
+                group.create_task(self._acknowledge(update.query_id))
+            elif (event := to_channel_event(update, identity)) is not None:
+                await handle_event(event)
+            self._dedup.record(update)
+
+        if self._webhook is None:
+            await poll(self._api, handle_update)
+        else:
+            await serve_webhook(self._api, self._webhook, self._secret, handle_update)
+
+    async def _acknowledge(self, query_id: str) -> None:
+        """Acknowledge a button press; if this fails, the person presses again."""
+        with suppress(DeliveryFailed, Undeliverable, GroupMigrated):
+            await self._api.answer_callback_query(query_id)
+
+
+class TelegramDraftPreview:
+    """A preview of a reply: typing, then a draft, else a message that is edited.
+
+    Drafts exist only in private chats, and not everywhere.
+    """
+
+    def __init__(
+        self, api: BotApi, address: TelegramAddress, key: str, *, message_key: str | None
+    ) -> None:
+        """Create a preview, or continue in the message that shows it, found by its key or ours."""
+        draft_id = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
+        self.interval_s = DRAFT_INTERVAL_S if address.chat_id > 0 else GROUP_INTERVAL_S
+        self.is_sending = False
+        self._api = api
+        self._address = address
+        self._key = build_preview_key(address, key)
+        self.message_key = message_key if message_key is not None else self._find_message_key()
+        self._draft_id = draft_id or 1
+        self._has_drafts = address.chat_id > 0 and self.message_key is None
+        self._typed_at = -TYPING_INTERVAL_S
+        self._shown_text = ""
+
+    async def show(self, text: str) -> None:
+        """Show the text so far, or only that a reply is being written."""
+        parts = await asyncio.to_thread(split_reply, text)
+        try:
+            if parts and self._has_drafts:
+                self._has_drafts = await self._api.send_draft(
+                    self._address, self._draft_id, parts[-1]
+                )
+            if parts and not self._has_drafts:
+                await self._show_as_message(parts[0])
+            elif not parts and time.monotonic() - self._typed_at >= TYPING_INTERVAL_S:
+                self._typed_at = time.monotonic()
+                await self._api.send_chat_action(self._address, "typing")
+        except GroupMigrated as moved:
+            raise to_address_changed(self._address, moved) from moved
+
+    def _find_message_key(self) -> str | None:
+        """Return the key of the message that shows it already, sent by a process that died."""
+        message_id = self._api.find_sent_message_id(self._key)
+        return None if message_id is None else build_message_key(self._address.chat_id, message_id)
+
+    async def _show_as_message(self, text: str) -> None:
+        """Show the first part in a message that is sent once and then edited."""
+        if text == self._shown_text:
+            return
+        if self.message_key is not None:
+            await self._api.edit_message(self._address, parse_message_key(self.message_key), text)
+        else:
+            self.is_sending = True
+            try:
+                message_id = await self._api.send_message(
+                    self._address, text, key=self._key, max_attempts=1
+                )
+                self.message_key = build_message_key(self._address.chat_id, message_id)
+            finally:
+                self.is_sending = False
+        self._shown_text = text
+
+
+def build_preview_key(address: TelegramAddress, key: str) -> str:
+    """Return the key of the message that previews a reply."""
+    return f"{address.as_text} {key}/shown"
+
+
+def parse_message_key(key: str) -> int:
+    """Return the message id in a message key."""
+    return int(key.rpartition(":")[2])
+
+
+def to_address_changed(address: TelegramAddress, moved: GroupMigrated) -> ChatAddressChanged:
+    """Return the error that names a chat's new address."""
+    return ChatAddressChanged(
+        TelegramAddress(chat_id=moved.chat_id, topic_id=address.topic_id).as_text
+    )
+
+
+async def register_commands(api: BotApi) -> None:
+    """Register our commands unless they are; best effort, since they work without it."""
+    with suppress(PlatformUnavailable, PlatformRejected, TimeoutError):
+        async with asyncio.timeout(REGISTER_TIMEOUT_S):
+            await update_commands(api)
+
+
+async def update_commands(api: BotApi) -> None:
+    """Register our commands unless they are. Raises PlatformUnavailable, PlatformRejected."""
+    last = OFFLINE_LANGUAGES[-1]
+    if await api.get_commands(last, in_groups=True) == list_command_descriptions(
+        last, GROUP_COMMANDS
+    ):
+        return  # the last one written is there, so all are
+    for language in OFFLINE_LANGUAGES:
+        await api.set_commands(
+            list_command_descriptions(language, PRIVATE_COMMANDS), language, in_groups=False
+        )
+        await api.set_commands(
+            list_command_descriptions(language, GROUP_COMMANDS), language, in_groups=True
+        )
+
+
+def list_command_descriptions(language: str, commands: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the description of each command in a language."""
+    phrases = load_phrases(language).phrases
+    return {each: phrases[f"command_{each}"] for each in commands}

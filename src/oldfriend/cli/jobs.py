@@ -1,0 +1,193 @@
+"""oldfriend jobs: lists waiting and failed jobs; retries or drops one."""
+
+import argparse
+import sys
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.cli.open_context import is_interactive, open_from_options
+from oldfriend.cli.output import ask, dumps
+from oldfriend.cli.tables import format_count, format_table
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.job_types import Job, QueueName
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.unicode_text import is_ascii_number
+from oldfriend.memory.people import list_people
+from oldfriend.queues.jobs_table import find_job
+from oldfriend.queues.queue import drop_job, list_jobs, retry_dead_letter
+from oldfriend.queues.queue_stats import QUEUES
+
+MAX_LISTED = 1000
+MAX_ERROR_CHARS = 100
+USAGE_HELP = (
+    "`oldfriend jobs` lists them, `oldfriend jobs retry ID` tries one again, "
+    "`oldfriend jobs drop ID` gives one up."
+)
+
+JobKey = tuple[QueueName, str, int]
+PersonNames = dict[PersonId | None, str]
+
+
+async def run(options: argparse.Namespace) -> int:
+    """List jobs, retry a dead letter, or drop a job. Raises InvalidInput."""
+    match options.what:
+        case []:
+            return await print_jobs(options)
+        case ["retry", name]:
+            return await retry_job(options, parse_job_id(name))
+        case ["drop", name]:
+            return await confirm_and_drop_job(options, parse_job_id(name))
+        case ["retry" | "drop" as verb, *more]:
+            raise InvalidInput(f"Name one job to {verb}, not {len(more)}. {USAGE_HELP}")
+        case other:
+            words = " ".join(other)[:40]
+            raise InvalidInput(f"{words!r} is nothing that can be done with jobs. {USAGE_HELP}")
+
+
+async def print_jobs(options: argparse.Namespace) -> int:
+    """Print waiting jobs or dead letters, without their content."""
+    async with open_from_options(options, create=False) as app:
+        now, zone = app.clock(), app.settings.zone
+        async with app.db.begin_read() as tx:
+            jobs = await list_jobs(tx, is_dead_letter=options.parked, limit=MAX_LISTED)
+            names: PersonNames = {person.id: person.name for person in await list_people(tx)}
+    if options.json:
+        rows: list[JsonValue] = [to_job_json(each, names.get(each.person), zone) for each in jobs]
+        print(dumps(rows))
+        return 0
+    if not jobs:
+        print("No job has failed." if options.parked else "Nothing waits.")
+        return 0
+    print(
+        format_table(
+            [
+                ("job", "state", "since", "tried", "whose", "last error"),
+                *(format_job_row(each, names.get(each.person, "-"), now, zone) for each in jobs),
+            ],
+            align_right=False,
+        )
+    )
+    if len(jobs) == MAX_LISTED:
+        print(f"… only the first {MAX_LISTED:,}.")
+    return 0
+
+
+async def retry_job(options: argparse.Namespace, key: JobKey) -> int:
+    """Retry a dead letter."""
+    async with open_from_options(options, create=False) as app:
+        job = await get_job(app, key)
+        if not job.is_dead_letter:
+            print(f"{format_job_id(job)} has not failed; it is tried without being asked.")
+            return 0
+        try:
+            async with app.db.begin_write() as tx:
+                jobs = await retry_dead_letter(tx, *key, now=app.clock())
+        except InvalidInput as error:
+            return print_refusal(error)
+    print(f"{format_job_id(job)} waits again{format_others(jobs)}.")
+    return 0
+
+
+async def confirm_and_drop_job(options: argparse.Namespace, key: JobKey) -> int:
+    """Drop a job after asking."""
+    async with open_from_options(options, create=False) as app:
+        job = await get_job(app, key)
+        if not (options.yes or confirm_drop(job)):
+            print("It stays.")
+            return 1
+        try:
+            async with app.db.begin_write() as tx:
+                jobs = await drop_job(tx, *key, now=app.clock())
+        except InvalidInput as error:
+            return print_refusal(error)
+    print(f"{format_job_id(job)} is dropped{format_others(jobs)}.")
+    return 0
+
+
+def print_refusal(error: InvalidInput) -> int:
+    """Print why it cannot be done now and return 1: the usage was right, so not exit code 2."""
+    print(f"oldfriend: {error}", file=sys.stderr)
+    return 1
+
+
+def confirm_drop(job: Job) -> bool:
+    """Ask the user at the terminal. Raises InvalidInput without one."""
+    if not is_interactive():
+        raise InvalidInput("A job that is dropped is gone. If you are sure, add --yes.")
+    consequences = {
+        "inbox": "What was said stays in the memory, but is not answered.",
+        "outbox": "The reply stays in the memory, but is not sent.",
+        "agenda": "What was to be done is not done.",
+    }
+    print(f"{format_job_id(job)}: {consequences[job.queue]}")
+    try:
+        return ask("Drop it? [y/N] ").strip().casefold() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+async def get_job(app: AppContext, key: JobKey) -> Job:
+    """Return the job with a key. Raises NotFound."""
+    async with app.db.begin_read() as tx:
+        job = await find_job(tx, *key)
+    if job is None:
+        raise NotFound("There is no such job; it may be done by now. See: oldfriend jobs")
+    return job
+
+
+def format_job_id(job: Job) -> str:
+    """Format a job's id for the command line."""
+    return f"{job.queue}/{job.partition}/{job.seq}"
+
+
+def parse_job_id(text: str) -> JobKey:
+    """Parse a job's id into its key. Raises InvalidInput."""
+    queue, _, rest = text.partition("/")
+    partition, _, seq = rest.rpartition("/")
+    for known in QUEUES:
+        if queue == known and partition and is_ascii_number(seq) and len(seq) < 19:
+            return known, partition, int(seq)
+    raise InvalidInput(f"{text[:80]!r} is no job. Name one as `oldfriend jobs` does.")
+
+
+def format_others(jobs: tuple[Job, ...]) -> str:
+    """Format how many other jobs were affected."""
+    others = len(jobs) - 1
+    if others <= 0:
+        return ""
+    part, whole = ("message", "turn") if jobs[0].queue == "inbox" else ("part", "reply")
+    return f", with {format_count(others, f'other {part}')} of its {whole}"
+
+
+def format_state(job: Job, now: Micros, zone: str) -> str:
+    """Format what a job waits for."""
+    if job.is_dead_letter:
+        return "failed"
+    return "waiting" if job.due_at <= now else f"until {format_time(job.due_at, zone)}"
+
+
+def format_time(at: Micros, zone: str) -> str:
+    """Format a time to the minute."""
+    return from_micros(at, zone).strftime("%Y-%m-%d %H:%M")
+
+
+def format_job_row(job: Job, person_name: str, now: Micros, zone: str) -> tuple[str, ...]:
+    """Format a job as a table row."""
+    error = " ".join((job.error or "").split())[:MAX_ERROR_CHARS]
+    since, tried = format_time(job.enqueued_at, zone), format_count(job.attempts, "time")
+    return (format_job_id(job), format_state(job, now, zone), since, tried, person_name, error)
+
+
+def to_job_json(job: Job, person_name: str | None, zone: str) -> dict[str, JsonValue]:
+    """Convert a job to JSON values."""
+    return {
+        "id": format_job_id(job),
+        "queue": job.queue,
+        "person": person_name,
+        "put_at": from_micros(job.enqueued_at, zone).isoformat(),
+        "due_at": from_micros(job.due_at, zone).isoformat(),
+        "attempts": job.attempts,
+        "is_parked": job.is_dead_letter,
+        "error": job.error,
+    }

@@ -1,0 +1,83 @@
+"""Output: terminal streams on which untrusted text cannot control the terminal."""
+
+import json
+import re
+import sys
+from typing import Final, TextIO, cast
+
+CONTROL_CHARS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f]")
+"""Control characters except newline and tab, and bidirectional overrides and isolates.
+
+Joiners, variation selectors and right-to-left marks are allowed.
+"""
+CONTROL_PICTURES: Final = 0x2400  # symbols for the control characters below 32, in order
+DELETE_CHAR: Final = "\x7f"
+
+
+class EscapeSequence(str):
+    """A trusted terminal escape sequence."""
+
+    __slots__ = ()
+
+
+class SanitizedStream:
+    """A stream that sanitizes text but writes an ``EscapeSequence`` as it is.
+
+    Characters are checked one by one, so a sequence split over several writes is caught, too. This
+    also applies when the output is not a terminal: piped output is often shown in one.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        """Wrap a stream."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write sanitized text, or an escape sequence as it is; return the characters given."""
+        self._stream.write(text if isinstance(text, EscapeSequence) else sanitize(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> object:
+        """Return any other attribute of the stream."""
+        return getattr(self._stream, name)
+
+
+def sanitize(text: str) -> str:
+    """Replace control characters with visible symbols and remove bidirectional controls."""
+    return CONTROL_CHARS.sub(lambda found: replace_control_char(found[0]), text)
+
+
+def replace_control_char(character: str) -> str:
+    """Return what to show in place of a control character."""
+    if character == "\r" or character > "\x9f":
+        return ""
+    if character > DELETE_CHAR:
+        return "\ufffd"
+    return "\u2421" if character == DELETE_CHAR else chr(CONTROL_PICTURES + ord(character))
+
+
+def sanitize_output() -> None:
+    """Make standard output and standard error sanitized UTF-8 streams."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):  # escape lone surrogates instead of failing
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+        if stream is not None and not isinstance(stream, SanitizedStream):
+            setattr(sys, name, cast(TextIO, SanitizedStream(stream)))
+
+
+def ask(question: str) -> str:
+    """Ask at the terminal and return the answer. Raises EOFError at end of input.
+
+    The question is sanitized here because ``input`` bypasses ``sys.stdout``.
+    """
+    return input(sanitize(question))
+
+
+def dumps(value: object, *, indent: int | None = None) -> str:
+    """Serialize to JSON, exactly, with control characters escaped."""
+    return escape_json(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def escape_json(text: str) -> str:
+    """Escape control characters in JSON, where they can only occur in strings."""
+    return CONTROL_CHARS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

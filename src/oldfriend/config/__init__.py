@@ -1,0 +1,1 @@
+"""Configuration: settings, keys and the resolution of providers."""

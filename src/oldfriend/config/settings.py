@@ -1,0 +1,346 @@
+"""Settings: read once from command line, environment, settings file and defaults.
+
+The command line overrides the environment, which overrides ``oldfriend.toml`` in the data folder,
+which overrides the defaults. Secrets are not part of the settings.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, TypeVar, get_type_hints
+
+from platformdirs import user_data_path
+from tzlocal import get_localzone_name
+
+from oldfriend.config.database_url import is_same_database, redact_url
+from oldfriend.config.parsers import RawSetting, SettingParser, text_parser
+from oldfriend.config.settings_file import SETTINGS_FILE_NAME, read_settings_file
+from oldfriend.config.settings_schema import (
+    PROVIDER_NAME_PATTERN,
+    BudgetSettings,
+    ContextSettings,
+    EmbedderSettings,
+    LimitSettings,
+    MemorySettings,
+    ModelSettings,
+    ProviderSettings,
+    RetentionSettings,
+    SearchSettings,
+    ServeSettings,
+    SettingsSection,
+    SpeechSettings,
+    TelegramSettings,
+)
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.i18n_messages import localizable
+
+SectionT = TypeVar("SectionT", bound=SettingsSection)
+
+DATABASE_FILE = "oldfriend.db"
+ENV_PREFIX: Final = "OLDFRIEND_"
+SECTIONS: Final[Mapping[str, type[SettingsSection]]] = {
+    "models": ModelSettings,
+    "embedder": EmbedderSettings,
+    "speech": SpeechSettings,
+    "limits": LimitSettings,
+    "budget": BudgetSettings,
+    "context": ContextSettings,
+    "search": SearchSettings,
+    "memory": MemorySettings,
+    "retention": RetentionSettings,
+    "serve": ServeSettings,
+    "telegram": TelegramSettings,
+}
+PROVIDERS_SECTION: Final = "providers"
+SECRET_VARIABLES: Final = frozenset({"OLDFRIEND_TELEGRAM_TOKEN"})
+"""Variables that hold secrets and are no settings; they are read by ``keys``."""
+RELOADABLE_SETTINGS: Final = (
+    "models",
+    "providers",
+    "speech",
+    "limits.messages_per_minute",
+    "limits.turn_timeout_s",
+    "limits.most_tool_calls",
+    "budget",
+    "context",
+    "search.scorer",
+    "memory",
+    "retention",
+    "telegram.enabled",
+    "telegram.allowed",
+)
+"""Settings that `oldfriend reload` applies to a running process; others need a restart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Paths, defaults from the machine's environment, and all settings."""
+
+    data: Path  # the folder for everything Oldfriend stores
+    database: str  # where the memory is: sqlite:///PATH or postgresql://…
+    zone: str  # IANA name of the machine's time zone
+    language: str | None  # of the machine's locale
+    models: ModelSettings = field(default_factory=ModelSettings)
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    speech: SpeechSettings = field(default_factory=SpeechSettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
+    telegram: TelegramSettings = field(default_factory=TelegramSettings)
+    bench_data: Path | None = None  # conversations for the benchmark that must not be distributed
+    bench_float_model: Path | None = None  # the float graph to compare the embedder with
+    bench_postgres: str | None = None  # a database in which the benchmark may create tables
+    # The environment, from which only keys are read later.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def file(self) -> Path:
+        """The path of the settings file."""
+        return self.data / SETTINGS_FILE_NAME
+
+    def get_allowed_addresses(self, channel: str) -> tuple[str, ...]:
+        """Return the addresses on a channel that may write without a pairing code."""
+        return {"telegram": self.telegram.allowed}.get(channel, ())
+
+
+def load_settings(
+    environment: Mapping[str, str] = os.environ,
+    *,
+    data: str | None = None,
+    database: str | None = None,
+    overrides: Sequence[str] = (),
+    use_file: bool = True,
+) -> Settings:
+    """Load settings from the command line, else OLDFRIEND_… variables, else the file, else
+    defaults.
+
+    ``overrides`` are settings as they are typed: "limits.lease_s=5". An empty variable counts as
+    unset; an empty option is an error, perhaps of a script whose own variable was empty. Without
+    ``use_file``, the settings file in the data folder is ignored. Raises InvalidInput.
+    """
+    path = resolve_data_folder(environment, data=data)
+    if database == "":
+        raise InvalidInput("--database is empty. Give it sqlite:///PATH, or leave it out.")
+    raw_values = read_settings_file(path / SETTINGS_FILE_NAME) if use_file else {}
+    raw_values |= dict(parse_environment(environment))
+    raw_values |= dict(parse_overrides(overrides))
+    reject_unknown_settings(raw_values)
+    settings = Settings(
+        data=path,
+        database=database or find_database_url(raw_values) or f"sqlite:///{path / DATABASE_FILE}",
+        zone=get_localzone_name() or "UTC",
+        language=find_locale_language(environment),
+        models=build_section(ModelSettings(), "models", raw_values),
+        providers=build_providers(raw_values),
+        embedder=build_section(EmbedderSettings(), "embedder", raw_values),
+        speech=build_section(SpeechSettings(), "speech", raw_values),
+        limits=build_section(LimitSettings(), "limits", raw_values),
+        budget=build_section(BudgetSettings(), "budget", raw_values),
+        context=build_section(ContextSettings(), "context", raw_values),
+        search=build_section(SearchSettings(), "search", raw_values),
+        memory=build_section(MemorySettings(), "memory", raw_values),
+        retention=build_section(RetentionSettings(), "retention", raw_values),
+        serve=build_section(ServeSettings(), "serve", raw_values),
+        telegram=build_section(TelegramSettings(), "telegram", raw_values),
+        bench_data=parse_optional_path(environment.get("OLDFRIEND_BENCH_DATA")),
+        bench_float_model=parse_optional_path(environment.get("OLDFRIEND_BENCH_FLOAT_MODEL")),
+        bench_postgres=environment.get("OLDFRIEND_BENCH_POSTGRES") or None,
+        environment=environment,
+    )
+    validate_settings(settings)
+    return settings
+
+
+def load_settings_for_url(url: str | None, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Load settings for a program that opens a database; None means the companion's own.
+
+    The companion's own database, also if its URL is given, follows the settings file in the data
+    folder; any other does not. Raises InvalidInput.
+    """
+    if url is None:
+        return load_settings(environment)
+    without_file = load_settings(environment, database=url, use_file=False)
+    try:
+        own = load_settings(environment)
+    except InvalidInput:  # a broken file can only have left the database at its default
+        own = load_settings(environment, use_file=False)
+        if is_same_database(own.database, url):
+            raise
+        return without_file
+    return replace(own, database=url) if is_same_database(own.database, url) else without_file
+
+
+def resolve_data_folder(
+    environment: Mapping[str, str] = os.environ, *, data: str | None = None
+) -> Path:
+    """Return the folder for everything Oldfriend stores, settings included. Raises InvalidInput."""
+    if data == "":
+        raise InvalidInput("--data is empty. Give it a folder, or leave it out.")
+    folder = data or environment.get("OLDFRIEND_DATA") or str(user_data_path("oldfriend"))
+    return Path(folder).expanduser().absolute()
+
+
+def apply_reload(current: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings of a process after a reload, and the changes that need a restart."""
+    reloaded = replace(
+        current,
+        models=new.models,
+        providers=new.providers,
+        speech=new.speech,
+        budget=new.budget,
+        context=new.context,
+        search=replace(current.search, scorer=new.search.scorer),
+        memory=new.memory,
+        retention=new.retention,
+        telegram=replace(
+            current.telegram, enabled=new.telegram.enabled, allowed=new.telegram.allowed
+        ),
+        limits=replace(
+            current.limits,
+            messages_per_minute=new.limits.messages_per_minute,
+            turn_timeout_s=new.limits.turn_timeout_s,
+            most_tool_calls=new.limits.most_tool_calls,
+        ),
+    )
+    before, after = dict(flatten_settings(reloaded)), dict(flatten_settings(new))
+    return reloaded, tuple(name for name in after if before.get(name) != after[name])
+
+
+def flatten_settings(settings: Settings) -> Iterator[tuple[str, object]]:
+    """Yield every setting as its dotted name and value."""
+    yield "database", settings.database
+    yield PROVIDERS_SECTION, settings.providers
+    for name in SECTIONS:
+        section = getattr(settings, name)
+        for part in fields(section):
+            yield f"{name}.{part.name}", getattr(section, part.name)
+
+
+def parse_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, RawSetting]]:
+    """Yield the settings in environment variables; other variables are ignored."""
+    for variable, value in environment.items():
+        section, _, rest = variable.removeprefix(ENV_PREFIX).lower().partition("_")
+        if not variable.startswith(ENV_PREFIX) or not value or variable in SECRET_VARIABLES:
+            continue
+        raw = RawSetting(value=value, source=variable, is_text=True)
+        if section in SECTIONS and rest:
+            yield f"{section}.{rest}", raw
+        elif section == PROVIDERS_SECTION and rest:
+            yield parse_provider_setting(rest), raw
+        elif variable == "OLDFRIEND_DATABASE":
+            yield "database", raw
+
+
+def parse_provider_setting(suffix: str) -> str:
+    """Return a provider setting's name: "lm_studio_base_url" is "providers.lm-studio.base_url"."""
+    for part in fields(ProviderSettings):
+        if suffix.endswith(f"_{part.name}"):
+            name = suffix.removesuffix(f"_{part.name}").replace("_", "-")
+            return f"{PROVIDERS_SECTION}.{name}.{part.name}"
+    return f"{PROVIDERS_SECTION}.{suffix}"
+
+
+def parse_overrides(overrides: Sequence[str]) -> Iterator[tuple[str, RawSetting]]:
+    """Yield settings typed as "NAME=VALUE". Raises InvalidInput."""
+    for override in overrides:
+        name, sign, value = override.partition("=")
+        if not sign or not name or not value:
+            raise InvalidInput("--set takes NAME=VALUE, such as limits.lease_s=5.")
+        yield name, RawSetting(value=value, source=f"--set {redact_url(name)}", is_text=True)
+
+
+def reject_unknown_settings(raw_values: Mapping[str, RawSetting]) -> None:
+    """Raise InvalidInput for an unknown setting, with the closest known one."""
+    known = [f"{name}.{part.name}" for name, kind in SECTIONS.items() for part in fields(kind)]
+    known.append("database")
+    for name, value in raw_values.items():
+        candidates = list(known)
+        prefix = name.rpartition(".")[0]
+        if re.fullmatch(rf"{PROVIDERS_SECTION}\.{PROVIDER_NAME_PATTERN}", prefix):
+            candidates = [f"{prefix}.{part.name}" for part in fields(ProviderSettings)]
+        if name not in candidates:
+            near = get_close_matches(name, candidates, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(candidates)}."
+            raise InvalidInput(
+                localizable(
+                    "setting_not_known",
+                    f"{value.source} is not a setting.{hint}",
+                    where=value.source,
+                )
+            )
+
+
+def build_section(default: SectionT, name: str, raw_values: Mapping[str, RawSetting]) -> SectionT:
+    """Return a section with the given values parsed. Raises InvalidInput."""
+    values: dict[str, object] = {}
+    for part, hint in get_type_hints(type(default), include_extras=True).items():
+        if value := raw_values.get(f"{name}.{part}"):
+            parse: SettingParser[object] = hint.__metadata__[0]
+            values[part] = parse(value)
+    return replace(default, **values)
+
+
+def build_providers(raw_values: Mapping[str, RawSetting]) -> dict[str, ProviderSettings]:
+    """Return the providers that have any settings. Raises InvalidInput."""
+    names = {
+        name.split(".")[1]: None for name in raw_values if name.startswith(f"{PROVIDERS_SECTION}.")
+    }
+    return {
+        name: build_section(ProviderSettings(), f"{PROVIDERS_SECTION}.{name}", raw_values)
+        for name in names
+    }
+
+
+def find_database_url(raw_values: Mapping[str, RawSetting]) -> str | None:
+    """Return the database URL that was set other than by its command-line option."""
+    if "database" not in raw_values:
+        return None
+    return text_parser("the address of a database, such as sqlite:///PATH", r"\S.*")(
+        raw_values["database"]
+    )
+
+
+def validate_settings(settings: Settings) -> None:
+    """Raise InvalidInput if two settings contradict each other."""
+    limits, embedder = settings.limits, settings.embedder
+    if limits.heartbeat_s * 2 > limits.lease_s:
+        raise InvalidInput(
+            f"limits.heartbeat_s is {limits.heartbeat_s:g} and limits.lease_s {limits.lease_s:g}: "
+            "a lease must outlive two heartbeats, or each late one loses it."
+        )
+    if ":" in embedder.model and embedder.dimension is None:
+        raise InvalidInput(
+            f"embedder.model is {embedder.model!r}, but embedder.dimension is not said. "
+            "`oldfriend connect embedder` finds it out."
+        )
+
+
+def parse_optional_path(text: str | None) -> Path | None:
+    """Return the path in a variable; None if it is unset or empty."""
+    return Path(text).expanduser().absolute() if text else None
+
+
+def limit_to_one_thread() -> None:
+    """Limit numeric libraries in this process and its children to one thread.
+
+    The libraries read this once, when they are imported.
+    """
+    for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
+
+
+def find_locale_language(environment: Mapping[str, str]) -> str | None:
+    """Return the language of the locale, such as "es" for es_ES.UTF-8."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = environment.get(name, "")
+        if value and value not in {"C", "POSIX"} and not value.startswith("C."):
+            return value[:2].lower()
+    return None

@@ -1,0 +1,168 @@
+"""Settings catalog: lists settings with their values and sources, and changes them in the file.
+
+It decides what the web page may change; everything else is left to whoever runs the machine.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final, TypeAlias, get_type_hints
+
+from oldfriend.config.parsers import RawSetting, SettingParser
+from oldfriend.config.settings import (
+    RELOADABLE_SETTINGS,
+    SECTIONS,
+    Settings,
+    parse_environment,
+)
+from oldfriend.config.settings_file import read_settings_file, read_settings_text
+from oldfriend.config.settings_writer import (
+    TomlValue,
+    replace_file_atomically,
+    update_settings_file,
+)
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.usage.costs import MICRODOLLARS
+
+SettingValue: TypeAlias = bool | int | float | str | Sequence[str] | None
+
+FILE_ONLY_SETTINGS: Final = frozenset(
+    {
+        "serve.host",
+        "serve.port",
+        "telegram.base_url",
+        "telegram.webhook",
+        "telegram.webhook_host",
+        "telegram.webhook_port",
+        "limits.lease_s",
+        "limits.heartbeat_s",
+    }
+)
+"""With these, one could lock oneself out or send secrets elsewhere."""
+MONEY_SETTINGS: Final = frozenset({"budget.background_per_day", "budget.all_per_day"})
+"""Stored in millionths, written in dollars."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingState:
+    """The current state of one setting."""
+
+    name: str
+    value: SettingValue  # of the process that was asked
+    default: SettingValue
+    file_value: SettingValue  # in the file; None: not set there
+    overridden_by: str | None  # the variable that overrides the file
+    needs_restart: bool
+
+
+def list_settings(settings: Settings) -> list[SettingState]:
+    """Return every setting that may be changed here. Raises InvalidInput if the file is broken."""
+    in_file = read_settings_file(settings.file)
+    in_environment = dict(parse_environment(settings.environment))
+    return [
+        SettingState(
+            name=name,
+            value=to_display_value(name, value),
+            default=to_display_value(name, default),
+            file_value=to_file_value(in_file.get(name)),
+            overridden_by=in_environment[name].source if name in in_environment else None,
+            needs_restart=not is_reloadable(name),
+        )
+        for name, value, default in list_setting_values(settings)
+    ]
+
+
+def list_setting_values(settings: Settings) -> Iterator[tuple[str, object, object]]:
+    """Yield each setting's name, value and default."""
+    for section, kind in SECTIONS.items():
+        defaults = kind()
+        for part in fields(kind):
+            name = f"{section}.{part.name}"
+            if name not in FILE_ONLY_SETTINGS:
+                yield (
+                    name,
+                    getattr(getattr(settings, section), part.name),
+                    getattr(defaults, part.name),
+                )
+
+
+def to_display_value(name: str, value: object) -> SettingValue:
+    """Return a value as it is written in the file."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value / MICRODOLLARS if name in MONEY_SETTINGS else value
+    if isinstance(value, float):
+        return value
+    assert isinstance(value, tuple)
+    return [str(each) for each in value]
+
+
+def to_file_value(raw: RawSetting | None) -> SettingValue:
+    """Return the value in the file, as far as it can be displayed."""
+    if raw is None:
+        return None
+    value = raw.value
+    if isinstance(value, list):
+        return [str(each) for each in value]
+    return value if isinstance(value, bool | int | float | str) else str(value)
+
+
+def is_reloadable(name: str) -> bool:
+    """Return whether a running process applies changes to a setting."""
+    return name in RELOADABLE_SETTINGS or name.partition(".")[0] in RELOADABLE_SETTINGS
+
+
+def write_settings(settings: Settings, changes: Mapping[str, SettingValue]) -> str:
+    """Write settings to the file (None resets), and return its old content. Raises InvalidInput."""
+    in_environment = dict(parse_environment(settings.environment))
+    for name, value in changes.items():
+        if name in in_environment:
+            raise InvalidInput(
+                localizable(
+                    "setting_fixed",
+                    f"{name} is set by {in_environment[name].source}, which wins. Change it there.",
+                    name=name,
+                    where=in_environment[name].source,
+                )
+            )
+        validate_setting(name, value)
+    before = read_settings_text(settings.file)
+    update_settings_file(
+        settings.file, {name: to_toml_value(value) for name, value in changes.items()}
+    )
+    return before
+
+
+def restore_settings_file(file: Path, text: str) -> None:
+    """Restore the old content of the file."""
+    replace_file_atomically(file, text)
+
+
+def validate_setting(name: str, value: SettingValue) -> None:
+    """Raise InvalidInput for a value or setting that cannot be written."""
+    section, _, part = name.partition(".")
+    kind = SECTIONS.get(section)
+    if kind is None or part not in {each.name for each in fields(kind)}:
+        raise InvalidInput(
+            localizable("setting_unknown", f"There is no setting {name[:80]!r}.", name=name[:80])
+        )
+    if name in FILE_ONLY_SETTINGS:
+        raise InvalidInput(
+            localizable(
+                "setting_by_hand",
+                f"{name} is only changed in the file of settings itself.",
+                name=name,
+            )
+        )
+    if value is not None:
+        parse: SettingParser[object] = get_type_hints(kind, include_extras=True)[part].__metadata__[
+            0
+        ]
+        parse(RawSetting(value=to_toml_value(value), source=name, is_text=False))
+
+
+def to_toml_value(value: SettingValue) -> TomlValue:
+    """Return a value as it is written to the file."""
+    return [*value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,219 @@
+"""SQLite database: many transactions, of this process and others, on one file.
+
+One connection writes, one transaction at a time; up to three read. Other processes are kept out by
+SQLite's own lock, woken by the process notifier, and noticed by ``PRAGMA data_version``.
+"""
+
+import asyncio
+import glob
+import shutil
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from oldfriend.db.database import ExternalEdits, Transaction
+from oldfriend.db.free_disk_space import check_disk_space
+from oldfriend.db.schema import TOUCH_STATE, Migration, load_migrations
+from oldfriend.db.sqlite.connection import is_writable, map_sqlite_errors, open_connection
+from oldfriend.db.sqlite.group_commit import SqliteWriteContext
+from oldfriend.db.sqlite.pool import ReaderPool, WriterConnection
+from oldfriend.db.sqlite.sqlite_migrations import migrate
+from oldfriend.db.sqlite.sqlite_transaction import SqliteReadContext
+from oldfriend.db.sqlite.wal import checkpoint_wal, get_wal_paths, iter_file_bytes, vacuum_file
+from oldfriend.domain.errors import StoreBusy
+
+MIN_RECLAIMABLE_BYTES: Final = 16 << 20
+"""In bytes; less free space than this is left for later writes."""
+FREE_SPACE_FACTOR: Final = 3
+"""Times the kept data: the rewrite goes through a copy and through the WAL."""
+
+MAX_READERS = 3
+OPEN_TIMEOUT_S, OPEN_RETRY_PAUSE_S = 30.0, 0.02
+
+
+class SqliteDatabase:
+    """An open SQLite database. Made by ``open_sqlite``."""
+
+    def __init__(self, path: Path, writer: WriterConnection) -> None:
+        """Take over the writing connection; readers are opened on demand."""
+        self.path = path
+        self.migration_backup: Path | None = None
+        self.external_edits: ExternalEdits | None = None
+        self.max_bytes: int | None = None
+        self._writer = writer
+        self._readers = ReaderPool(path, max_size=MAX_READERS)
+        self._data_version = writer.get_data_version()
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the file or its folder is not writable now, or was not when it was opened."""
+        return self._writer.connection.readonly("main") or not is_writable(self.path)
+
+    def begin_read(self) -> SqliteReadContext:
+        """Return a context of a read snapshot."""
+        return SqliteReadContext(self._readers, self.path)
+
+    def begin_write(self, *, urgent: bool = False) -> SqliteWriteContext:
+        """Return a context of a write transaction that commits on exit, or rolls back on error.
+
+        An ``urgent`` one goes before others that wait in this process, and commits without waiting
+        for them. Raises SchemaTooNew if a newer version has changed meanwhile what this one writes.
+        """
+        return SqliteWriteContext(self._writer, self.path, urgent=urgent)
+
+    async def probe_write(self) -> None:
+        """Write without changing or growing anything. Raises StoreError.
+
+        It also writes beside the file: the WAL may have space left when the disk has none.
+        """
+        await asyncio.to_thread(check_disk_space, self.path)
+        async with self.begin_write() as tx:
+            await tx.run(TOUCH_STATE)
+
+    async def wait_for_change(self) -> None:
+        """Return once another process has written something new."""
+        notifier = self._writer.notifier
+        notifier.listen()
+        await self._writer.wait_idle()
+        while (version := self._writer.get_data_version()) == self._data_version:
+            await notifier.wait()
+            await self._writer.wait_idle()
+        self._data_version = version
+
+    async def truncate_wal(self) -> bool:
+        """Remove deleted data from the write-ahead log; False while others still read it there."""
+        connection = await self._readers.acquire()
+        try:
+            return await checkpoint_wal(connection, self.path)
+        finally:
+            self._readers.release(connection)
+
+    async def vacuum(self) -> bool:
+        """Rewrite all data into new pages; False if other processes or the disk prevent it."""
+        return await asyncio.to_thread(vacuum_file, self.path) and await self.truncate_wal()
+
+    def list_files(self) -> tuple[Path, ...]:
+        """Return the database, its WAL with its index, and the backups beside them."""
+        return (self.path, *get_wal_paths(self.path), *self.list_backups())
+
+    def list_backups(self) -> tuple[Path, ...]:
+        """Return the backups that were made before migrations."""
+        return tuple(sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.before-*")))
+
+    async def iter_raw_bytes(self) -> AsyncIterator[tuple[Path, bytes]]:
+        """Yield the bytes of the database and its WAL in pieces that overlap a little."""
+        connection = await self._readers.acquire()
+        try:
+            for piece in iter_file_bytes(connection, self.path):
+                yield piece
+        finally:
+            self._readers.release(connection)
+
+    async def size_bytes(self) -> int:
+        """Return how many bytes the pages of the file take."""
+        async with self.begin_read() as tx:
+            pages, page_size = await tx.row("PRAGMA page_count"), await tx.row("PRAGMA page_size")
+        assert pages is not None
+        assert page_size is not None
+        return int(pages[0]) * int(page_size[0])
+
+    async def free_bytes(self) -> int:
+        """Return how many bytes of the file are free, and are used before it grows."""
+        async with self.begin_read() as tx:
+            pages, page_size = (
+                await tx.row("PRAGMA freelist_count"),
+                await tx.row("PRAGMA page_size"),
+            )
+        assert pages is not None
+        assert page_size is not None
+        return int(pages[0]) * int(page_size[0])
+
+    async def check_integrity(self) -> list[str]:
+        """Return what is wrong with the stored bytes; empty if they are sound."""
+        async with self.begin_read() as tx:
+            return await list_integrity_errors(tx)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self._readers.close()
+        self._writer.close()
+
+
+async def list_integrity_errors(tx: Transaction) -> list[str]:
+    """Return what is wrong with the pages and the references of a SQLite database."""
+    broken = [str(row[0]) for row in await tx.rows("PRAGMA integrity_check")]
+    dangling = await tx.rows("PRAGMA foreign_key_check")
+    return [line for line in broken if line != "ok"] + [
+        f"a row of {table} points to a missing row of {parent}" for table, _, parent, _ in dangling
+    ]
+
+
+def open_sqlite(
+    path: Path, *, create: bool = True, migrations: tuple[Migration, ...] | None = None
+) -> SqliteDatabase:
+    """Open the file; create or migrate it first if needed.
+
+    Raises StoreNotFound, StoreUnusable, StoreCorrupt, SchemaTooNew.
+    """
+    known = migrations or load_migrations()
+    deadline = time.monotonic() + OPEN_TIMEOUT_S
+    while True:
+        try:
+            return try_open(path, known, create=create)
+        except StoreBusy:  # SQLite itself does not wait for the switch to WAL
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(OPEN_RETRY_PAUSE_S)
+
+
+def try_open(path: Path, migrations: tuple[Migration, ...], *, create: bool) -> SqliteDatabase:
+    """Open, create or migrate the file now. Raises StoreBusy while another process does so."""
+    connection = open_connection(path, create=create)
+    try:
+        backup = migrate(connection, path, migrations)
+        reclaim_free_space(connection, path, is_migrated=backup is not None)
+    except BaseException:
+        connection.close()
+        raise
+    database = SqliteDatabase(
+        path, WriterConnection(connection, path, known_version=migrations[-1].version)
+    )
+    database.migration_backup = backup
+    return database
+
+
+def reclaim_free_space(connection: apsw.Connection, path: Path, *, is_migrated: bool) -> bool:
+    """Rewrite a file that is half empty, if the disk has space; return whether it was done.
+
+    A file that was just migrated is rewritten in any case, for much of it may be half empty. SQLite
+    does it in one transaction, so that a crash leaves the file as it was, and the next process that
+    opens it tries again.
+    """
+    with map_sqlite_errors(path):
+        free, total = count_free_bytes(connection), count_total_bytes(connection)
+    if not is_migrated and (free < MIN_RECLAIMABLE_BYTES or 2 * free < total):
+        return False
+    if shutil.disk_usage(path.parent).free < FREE_SPACE_FACTOR * (total - free) or not vacuum_file(
+        path
+    ):
+        return False
+    try:
+        with map_sqlite_errors(path):
+            connection.wal_checkpoint("main", apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except StoreBusy:
+        pass  # others read from the WAL; it is truncated when they are done
+    return True
+
+
+def count_free_bytes(connection: apsw.Connection) -> int:
+    """Return how many bytes of a file are free."""
+    pages, page = connection.pragma("freelist_count"), connection.pragma("page_size")
+    return int(pages) * int(page)
+
+
+def count_total_bytes(connection: apsw.Connection) -> int:
+    """Return the size of a file in bytes."""
+    return int(connection.pragma("page_count")) * int(connection.pragma("page_size"))

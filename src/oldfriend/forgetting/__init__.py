@@ -1,0 +1,1 @@
+"""Forgetting: preview, delete, clean up and verify."""

@@ -1,0 +1,1 @@
+"""Inbound: identify the sender, authorize, resolve the chat, accept the message."""

@@ -1,0 +1,300 @@
+"""Receive: identifies and authorizes the sender of a platform update and accepts what it says.
+
+An update becomes a message like any other, stored durably in the log and the inbox. Of an unknown
+sender only the fact that they have written is kept.
+"""
+
+import asyncio
+import re
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.event_log import log_event
+from oldfriend.channels.channel_events import (
+    ChannelEvent,
+    ChatAvailability,
+    ChatMoved,
+    IncomingMessage,
+    MembershipChange,
+    Reaction,
+    UnreadableUpdate,
+)
+from oldfriend.domain import messages
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.people import Person
+from oldfriend.domain.time_zones import resolve_zone, suggest_zones
+from oldfriend.inbound.accept import (
+    ChatContext,
+    MessageSubmission,
+    accept_edit,
+    accept_message,
+    store_without_reply,
+)
+from oldfriend.inbound.account_linking import create_person, find_code, link_address
+from oldfriend.inbound.chat_resolver import (
+    build_edit_details,
+    build_edit_key,
+    build_retry,
+    find_logged_message,
+    find_message_id,
+    find_retry_target,
+    load_reply_details,
+    merge_album,
+    resolve_chat,
+    stop_current_turn,
+)
+from oldfriend.inbound.group_messages import (
+    handle_group_message,
+    record_membership,
+    store_group_reaction,
+)
+from oldfriend.inbound.system_replies import SystemReply, build_system_reply, decline_message
+from oldfriend.inbound.voice_messages import is_transcribed, is_voice_message
+from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity, record_code_attempt
+from oldfriend.memory.people import get_person_by_id, move_chats
+from oldfriend.persona.profile_names import update_person
+from oldfriend.queues.delivery_log import clear_chat_blocked, find_block_reason, mark_chat_blocked
+
+ZONE_COMMAND: Final = re.compile(
+    r"\A\s*+/zone(?:@\w+)?(?:\s+(?P<place>\S(?:.*\S)?))?\s*", re.IGNORECASE | re.DOTALL
+)
+MAX_PLACE_CHARS: Final = 60
+"""Characters; anything longer is no place name."""
+
+CODE_PATTERN: Final = re.compile(r"\A\s*+(?:/start )?(\d{3})[ -]?(\d{3})\s*", re.ASCII)
+BLOCKED_REASON: Final = "they let us in no more"
+
+
+async def handle_event(app: AppContext, event: ChannelEvent) -> SystemReply | None:
+    """Handle an event durably, and return the system reply to send at once, if any.
+
+    Raises StoreError.
+    """
+    match event:
+        case IncomingMessage():
+            return await handle_message(app, event)
+        case Reaction() if event.chat_ref.is_private:
+            await store_private_reaction(app, event)
+        case Reaction():
+            await store_group_reaction(app, event)
+        case MembershipChange():
+            await record_membership(app, event)
+        case ChatAvailability():
+            await record_availability(app, event)
+        case ChatMoved():
+            async with app.db.begin_write() as tx:
+                await move_chats(
+                    tx, event.channel, old_address=event.old_address, new_address=event.new_address
+                )
+        case UnreadableUpdate():
+            log_event(
+                "update-unreadable", channel=event.channel, update=event.update_id, why=event.reason
+            )
+    return None
+
+
+async def handle_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
+    """Handle a message of a known sender, or of one who sends a link code."""
+    if not incoming.chat_ref.is_private:
+        return await handle_group_message(app, incoming)
+    known = await identify_sender(app, incoming)
+    if code := CODE_PATTERN.fullmatch(incoming.text):
+        reply = await redeem_code(app, incoming, known, "".join(code.groups()))
+        if reply is not None or known is None:
+            return reply
+    if known is None:
+        return await decline_message(app, incoming, "stranger")
+    if (place := parse_zone_command(incoming)) is not None:
+        return await apply_zone_command(app, incoming, known, place)
+    chat_context = await resolve_chat(app, known, incoming.chat_ref)
+    match incoming.text.strip().partition("@")[0].lower():
+        case "/start":
+            return build_welcome(app, incoming, known, "greeting")
+        case "/stop":
+            await stop_current_turn(app, chat_context)
+            return build_system_reply(incoming, chat_context.person, "stopped")
+    return await accept_chat_message(app, chat_context, incoming)
+
+
+async def accept_chat_message(
+    app: AppContext, chat_context: ChatContext, incoming: IncomingMessage
+) -> SystemReply | None:
+    """Accept a message to be answered; an unreadable one is stored, and the sender is told."""
+    async with app.db.begin_read() as tx:
+        incoming = await merge_album(tx, chat_context, incoming)
+        logged = await find_logged_message(tx, chat_context, incoming)
+        details = {**incoming.details, **await load_reply_details(tx, chat_context, incoming)}
+        retry_target = await find_retry_target(
+            tx, chat_context, incoming, details, author=chat_context.person.id
+        )
+    if incoming.is_edit:
+        await apply_private_edit(app, chat_context, incoming, logged)
+    elif logged is None and retry_target is not None:
+        retry = build_retry(build_private_message(incoming, details), retry_target)
+        await accept_message(app, chat_context, retry, claim_now=False)
+    elif (
+        logged is None
+        and not incoming.is_readable
+        and not (is_voice_message(details) and app.transcriber)
+    ):
+        await store_without_reply(app, chat_context, build_private_message(incoming, details))
+        phrase = "unheard_off" if is_voice_message(details) else "not_looked_into"
+        return build_system_reply(incoming, chat_context.person, phrase)
+    elif logged is None:
+        await accept_message(
+            app, chat_context, build_private_message(incoming, details), claim_now=False
+        )
+    return None
+
+
+def build_private_message(incoming: IncomingMessage, details: dict[str, str]) -> MessageSubmission:
+    """Build the submission of a private message."""
+    return MessageSubmission(
+        text=incoming.text,
+        at=incoming.at,
+        key=incoming.key,
+        number=incoming.number,
+        trust="person"
+        if incoming.is_own_words and (incoming.is_readable or is_voice_message(details))
+        else "outside",
+        details=details,
+    )
+
+
+async def apply_private_edit(
+    app: AppContext,
+    chat_context: ChatContext,
+    incoming: IncomingMessage,
+    previous: messages.Message | None,
+) -> None:
+    """Apply an edit to a logged message; nothing happens if that is unknown or forgotten."""
+    if (
+        previous is None
+        or previous.text == messages.sanitize_text(incoming.text)
+        or is_transcribed(previous.details)
+    ):
+        return
+    if previous.turn is not None:
+        await accept_edit(app, chat_context, previous.id, incoming.text)
+    else:  # there was nothing to answer before, and there is now
+        submission = replace(
+            build_private_message(incoming, build_edit_details(previous)),
+            key=build_edit_key(incoming),
+        )
+        await accept_message(app, chat_context, submission, claim_now=False)
+
+
+async def store_private_reaction(app: AppContext, reaction: Reaction) -> None:
+    """Store a reaction of a known person; it is not answered."""
+    async with app.db.begin_read() as tx:
+        known = await find_identity(tx, reaction.chat_ref.channel, reaction.sender.address)
+    if known is None or not reaction.emoji:
+        return
+    chat_context = await resolve_chat(app, known, reaction.chat_ref)
+    async with app.db.begin_read() as tx:
+        target_id = await find_message_id(tx, known.id, chat_context.chat.id, reaction.message_key)
+    details = {} if target_id is None else {"reacts_to": target_id}
+    submission = MessageSubmission(
+        text=f"[{reaction.emoji}]", at=reaction.at, key=reaction.key, details=details
+    )
+    await store_without_reply(app, chat_context, submission)
+
+
+async def record_availability(app: AppContext, availability: ChatAvailability) -> None:
+    """Record whether we can still send to a chat."""
+    async with app.db.begin_write() as tx:
+        if availability.is_available:
+            await clear_chat_blocked(
+                tx, availability.chat_ref.channel, availability.chat_ref.address
+            )
+        else:
+            now = app.clock()
+            await mark_chat_blocked(
+                tx,
+                availability.chat_ref.channel,
+                availability.chat_ref.address,
+                BLOCKED_REASON,
+                now=now,
+            )
+
+
+async def identify_sender(app: AppContext, incoming: IncomingMessage) -> Person | None:
+    """Return the sender; creates a person if the owner has allowed their address."""
+    channel, address = incoming.chat_ref.channel, incoming.sender.address
+    async with app.db.begin_read() as tx:
+        known = await find_identity(tx, channel, address)
+        is_closed = await find_block_reason(tx, channel, incoming.chat_ref.address) is not None
+    if is_closed:
+        async with app.db.begin_write() as tx:
+            await clear_chat_blocked(tx, channel, incoming.chat_ref.address)
+    if known is None and address in app.settings.get_allowed_addresses(channel):
+        return await create_person(app, channel, incoming.sender)
+    return known
+
+
+async def redeem_code(
+    app: AppContext, incoming: IncomingMessage, person: Person | None, digits: str
+) -> SystemReply | None:
+    """Link the address to the person who was shown the code; None if it was just a number."""
+    code, are_any = await find_code(app, incoming.chat_ref.channel, incoming.sender.address, digits)
+    if code is not None:
+        outcome = await link_address(app, incoming.chat_ref.channel, incoming.sender, person, code)
+        if outcome != "now_known":
+            return build_system_reply(incoming, person, outcome)
+        async with app.db.begin_read() as tx:
+            return build_welcome(app, incoming, await get_person_by_id(tx, code.person), outcome)
+    if person is not None and not are_any:
+        return None
+    async with app.db.begin_write() as tx:
+        attempts = await record_code_attempt(
+            tx, incoming.chat_ref.channel, incoming.sender.address, now=app.clock()
+        )
+    is_told = person is None and attempts <= MAX_CODE_ATTEMPTS
+    return build_system_reply(incoming, None, "code_wrong") if is_told else None
+
+
+def parse_zone_command(incoming: IncomingMessage) -> str | None:
+    """Return the place given with the command, perhaps empty; None if it is another message."""
+    found = (
+        ZONE_COMMAND.fullmatch(incoming.text)
+        if incoming.is_own_words and not incoming.is_edit
+        else None
+    )
+    return None if found is None else found["place"] or ""
+
+
+async def apply_zone_command(
+    app: AppContext, incoming: IncomingMessage, person: Person, place: str
+) -> SystemReply:
+    """Set the time zone of a place, and reply with the zone or with suggestions."""
+    if not place:
+        return build_zone_reply(app, incoming, person, "zone_is")
+    try:
+        zone = await asyncio.to_thread(resolve_zone, place)  # the list of zones is read from disk
+    except InvalidInput:
+        name = place[:MAX_PLACE_CHARS]
+        near = await asyncio.to_thread(suggest_zones, name)
+        phrase = "zone_near" if near else "zone_unknown"
+        return build_system_reply(incoming, person, phrase, place=name, near=", ".join(near))
+    return build_zone_reply(
+        app, incoming, await update_person(app, person.id, zone=zone), "zone_now"
+    )
+
+
+def build_welcome(
+    app: AppContext, incoming: IncomingMessage, person: Person, phrase: str
+) -> SystemReply:
+    """Build a greeting that also states the time zone assumed for the person."""
+    greeting = build_system_reply(incoming, person, phrase)
+    clocks = build_zone_reply(app, incoming, person, "zone_is")
+    return replace(greeting, text=f"{greeting.text}\n\n{clocks.text}")
+
+
+def build_zone_reply(
+    app: AppContext, incoming: IncomingMessage, person: Person, phrase: str
+) -> SystemReply:
+    """Build a reply with a person's time zone and the current time there."""
+    time = f"{from_micros(app.clock(), person.zone):%H:%M}"
+    return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)

@@ -1,0 +1,225 @@
+"""Voice messages: fetches and transcribes the recordings of a turn and stores their text.
+
+A recording has its row in the log and the inbox before anything of it is fetched: after an
+interruption the next run fetches it again, and a transcript is not paid for twice.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import plan_embedding
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import AllowanceUsedUp, DeliveryFailed, InvalidInput, NotFound
+from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.job_types import Lease
+from oldfriend.domain.messages import MAX_TEXT_CHARS, Message
+from oldfriend.inbound.accept import update_message_text
+from oldfriend.inbound.audio_storage import attach_audio, delete_audio
+from oldfriend.inbound.transcription import TranscribedAudio, TranscriptionFailure, transcribe_audio
+from oldfriend.llm.speech import MAX_AUDIO_BYTES
+from oldfriend.memory.groups import is_group, list_members
+from oldfriend.memory.messages import find_message_by_external_id, get_message
+from oldfriend.memory.people import find_chat, get_chat, lock_person
+from oldfriend.queues.queue import lock_lease
+from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
+from oldfriend.turn.turn_outcome import Utterance
+
+RECORDING_KEY: Final = "recording"
+"""In a message's details: the id by which its platform hands out the recording."""
+CAPTION_KEY: Final = "caption"
+"""In a message's details: the message has a caption, which stays."""
+TRANSCRIBED_KEY: Final = "heard"
+"""In a message's details: the text is the transcript of the recording."""
+TRANSCRIBE_JOB: Final = "listen"
+"""The job that transcribes recordings said to others."""
+RETRY_PAUSES_S: Final = (1.0, 3.0)
+"""Pauses before each retry; after the last it is up to the person."""
+FETCH_TIMEOUT_S: Final = 60.0
+
+
+def is_voice_message(details: Mapping[str, str]) -> bool:
+    """Return whether a message is a recording."""
+    return RECORDING_KEY in details
+
+
+def is_transcribed(details: Mapping[str, str]) -> bool:
+    """Return whether a recording has been transcribed."""
+    return TRANSCRIBED_KEY in details
+
+
+def is_untranscribed(details: Mapping[str, str]) -> bool:
+    """Return whether a message is a recording without a transcript."""
+    return is_voice_message(details) and not is_transcribed(details)
+
+
+async def transcribe_turn(
+    app: AppContext, lease: Lease, utterance: Utterance
+) -> tuple[Utterance, TranscriptionFailure | None]:
+    """Return the utterance with its recordings transcribed, and why one of them is not.
+
+    Raises NotFound for a message that was forgotten in the meantime, LeaseLost, StoreError.
+    """
+    messages: list[Message] = []
+    failure: TranscriptionFailure | None = None
+    for each in utterance.messages:
+        transcription = (
+            await transcribe_message(app, each) if is_untranscribed(each.details) else None
+        )
+        if isinstance(transcription, TranscribedAudio):
+            messages.append(await write_transcript(app, each, transcription, lease=lease))
+        else:
+            messages.append(each)
+            failure = failure if transcription is None else transcription
+    return replace(utterance, message=messages[-1], earlier=tuple(messages[:-1])), failure
+
+
+async def plan_transcription(tx: Transaction, app: AppContext, message: Message) -> None:
+    """Schedule the transcription of a recording that is not to be answered, if that is enabled."""
+    if app.settings.speech.overhears and is_untranscribed(message.details):
+        job = JobSpec(name=TRANSCRIBE_JOB, arguments={"message": message.id})
+        partition = f"{TRANSCRIBE_JOB}:{message.person}"
+        await schedule_job(tx, partition, job, person=message.person, now=app.clock())
+
+
+async def transcribe_group_audio(app: AppContext, person: PersonId, spec: JobSpec) -> None:
+    """Transcribe a group recording; one without words, or forgotten by now, stays as it is.
+
+    Raises DeliveryFailed for a temporary failure, AllowanceUsedUp.
+    """
+    try:
+        async with app.db.begin_read() as tx:
+            message = await get_message(tx, person, get_job_message_id(spec))
+        transcription = (
+            await fetch_and_transcribe(app, message) if is_untranscribed(message.details) else None
+        )
+        if isinstance(transcription, TranscribedAudio):
+            await write_transcript(app, message, transcription)
+    except NotFound:
+        return
+    if isinstance(transcription, TranscriptionFailure) and transcription.reason == "spent":
+        raise AllowanceUsedUp(transcription.why)
+    if isinstance(transcription, TranscriptionFailure) and transcription.is_retryable:
+        raise DeliveryFailed(transcription.why, retry_after_s=transcription.retry_after_s)
+
+
+def get_job_message_id(spec: JobSpec) -> MessageId:
+    """Return the id of the message that a job is to transcribe. Raises InvalidInput."""
+    match spec.arguments:
+        case {"message": str(message)}:
+            return MessageId(message)
+    raise InvalidInput(f"A job to listen to something that is no message: {dict(spec.arguments)}")
+
+
+async def transcribe_message(
+    app: AppContext, message: Message
+) -> TranscribedAudio | TranscriptionFailure:
+    """Fetch and transcribe the recording of a message, with short retries of temporary failures."""
+    transcription = await fetch_and_transcribe(app, message)
+    for pause_s in RETRY_PAUSES_S:
+        if not isinstance(transcription, TranscriptionFailure) or transcription.reason != "later":
+            break
+        await asyncio.sleep(max(pause_s, min(transcription.retry_after_s or 0.0, 10 * pause_s)))
+        transcription = await fetch_and_transcribe(app, message)
+    return transcription
+
+
+async def fetch_and_transcribe(
+    app: AppContext, message: Message
+) -> TranscribedAudio | TranscriptionFailure:
+    """Fetch and transcribe the recording of a message once, without retries."""
+    if int(message.details.get("bytes", "0")) > MAX_AUDIO_BYTES:
+        return TranscriptionFailure(reason="too large", why="The platform says so.")
+    channel = app.channels.get(message.channel)
+    if channel is None:
+        return TranscriptionFailure(
+            reason="later", why=f"This process does not reach {message.channel}."
+        )
+    try:
+        async with asyncio.timeout(FETCH_TIMEOUT_S):
+            audio = await channel.download_audio(message.details[RECORDING_KEY])
+    except NotFound as error:
+        return TranscriptionFailure(reason="never", why=str(error))
+    except DeliveryFailed as error:
+        return TranscriptionFailure(
+            reason="later", why=str(error), retry_after_s=error.retry_after_s
+        )
+    except TimeoutError:
+        return TranscriptionFailure(reason="later", why="The platform did not give it out in time.")
+    app.on_crash_point("fetched")
+    return await transcribe_audio(app, message.person, audio, mime=message.details.get("mime", ""))
+
+
+async def write_transcript(
+    app: AppContext,
+    message: Message,
+    transcription: TranscribedAudio,
+    *,
+    lease: Lease | None = None,
+) -> Message:
+    """Store the transcript as the text of a message, next to its caption, with the audio if kept.
+
+    The copies in the memories of other members get the same text. Raises NotFound, and LeaseLost if
+    a lease is given.
+    """
+    app.on_crash_point("heard")
+    try:
+        async with app.db.begin_write() as tx:
+            copies = await list_member_copies(tx, message)
+            for each in copies:
+                await set_transcript_text(tx, app, each, transcription)
+            if copies or lease is None:
+                await plan_embedding(tx, now=app.clock())  # no turn of theirs does it
+            transcribed = await set_transcript_text(tx, app, message, transcription)
+            if transcription.audio is not None:
+                await attach_audio(
+                    tx, transcription.audio, message.id, kind="heard", now=app.clock()
+                )
+            if lease is not None:
+                await lock_lease(tx, lease)
+    except NotFound:
+        if transcription.audio is not None:
+            await delete_audio(app.settings, [transcription.audio])
+        raise
+    return transcribed
+
+
+async def list_member_copies(tx: Transaction, message: Message) -> list[Message]:
+    """Return the untranscribed copies of a message in the memories of group members, all locked."""
+    if message.external_id is None or not await is_group(tx, message.person):
+        return []
+    chat = await get_chat(tx, message.person, message.chat)
+    members = await list_members(tx, chat.channel, chat.address.partition("/")[0])
+    for person in sorted([message.person, *(each.id for each in members)]):
+        await lock_person(tx, person)
+    found = []
+    for each in members:
+        member_chat = await find_chat(
+            tx, each.id, chat.companion, channel=chat.channel, address=chat.address
+        )
+        if member_chat is not None:
+            found.append(
+                await find_message_by_external_id(tx, each.id, member_chat.id, message.external_id)
+            )
+    return [each for each in found if each is not None and is_untranscribed(each.details)]
+
+
+async def set_transcript_text(
+    tx: Transaction, app: AppContext, message: Message, transcription: TranscribedAudio
+) -> Message:
+    """Set the text of a message to its caption and transcript. Raises NotFound."""
+    words = (
+        f"{message.text}\n{transcription.text}"
+        if CAPTION_KEY in message.details
+        else transcription.text
+    )
+    return await update_message_text(
+        tx,
+        app,
+        message.person,
+        message.id,
+        words[:MAX_TEXT_CHARS],
+        details={**message.details, TRANSCRIBED_KEY: "yes"},
+    )

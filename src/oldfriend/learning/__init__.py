@@ -1,0 +1,1 @@
+"""Learning: turns messages into beliefs, summaries and reflections."""

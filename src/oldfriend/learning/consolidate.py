@@ -1,0 +1,370 @@
+"""Consolidation: turns a segment into beliefs: extract, validate, resolve, then commit once.
+
+Each generation of a segment is consumed once: a second worker finds it done. No transaction is open
+while a model is called; its output is resolved again if something has changed meanwhile.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock, Micros
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.ids import MessageId, ObjectId, SummaryId, new_id
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.messages import Message
+from oldfriend.learning.claim_dedup import ClaimMatches, match_claims
+from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
+from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
+from oldfriend.learning.rule_extraction.ended_states import build_termination
+from oldfriend.learning.rule_extraction.simple_statements import (
+    parse_new_role,
+    parse_plain_statement,
+)
+from oldfriend.learning.segment_loader import SegmentContext, load_segment_context
+from oldfriend.learning.similarity import ClaimOrMemory
+from oldfriend.learning.validate import (
+    ValidatedExtraction,
+    has_companion_opinion,
+    is_trivial,
+    validate_extraction,
+)
+from oldfriend.llm.embedding import Vectors
+from oldfriend.memory.belief_embeddings import save_belief_vectors
+from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
+from oldfriend.memory.derived_cascade import cascade_retraction
+from oldfriend.memory.derived_evidence import rederive_evidence
+from oldfriend.memory.evidence import add_evidence, withdraw_evidence
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.journal import Provenance, get_memory_version, record_decision
+from oldfriend.memory.mood import set_mood
+from oldfriend.memory.people import lock_person
+from oldfriend.memory.retraction import end_summaries, end_unsupported_beliefs, revert_stale_endings
+from oldfriend.memory.segments import (
+    UNREAD_STATUSES,
+    Segment,
+    SegmentStatus,
+    find_segment,
+    set_segment_status,
+)
+from oldfriend.search.tokenizer import tokenize
+from oldfriend.turn.intent import split_sentences
+
+IsForgotten: TypeAlias = Callable[[str, Micros], bool]
+"""Whether words extracted from what was said at a time were deleted afterwards."""
+
+Extractor: TypeAlias = Callable[[ExtractionInput], Awaitable[Extraction]]
+TextEmbedder: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
+DuplicateJudge: TypeAlias = Callable[[ClaimOrMemory, ClaimOrMemory], Awaitable[bool]]
+
+MAX_ATTEMPTS: Final = 3
+"""How many times a resolution is attempted when something has changed meanwhile."""
+
+
+MAX_JUDGED_PAIRS: Final = 12
+"""Unclear pairs of one segment that a model is asked about; the rest count as different."""
+
+
+NONE_ANSWERS: Final = [
+    ["none"],
+    ["no"],
+    ["nothing"],
+    ["n"],
+    ["ninguno"],
+    ["ninguna"],
+    ["nada"],
+    ["keine"],
+    ["keiner"],
+    ["nichts"],
+    ["aucun"],
+    ["rien"],
+    ["non"],
+    ["无"],
+    ["没"],
+]
+"""First words of an answer that says that no emotional peak was missed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationDeps:
+    """Dependencies of consolidation."""
+
+    db: Database
+    index_cache: IndexCache
+    clock: Clock
+    extract: Extractor
+    extract_small_talk: Extractor  # calls no model
+    embed: TextEmbedder
+    embedder: str  # name of the embedding model
+    judge_duplicate: DuplicateJudge | None = None  # None: unclear pairs count as different
+    is_forgotten: IsForgotten = field(default=lambda _words, _at: False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationResult:
+    """Result of consolidating one segment."""
+
+    segment: Segment
+    outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused, missed peaks
+
+
+async def consolidate(deps: ConsolidationDeps, segment: Segment) -> ConsolidationResult | None:
+    """Consolidate a segment; None if another worker has consolidated it meanwhile.
+
+    Raises what extraction raises, and StaleDecision if something keeps changing; then nothing is
+    written.
+    """
+    extracted_from: SegmentContext | None = None
+    extraction = Extraction(author="")
+    for tries_left in reversed(range(MAX_ATTEMPTS)):
+        context = await load_context_if_unread(deps, segment)
+        if context is None:
+            return None
+        if extracted_from is None or not context.has_same_input(extracted_from):
+            extracted_from, extraction = context, await extract(deps, context.inputs)
+        try:
+            return await resolve_and_write(deps, context, extraction)
+        except StaleDecision:
+            if not tries_left:
+                raise
+    raise AssertionError("unreachable")
+
+
+async def extract(deps: ConsolidationDeps, inputs: ExtractionInput) -> Extraction:
+    """Extract claims; of small talk, a model extracts only opinions, and there is no summary.
+
+    Whatever else a model reads into small talk is mostly more than was said.
+    """
+    if not is_trivial(inputs.messages):
+        return await deps.extract(inputs)
+    small_talk = replace(await deps.extract_small_talk(inputs), summary="", topics=())
+    if not has_companion_opinion(inputs.messages):
+        return small_talk
+    found = await deps.extract(inputs)
+    opinions = tuple(each for each in found.claims if each.kind == "opinion")
+    if not opinions:
+        return small_talk
+    return replace(
+        small_talk,
+        claims=(*small_talk.claims, *opinions),
+        author=found.author,
+        non_opinion_author=small_talk.author,
+    )
+
+
+def would_use_model(messages: Sequence[Message]) -> bool:
+    """Return whether a model is asked about these messages, if there is one."""
+    return not is_trivial(messages) or has_companion_opinion(messages)
+
+
+async def load_context_if_unread(
+    deps: ConsolidationDeps, segment: Segment
+) -> SegmentContext | None:
+    """Load what is needed to consolidate a segment; None if it needs no consolidation any more."""
+    async with deps.db.begin_read() as tx:
+        row = await find_segment(tx, segment.person, segment.id)
+        if row is None or row.status not in UNREAD_STATUSES:
+            return None
+        return await load_segment_context(tx, row, index_cache=deps.index_cache, now=deps.clock())
+
+
+async def resolve_and_write(
+    deps: ConsolidationDeps, context: SegmentContext, extraction: Extraction
+) -> ConsolidationResult:
+    """Validate and resolve what was extracted, and write the result."""
+    checked = await asyncio.to_thread(validate_extraction, extraction, context.inputs)
+    messages = context.inputs.messages
+    checked = replace(
+        checked, extraction=drop_forgotten(checked.extraction, messages, deps.is_forgotten)
+    )
+    vectors = await deps.embed([claim.text for claim in checked.extraction.claims])
+    matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
+    if deps.judge_duplicate is not None:
+        await judge_unclear_pairs(matches, deps.judge_duplicate)
+    state = ResolutionState(
+        context=context.resolution,
+        believed=context.known,
+        entities={each.id: each for each in context.entities},
+        bases=context.bases,
+        is_same=matches.is_same,
+        parse_plain_statement=lambda each: parse_plain_statement(each.text, each.language),
+        parse_new_role=lambda each: parse_new_role(each.text, each.language),
+        build_termination=build_termination,
+    )
+    resolve_extraction(state, checked.extraction)
+    outcome = count_outcome(state, checked)
+    await write_resolution(deps, context, state, checked.extraction, matches, outcome)
+    return ConsolidationResult(segment=context.segment, outcome=outcome)
+
+
+async def judge_unclear_pairs(matches: ClaimMatches, judge_duplicate: DuplicateJudge) -> None:
+    """Ask a model which of the unclear pairs say the same."""
+    for pair in matches.unclear_pairs[:MAX_JUDGED_PAIRS]:
+        if await judge_duplicate(pair.claim, pair.other):
+            matches.confirm_match(pair)
+
+
+async def write_resolution(
+    deps: ConsolidationDeps,
+    context: SegmentContext,
+    state: ResolutionState,
+    extraction: Extraction,
+    matches: ClaimMatches,
+    outcome: Mapping[str, JsonValue],
+) -> None:
+    """Write all decisions in one transaction.
+
+    Raises StaleDecision, and writes nothing, if anything was decided or deleted since the context
+    was loaded: what is new would otherwise be learned beside what is known.
+    """
+    segment, now = context.segment, deps.clock()
+    provenance = Provenance(author=extraction.author, segment=segment.id)
+    async with deps.db.begin_write() as tx:
+        await lock_person(tx, segment.person)
+        if await get_memory_version(tx, segment.person) != context.revision:
+            raise StaleDecision(f"Something was decided while segment {segment.id} was read.")
+        status: SegmentStatus = "done" if state.decisions or extraction.summary else "trivial"
+        if not await set_segment_status(
+            tx, segment, status, author=extraction.author, outcome=outcome, now=now
+        ):
+            raise StaleDecision(f"Segment {segment.id} was changed while it was being read.")
+        await set_mood(tx, segment, extraction.mood)
+        affected = await withdraw_earlier_reading(tx, segment, provenance, now=now)
+        for decision in state.decisions.values():
+            author = extraction.get_author(decision.after)
+            await write_decision(tx, segment, decision, author=author, now=now)
+        await rederive_evidence(tx, segment.person, affected, now=now)
+        await end_unsupported_beliefs(
+            tx, segment.person, provenance=provenance, now=now, only=affected
+        )
+        if segment.generation > 1:
+            await revert_stale_endings(
+                tx, segment.person, segment.id, provenance=provenance, now=now
+            )
+            await cascade_retraction(tx, segment.person, now=now)
+        if extraction.summary:
+            summary = build_summary(segment, state, extraction, now=now)
+            await record_decision(tx, summary, op="learned", base=0, provenance=provenance, now=now)
+        vectors = matches.get_vectors(state.decisions.values())
+        await save_belief_vectors(tx, segment.person, deps.embedder, vectors)
+
+
+async def write_decision(
+    tx: Transaction, segment: Segment, decision: Resolution, *, author: str, now: Micros
+) -> None:
+    """Write one decision and its evidence."""
+    provenance = Provenance(author=author, segment=segment.id, causes=decision.causes)
+    if decision.op is not None:
+        await record_decision(
+            tx, decision.after, op=decision.op, base=decision.base, provenance=provenance, now=now
+        )
+    if decision.evidence:
+        await add_evidence(
+            tx,
+            segment.person,
+            decision.after.id,
+            decision.evidence,
+            extractor=author,
+            now=now,
+            segment=segment.id,
+        )
+
+
+async def withdraw_earlier_reading(
+    tx: Transaction, segment: Segment, ground: Provenance, *, now: Micros
+) -> list[ObjectId]:
+    """Withdraw an earlier generation's evidence; returns the ids of beliefs that rested on it."""
+    if segment.generation == 1:
+        return []
+    await end_summaries(tx, segment.person, [segment.id], provenance=ground, now=now)
+    return await withdraw_evidence(tx, segment.person, segment.id, now=now)
+
+
+def build_summary(
+    segment: Segment, state: ResolutionState, extraction: Extraction, *, now: Micros
+) -> Summary:
+    """Build the level-1 summary of a segment."""
+    return Summary(
+        id=SummaryId(ObjectId(new_id(now))),
+        person=segment.person,
+        level=1,
+        text=extraction.summary,
+        language=state.context.language,
+        topics=extraction.topics,
+        segments=(segment.id,),
+        from_at=segment.from_at,
+        until_at=segment.until_at,
+        learned_at=now,
+    )
+
+
+def count_outcome(state: ResolutionState, checked: ValidatedExtraction) -> dict[str, JsonValue]:
+    """Count the outcome of a segment for its status row."""
+    learned: Counter[str] = Counter()
+    joined_count = 0
+    for decision in state.decisions.values():
+        if decision.op == "learned":
+            kind = decision.after.kind if isinstance(decision.after, Memory) else "entity"
+            learned[kind] += 1
+        elif decision.evidence:
+            joined_count += 1
+    refusals: dict[str, JsonValue] = {str(reason): n for reason, n in state.rejected.items()}
+    rejections: dict[str, JsonValue] = {str(reason): n for reason, n in checked.rejected.items()}
+    return {
+        "learned": dict(learned),
+        "joined": joined_count,
+        "rejected": rejections,
+        "refused": refusals,
+        "missed_peak": int(has_missed_peak(checked.extraction)),
+    }
+
+
+def has_missed_peak(extraction: Extraction) -> bool:
+    """Return whether the model's self-check found an emotional peak that no event covers."""
+    found = split_sentences(extraction.self_check.get("missed_peak", ""))
+    return any(tokenize(sentence)[:1] not in NONE_ANSWERS for sentence in found)
+
+
+def drop_forgotten(
+    extraction: Extraction, messages: Iterable[Message], is_forgotten: IsForgotten
+) -> Extraction:
+    """Drop the claims and relations that were deleted and not said again since."""
+    said_at = {each.id: each.at for each in messages}
+    claims = tuple(
+        claim for claim in extraction.claims if not is_claim_forgotten(claim, said_at, is_forgotten)
+    )
+    relations = tuple(
+        relation
+        for relation in extraction.relations
+        if not is_claim_forgotten(relation.claim, said_at, is_forgotten)
+    )
+    return replace(extraction, claims=claims, relations=relations)
+
+
+def is_claim_forgotten(
+    claim: Claim, said_at: Mapping[MessageId, Micros], is_forgotten: IsForgotten
+) -> bool:
+    """Return whether the content of a claim was deleted after it was last said."""
+    last_said_at = max((said_at.get(each.message, 0) for each in claim.quotes), default=0)
+    belief_words = format_belief_words(claim.kind, claim.key, claim.value)
+    return (
+        is_forgotten(claim.text, last_said_at)
+        or (bool(belief_words) and is_forgotten(belief_words, last_said_at))
+        or (
+            bool(claim.quotes)
+            and all(is_quote_forgotten(claim, each, said_at, is_forgotten) for each in claim.quotes)
+        )
+    )
+
+
+def is_quote_forgotten(
+    claim: Claim, quote: Quote, said_at: Mapping[MessageId, Micros], is_forgotten: IsForgotten
+) -> bool:
+    """Return whether a belief of this kind and key on this quote was deleted afterwards."""
+    at = said_at.get(quote.message, 0)
+    quote_keys = format_quote_keys(claim.kind, claim.key, quote.text, said_at=at)
+    return any(is_forgotten(words, at) for words in quote_keys)

@@ -1,0 +1,172 @@
+"""Extraction schema: the JSON Schema of a model's extraction output, part by part.
+
+The prompt shows the same format; ``extraction_parser`` reads the output.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, get_args
+
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import (
+    Category,
+    EntityKind,
+    EvidenceSignal,
+    MemoryKind,
+    MoodSignal,
+    PatternKind,
+    RelationalTag,
+    RelationType,
+    Subject,
+)
+from oldfriend.learning.extraction import ClaimEffect
+
+Schema = dict[str, JsonValue]
+
+CLAIM_LISTS: Final[Mapping[str, MemoryKind]] = {
+    "events": "event",
+    "facts": "fact",
+    "preferences": "preference",
+    "patterns": "pattern",
+    "commitments": "commitment",
+    "expectations": "expectation",
+    "opinions": "opinion",
+}
+"""The lists of claims in an answer, and the kind of each."""
+
+FIRST_PASS: Final = ("names", "same", "ties", "facts", "preferences", "self_check")
+SECOND_PASS: Final = (
+    "events",
+    "patterns",
+    "commitments",
+    "expectations",
+    "opinions",
+    "topics",
+    "summary",
+    "mood",
+    "self_check",
+)
+
+
+def enum_schema(literal: object) -> Schema:
+    """Return the schema of one word of a closed set."""
+    return {"type": "string", "enum": [*get_args(literal)]}
+
+
+def array_schema(item: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": item}
+
+
+def nullable_schema(schema: Schema) -> Schema:
+    """Return the schema of a value or null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) -> Schema:
+    """Return the schema of an object with these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": [*required],
+        "additionalProperties": False,
+    }
+
+
+TEXT: Final[Schema] = {"type": "string"}
+FRACTION: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
+TIMESTAMP: Final = nullable_schema({"type": "string", "description": "ISO 8601"})
+QUOTES: Final = array_schema(
+    object_schema({"message": TEXT, "text": TEXT}, required=["message", "text"])
+)
+
+COMMON_CLAIM_FIELDS: Final[Mapping[str, Schema]] = {
+    "text": TEXT,
+    "quotes": QUOTES,
+    "subject": enum_schema(Subject),
+    "confidence": FRACTION,
+    "signal": enum_schema(EvidenceSignal),
+    "importance": FRACTION,
+    "bearing": enum_schema(ClaimEffect),
+    "target": nullable_schema(TEXT),
+    "names": array_schema(TEXT),
+}
+CLAIM_FIELDS_BY_LIST: Final[Mapping[str, Mapping[str, Schema]]] = {
+    "events": {
+        "impact": {"type": "integer", "minimum": -10, "maximum": 10},
+        "tags": array_schema(TEXT),
+        "arousal": nullable_schema({"type": "integer", "minimum": 0, "maximum": 10}),
+        "cues": array_schema(TEXT),
+        "relational": array_schema(enum_schema(RelationalTag)),
+        "happened_at": TIMESTAMP,
+        "happened_until": TIMESTAMP,
+    },
+    "facts": {"key": TEXT, "value": TEXT, "holds_from": TIMESTAMP, "holds_until": TIMESTAMP},
+    "preferences": {"key": enum_schema(Category), "value": TEXT},
+    "patterns": {"pattern": enum_schema(PatternKind)},
+    "commitments": {"due_at": TIMESTAMP},
+    "expectations": {"due_at": TIMESTAMP},
+    "opinions": {"key": TEXT},
+}
+OTHER_PARTS: Final[Mapping[str, Schema]] = {
+    "names": array_schema(
+        object_schema(
+            {
+                "name": TEXT,
+                "kind": enum_schema(EntityKind),
+                "aliases": array_schema(TEXT),
+                "quotes": QUOTES,
+            },
+            required=["name", "kind", "quotes"],
+        )
+    ),
+    "same": array_schema(
+        object_schema(
+            {"one": TEXT, "other": TEXT, "same": {"type": "boolean"}, "quotes": QUOTES},
+            required=["one", "other", "same", "quotes"],
+        )
+    ),
+    "ties": array_schema(
+        object_schema(
+            {
+                "first": TEXT,
+                "tie": enum_schema(RelationType),
+                "second": TEXT,
+                "text": TEXT,
+                "quotes": QUOTES,
+                "confidence": FRACTION,
+                "signal": enum_schema(EvidenceSignal),
+                "holds_from": TIMESTAMP,
+                "holds_until": TIMESTAMP,
+            },
+            required=["first", "tie", "second", "text", "quotes"],
+        )
+    ),
+    "topics": array_schema(TEXT),
+    "summary": TEXT,
+    "mood": nullable_schema(
+        object_schema(
+            {
+                "phrase": TEXT,
+                "energy": {"type": "integer", "minimum": 0, "maximum": 10},
+                "signal": nullable_schema(enum_schema(MoodSignal)),
+            },
+            required=["phrase", "energy"],
+        )
+    ),
+    "self_check": object_schema(
+        {"missed_peak": TEXT, "attribution": TEXT}, required=["missed_peak", "attribution"]
+    ),
+}
+ALL_PARTS: Final = (*CLAIM_LISTS, *OTHER_PARTS)
+
+
+def build_schema(parts: Sequence[str]) -> Schema:
+    """Return the schema of an answer with these parts."""
+    return object_schema({part: _build_part_schema(part) for part in parts}, required=parts)
+
+
+def _build_part_schema(part: str) -> Schema:
+    if part in CLAIM_FIELDS_BY_LIST:
+        fields = {**COMMON_CLAIM_FIELDS, **CLAIM_FIELDS_BY_LIST[part]}
+        return array_schema(object_schema(fields, required=["text", "quotes"]))
+    return OTHER_PARTS[part]

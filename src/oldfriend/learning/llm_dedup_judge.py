@@ -1,0 +1,123 @@
+"""LLM dedup judge: asks a model whether two similar sentences say the same or almost the same.
+
+The model names the differences first. Used only where ``similarity`` is undecided. Uses no
+database.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.errors import BrokenOutput, ModelRefusal
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Memory
+from oldfriend.learning.similarity import ClaimOrMemory
+from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
+from oldfriend.prompts.prompt import Prompt, get_prompt
+from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.structured_output import complete_structured
+
+PROMPT: Final = "adjudicate/1"
+MAX_TOKENS: Final = 500
+MAX_DIFFERENCES: Final = 12
+MAX_DIFFERENCE_LENGTH: Final = 200
+OUTPUT_SCHEMA: Final[Mapping[str, JsonValue]] = {
+    "type": "object",
+    "properties": {
+        "differences": {"type": "array", "items": {"type": "string"}},
+        "core_intent_match": {"type": "boolean"},
+        "is_same": {"type": "boolean"},
+    },
+    "required": ["differences", "core_intent_match", "is_same"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupJudgement:
+    """Dedup judgement: a model's comparison of two sentences."""
+
+    differences: tuple[str, ...]
+    core_intent_match: bool  # whether they are about the same matter
+    is_same: bool  # whether one of them is enough
+
+
+UNDECIDED: Final = DedupJudgement(differences=(), core_intent_match=False, is_same=False)
+"""Fallback: pairs that nobody could decide stay two."""
+
+
+async def judge_duplicate(
+    model: LanguageModel, one: ClaimOrMemory, other: ClaimOrMemory, *, language: str = "en"
+) -> DedupJudgement:
+    """Ask a model whether two statements say the same; without a usable answer they do not.
+
+    Raises what the model raises, such as ModelUnavailable.
+    """
+    try:
+        return await complete_structured(
+            model, build_judge_request(one, other, language), parse_judgement
+        )
+    except (BrokenOutput, ModelRefusal):
+        return UNDECIDED
+
+
+def build_judge_request(
+    one: ClaimOrMemory, other: ClaimOrMemory, language: str
+) -> CompletionRequest:
+    """Build the request for a judgement."""
+    prompt = get_prompt(PROMPT)
+    ask = prompt.render(
+        "ask",
+        one=format_statement(prompt, one, language),
+        other=format_statement(prompt, other, language),
+    )
+    return CompletionRequest(
+        purpose="adjudicate",
+        prompt=prompt.id,
+        stable=prompt.render("stable"),
+        turns=(PromptTurn(role="house", text=ask),),
+        output=OUTPUT_SCHEMA,
+        most_tokens=MAX_TOKENS,
+        shown=tuple(dict.fromkeys([*list_source_ids(one), *list_source_ids(other)])),
+    )
+
+
+def list_source_ids(statement: ClaimOrMemory) -> Iterator[str]:
+    """Yield the ids by which deletion finds a statement: its own, or its quoted messages'."""
+    if isinstance(statement, Memory):
+        yield statement.id
+    else:
+        yield from (quote.message for quote in statement.quotes)
+
+
+def format_statement(prompt: Prompt, statement: ClaimOrMemory, language: str) -> str:
+    """Render a statement for the model; it cannot close its label."""
+    at = statement.happened_at if statement.due_at is None else statement.due_at
+    return prompt.render(
+        "told",
+        kind=statement.pattern or statement.kind,
+        language=statement.language if isinstance(statement, Memory) else language,
+        when="" if at is None else from_micros(at).strftime("%Y-%m-%d"),
+        text=sanitize(statement.text),
+    )
+
+
+def parse_judgement(answer: JsonValue) -> DedupJudgement:
+    """Parse a model's answer. Raises ValueError if it is not what was asked for."""
+    match answer:
+        case {
+            "differences": list(named),
+            "core_intent_match": bool(matches),
+            "is_same": bool(is_same),
+        }:
+            differences = tuple(
+                each[:MAX_DIFFERENCE_LENGTH] for each in named if isinstance(each, str)
+            )
+        case _:
+            raise ValueError('it has no "differences", or "is_same" is neither true nor false.')
+    if is_same and not matches:
+        raise ValueError("what is the same is about the same matter.")
+    return DedupJudgement(
+        differences=differences[:MAX_DIFFERENCES], core_intent_match=matches, is_same=is_same
+    )

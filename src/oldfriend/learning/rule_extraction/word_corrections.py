@@ -1,0 +1,102 @@
+"""Word corrections: applies "Sorry, I meant 35." to the preceding statement "I'm 34.".
+
+The statement is read again with the corrected word; nothing is if two words could be meant.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.lazy_patterns import LazyPattern
+from oldfriend.learning.rule_extraction.entity_mentions import is_name
+from oldfriend.learning.rule_extraction.fulfilled_promises import Read
+from oldfriend.learning.rule_extraction.rule_loader import RuleBook
+from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
+
+Place = tuple[int, int, str]
+"""Where in a text a word stands, and which."""
+
+_WORD: Final = re.compile(r"\w+")
+_NUMBER: Final = re.compile(r"\d+|[^\W\d]+")
+"""Figures, or a word that may be a number."""
+
+
+def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]:
+    """The sentences of some talk; what was put right at once is read as it was meant.
+
+    ``before``: what was said just before it, which may be meant, too, and is read elsewhere.
+    """
+    meant: list[Read] = []
+    for sentence, book in read:
+        said = (*before, *meant)
+        last = next((each for each in reversed(said) if is_by_same(each[0], sentence)), None)
+        put_right = None if last is None else with_word(last[0], sentence, book)
+        if last in meant and put_right is not None:
+            meant.remove(last)
+        meant.append((put_right or sentence, book))
+    return meant
+
+
+def is_by_same(one: Sentence, other: Sentence) -> bool:
+    """Whether the same speaks in both."""
+    return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
+
+
+def with_word(last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | None:
+    """What was said last with the word that a sentence gives; None where it gives none."""
+    found = book.instead.meant.match(sentence.plain)
+    if found is None or last.is_question or not sentence.starts:
+        return None
+    for words in SORTS:
+        now = list(words(found["value"], book))
+        before = list(words(last.plain, book)) if len(now) == 1 else []
+        if len(before) == 1 and now[0][2] != before[0][2]:
+            begin, end, wrong = before[0]
+            plain = last.plain[:begin] + now[0][2] + last.plain[end:]
+            return replace(
+                sentence,
+                plain=plain,
+                starts=tuple(starts_in(plain, book)),
+                denied=wrong,
+                about=last,
+            )
+    return None
+
+
+def days_in(text: str, book: RuleBook) -> Iterator[Place]:
+    """The days of the week that are named."""
+    for day in book.weekdays:
+        for found in day.finditer(text):
+            yield bare_day(found, day)
+
+
+def numbers_in(text: str, book: RuleBook) -> Iterator[Place]:
+    """The numbers, in figures or words."""
+    for found in _NUMBER.finditer(text):
+        if found[0].isdecimal() or book.counts.get(found[0].lower(), 0) > 1:
+            yield found.start(), found.end(), found[0]
+
+
+def names_in(text: str, book: RuleBook) -> Iterator[Place]:
+    """The words that can be names, but for the first of several."""
+    for found in _WORD.finditer(text):
+        is_first = not text[: found.start()].strip() and len(text) > len(found[0])
+        if found[0][:1].isupper() and not is_first and is_name(found[0], book):
+            yield found.start(), found.end(), found[0]
+
+
+SORTS: Final[tuple[Callable[[str, RuleBook], Iterator[Place]], ...]] = (
+    days_in,
+    numbers_in,
+    names_in,
+)
+"""The sorts of words of which one may have been meant for another."""
+
+
+def bare_day(found: re.Match[str], day: LazyPattern) -> Place:
+    """The name of a weekday alone, without the small words before and behind it."""
+    for word in _WORD.finditer(found[0]):
+        if day.fullmatch(word[0]):
+            return found.start() + word.start(), found.start() + word.end(), word[0]
+    return found.start(), found.end(), found[0]

@@ -1,0 +1,200 @@
+"""Segment loader: loads a segment's messages and the beliefs needed to resolve its claims.
+
+Loads only what may matter: attributes with one value at a time, recurring and future events, notes,
+the events of those weeks, and events that began something.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EntityId, ObjectId
+from oldfriend.domain.memories import Entity, Evidence, MemoryKind, MemoryState
+from oldfriend.domain.messages import Message
+from oldfriend.learning.extraction import ExtractionInput
+from oldfriend.learning.extraction_prompt import MAX_READ_LENGTH
+from oldfriend.learning.resolution.attribute_resolution import fold_value
+from oldfriend.learning.resolution.claim_matching import EVENT_WINDOW
+from oldfriend.learning.resolution.resolution_state import ResolutionContext
+from oldfriend.learning.rule_extraction.simple_statements import parse_new_role
+from oldfriend.learning.similarity import Vector
+from oldfriend.memory.beliefs import (
+    list_entities,
+    list_memories,
+    list_merged_memories,
+    list_rejected_entity_names,
+    list_rejected_memories,
+)
+from oldfriend.memory.evidence import list_segment_evidence
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_version
+from oldfriend.memory.people import get_companion, get_person_by_id
+from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
+
+ONGOING_KINDS: Final = frozenset[MemoryKind](
+    {"note", "fact", "preference", "pattern", "commitment", "expectation", "triple", "opinion"}
+)
+ATTRIBUTE_KINDS: Final = frozenset[MemoryKind]({"fact", "preference", "triple"})
+CONTEXT_SIZE: Final = 6
+"""Messages before a segment that give context."""
+SHOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
+    "fact": 40,
+    "preference": 20,
+    "pattern": 20,
+    "commitment": 10,
+    "expectation": 10,
+    "event": 10,
+    "note": 10,
+    "opinion": 10,
+}
+"""Known beliefs of each kind that a model is shown, the strongest first."""
+
+
+STRENGTH_KEY: Final = attrgetter("stats.strength", "stats.last_seen")
+"""Sort key of strength."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentContext:
+    """Segment context: everything needed to consolidate one segment."""
+
+    segment: Segment  # as it was when loaded
+    revision: MemoryVersion
+    inputs: ExtractionInput
+    resolution: ResolutionContext
+    known: tuple[MemoryState, ...]  # all beliefs that a claim may affect
+    embeddings: Mapping[str, Vector]  # of the beliefs' texts, as far as there are any
+    entities: tuple[Entity, ...]
+    bases: Mapping[EntityId, int]
+
+    def has_same_input(self, other: "SegmentContext") -> bool:
+        """Return whether an extraction from the other context is valid for this one, too."""
+        is_same = self.segment.generation == other.segment.generation
+        return is_same and self.revision.rewritten == other.revision.rewritten
+
+
+async def load_segment_context(
+    tx: Transaction, segment: Segment, *, index_cache: IndexCache, now: Micros
+) -> SegmentContext:
+    """Load everything needed to consolidate a segment, as it is now."""
+    person = await get_person_by_id(tx, segment.person)
+    companion = await get_companion(tx)
+    messages = [truncate_message(each) for each in await list_segment_messages(tx, segment)]
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    notes = await list_memories(tx, person.id, kinds=["note"])  # search finds them by their words
+    known = [*iter_relevant(segment, notes), *iter_relevant(segment, beliefs.known, exclude="note")]
+    all_entities = await list_entities(tx, person.id, live=False)
+    entities = [each for each in all_entities if each.ended_at is None]
+    inputs = ExtractionInput(
+        segment=segment.id,
+        person=person,
+        companion=companion.name,
+        messages=tuple(messages),
+        context_messages=tuple(
+            map(
+                truncate_message,
+                await list_messages_before_segment(tx, segment, limit=CONTEXT_SIZE),
+            )
+        ),
+        known=tuple(select_strongest(known)),
+        entities=tuple(filter_mentioned(messages, entities)),
+    )
+    return SegmentContext(
+        segment=segment,
+        revision=await get_memory_version(tx, person.id),
+        inputs=inputs,
+        resolution=ResolutionContext(
+            person=person.id,
+            excluded_names=frozenset(
+                map(
+                    fold_value,
+                    (
+                        person.name,
+                        *inputs.companion_names,
+                        *await list_rejected_entity_names(tx, person.id),
+                    ),
+                )
+            ),
+            language=inputs.language,
+            now=now,
+            messages={message.id: message for message in messages},
+            rejected=tuple(await list_rejected_memories(tx, person.id)),
+            merged=tuple(await list_merged_memories(tx, person.id)),
+            stale=await list_stale_ids(tx, segment),
+            merged_entities=tuple(each for each in all_entities if each.status == "merged"),
+        ),
+        known=tuple(known),
+        embeddings=beliefs.get_vectors_by_text(known),
+        entities=tuple(entities),
+        bases={each.id: await get_latest_seq(tx, person.id, each.id) for each in entities},
+    )
+
+
+def truncate_message(message: Message) -> Message:
+    """Truncate a message to what is read; validation sees no more either."""
+    text = message.text
+    return (
+        message if len(text) <= MAX_READ_LENGTH else replace(message, text=text[:MAX_READ_LENGTH])
+    )
+
+
+def iter_relevant(
+    segment: Segment, beliefs: Iterable[MemoryState], *, exclude: MemoryKind | None = None
+) -> Iterator[MemoryState]:
+    """Yield the beliefs that the segment's claims may affect or date.
+
+    One loop for all kinds, because a person may have thousands of beliefs.
+    """
+    first, last = segment.from_at - EVENT_WINDOW, segment.until_at + EVENT_WINDOW
+    for known in beliefs:
+        memory = known.memory
+        kind = memory.kind
+        if memory.ended_at is not None:
+            is_relevant = memory.status == "superseded" and kind in ATTRIBUTE_KINDS
+        elif kind == "event":
+            at = memory.learned_at if memory.happened_at is None else memory.happened_at
+            is_relevant = first <= at <= last or bool(parse_new_role(memory.text, memory.language))
+        else:
+            is_relevant = kind in ONGOING_KINDS and kind != exclude
+        if is_relevant:
+            yield known
+
+
+def select_strongest(known: Sequence[MemoryState]) -> list[MemoryState]:
+    """Return the beliefs shown to a model: the strongest of each kind."""
+    live: dict[MemoryKind, list[MemoryState]] = {kind: [] for kind in SHOWN_LIMITS}
+    for each in known:
+        if each.memory.ended_at is None and each.memory.kind in live:
+            live[each.memory.kind].append(each)
+    return [
+        each
+        for kind, limit in SHOWN_LIMITS.items()
+        for each in sorted(live[kind], key=STRENGTH_KEY, reverse=True)[:limit]
+    ]
+
+
+def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:
+    """Return the entities named in some messages, and those of uncertain identity."""
+    text = "\n".join(message.text for message in messages).casefold()
+    return [
+        each
+        for each in entities
+        if each.status == "uncertain"
+        or any(name.casefold() in text for name in (each.name, *each.aliases))
+    ]
+
+
+async def list_stale_ids(tx: Transaction, segment: Segment) -> frozenset[ObjectId]:
+    """Return the objects that rest only on an earlier reading of the same segment."""
+    if segment.generation == 1:
+        return frozenset()
+    evidence = await list_segment_evidence(tx, segment.person, segment.id)
+    return frozenset(each for each, items in evidence.items() if is_only_from(items, segment))
+
+
+def is_only_from(evidence: Sequence[Evidence], segment: Segment) -> bool:
+    """Return whether all evidence was found in one segment."""
+    return all(each.segment == segment.id for each in evidence)

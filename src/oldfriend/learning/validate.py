@@ -1,0 +1,264 @@
+"""Validation: runs every check on each extracted claim and counts the rejected ones.
+
+Applies equally to claims from a model and from rules. Pure; whether a claim is already known and
+what follows from it is decided in ``resolution``.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import ne
+from typing import Final, Protocol, TypeVar
+
+from oldfriend.domain.memories import MemoryKind
+from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
+from oldfriend.learning.validation.coverage import check_coverage
+from oldfriend.learning.validation.entity_names import validate_mention, validate_same_as
+from oldfriend.learning.validation.evidence_checks import validate_evidence
+from oldfriend.learning.validation.grounding import (
+    check_change,
+    check_numbers,
+    check_overrule,
+    check_termination,
+    check_topic,
+)
+from oldfriend.learning.validation.irony_and_refusal import (
+    check_due_time,
+    check_habit,
+    check_irony,
+    check_liking,
+    check_refusal,
+)
+from oldfriend.learning.validation.normalization import (
+    finalize_claim,
+    list_normalizations,
+    normalize_claim,
+)
+from oldfriend.learning.validation.quote_alignment import QuoteSpan, align_quote
+from oldfriend.learning.validation.rejection_reasons import NormalizationKind, RejectionReason
+from oldfriend.learning.validation.relation_checks import validate_relation
+from oldfriend.learning.validation.safety import (
+    check_prompt_injection,
+    check_secret,
+    filter_safe,
+    remove_unsafe_sentences,
+)
+from oldfriend.learning.validation.schema_checks import (
+    CATEGORIES,
+    check_key,
+    check_kind,
+    check_ranges,
+    check_target,
+    check_times,
+    check_value,
+)
+from oldfriend.learning.validation.segment_view import (
+    SegmentView,
+    ValidationCase,
+    build_segment_view,
+)
+from oldfriend.learning.validation.sentiment import (
+    has_companion_opinion,
+    has_opposite_impact,
+    is_trivial,
+)
+from oldfriend.learning.validation.summary_checks import drop_unattributed
+from oldfriend.learning.validation.text_quality import (
+    check_confidence,
+    check_length,
+    check_measurement,
+    check_pronouns,
+    check_single_occurrence,
+)
+
+__all__ = ["ValidatedExtraction", "has_companion_opinion", "is_trivial", "validate_extraction"]
+
+ClaimCheck = Callable[[ValidationCase], RejectionReason | None]
+
+
+CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (
+    check_secret,
+    check_kind,
+    check_ranges,
+    check_key,
+    check_value,
+    check_times,
+    check_target,
+    check_length,
+    check_pronouns,
+    check_confidence,
+    check_measurement,
+    check_single_occurrence,
+    check_prompt_injection,
+    check_irony,
+    check_refusal,
+    check_liking,
+    check_change,
+    check_overrule,
+    check_termination,
+    check_topic,
+    check_numbers,
+    check_habit,
+    check_due_time,
+)
+"""Each returns a reason against a claim, or None."""
+
+MODEL_CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (*CLAIM_CHECKS, check_coverage)
+"""Model claims must also be covered by their quotes; rules build claims from the words."""
+
+NOTE_CHECKS: Final[Sequence[ClaimCheck]] = (check_kind, check_target, check_prompt_injection)
+"""A corrected note stays in the person's words, whatever they are."""
+
+RULES_AUTHOR_PREFIX: Final = "rules/"
+"""Prefix of the author's name if rules extracted the claims."""
+MAX_EVENTS: Final = 3
+MAX_PATTERNS: Final = 5
+MAX_TOPICS: Final = 6
+MAX_TOPIC_LENGTH: Final = 60
+MAX_SUMMARY_LENGTH: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidatedExtraction:
+    """Validated extraction: what passed, and counts of what was rejected or changed."""
+
+    extraction: Extraction
+    rejected: Counter[RejectionReason]
+    normalized: Counter[NormalizationKind]
+
+
+class HasQuotes(Protocol):
+    """Protocol of anything that rests on quotes."""
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]: ...
+
+
+Q = TypeVar("Q", bound=HasQuotes)
+
+
+def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> ValidatedExtraction:
+    """Return only what may be believed of an extraction, with exact quotes."""
+    view = build_segment_view(inputs, extraction.mentions)
+    rejected: Counter[RejectionReason] = Counter()
+    changed: Counter[NormalizationKind] = Counter()
+    claims = []
+    author = extraction.non_opinion_author or extraction.author
+    checks = CLAIM_CHECKS if author.startswith(RULES_AUTHOR_PREFIX) else MODEL_CLAIM_CHECKS
+    categorized = {
+        (claim.text, claim.value) for claim in extraction.claims if has_known_category(claim)
+    }
+    for claim in extraction.claims:
+        is_repeated = not has_known_category(claim) and (claim.text, claim.value) in categorized
+        outcome: Claim | RejectionReason = (
+            "unknown category" if is_repeated else validate_claim(claim, view, checks)
+        )
+        if isinstance(outcome, str):
+            rejected[outcome] += 1
+        else:
+            claims.append(outcome)
+            changed.update(list_normalizations(claim, outcome))
+    neutral = neutralize_conflicting_impacts(claims, view.language)
+    changed["impact"] += sum(map(ne, neutral, claims))
+    kept = drop_weakest(drop_weakest(neutral, "event", MAX_EVENTS), "pattern", MAX_PATTERNS)
+    rejected["too many"] += len(neutral) - len(kept)
+    valid = replace(
+        extraction,
+        claims=tuple(kept),
+        relations=tuple(iter_valid(extraction.relations, validate_relation, view, rejected)),
+        mentions=tuple(iter_valid(extraction.mentions, validate_mention, view, rejected)),
+        same_as_claims=tuple(
+            iter_valid(extraction.same_as_claims, validate_same_as, view, rejected)
+        ),
+        topics=clean_topics(extraction),
+        summary=clean_summary(extraction, view),
+    )
+    rejected["malformed"] += extraction.malformed
+    changed["summary"] += valid.summary != extraction.summary
+    return ValidatedExtraction(extraction=valid, rejected=+rejected, normalized=+changed)
+
+
+def has_known_category(claim: Claim) -> bool:
+    """Return whether a claim's category is known, if it needs one."""
+    return claim.kind != "preference" or claim.key in CATEGORIES
+
+
+def validate_claim(
+    claim: Claim, view: SegmentView, checks: Sequence[ClaimCheck]
+) -> Claim | RejectionReason:
+    """Return a claim as it may be believed, or the first reason against it."""
+    spans = align_quotes(claim.quotes, view)
+    if isinstance(spans, str):
+        return spans
+    claim = normalize_claim(claim, view)
+    supporting = validate_evidence(claim, spans, view)
+    if isinstance(supporting, str):
+        return supporting
+    case = ValidationCase(claim=claim, spans=supporting, view=view)
+    checks = NOTE_CHECKS if claim.kind == "note" else checks
+    rejection = next(
+        (rejection for check in checks if (rejection := check(case)) is not None), None
+    )
+    return rejection or finalize_claim(case)
+
+
+def align_quotes(
+    quotes: Iterable[Quote], view: SegmentView
+) -> tuple[QuoteSpan, ...] | RejectionReason:
+    """Return the spans of all quotes, or why one of them was not found."""
+    spans = []
+    for quote in quotes:
+        span = align_quote(quote, view.messages)
+        if isinstance(span, str):
+            return span
+        spans.append(span)
+    return tuple(spans) or "no quote"
+
+
+def iter_valid(
+    candidates: Iterable[Q],
+    validate: Callable[[Q, tuple[QuoteSpan, ...], SegmentView], Q | RejectionReason],
+    view: SegmentView,
+    rejected: Counter[RejectionReason],
+) -> Iterator[Q]:
+    """Yield valid mentions, same-as claims or relations, and count the rejected ones."""
+    for each in candidates:
+        spans = align_quotes(each.quotes, view)
+        outcome = spans if isinstance(spans, str) else validate(each, spans, view)
+        if isinstance(outcome, str):
+            rejected[outcome] += 1
+        else:
+            yield outcome
+
+
+def drop_weakest(claims: list[Claim], kind: MemoryKind, limit: int) -> list[Claim]:
+    """Drop the weakest new claims of a kind beyond its limit."""
+    new = [each for each in claims if each.kind == kind and each.effect in {"new", "supersedes"}]
+    by_weight = sorted(new, key=lambda each: (abs(each.impact), each.confidence), reverse=True)
+    left_out = {id(each) for each in by_weight[limit:]}
+    return [each for each in claims if id(each) not in left_out]
+
+
+def neutralize_conflicting_impacts(claims: list[Claim], language: str) -> list[Claim]:
+    """Set the impact of events to 0 that are claimed with both signs: then it is unknown."""
+    events = [each for each in claims if each.kind == "event"]
+    return [
+        replace(each, impact=0)
+        if each.kind == "event" and any(has_opposite_impact(each, o, language) for o in events)
+        else each
+        for each in claims
+    ]
+
+
+def clean_topics(extraction: Extraction) -> tuple[str, ...]:
+    """Return a few short and safe topics."""
+    return tuple(filter_safe(t for t in extraction.topics if len(t) <= MAX_TOPIC_LENGTH))[
+        :MAX_TOPICS
+    ]
+
+
+def clean_summary(extraction: Extraction, view: SegmentView) -> str:
+    """Return the summary without unsafe or unattributed sentences."""
+    summary = remove_unsafe_sentences(extraction.summary)[:MAX_SUMMARY_LENGTH].strip()
+    summary = drop_unattributed(summary, view)
+    return summary if any(character.isalpha() for character in summary) else ""

@@ -1,0 +1,1 @@
+"""Validation: the checks that can reject a claim, each with its reason."""

@@ -1,0 +1,249 @@
+"""Irony and refusal: rejects claims based on jokes, refusals, one-time events or unstated liking.
+
+Recognized by each language's cue words; an interpretation without any cue word is accepted only in
+languages that have no word list.
+"""
+
+from typing import Final
+
+from oldfriend.domain.memories import MemoryKind, PatternKind
+from oldfriend.learning.validation.clauses import find_closest_clauses
+from oldfriend.learning.validation.cue_words import CueWords, fold_characters
+from oldfriend.learning.validation.grounding import get_claim_language, is_in_language
+from oldfriend.learning.validation.quote_alignment import QuoteSpan
+from oldfriend.learning.validation.rejection_reasons import RejectionReason
+from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
+from oldfriend.learning.validation.speech_acts import find_answered_question, find_closest_sentences
+from oldfriend.learning.validation.text_quality import HABIT_PATTERNS
+from oldfriend.learning.validation.word_overlap import (
+    extract_terms,
+    find_shared_terms,
+    is_date_word,
+)
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from oldfriend.search.tokenizer import tokenize
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
+from oldfriend.turn.intent import split_sentences
+
+SHORT_MESSAGE_SENTENCES: Final = 3
+"""In messages of at most this many sentences, "I'm joking" is about all of them."""
+
+FACTUAL_KINDS: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
+"""Kinds that are true even if somebody jokes about them."""
+FUTURE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
+ACTION_PATTERNS: Final[frozenset[PatternKind]] = frozenset({"behavior", "temporal", "causal"})
+
+LIKING_CATEGORIES: Final = frozenset(
+    {"interests", "dislikes", "dietary", "travel_style", "accommodation"}
+)
+"""Categories of likes and avoidances; the others are more like facts."""
+
+
+def check_irony(case: ValidationCase) -> RejectionReason | None:
+    """Reject what its speaker calls a joke, hyperbole, or praise of what went wrong.
+
+    Events have happened even if somebody jokes about them.
+    """
+    claim, sentences = (
+        case.claim,
+        [(get_span_cue_words(span), fold_characters(span.sentence_text)) for span in case.spans],
+    )
+    messages = [
+        (get_span_cue_words(span), fold_characters(get_short_message_text(span)))
+        for span in case.spans
+    ]
+    if claim.kind != "event" and all(cue_words.ironic.search(text) for cue_words, text in messages):
+        return "in jest"
+    closest = find_closest_spans(case)
+    can_be_joke = claim.kind not in FACTUAL_KINDS and claim.key not in LIKING_CATEGORIES - {
+        "dietary"
+    }
+    if can_be_joke and all(is_hyperbole(case, span) for span in closest):
+        return "in jest"
+    praises = case.cue_words.praise.search(fold_characters(claim.text)) is not None
+    is_ironic = all(
+        cue_words.praise.search(text) and cue_words.mishap.search(text)
+        for cue_words, text in sentences
+    )
+    return "in jest" if praises and is_ironic else None
+
+
+def find_closest_spans(case: ValidationCase) -> tuple[QuoteSpan, ...]:
+    """Return the spans that share most words with a claim."""
+    language = get_claim_language(case)
+    claim_terms = extract_terms(f"{case.claim.text} {case.claim.value}", language)
+    shared = [
+        len(find_shared_terms(claim_terms, extract_terms(span.sentence_text, language), language))
+        for span in case.spans
+    ]
+    return tuple(each for each, n in zip(case.spans, shared, strict=True) if n == max(shared))
+
+
+def is_hyperbole(case: ValidationCase, span: QuoteSpan) -> bool:
+    """Return whether a claim was said in words that nobody means literally, or with a wink."""
+    closest = " ".join(find_closest_sentences(case.claim, span))
+    return get_span_cue_words(span).hyperbole.search(fold_characters(closest)) is not None
+
+
+def get_short_message_text(span: QuoteSpan) -> str:
+    """Return the whole message if it is short, else the quoted sentence: jokes refer back."""
+    text = span.message.text
+    return text if len(split_sentences(text)) <= SHORT_MESSAGE_SENTENCES else span.sentence_text
+
+
+def check_refusal(case: ValidationCase) -> RejectionReason | None:
+    """Reject a promise of the person in words that refuse it."""
+    claim = case.claim
+    if claim.kind not in FUTURE_KINDS or claim.subject == "companion" or claim.effect != "new":
+        return None
+    statements = [
+        (get_span_cue_words(span), find_closest_sentences(claim, span)) for span in case.spans
+    ]
+    is_refused = all(
+        cue_words.refused.search(fold_characters(sentences[0]))
+        and not cue_words.reminding.search(fold_characters(sentences[0]))
+        for cue_words, sentences in statements
+    )
+    is_declined = any(
+        get_span_cue_words(span).declined.search(fold_characters(get_short_message_text(span)))
+        for span in case.spans
+    )
+    return "promise refused" if is_declined or (is_refused and claim.kind == "commitment") else None
+
+
+def check_due_time(case: ValidationCase) -> RejectionReason | None:
+    """Reject a plan without a time in the words or the claim, unless somebody promises it."""
+    claim = case.claim
+    if claim.kind not in FUTURE_KINDS or claim.subject == "companion" or claim.effect != "new":
+        return None
+    if claim.due_at is not None or any(
+        e.message.language not in OFFLINE_LANGUAGES for e in case.spans
+    ):
+        return None
+    statements = [
+        (get_span_cue_words(span), fold_characters(span.sentence_text)) for span in case.spans
+    ]
+    if any(cue_words.named_time.search(text) for cue_words, text in statements) or any(
+        map(has_month_or_day, case.spans)
+    ):
+        return None
+    is_promise = claim.kind == "commitment"
+    if is_promise and any(has_promise(cue_words, text) for cue_words, text in statements):
+        return None
+    return "promise without word" if is_promise else "promise without time"
+
+
+def has_month_or_day(span: QuoteSpan) -> bool:
+    """Return whether the sentence names a month or a day."""
+    language = span.message.language
+    return any(is_date_word(word, language) for word in tokenize(span.sentence_text))
+
+
+def has_promise(cue_words: CueWords, text: str) -> bool:
+    """Return whether somebody promises, or wants to be reminded."""
+    return bool(cue_words.promise.search(text) or cue_words.reminding.search(text))
+
+
+def check_habit(case: ValidationCase) -> RejectionReason | None:
+    """Reject a habit if the words do not say that it is one."""
+    claim = case.claim
+    if (
+        claim.kind != "pattern"
+        or claim.pattern not in HABIT_PATTERNS
+        or claim.effect == "reinforces"
+    ):
+        return None
+    if claim.pattern in ACTION_PATTERNS and claim.effect == "new" and is_single_occurrence(case):
+        return "happened once"
+    if not is_in_language(case, get_claim_language(case)) or not case.cue_words.usual.search(
+        fold_characters(claim.text)
+    ):
+        return None
+    questions = (find_answered_question(span, case.view) for span in case.spans)
+    texts = [
+        *(span.message.text for span in case.spans),
+        *(each.text for each in questions if each),
+    ]
+    is_stated = any(case.cue_words.usual.search(fold_characters(text)) for text in texts)
+    return None if is_stated else "happened once"
+
+
+def is_single_occurrence(case: ValidationCase) -> bool:
+    """Return whether the words report what was done or is being done, not what one does."""
+    if any(span.message.language not in OFFLINE_LANGUAGES for span in case.spans):
+        return False
+    for span in case.spans:
+        cue_words, clauses = get_span_cue_words(span), find_closest_clauses(case.claim, span)
+        sentences = fold_characters(" ".join(find_closest_sentences(case.claim, span)))
+        if not clauses or cue_words.usual.search(sentences) or cue_words.changed.search(sentences):
+            return False
+        if not all(cue_words.bygone.search(each.until) for each in clauses):
+            return False
+    return True
+
+
+def check_liking(case: ValidationCase) -> RejectionReason | None:
+    """Reject a preference if the words do not say that somebody likes, needs or avoids it."""
+    claim = case.claim
+    if claim.kind != "preference" or claim.key not in LIKING_CATEGORIES or claim.effect != "new":
+        return None
+    if is_fully_stated(case) or any(is_stated_by_speaker(case, span) for span in case.spans):
+        return None
+    if claim.key == "dislikes" and any(is_plainly_named(case, span) for span in case.spans):
+        return None
+    for span in case.spans:
+        cue_words = get_span_cue_words(span)
+        question = find_answered_question(span, case.view)
+        closest = find_closest_sentences(claim, span)
+        texts = [
+            *map(fold_characters, closest),
+            *([] if question is None else [fold_characters(question.text)]),
+        ]
+        if span.message.language not in OFFLINE_LANGUAGES or any(
+            cue_words.preferring.search(each)
+            or (cue_words.usual.search(each) and not cue_words.bygone.search(each))
+            for each in texts
+        ):
+            return None
+    return "no liking"
+
+
+def is_stated_by_speaker(case: ValidationCase, span: QuoteSpan) -> bool:
+    """Return whether the speaker mentions the value in a plain statement not about one time."""
+    sentence, cue_words = fold_characters(span.sentence_text), get_span_cue_words(span)
+    is_plain = not cue_words.bygone.search(sentence) and "?" not in sentence
+    return (
+        is_plain
+        and fold_characters(case.claim.value) in sentence
+        and cue_words.speaker.search(sentence) is not None
+    )
+
+
+def is_plainly_named(case: ValidationCase, span: QuoteSpan) -> bool:
+    """Return whether the value is named without saying where it is or what became of it."""
+    value, sentence, cue_words = (
+        fold_characters(case.claim.value).casefold(),
+        fold_characters(span.sentence_text),
+        get_span_cue_words(span),
+    )
+    at = sentence.casefold().find(value)
+    if (
+        not value
+        or at < 0
+        or "?" in sentence
+        or cue_words.bygone.search(fold_characters(span.message.text))
+    ):
+        return False
+    behind = fold_punctuation(sentence[at + len(value) :]).split()[:1]
+    copulas = (cues.copula for cues in load_cues_for(span.message.text, span.message.language))
+    return not any(behind and each.fullmatch(behind[0]) for each in copulas)
+
+
+def is_fully_stated(case: ValidationCase) -> bool:
+    """Return whether all words of a claim were said, and not only those of its value."""
+    claim, language = case.claim, get_claim_language(case)
+    said_terms = extract_terms(" ".join(span.sentence_text for span in case.spans), language)
+    text_terms = extract_terms(claim.text, language)
+    value_terms = extract_terms(claim.value, language)
+    is_more = len(text_terms) > len(find_shared_terms(text_terms, value_terms, language))
+    return is_more and len(find_shared_terms(text_terms, said_terms, language)) == len(text_terms)

@@ -1,0 +1,114 @@
+"""Normalization: repairs the form of a claim, so that a true claim is not lost to its format."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.language import detect_language
+from oldfriend.learning.extraction import Claim
+from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
+from oldfriend.learning.validation.entity_names import filter_names_in_text
+from oldfriend.learning.validation.optional_fields import normalize_tags
+from oldfriend.learning.validation.rejection_reasons import NormalizationKind
+from oldfriend.learning.validation.schema_checks import CATEGORIES, KEY_PATTERN
+from oldfriend.learning.validation.segment_view import SegmentView, ValidationCase
+from oldfriend.learning.validation.sentiment import correct_impact_sign
+
+CATEGORY_LABELS: Final[Mapping[str, frozenset[str]]] = {
+    "dislikes": frozenset({"dislike", "aversion", "hate", "avoid"}),
+    "allergies": frozenset({"allergy", "allergie", "allergic", "intolerance"}),
+    "dietary": frozenset({"diet", "food", "drink", "beverage", "meal", "eating", "cuisine"}),
+    "travel_style": frozenset({"travel", "trip", "vacation", "holiday", "transport", "seat"}),
+    "accommodation": frozenset({"hotel", "lodging", "stay"}),
+}
+"""Categories, by words in labels that models use for them."""
+MAX_RELATIONAL_TAGS: Final = 3
+MAX_CUES: Final = 3
+MAX_CUE_LENGTH: Final = 40
+"""Maximum lengths and counts of a claim's optional fields."""
+
+
+def normalize_claim(claim: Claim, view: SegmentView) -> Claim:
+    """Return a claim in the form that the checks expect; its meaning is unchanged."""
+    text = strip_person_subject(" ".join(claim.text.split()), view)
+    claim = replace(claim, text=text)
+    names = filter_names_in_text(claim)
+    is_liking = claim.kind == "preference"
+    key = map_category(claim, view) if is_liking else qualify_key(claim, names)
+    return replace(
+        claim,
+        target=None if claim.effect == "new" else claim.target,
+        key=key,
+        value=" ".join(claim.value.split()),
+        tags=normalize_tags(claim.tags),
+        relational=tuple(dict.fromkeys(claim.relational))[:MAX_RELATIONAL_TAGS],
+        names=names,
+    )
+
+
+def strip_person_subject(text: str, view: SegmentView) -> str:
+    """Remove a leading "The person": claims about the person have no subject."""
+    cue_words = get_cue_words(detect_language(text, fallback=view.language))
+    rest = cue_words.the_person.sub("", text, count=1)
+    return rest[:1].upper() + rest[1:]
+
+
+def qualify_key(claim: Claim, names: tuple[str, ...]) -> str:
+    """Return a fact's key; if it is about somebody else and one name is given, qualified by it."""
+    is_bare = KEY_PATTERN.fullmatch(claim.key) is not None
+    if claim.kind == "fact" and claim.subject == "other" and is_bare and len(names) == 1:
+        return f"{names[0]}:{claim.key}"
+    return claim.key
+
+
+def map_category(claim: Claim, view: SegmentView) -> str:
+    """Return the category of a preference, or the one nearest to its label."""
+    if claim.key in CATEGORIES or not KEY_PATTERN.fullmatch(claim.key):
+        return claim.key
+    parts = {word.removesuffix("s") for word in claim.key.split("_")}
+    cue_words = get_cue_words(detect_language(claim.text, fallback=view.language))
+    default = "dislikes" if cue_words.denying.search(fold_characters(claim.text)) else "interests"
+    return next((each for each, words in CATEGORY_LABELS.items() if words & parts), default)
+
+
+def finalize_claim(case: ValidationCase) -> Claim:
+    """Return an accepted claim with exact quotes and an impact that fits its words."""
+    quotes = dict.fromkeys(span.quote for span in case.spans)
+    claim = replace(case.claim, quotes=tuple(quotes))
+    is_read = any(span.message.trust == "outside" for span in case.spans)
+    if claim.kind != "event" or is_read:  # what was read has not happened to the person
+        return replace(claim, impact=0, arousal=None, cues=())
+    return replace(claim, impact=correct_impact_sign(case), cues=filter_quoted_cues(case))
+
+
+def filter_quoted_cues(case: ValidationCase) -> tuple[str, ...]:
+    """Return the cues of a feeling that are short and appear in the quotes."""
+    sentences = [fold_characters(span.sentence_text) for span in case.spans]
+    short = dict.fromkeys(" ".join(cue.split()) for cue in case.claim.cues)
+    short_cues = (cue for cue in short if 0 < len(cue) <= MAX_CUE_LENGTH)
+    return tuple(
+        cue for cue in short_cues if any(fold_characters(cue) in each for each in sentences)
+    )[:MAX_CUES]
+
+
+def list_normalizations(original: Claim, normalized: Claim) -> Iterator[NormalizationKind]:
+    """Yield the kinds of changes that normalization made to a claim."""
+    original_quotes = {quote.text for quote in original.quotes}
+    if any(quote.text not in original_quotes for quote in normalized.quotes):
+        yield "quote"
+    if normalized.impact * original.impact < 0:
+        yield "sign"
+    elif normalized.impact != original.impact:
+        yield "impact"
+    if normalized.names != original.names:
+        yield "names"
+    if (normalized.tags, normalized.cues, normalized.relational) != (
+        original.tags,
+        original.cues,
+        original.relational,
+    ):
+        yield "tags"
+    if normalized.key != original.key:
+        yield "key"
+    if normalized.text != original.text:
+        yield "text"

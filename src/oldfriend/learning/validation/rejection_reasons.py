@@ -1,0 +1,54 @@
+"""Rejection reasons: closed sets of reasons for rejecting or changing a claim, for counting."""
+
+from typing import Literal
+
+RejectionReason = Literal[
+    # about its evidence
+    "malformed",
+    "no quote",
+    "unknown message",
+    "invented quote",
+    "not evidence",
+    "companion's words",
+    "not its own words",
+    "outside words",
+    "words of another",
+    "question",
+    "imagined",
+    "companion's suggestion",
+    "about another",
+    "denied",
+    "in jest",
+    "order",
+    "secret",
+    # about its text
+    "too short",
+    "too long",
+    "repeats itself",
+    "pronoun",
+    "measurement",
+    "happened once",
+    "weak sign",
+    "unfounded",
+    "another matter",
+    "no liking",
+    # about its fields
+    "unfit kind",
+    "unfit key",
+    "reserved key",
+    "unfit value",
+    "unknown category",
+    "out of range",
+    "impossible time",
+    "unknown target",
+    "unfit target",
+    "promise without word",
+    "promise without time",
+    "promise refused",
+    # about names and limits
+    "unfit name",
+    "too many",
+]
+
+NormalizationKind = Literal["quote", "sign", "impact", "names", "tags", "key", "text", "summary"]
+"""What was normalized in a claim that is believed in another form than extracted."""

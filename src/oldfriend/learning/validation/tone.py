@@ -1,0 +1,66 @@
+"""Tone: rejects thoughts that contain labels, advice or technical terms; friends do not think so.
+
+Uses one word list per language (``tones``). Labels and technical terms are looked for in every
+language, advice in that of the thought. What becomes of the thought is not decided here.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final, Literal
+
+from oldfriend.domain.language import detect_language
+from oldfriend.learning.validation.cue_words import fold_characters
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language
+
+ToneViolation = Literal["clinical", "advice", "metadata", "wrong language"]
+
+MACHINE_MARKUP: Final = re.compile(
+    r"(?<![A-Za-z0-9_'’])[ek]\d{1,3}(?![A-Za-z0-9_])"  # an alias
+    r"|[0-9a-f]{8}-[0-9a-f]{4}|[{}<>]|\[\d|\]\(|&#?\w+;|https?://|```"
+)
+"""What no sentence of a friend contains: aliases, ids, code, links."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TonePatterns:
+    """Tone patterns: words of one language that have no place in a thought."""
+
+    clinical: re.Pattern[str]
+    advice: re.Pattern[str]
+    no_duty: re.Pattern[str]
+    metadata: re.Pattern[str]
+
+
+def check_tone(text: str, *, language: str) -> ToneViolation | None:
+    """Return why a thought is not in a friend's tone or not in its language; None if it is."""
+    plain = fold_characters(text)
+    if has_clinical_label(text):
+        return "clinical"
+    if MACHINE_MARKUP.search(plain) or any(
+        load_tone_patterns(each).metadata.search(plain) for each in OFFLINE_LANGUAGES
+    ):
+        return "metadata"
+    tone = load_tone_patterns(choose_language(language))
+    if tone.advice.search(tone.no_duty.sub(" ", plain)):
+        return "advice"
+    return None if detect_language(text, fallback=language) == language else "wrong language"
+
+
+def has_clinical_label(text: str) -> bool:
+    """Return whether a text applies a medical label to somebody, in any language."""
+    plain = fold_characters(text)
+    return any(load_tone_patterns(each).clinical.search(plain) for each in OFFLINE_LANGUAGES)
+
+
+@cache
+def load_tone_patterns(language: str) -> TonePatterns:
+    """Load the tone patterns of a supported language."""
+    file = resources.files("oldfriend.learning.validation") / "tones" / f"{language}.toml"
+    lists: Mapping[str, list[str]] = tomllib.loads(file.read_text("utf-8"))
+    return TonePatterns(
+        **{name: re.compile("|".join(each), re.IGNORECASE) for name, each in lists.items()}
+    )

@@ -1,1 +1,0 @@
-"""What was done on somebody's behalf, and what did it cost?"""

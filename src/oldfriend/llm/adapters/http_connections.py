@@ -1,0 +1,50 @@
+"""HTTP connections: provider clients that follow no redirects and reach no forbidden address."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import httpx2
+
+from oldfriend.llm.addresses import is_forbidden_host
+from oldfriend.llm.providers import is_local_address
+
+CONNECT_EVENT: Final = "connection.connect_tcp.complete"
+
+
+def open_http_client(
+    url: str,
+    *,
+    base: str = "",
+    headers: Mapping[str, str] | None = None,
+    timeout: httpx2.Timeout | None = None,
+    limits: httpx2.Limits | None = None,
+) -> httpx2.AsyncClient:
+    """Open a client for the provider at an address; no proxy is used for this machine.
+
+    Redirects are not followed: they would send the key and the user's text to another server.
+    """
+    return httpx2.AsyncClient(
+        base_url=base,
+        headers=headers,
+        timeout=timeout or httpx2.Timeout(5.0),
+        limits=limits or httpx2.Limits(),
+        trust_env=not is_local_address(url),
+        follow_redirects=False,
+        event_hooks={"request": [attach_address_check]},
+    )
+
+
+async def attach_address_check(request: httpx2.Request) -> None:
+    """Have a request's connection checked before anything is sent over it."""
+    request.extensions = {**request.extensions, "trace": reject_forbidden_address}
+
+
+async def reject_forbidden_address(event: str, info: Mapping[str, Any]) -> None:
+    """Raise ConnectError for a connection to a forbidden address, whatever name resolved to it."""
+    if event != CONNECT_EVENT:
+        return
+    stream = info["return_value"]
+    host = str(stream.get_extra_info("server_addr")[0])
+    if is_forbidden_host(host):
+        await stream.aclose()
+        raise httpx2.ConnectError(f"{host} is an address that is not asked.")

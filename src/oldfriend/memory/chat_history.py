@@ -1,0 +1,149 @@
+"""Chat history: messages of all channels, one scroll window at a time.
+
+Markers are remarks for models and are left out. This module knows nothing of web pages.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from oldfriend.db.database import SqlValue, Transaction
+from oldfriend.domain.clock import HOUR, Micros
+from oldfriend.domain.ids import MessageId, PersonId, TurnId
+from oldfriend.domain.messages import Message
+from oldfriend.memory.messages import MESSAGE_COLUMNS, MESSAGE_TABLES, parse_message_row
+
+MAX_SEARCH_WORDS: Final = 8
+"""Further words of a search are ignored."""
+MAX_TURN_SPAN: Final = HOUR
+"""All messages of one turn are said within less."""
+
+
+async def list_messages_before(
+    tx: Transaction, person: PersonId, *, at: Micros, seq: int, limit: int
+) -> list[Message]:
+    """List the messages before a moment and a seq, newest first."""
+    rows = await tx.rows(
+        f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
+           WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
+           AND (m.said_at < :at OR (m.said_at = :at AND m.seq < :seq))
+           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+        person=person,
+        at=at,
+        seq=seq,
+        limit=limit,
+    )
+    return [parse_message_row(row) for row in rows]
+
+
+async def list_messages_after(
+    tx: Transaction, person: PersonId, *, at: Micros, seq: int, limit: int
+) -> list[Message]:
+    """List the messages after a moment and a seq, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
+           WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
+           AND (m.said_at > :at OR (m.said_at = :at AND m.seq > :seq))
+           ORDER BY m.said_at, m.seq LIMIT :limit""",
+        person=person,
+        at=at,
+        seq=seq,
+        limit=limit,
+    )
+    return [parse_message_row(row) for row in rows]
+
+
+async def list_messages_containing(
+    tx: Transaction, person: PersonId, words: str, *, at: Micros, seq: int, limit: int
+) -> list[Message]:
+    """List the messages before a moment and a seq that contain all of these words, newest first."""
+    search_words = words.split()[:MAX_SEARCH_WORDS]
+    if not search_words:
+        return []
+    values: dict[str, SqlValue] = {}
+    for index, word in enumerate(search_words):
+        values |= {
+            f"word{index}_{form}": f"%{text}%"
+            for form, text in enumerate(build_case_variants(word))
+        }
+    condition = " AND ".join(build_word_condition(index) for index in range(len(search_words)))
+    rows = await tx.rows(
+        f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
+           WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
+           AND (m.said_at < :at OR (m.said_at = :at AND m.seq < :seq)) AND {condition}
+           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+        person=person,
+        at=at,
+        seq=seq,
+        limit=limit,
+        **values,
+    )
+    return [parse_message_row(row) for row in rows]
+
+
+def build_case_variants(word: str) -> tuple[str, str, str, str]:
+    """Return the LIKE-escaped spellings of a word; not every engine folds the case of more than
+    ASCII.
+    """
+    plain = word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return plain.lower(), plain, plain.capitalize(), plain.upper()
+
+
+def build_word_condition(place: int) -> str:
+    """Build the SQL condition that a text contains one spelling of a word."""
+    first, *others = (f":word{place}_{form} ESCAPE '!'" for form in range(4))
+    likes = [f"lower(m.text) LIKE {first}", *(f"m.text LIKE {each}" for each in others)]
+    return f"({' OR '.join(likes)})"
+
+
+async def list_turns_without_reply(
+    tx: Transaction, person: PersonId, *, since: Micros, until: Micros
+) -> dict[TurnId, str]:
+    """Return the turns without a reply in a span, both ends included, with the reason for each.
+
+    The marker of a turn has the same time as the message it answers, and so has the reply.
+    """
+    rows = await tx.rows(
+        """SELECT m.turn, m.text FROM message m
+           WHERE m.person = :person AND m.said_at BETWEEN :since AND :until
+           AND m.role = 'marker' AND m.turn IS NOT NULL AND m.replaced_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM message r WHERE r.person = :person
+             AND r.said_at = m.said_at AND r.turn = m.turn AND r.role = 'companion'
+             AND r.seq > m.seq)
+           ORDER BY m.seq""",
+        person=person,
+        since=since,
+        until=until,
+    )
+    return {TurnId(turn): str(text) for turn, text in rows}
+
+
+async def list_turn_messages(tx: Transaction, message: Message) -> list[Message]:
+    """List the person's messages of the same turn as they read now, in order."""
+    rows = await tx.rows(
+        f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
+           WHERE m.person = :person AND m.chat = :chat AND m.turn = :turn AND m.role = 'person'
+           AND m.said_at BETWEEN :since AND :until AND m.replaced_at IS NULL ORDER BY m.seq""",
+        person=message.person,
+        chat=message.chat,
+        turn=message.turn,
+        since=message.at - MAX_TURN_SPAN,
+        until=message.at + MAX_TURN_SPAN,
+    )
+    return [parse_message_row(row) for row in rows]
+
+
+async def list_messages_with_audio(
+    tx: Transaction, person: PersonId, messages: Collection[MessageId]
+) -> frozenset[MessageId]:
+    """Return those of some messages that have a recording or a spoken version."""
+    if not messages:
+        return frozenset()
+    parameters = {f"message{index}": each for index, each in enumerate(messages)}
+    rows = await tx.rows(
+        f"""SELECT DISTINCT message FROM attachment
+           WHERE person = :person AND kind IN ('heard', 'spoken')
+           AND message IN ({", ".join(f":{name}" for name in parameters)})""",
+        person=person,
+        **parameters,
+    )
+    return frozenset(MessageId(row[0]) for row in rows)

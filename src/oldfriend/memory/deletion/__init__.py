@@ -1,0 +1,1 @@
+"""Permanent deletion: select, plan, erase, verify, and prevent relearning."""

@@ -1,0 +1,327 @@
+"""Deletion selection: resolves a request to message versions and beliefs.
+
+Reads only; the deletion plan computes what follows for everything else.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import SqlValue, Transaction
+from oldfriend.domain.clock import MAX_TIME, Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import (
+    MIN_ID_CHARS,
+    ObjectId,
+    PersonId,
+    build_ambiguous_id_error,
+    build_id_patterns,
+    shorten_id,
+)
+from oldfriend.domain.memories import Entity, Memory
+from oldfriend.memory.beliefs import MAX_ID_CANDIDATES, list_entities, list_memories
+from oldfriend.memory.deletion.memory_snapshot import load_snapshot
+from oldfriend.memory.deletion.undone_imports import filter_by_learned_time, select_leftovers
+from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.import_batches import get_batch
+
+_UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionRequest:
+    """What somebody wants deleted, as they name it; all that is named is deleted."""
+
+    ids: tuple[str, ...] = ()  # whole or partial ids of messages, memories, entities, summaries
+    about: str | None = None  # the name or id of somebody or something
+    since: Micros | None = None  # messages said from then on …
+    until: Micros | None = None  # … and before then
+    batch: int | None = None  # the number of an import
+    everything: bool = False
+    retained_since: Micros | None = (
+        None  # older messages are deleted, what was learned from them stays
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionSelection:
+    """What is deleted because it was named."""
+
+    seqs: frozenset[int] = frozenset()  # of message versions
+    objects: frozenset[ObjectId] = frozenset()
+    batches: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()  # of a deleted person or thing; they are removed everywhere
+    is_everything: bool = False
+
+    def union(self, other: "DeletionSelection") -> "DeletionSelection":
+        """Return both selections together."""
+        return DeletionSelection(
+            seqs=self.seqs | other.seqs,
+            objects=self.objects | other.objects,
+            batches=self.batches | other.batches,
+            names=self.names | other.names,
+            is_everything=self.is_everything or other.is_everything,
+        )
+
+
+async def select_for_deletion(
+    tx: Transaction, person: PersonId, request: DeletionRequest
+) -> DeletionSelection:
+    """Select everything that a request names. Raises NotFound, InvalidInput."""
+    selection = DeletionSelection()
+    for each in request.ids:
+        selection = selection.union(await select_by_id(tx, person, each))
+    if request.about is not None:
+        selection = selection.union(await select_about(tx, person, request.about))
+    if request.since is not None or request.until is not None:
+        selection = selection.union(
+            await select_by_time(tx, person, request.since or 0, request.until)
+        )
+    if request.retained_since is not None:
+        selection = selection.union(await select_by_time(tx, person, None, request.retained_since))
+    if request.batch is not None:
+        selection = selection.union(await select_by_batch(tx, person, request.batch))
+    if request.everything:
+        selection = selection.union(await select_all(tx, person))
+    return selection
+
+
+async def select_by_id(tx: Transaction, person: PersonId, partial_id: str) -> DeletionSelection:
+    """Select the message or belief that a partial id means. Raises NotFound, InvalidInput."""
+    values: dict[str, SqlValue] = {"person": person, "most": MAX_ID_CANDIDATES}
+    values |= build_id_patterns(partial_id)
+    messages = await tx.rows(
+        """SELECT DISTINCT id FROM message WHERE person = :person
+           AND (id LIKE :begins OR id LIKE :ends OR id LIKE :shown) ORDER BY id LIMIT :most""",
+        **values,
+    )
+    objects = await tx.rows(
+        """SELECT DISTINCT object, kind FROM change WHERE person = :person
+           AND (object LIKE :begins OR object LIKE :ends OR object LIKE :shown)
+           ORDER BY object LIMIT :most""",
+        **values,
+    )
+    if len(messages) + len(objects) > 1:
+        found_messages = {row[0]: "something said" for row in messages}
+        raise build_ambiguous_id_error(
+            partial_id, {**found_messages, **{row[0]: row[1] for row in objects}}
+        )
+    if messages:
+        return DeletionSelection(seqs=await load_version_seqs(tx, person, [messages[0][0]]))
+    if objects:
+        return DeletionSelection(objects=frozenset({ObjectId(objects[0][0])}))
+    raise NotFound(localizable("forget_gone", f"Nothing that is kept has the id {partial_id!r}."))
+
+
+async def load_version_seqs(
+    tx: Transaction, person: PersonId, messages: Iterable[str]
+) -> frozenset[int]:
+    """Return the seqs of all versions of some messages."""
+    found: set[int] = set()
+    for message in messages:
+        rows = await tx.rows(
+            "SELECT seq FROM message WHERE person = :person AND id = :id",
+            person=person,
+            id=message,
+        )
+        found.update(int(row[0]) for row in rows)
+    return frozenset(found)
+
+
+async def select_by_time(
+    tx: Transaction, person: PersonId, since: Micros | None, until: Micros | None
+) -> DeletionSelection:
+    """Select all versions of messages said in a time span."""
+    rows = await tx.rows(
+        """SELECT seq FROM message WHERE person = :person
+           AND (:since IS NULL OR said_at >= :since) AND said_at < :until""",
+        person=person,
+        since=since,
+        until=MAX_TIME if until is None else until,
+    )
+    return DeletionSelection(seqs=frozenset(int(row[0]) for row in rows))
+
+
+async def select_by_batch(tx: Transaction, person: PersonId, number: int) -> DeletionSelection:
+    """Select what an import brought: its messages in all versions, and its versions of others.
+
+    For an undone import, select its leftovers. Raises NotFound.
+    """
+    batch = await get_batch(tx, person, number)
+    if batch.status == "undone" and batch.ended_at is not None:
+        snapshot = await load_snapshot(tx, person)
+        leftovers = filter_by_learned_time(
+            snapshot, select_leftovers(snapshot), batch.started_at, batch.ended_at
+        )
+        return DeletionSelection(objects=leftovers, batches=frozenset({batch.id}))
+    rows = await tx.rows(
+        """SELECT seq FROM message WHERE person = :person AND (batch = :batch OR id IN
+             (SELECT id FROM message WHERE person = :person AND batch = :batch AND version = 1))""",
+        person=person,
+        batch=batch.id,
+    )
+    return DeletionSelection(
+        seqs=frozenset(int(row[0]) for row in rows), batches=frozenset({batch.id})
+    )
+
+
+async def select_all(tx: Transaction, person: PersonId) -> DeletionSelection:
+    """Select all messages and beliefs."""
+    seqs = await tx.rows("SELECT seq FROM message WHERE person = :person", person=person)
+    objects = await tx.rows(
+        "SELECT DISTINCT object FROM change WHERE person = :person", person=person
+    )
+    batches = await tx.rows("SELECT id FROM import_batch WHERE person = :person", person=person)
+    return DeletionSelection(
+        seqs=frozenset(int(row[0]) for row in seqs),
+        objects=frozenset(ObjectId(row[0]) for row in objects),
+        batches=frozenset(row[0] for row in batches),
+        is_everything=True,
+    )
+
+
+async def select_about(tx: Transaction, person: PersonId, name: str) -> DeletionSelection:
+    """Select a person or thing: its entity, the beliefs about it, and the messages by it or about
+    it.
+
+    A name that another entity shares does not select a message. Raises NotFound, InvalidInput.
+    """
+    entities = await list_entities(tx, person, live=False)
+    entity = find_entity_by_name(name, entities)
+    names = frozenset({name.strip()}) if entity is None else list_unshared_names(entity, entities)
+    speakers = await list_matching_speakers(tx, person, names)
+    names |= speakers
+    memories = [
+        each.memory
+        for each in await list_memories(tx, person, live=False)
+        if (entity is not None and entity.id in each.memory.entities)
+        or has_any_name(join_memory_text(each.memory), names)
+    ]
+    objects = {memory.id for memory in memories} | ({entity.id} if entity is not None else set())
+    evidence = await list_evidence(tx, person)
+    message_ids = {piece.message for each in objects for piece in evidence.get(each, ())}
+    rows = await tx.rows(
+        "SELECT id, seq, speaker, text, details FROM message WHERE person = :person", person=person
+    )
+    message_ids.update(
+        message
+        for message, _, speaker, text, details in rows
+        if speaker in speakers or has_any_name(f"{text}\n{details or ''}", names)
+    )
+    if not (objects or message_ids):
+        raise NotFound(
+            localizable(
+                "forget_about_unknown", f"Nothing that is kept is about {name!r}.", name=name
+            )
+        )
+    participants = await load_participant_names(tx, person)
+    is_identified = entity is not None or bool(speakers)
+    return DeletionSelection(
+        seqs=frozenset(int(row[1]) for row in rows if row[0] in message_ids),
+        objects=frozenset(ObjectId(each) for each in objects),
+        names=frozenset(
+            each for each in names if is_identified and each.casefold() not in participants
+        ),
+    )
+
+
+def join_memory_text(memory: Memory) -> str:
+    """Return all text of a memory, line by line."""
+    return "\n".join([memory.text, memory.key, memory.value, *memory.tags, *memory.cues])
+
+
+async def list_matching_speakers(
+    tx: Transaction, person: PersonId, names: Collection[str]
+) -> frozenset[str]:
+    """Return other speakers with such a name or a longer one, not the person or the companion."""
+    rows = await tx.rows(
+        """SELECT DISTINCT speaker FROM message
+           WHERE person = :person AND role NOT IN ('person', 'companion')""",
+        person=person,
+    )
+    participants = await load_participant_names(tx, person)
+    return frozenset(
+        row[0]
+        for row in rows
+        if has_any_name(row[0], names) and row[0].casefold() not in participants
+    )
+
+
+async def load_participant_names(tx: Transaction, person: PersonId) -> frozenset[str]:
+    """Return the names of the person and the companion, casefolded."""
+    rows = await tx.rows(
+        """SELECT name FROM person WHERE id = :person UNION SELECT name FROM companion
+           UNION SELECT DISTINCT speaker FROM message
+             WHERE person = :person AND role IN ('person', 'companion')""",
+        person=person,
+    )
+    return frozenset(row[0].casefold() for row in rows)
+
+
+def find_entity_by_name(name: str, entities: Collection[Entity]) -> Entity | None:
+    """Return the only entity with this name or partial id, or None.
+
+    Raises InvalidInput for an empty name or several matches.
+    """
+    wanted = name.strip().casefold()
+    if len(wanted) < 1:
+        raise InvalidInput(
+            localizable("forget_about_nobody", "Name somebody or something: --about NAME")
+        )
+    matches = [
+        each
+        for each in entities
+        if wanted in {known.casefold() for known in (each.name, *each.aliases)}
+    ]
+    if not matches and len(wanted) >= MIN_ID_CHARS:
+        matches = [
+            each
+            for each in entities
+            if each.id.startswith(wanted)
+            or each.id.endswith(wanted)
+            or shorten_id(each.id).startswith(wanted)
+        ]
+    live = [each for each in matches if each.ended_at is None]
+    found = live or matches
+    if len(found) > 1:
+        which = ", ".join(
+            f"…{shorten_id(each.id)} ({each.description or each.kind})" for each in found
+        )
+        raise InvalidInput(
+            localizable(
+                "forget_several",
+                f"There are several called {name!r}. Give the id of one: {which}",
+                name=name,
+            )
+        )
+    return found[0] if found else None
+
+
+def list_unshared_names(entity: Entity, entities: Iterable[Entity]) -> frozenset[str]:
+    """Return the names of an entity that no other live entity shares."""
+    others = {
+        known.casefold()
+        for each in entities
+        if each.id != entity.id and each.same_as != entity.id and each.ended_at is None
+        for known in (each.name, *each.aliases)
+    }
+    return frozenset(
+        known for known in (entity.name, *entity.aliases) if known.casefold() not in others
+    )
+
+
+def has_any_name(text: str, names: Collection[str]) -> bool:
+    """Whether a text contains one of these names as a whole word."""
+    folded = text.casefold()
+    return any(
+        (name.casefold() in folded)
+        and (_UNSPACED.search(name) is not None or is_whole_word(name, folded))
+        for name in names
+    )
+
+
+def is_whole_word(name: str, folded: str) -> bool:
+    """Whether a name occurs as a whole word in a casefolded text."""
+    return re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", folded) is not None

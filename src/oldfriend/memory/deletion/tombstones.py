@@ -1,0 +1,176 @@
+"""Tombstones: keyed fingerprints that keep deleted content from being learned again.
+
+They reveal nothing without the key, which is stored outside the database. A text that is
+distinctive is fingerprinted by its words alone; a short one together with the time at which it was
+said, because "ok" is said every day. What is said after its tombstone was laid counts as said anew
+and lifts it. Each key leaves one fingerprint of no words, which shows whether the present key is
+the same.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import MAX_TIME, MINUTE, Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.domain.people import Chat
+from oldfriend.memory.deletion.shingles import (
+    is_distinctive,
+    iterate_shingles,
+    normalize_to_words,
+    tokenize_casefolded,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstones:
+    """The tombstones of one person, and the key to them."""
+
+    key: bytes = field(default=b"", repr=False)
+    forgotten_at: Mapping[str, Micros] = field(default_factory=dict)
+
+    @property
+    def has_other_key(self) -> bool:
+        """Whether any tombstones were laid with another key, so that their content is not
+        recognized.
+        """
+        keys = {each for each, laid_at in self.forgotten_at.items() if laid_at == MAX_TIME}
+        return not keys <= {fingerprint_key(self.key)}
+
+    def is_belief_forgotten(self, words: str, said_at: Micros) -> bool:
+        """Whether a belief or quote, said at that time, was deleted afterwards.
+
+        ``words`` is a belief's text, the result of ``format_belief_words``, or one of
+        ``format_quote_keys``.
+        """
+        return (
+            bool(self.forgotten_at)
+            and self.forgotten_at.get(fingerprint_words(self.key, words), -1) >= said_at
+        )
+
+    def is_external_id_forgotten(
+        self, chat: Chat, external_id: str | None, *, said_at: Micros
+    ) -> bool:
+        """Whether a message said at that time came under an external id that was deleted since."""
+        if not self.forgotten_at or external_id is None:
+            return False
+        print_ = fingerprint_external_id(self.key, chat.channel, chat.address, external_id)
+        return self.forgotten_at.get(print_, said_at - 1) >= said_at
+
+    def is_message_forgotten(self, words: str, *, said_at: Micros) -> bool:
+        """Whether a message with these words, said at that time, was deleted afterwards."""
+        return bool(self.forgotten_at) and any(
+            said_at <= self.forgotten_at.get(each, said_at - 1)
+            for each in fingerprint_message(self.key, words, said_at=said_at)
+        )
+
+
+NO_TOMBSTONES: Final = Tombstones()
+"""For when nothing was ever deleted."""
+
+
+async def load_tombstones(tx: Transaction, person: PersonId, key: bytes) -> Tombstones:
+    """Load the tombstones of a person."""
+    rows = await tx.rows(
+        "SELECT print, laid_at FROM tombstone WHERE person = :person", person=person
+    )
+    return Tombstones(key=key, forgotten_at=dict(rows))
+
+
+async def save_key_tombstone(tx: Transaction, person: PersonId, key: bytes) -> None:
+    """Record the key with which tombstones are laid."""
+    await save_tombstones(tx, person, [fingerprint_key(key)], now=MAX_TIME)
+
+
+async def save_tombstones(
+    tx: Transaction, person: PersonId, fingerprints: Iterable[str], *, now: Micros
+) -> None:
+    """Lay tombstones for these fingerprints."""
+    await tx.run_many(
+        """INSERT INTO tombstone (person, print, laid_at) VALUES (:person, :print, :now)
+           ON CONFLICT (person, print) DO UPDATE SET laid_at = excluded.laid_at""",
+        [{"person": person, "print": each, "now": now} for each in sorted(set(fingerprints))],
+    )
+
+
+async def has_tombstones(tx: Transaction, person: PersonId) -> bool:
+    """Whether anything of a person was ever deleted."""
+    row = await tx.row("SELECT 1 FROM tombstone WHERE person = :person LIMIT 1", person=person)
+    return row is not None
+
+
+async def delete_tombstones(tx: Transaction, person: PersonId, fingerprints: Iterable[str]) -> None:
+    """Lift the tombstones of these fingerprints."""
+    await tx.run_many(
+        "DELETE FROM tombstone WHERE person = :person AND print = :print",
+        [{"person": person, "print": each} for each in sorted(set(fingerprints))],
+    )
+
+
+def fingerprint_message(key: bytes, words: str, *, said_at: Micros) -> tuple[str, ...]:
+    """Return the fingerprints of a message: of its words, or of a few words together with the
+    minute at which they were said.
+    """
+    if is_distinctive(words):
+        return (fingerprint_words(key, words),)
+    return (fingerprint_words(key, f"{said_at // MINUTE} {words}"),)
+
+
+def fingerprint_belief(key: bytes, memory: Memory) -> tuple[str, ...]:
+    """Return the fingerprints of a memory: of its text, and of its key and value."""
+    content = format_belief_words(memory.kind, memory.key, memory.value)
+    return tuple(fingerprint_words(key, each) for each in (memory.text, content) if each)
+
+
+def format_belief_words(kind: MemoryKind, key: str, value: str) -> str:
+    """Return what a memory with key and value says, whatever its text; empty for others."""
+    return f"{kind} {key} {value}" if key and value else ""
+
+
+def format_quote_keys(
+    kind: MemoryKind, key: str, quote: str, *, said_at: Micros
+) -> tuple[str, ...]:
+    """Return the keys by which evidence of a matter is recognized, however the belief is worded.
+
+    They are the shingles of the quote, since more or less may be quoted the next time, or a short
+    quote with the minute at which it was said. One sentence may tell of several matters of which
+    only one is deleted: facts and preferences are told apart by their keys, and from all other
+    kinds.
+    """
+    matter = f"{kind} {key}" if key else "what was"
+    if is_distinctive(quote):
+        return tuple(f"{matter}: {each}" for each in iterate_shingles(tokenize_casefolded(quote)))
+    return (f"{matter}: {said_at // MINUTE} {quote}",)
+
+
+async def has_tombstone(tx: Transaction, person: PersonId, fingerprint: str) -> bool:
+    """Whether a person has a tombstone with this fingerprint."""
+    row = await tx.row(
+        "SELECT 1 FROM tombstone WHERE person = :person AND print = :print",
+        person=person,
+        print=fingerprint,
+    )
+    return row is not None
+
+
+def fingerprint_external_id(key: bytes, channel: str, address: str, external_id: str) -> str:
+    """Return the fingerprint of a message's external id; it does not depend on the chat's own id,
+    since the chat may be created again.
+    """
+    delivery = "\0".join(["", channel, address, sanitize_text(external_id)])
+    return hmac.new(key, delivery.encode(), hashlib.sha256).hexdigest()
+
+
+def fingerprint_key(key: bytes) -> str:
+    """Return the fingerprint of a key itself, which no words have."""
+    return hmac.new(key, b"\0", hashlib.sha256).hexdigest()
+
+
+def fingerprint_words(key: bytes, words: str) -> str:
+    """Return the keyed fingerprint of some words, ignoring case, width and punctuation."""
+    return hmac.new(key, normalize_to_words(words).encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,287 @@
+"""Journal: the append-only log of decisions about beliefs, folded into the views.
+
+The only module that writes the views. Folding copies what was decided and runs no formula, clock or
+model, so folding the journal into empty tables gives the same rows again.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Row, SqlValue, Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import (
+    JOURNAL_VERSION,
+    Cause,
+    JournalEntry,
+    JournalObject,
+    JournalOp,
+    Memory,
+    ObjectKind,
+)
+from oldfriend.memory.evidence import build_stats_columns, compute_all_evidence_stats
+from oldfriend.memory.materialized_views import clear_views, insert_views, load_views, upsert_view
+from oldfriend.memory.serialization import build_row, from_json, get_class, get_kind, to_json
+
+JOURNAL_COLUMNS: Final = """person, seq, object, kind, op, v, learned_at, after, cause, author,
+           base,
+    segment"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The author of decisions, and what they rest on."""
+
+    author: str  # a rule or a prompt with its version, or the person
+    causes: tuple[Cause, ...] = ()
+    segment: SegmentId | None = None
+
+
+async def record_decision(
+    tx: Transaction,
+    after: JournalObject,
+    *,
+    op: JournalOp,
+    base: int,
+    provenance: Provenance,
+    now: Micros,
+) -> JournalEntry:
+    """Append a decision to the journal and apply it to the views.
+
+    ``base`` is the seq of the object's newest decision when this one was made, 0 for a new object.
+    Raises StaleDecision, NotFound.
+    """
+    row = await tx.row(
+        "UPDATE person SET last_change = last_change + 1 WHERE id = :person RETURNING last_change",
+        person=after.person,
+    )
+    assert row is not None
+    latest = await get_latest_seq(tx, after.person, after.id)
+    if latest != base:
+        raise StaleDecision(f"{after.id} has changed since ({latest} instead of {base}).")
+    entry = JournalEntry(
+        person=after.person,
+        seq=int(row[0]),
+        object_id=after.id,
+        op=op,
+        format_version=JOURNAL_VERSION,
+        decided_at=now,
+        after=after,
+        causes=provenance.causes,
+        author=provenance.author,
+        segment=provenance.segment,
+        base_seq=base,
+    )
+    await insert_journal_entry(tx, entry)
+    await upsert_view(tx, after, seq=entry.seq)
+    return entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryVersion:
+    """Counters that show whether anything was decided about a person or deleted."""
+
+    last_change: int
+    rewritten: int
+
+
+async def get_memory_version(tx: Transaction, person: PersonId) -> MemoryVersion:
+    """Return the counters of decisions and deletions of a person."""
+    row = await tx.row(
+        "SELECT last_change, rewritten FROM person WHERE id = :person", person=person
+    )
+    assert row is not None
+    return MemoryVersion(last_change=row[0], rewritten=row[1])
+
+
+async def has_corrections_since(tx: Transaction, person: PersonId, since: Micros) -> bool:
+    """Whether the person has corrected, rejected or separated anything after a moment."""
+    row = await tx.row(
+        """SELECT 1 FROM change WHERE person = :person AND author = 'person'
+           AND op IN ('corrected', 'rejected', 'separated') AND learned_at > :since LIMIT 1""",
+        person=person,
+        since=since,
+    )
+    return row is not None
+
+
+async def get_latest_seq(tx: Transaction, person: PersonId, object_id: ObjectId) -> int:
+    """Return the seq of an object's newest decision, 0 when it has none."""
+    row = await tx.row(
+        "SELECT max(seq) FROM change WHERE person = :person AND object = :object",
+        person=person,
+        object=object_id,
+    )
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
+async def insert_journal_entry(tx: Transaction, entry: JournalEntry) -> None:
+    """Append one entry to the journal and mark its predecessor as ended."""
+    if entry.base_seq:
+        await tx.run(
+            """UPDATE change SET ended_at = :now WHERE person = :person AND seq = :base
+               AND object = :object""",
+            now=entry.decided_at,
+            person=entry.person,
+            base=entry.base_seq,
+            object=entry.object_id,
+        )
+    await tx.run(
+        """INSERT INTO change (person, seq, object, kind, op, v, learned_at, after, cause, author,
+             base, segment)
+           VALUES (:person, :seq, :object, :kind, :op, :v, :learned_at, :after, :cause, :author,
+             :base, :segment)""",
+        person=entry.person,
+        seq=entry.seq,
+        object=entry.object_id,
+        kind=get_kind(entry.after),
+        op=entry.op,
+        v=entry.format_version,
+        learned_at=entry.decided_at,
+        after=to_json(entry.after),
+        cause=json.dumps([[cause.message, cause.version] for cause in entry.causes]),
+        author=entry.author,
+        base=entry.base_seq,
+        segment=entry.segment,
+    )
+
+
+async def list_journal(tx: Transaction, person: PersonId) -> list[JournalEntry]:
+    """List the whole journal of a person, in order."""
+    rows = await tx.rows(
+        f"SELECT {JOURNAL_COLUMNS} FROM change WHERE person = :person ORDER BY seq", person=person
+    )
+    return [parse_journal_row(row) for row in rows]
+
+
+async def list_object_journal(
+    tx: Transaction, person: PersonId, object_id: ObjectId
+) -> list[JournalEntry]:
+    """List all decisions about one object, in order."""
+    rows = await tx.rows(
+        f"""SELECT {JOURNAL_COLUMNS} FROM change WHERE person = :person AND object = :object
+           ORDER BY seq""",
+        person=person,
+        object=object_id,
+    )
+    return [parse_journal_row(row) for row in rows]
+
+
+async def list_segment_journal(
+    tx: Transaction, person: PersonId, segment: SegmentId
+) -> list[JournalEntry]:
+    """List all decisions that the consolidation of a segment has made, in order."""
+    rows = await tx.rows(
+        f"""SELECT {JOURNAL_COLUMNS} FROM change WHERE person = :person AND segment = :segment
+           ORDER BY seq""",
+        person=person,
+        segment=segment,
+    )
+    return [parse_journal_row(row) for row in rows]
+
+
+async def list_journal_as_of(tx: Transaction, person: PersonId, at: Micros) -> list[JournalEntry]:
+    """List the newest decision about each object as of a moment, including ended objects."""
+    rows = await tx.rows(
+        f"""SELECT {JOURNAL_COLUMNS} FROM change WHERE person = :person AND learned_at <= :at
+           AND (ended_at IS NULL OR ended_at > :at) ORDER BY seq""",
+        person=person,
+        at=at,
+    )
+    return list(fold_journal(map(parse_journal_row, rows)).values())
+
+
+def fold_journal(entries: Iterable[JournalEntry]) -> dict[ObjectId, JournalEntry]:
+    """Return the newest decision about each object, given decisions in order."""
+    return {entry.object_id: entry for entry in entries}
+
+
+async def rebuild_views(tx: Transaction, person: PersonId) -> int:
+    """Fold a person's journal into empty views; return the number of objects.
+
+    Evidence statistics are not in the journal and are computed from the evidence.
+    """
+    rows = await tx.rows(
+        """SELECT object, kind, op, v, learned_at, after, seq FROM change
+           WHERE person = :person AND (ended_at IS NULL OR v = 1) ORDER BY seq""",
+        person=person,
+    )
+    relations = {row[0] for row in rows if row[1] == "triple"}
+    stats_by_object = await compute_all_evidence_stats(tx, person, relations=relations)
+    folded_rows: list[tuple[ObjectKind, dict[str, SqlValue]]] = []
+    for object_id, kind, op, v, decided_at, after, seq in {row[0]: row for row in rows}.values():
+        values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
+        row = {**build_row(kind, values), "change_seq": seq}
+        if get_class(kind) is Memory:
+            row |= build_stats_columns(stats_by_object.get(object_id))
+        folded_rows.append((kind, row))
+    await clear_views(tx, person)
+    await insert_views(tx, folded_rows)
+    await tx.run("UPDATE person SET rewritten = rewritten + 1 WHERE id = :person", person=person)
+    return len(folded_rows)
+
+
+async def list_view_mismatches(tx: Transaction, person: PersonId) -> list[ObjectId]:
+    """List the objects whose view differs from the folded journal; empty when sound."""
+    entries = fold_journal(await list_journal(tx, person))
+    expected = {each: (entry.after, entry.seq) for each, entry in entries.items()}
+    return sorted(diff_views(expected, await load_views(tx, person)))
+
+
+def diff_views(
+    expected: Mapping[ObjectId, tuple[JournalObject, int]],
+    held: Mapping[ObjectId, tuple[JournalObject, int]],
+) -> Iterator[ObjectId]:
+    """Yield the objects on which the two differ."""
+    for object_id in expected.keys() | held.keys():
+        if expected.get(object_id) != held.get(object_id):
+            yield object_id
+
+
+def parse_journal_row(row: Row) -> JournalEntry:
+    """Parse a row of JOURNAL_COLUMNS."""
+    person, seq, object_id, kind, op, v, decided_at, after, cause, author, base, segment = row
+    values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
+    return JournalEntry(
+        person=PersonId(person),
+        seq=seq,
+        object_id=object_id,
+        op=op,
+        format_version=v,
+        decided_at=decided_at,
+        after=from_json(kind, values),
+        causes=tuple(Cause(message=MessageId(m), version=n) for m, n in json.loads(cause)),
+        author=author,
+        segment=segment,
+        base_seq=base,
+    )
+
+
+def upcast(
+    after: dict[str, JsonValue],
+    v: int,
+    object_id: str,
+    person: str,
+    kind: ObjectKind,
+    op: JournalOp,
+    decided_at: Micros,
+) -> dict[str, JsonValue]:
+    """Return the values of an entry of an earlier format version in the current format.
+
+    Version 1 stored only a note's text and language, beside the columns; version 2 knew no
+    relations, thoughts or opinions, and is otherwise the same.
+    """
+    if v > 1:
+        return after
+    return {
+        **after,
+        "id": object_id,
+        "person": person,
+        "kind": kind,
+        "learned_at": decided_at,
+        "ended_at": decided_at if op == "ended" else None,
+    }

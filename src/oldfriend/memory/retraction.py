@@ -1,0 +1,243 @@
+"""Retraction: ends beliefs that have lost their evidence, and reopens what they had ended.
+
+Nothing is inverted: evidence is withdrawn, and a belief that a retracted decision had ended is
+decided again as it was before, unless another value holds by then, which supersedes it anyway.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import ObjectId, PersonId, SegmentId
+from oldfriend.domain.memories import (
+    Entity,
+    JournalEntry,
+    JournalObject,
+    JournalOp,
+    Memory,
+    MemoryState,
+)
+from oldfriend.domain.supersession import (
+    find_prior_entry,
+    get_valid_since,
+    is_or_was_true,
+    list_replacements,
+    list_superseders,
+)
+from oldfriend.memory.beliefs import get_memory_state, list_entities, list_memories, list_summaries
+from oldfriend.memory.evidence import list_evidence, withdraw_evidence
+from oldfriend.memory.journal import (
+    Provenance,
+    get_latest_seq,
+    list_object_journal,
+    list_segment_journal,
+    record_decision,
+)
+
+UNDO_AUTHOR = "undo/1"
+"""The author of decisions that follow from an undo."""
+
+ENDING_OPS: Final = frozenset({"disputed", "merged", "fulfilled"})
+"""How a consolidation ends a belief, besides superseding it."""
+REVISION_OPS: Final = frozenset({"revised", "separated"})
+
+
+async def undo_consolidation(
+    tx: Transaction, person: PersonId, segment: SegmentId, *, now: Micros
+) -> list[ObjectId]:
+    """Undo the consolidation of a segment; return the beliefs that ended or were reopened.
+
+    Later decisions about the same beliefs stay.
+    """
+    return await undo_consolidations(tx, person, [segment], now=now)
+
+
+async def undo_consolidations(
+    tx: Transaction, person: PersonId, segments: Sequence[SegmentId], *, now: Micros
+) -> list[ObjectId]:
+    """Undo the consolidation of several segments, oldest first, such as those of an import; return
+    the beliefs that ended or were reopened.
+    """
+    affected: set[ObjectId] = set()
+    for segment in segments:
+        affected.update(await withdraw_evidence(tx, person, segment, now=now))
+    provenance = Provenance(author=UNDO_AUTHOR)
+    ended = await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only=affected)
+    reopened: list[ObjectId] = []
+    for segment in reversed(segments):
+        decisions = await list_segment_journal(tx, person, segment)
+        reopened += await revert_entries(tx, decisions, provenance=provenance, now=now)
+    ended += await end_unsupported_beliefs(
+        tx, person, provenance=provenance, now=now, only=reopened
+    )
+    summaries = await end_summaries(tx, person, segments, provenance=provenance, now=now)
+    return [*ended, *(each for each in reopened if each not in ended), *summaries]
+
+
+async def end_unsupported_beliefs(
+    tx: Transaction,
+    person: PersonId,
+    *,
+    provenance: Provenance,
+    now: Micros,
+    only: Collection[ObjectId] | None = None,
+) -> list[ObjectId]:
+    """End beliefs without live supporting evidence, unless the person wrote them; return which.
+
+    ``only`` limits it to some beliefs. Superseded beliefs are ended, too: without evidence they are
+    no history.
+    """
+    if only is not None and not only:
+        return []
+    evidence = await list_evidence(tx, person)
+    memories = [each.memory for each in await list_memories(tx, person, live=False)]
+    believed: list[Memory | Entity] = [each for each in memories if is_or_was_true(each)]
+    believed += await list_entities(tx, person)
+    ended: list[ObjectId] = []
+    for each in believed:
+        is_selected = only is None or each.id in only
+        is_supported = any(piece.stance == "supports" for piece in evidence.get(each.id, ()))
+        if is_selected and not is_supported and not each.is_by_person:
+            await record_next_decision(tx, build_retracted(each, now), "ended", provenance, now=now)
+            ended.append(each.id)
+    return ended
+
+
+def build_retracted(each: Memory | Entity, now: Micros) -> Memory | Entity:
+    """Return a belief as ended without having been superseded."""
+    if isinstance(each, Memory) and each.status == "superseded":
+        return replace(each, status="active", holds_until=None, ended_at=now)
+    return replace(each, ended_at=now)
+
+
+async def revert_stale_endings(
+    tx: Transaction, person: PersonId, segment: SegmentId, *, provenance: Provenance, now: Micros
+) -> list[ObjectId]:
+    """Reopen what earlier consolidations of a segment ended, where nothing ends it any more.
+
+    For after the segment was consolidated again and unsupported beliefs have ended. Running it
+    twice changes nothing.
+    """
+    endings: list[JournalEntry] = []
+    for entry in await list_segment_journal(tx, person, segment):
+        is_ending = entry.op == "superseded" or entry.op in ENDING_OPS
+        if is_ending and (entry.op == "superseded" or await has_only_edited_causes(tx, entry)):
+            endings.append(entry)
+    return await revert_entries(tx, endings, provenance=provenance, now=now)
+
+
+async def revert_entries(
+    tx: Transaction, entries: Sequence[JournalEntry], *, provenance: Provenance, now: Micros
+) -> list[ObjectId]:
+    """Restore beliefs to their state before some decisions, unless others were made since; return
+    those reopened.
+
+    A later revision of a belief that has ended, such as its start date, does not prevent it.
+    """
+    reopened: list[ObjectId] = []
+    for entry in entries:
+        if entry.op != "superseded" and entry.op not in ENDING_OPS | REVISION_OPS:
+            continue
+        history = await list_object_journal(tx, entry.person, entry.object_id)
+        is_revision = entry.op in REVISION_OPS
+        by_seq = {each.seq: each for each in history}
+        earlier = find_prior_entry(by_seq, entry, must_be_live=not is_revision)
+        later = [each for each in history if each.seq > entry.seq]
+        if earlier is None or any(is_revision or each.op not in REVISION_OPS for each in later):
+            continue
+        if is_revision:
+            await record_next_decision(tx, earlier.after, "revised", provenance, now=now)
+        elif await reopen_belief(tx, earlier.after, provenance=provenance, now=now):
+            reopened.append(entry.object_id)
+    return reopened
+
+
+async def reopen_belief(
+    tx: Transaction, after: JournalObject, *, provenance: Provenance, now: Micros
+) -> bool:
+    """Reopen a belief; return False if another value has its place by now.
+
+    In that case it is recorded as true until the next value began, and from then on depends on that
+    one's evidence.
+    """
+    states = await list_memories(tx, after.person, live=False)
+    if isinstance(after, Memory):
+        replacements = list_replacements(after, [each.memory for each in states])
+        if replacements and not any(list_superseders(after, replacements)):
+            values = [each for each in states if each.memory in replacements]
+            await supersede_at_next_value(tx, after, values, provenance=provenance, now=now)
+        if replacements:
+            return False
+    await record_next_decision(tx, after, "reopened", provenance, now=now)
+    return True
+
+
+async def supersede_at_next_value(
+    tx: Transaction,
+    after: Memory,
+    values: Sequence[MemoryState],
+    *,
+    provenance: Provenance,
+    now: Micros,
+) -> None:
+    """Record that a memory held until the next of some values began to hold."""
+    state = await get_memory_state(tx, after.person, after.id)
+    later = [each for each in values if get_valid_since(each) > get_valid_since(state)]
+    following = min(later, key=get_valid_since) if later else max(values, key=get_valid_since)
+    until = max(get_valid_since(following), get_valid_since(state))
+    if (state.memory.status, state.memory.holds_until) == ("superseded", until):
+        return
+    first = (await list_object_journal(tx, after.person, following.memory.id))[0]
+    provenance = replace(provenance, segment=first.segment, causes=first.causes)
+    ended = replace(after, status="superseded", holds_until=until, ended_at=now)
+    await record_next_decision(tx, ended, "superseded", provenance, now=now)
+
+
+async def has_only_edited_causes(tx: Transaction, entry: JournalEntry) -> bool:
+    """Whether every message that a decision rests on has been edited or removed since."""
+    for cause in entry.causes:
+        row = await tx.row(
+            """SELECT 1 FROM message WHERE person = :person AND id = :id AND version = :version
+               AND replaced_at IS NULL""",
+            person=entry.person,
+            id=cause.message,
+            version=cause.version,
+        )
+        if row is not None:
+            return False
+    return True
+
+
+async def end_summaries(
+    tx: Transaction,
+    person: PersonId,
+    segments: Collection[SegmentId],
+    *,
+    provenance: Provenance,
+    now: Micros,
+) -> list[ObjectId]:
+    """End the summaries of these segments on every level; return which.
+
+    Summaries below an ended one are active again.
+    """
+    summaries = await list_summaries(tx, person, active=False)
+    touched = [each for each in summaries if set(each.segments) & set(segments)]
+    source_ids = {source for each in touched for source in each.sources}
+    for summary in summaries:
+        if summary in touched:
+            ended = replace(summary, is_active=False, ended_at=now)
+            await record_next_decision(tx, ended, "ended", provenance, now=now)
+        elif summary.id in source_ids:
+            reactivated = replace(summary, is_active=True)
+            await record_next_decision(tx, reactivated, "reopened", provenance, now=now)
+    return [each.id for each in touched]
+
+
+async def record_next_decision(
+    tx: Transaction, after: JournalObject, op: JournalOp, provenance: Provenance, *, now: Micros
+) -> None:
+    """Record a decision on top of whatever was decided last; the caller holds the lock."""
+    base = await get_latest_seq(tx, after.person, after.id)
+    await record_decision(tx, after, op=op, base=base, provenance=provenance, now=now)

@@ -1,0 +1,180 @@
+"""Sources: the material of a draft: notes, Markdown, tables, JSON or chat exports.
+
+Material is cut into pieces in the same way as an import. Nothing of it is kept.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from oldfriend.domain.errors import ImportRefused, InvalidInput
+from oldfriend.domain.i18n_messages import LocalizedText, localizable
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.transfer.formats.chunks import split_chunks
+from oldfriend.transfer.formats.parsed_message import ParsedMessage
+from oldfriend.transfer.preview import ImportPreview
+from oldfriend.transfer.sandbox_process import MessageStream, inspect_in_sandbox
+
+MAX_CHUNKS: Final = 100
+BATCH_SIZE: Final = 1000
+MAX_JSON_BYTES: Final = 10 << 20
+"""Of a JSON file that is no export, which is read in one go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceChunk:
+    """A chunk of material: its whole text, and the person's own words in it."""
+
+    source: str  # the name of the file
+    line: int
+    text: str
+    own_text: str
+
+
+def load_source_chunks(paths: Sequence[Path], *, me: str | None) -> list[SourceChunk]:
+    """Load the chunks of some files; ``me`` names the person among the speakers of a chat.
+
+    Raises ImportRefused for a file that is not text, InvalidInput for too many chunks, and if
+    ``me`` is missing.
+    """
+    return validate_chunk_count([chunk for path in paths for chunk in load_file_chunks(path, me)])
+
+
+def split_text(source: str, text: str) -> list[SourceChunk]:
+    """Split a text that the person has written or chosen. Raises InvalidInput."""
+    lines = enumerate(text.splitlines(keepends=True), start=1)
+    chunks = [
+        SourceChunk(
+            source=source,
+            line=each.line,
+            text=sanitize_text(each.text),
+            own_text=sanitize_text(each.text),
+        )
+        for each in split_chunks(lines)
+        if each.text.strip()
+    ]
+    return validate_chunk_count(chunks)
+
+
+def validate_chunk_count(chunks: list[SourceChunk]) -> list[SourceChunk]:
+    """Return the chunks if there are some, and not too many. Raises InvalidInput."""
+    if len(chunks) > MAX_CHUNKS:
+        raise InvalidInput(
+            localizable(
+                "draft_too_long",
+                f"That is {len(chunks):,} pieces; a draft is made of at most {MAX_CHUNKS}. Choose "
+                "fewer files, or the parts that tell most.",
+                count=len(chunks),
+                most=MAX_CHUNKS,
+            )
+        )
+    if not chunks:
+        raise InvalidInput(localizable("draft_empty", "There are no words in it."))
+    return chunks
+
+
+def load_file_chunks(path: Path, me: str | None) -> Iterator[SourceChunk]:
+    """Load the chunks of one file."""
+    try:
+        preview = inspect_in_sandbox(path, me=None, person="", zone="UTC")
+    except ImportRefused as refused:
+        if not is_plain_json(path, refused):
+            raise
+        return load_json_chunks(path)
+    if preview.format.name in {"notes", "table"}:
+        return (
+            SourceChunk(source=path.name, line=each.line, text=each.text, own_text=each.text)
+            for each in read_export_messages(preview)
+        )
+    return split_chat(path.name, [*read_export_messages(preview)], me)
+
+
+def is_plain_json(path: Path, error: ImportRefused) -> bool:
+    """Return whether a refused file may be JSON that is no export."""
+    is_unknown_kind = (
+        isinstance(error.user_text, LocalizedText) and error.user_text.code == "import_unknown_kind"
+    )
+    return is_unknown_kind and path.suffix.lower() == ".json"
+
+
+def read_export_messages(preview: ImportPreview) -> Iterator[ParsedMessage]:
+    """Yield the messages of an export that contain words."""
+    with MessageStream(preview) as stream:
+        while batch := stream.read_batch(BATCH_SIZE):
+            yield from (each for each in batch if not each.is_placeholder and each.text.strip())
+
+
+def split_chat(
+    source: str, messages: Sequence[ParsedMessage], me: str | None
+) -> Iterator[SourceChunk]:
+    """Split a chat line by line, each with its speaker. Raises InvalidInput."""
+    names = sorted({each.speaker for each in messages if each.role is None and each.speaker})
+    if names and me not in names:
+        raise InvalidInput(
+            f"Say which speaker of {source} you are: --me NAME. {format_speakers(names)}"
+        )
+    for _, chat in groupby(messages, key=lambda each: each.chat):
+        lines = [(each, format_chat_line(each)) for each in chat]
+        for chunk in split_chunks((each.line, f"{line}\n") for each, line in lines):
+            own_texts = [
+                each.text for each, line in lines if is_own_message(each, me) and line in chunk.text
+            ]
+            text = sanitize_text(chunk.text)
+            yield SourceChunk(
+                source=source,
+                line=chunk.line,
+                text=text,
+                own_text=sanitize_text("\n".join(own_texts)),
+            )
+
+
+def format_speakers(names: Sequence[str]) -> str:
+    """Format the speakers of a chat."""
+    return f"There are: {', '.join(names[:20])}."
+
+
+def format_chat_line(message: ParsedMessage) -> str:
+    """Format a message on one line with its speaker."""
+    speaker = message.speaker or message.role or "somebody"
+    return f"{speaker}: {' '.join(message.text.split())}"
+
+
+def is_own_message(message: ParsedMessage, me: str | None) -> bool:
+    """Return whether the person has said a message themselves."""
+    is_by_me = message.role == "person" or (message.role is None and message.speaker == me)
+    return is_by_me and not message.outside
+
+
+def load_json_chunks(path: Path) -> Iterator[SourceChunk]:
+    """Load any other JSON, one line per value with its path. Raises ImportRefused."""
+    try:
+        if path.stat().st_size > MAX_JSON_BYTES:
+            raise ImportRefused(f"{path.name} is too large ({MAX_JSON_BYTES >> 20} MB fit).")
+        value: JsonValue = json.loads(path.read_text("utf-8-sig"))
+        values = list(flatten_json(value))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ImportRefused(f"{path.name} cannot be read as JSON: {error}.") from error
+    lines = enumerate(values, start=1)
+    for chunk in split_chunks(lines):
+        text = sanitize_text(chunk.text)
+        yield SourceChunk(source=path.name, line=chunk.line, text=text, own_text=text)
+
+
+def flatten_json(value: JsonValue, name: str = "") -> Iterable[str]:
+    """Yield the values as "path: value", with an empty line after each item of a list."""
+    match value:
+        case dict():
+            for key, inner in value.items():
+                yield from flatten_json(inner, f"{name} {key}".strip())
+        case list():
+            for inner in value:
+                yield from flatten_json(inner, name)
+                yield ""
+        case None:
+            return
+        case _:
+            yield f"{name}: {value}" if name else str(value)

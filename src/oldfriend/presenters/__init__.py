@@ -1,0 +1,1 @@
+"""Presenters: receipts, beliefs and deletions as text and as JSON."""

@@ -1,0 +1,1 @@
+"""Replay: learn the same log again with another model, and compare the results."""

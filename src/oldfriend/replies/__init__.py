@@ -1,0 +1,1 @@
+"""Replies: run a turn, commit it and deliver the reply."""

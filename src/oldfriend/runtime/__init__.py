@@ -1,0 +1,1 @@
+"""Runtime: long-running processes, background work, health checks and wiring."""

@@ -1,0 +1,322 @@
+"""Metrics: numbers about all processes, read from the database on request.
+
+They contain no names, ids or message texts. Daily counts start from zero at midnight, which
+Prometheus treats as a counter reset, so that a count reads one day of rows instead of all.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import Metric
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import SECOND, Micros, get_start_of_day
+from oldfriend.memory.identities import count_identities
+from oldfriend.memory.learning_stats import (
+    ReplyTiming,
+    compute_learning_stats,
+    count_entries_by_op,
+    list_reply_timings,
+    list_segments_ended_since,
+    list_similarities,
+)
+from oldfriend.memory.receipts import count_receipts
+from oldfriend.memory.segments import Segment
+from oldfriend.queues.delivery_log import count_blocked_chats, count_sent_pieces, count_strangers
+from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
+from oldfriend.runtime.prometheus_families import (
+    SINCE_MIDNIGHT,
+    MetricValues,
+    build_counter,
+    build_gauge,
+)
+from oldfriend.usage.costs import MICRODOLLARS, UsageTotals, sum_usage_by
+
+QUANTILES: Final = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryMetrics:
+    """Memory counts since midnight, taken at one moment."""
+
+    segments: tuple[Segment, ...]
+    decisions: tuple[tuple[str, int], ...]
+    replies: tuple[ReplyTiming, ...]  # the newest
+    similarities: tuple[float, ...]  # of the newest items that replies are based on
+
+
+async def collect_memory_metrics(tx: Transaction, *, since: Micros) -> MemoryMetrics:
+    """Collect the memory counts since a moment."""
+    return MemoryMetrics(
+        segments=tuple(await list_segments_ended_since(tx, since=since)),
+        decisions=tuple((await count_entries_by_op(tx, since=since)).items()),
+        replies=tuple(await list_reply_timings(tx, since=since)),
+        similarities=tuple(await list_similarities(tx, since=since)),
+    )
+
+
+def build_memory_metrics(metrics: MemoryMetrics) -> Iterable[Metric]:
+    """Yield the memory metrics for Prometheus."""
+    states = Counter[str](each.status for each in metrics.segments)
+    yield build_counter(
+        "stretches_read",
+        f"Stretches of talk by how their reading ended, {SINCE_MIDNIGHT}",
+        {(state,): states[state] for state in ("done", "trivial", "failed")},
+        "state",
+    )
+    stats = compute_learning_stats(metrics.segments)
+    yield build_counter(
+        "things_told",
+        f"What readings were told, by what became of it, {SINCE_MIDNIGHT}",
+        {
+            ("learned",): stats.learned,
+            ("joined",): stats.joined,
+            ("refused",): sum(stats.refused.values()),
+        },
+        "outcome",
+    )
+    yield build_counter(
+        "things_refused",
+        f"What readings refused, by reason, {SINCE_MIDNIGHT}",
+        {(reason,): count for reason, count in sorted(stats.refused.items())},
+        "reason",
+    )
+    yield build_counter(
+        "decisions",
+        f"Decisions about memories, {SINCE_MIDNIGHT}",
+        {(op,): count for op, count in sorted(metrics.decisions)},
+        "op",
+    )
+    yield from build_latency_metrics(metrics)
+
+
+def build_latency_metrics(metrics: MemoryMetrics) -> Iterable[Metric]:
+    """Yield how long readings and replies took, and what replies are based on."""
+    replies, read = metrics.replies, (each for each in metrics.segments if each.generation == 1)
+    latencies = [each.latency_s for each in replies]
+    yield build_gauge(
+        "reply_seconds",
+        f"From accepting a message to its reply, {SINCE_MIDNIGHT}",
+        compute_quantiles(latencies),
+        "quantile",
+    )
+    reading_latencies = [
+        (each.ended_at - each.cut_at) / SECOND for each in read if each.ended_at is not None
+    ]
+    yield build_gauge(
+        "reading_seconds",
+        f"From the end of a stretch of talk to its being read, {SINCE_MIDNIGHT}",
+        compute_quantiles(reading_latencies),
+        "quantile",
+    )
+    yield build_gauge(
+        "found_by_words_alone",
+        f"The share of replies found without an embedder, {SINCE_MIDNIGHT}",
+        compute_mean([each.is_without_embedder for each in replies]),
+    )
+    yield build_gauge(
+        "found_closeness",
+        f"Mean cosine of what replies stand on, {SINCE_MIDNIGHT}",
+        compute_mean(metrics.similarities),
+    )
+
+
+def compute_quantiles(values: Sequence[float]) -> MetricValues:
+    """Return for each quantile the smallest value that at least this share does not exceed."""
+    ordered = sorted(values)
+    return {
+        (str(share),): ordered[math.ceil(share * len(ordered)) - 1]
+        for share in QUANTILES
+        if ordered
+    }
+
+
+def compute_mean(values: Sequence[float]) -> MetricValues:
+    """Return the mean of some values; empty for none."""
+    return {(): math.fsum(values) / len(values)} if values else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSnapshot:
+    """All counts at one moment."""
+
+    at: Micros
+    queues: tuple[QueueStats, ...]
+    turns: int  # today's, that produced a reply
+    calls: tuple[tuple[str, UsageTotals], ...]  # today's, by outcome
+    sent: int  # parts of replies, today's
+    platforms: tuple["PlatformMetrics", ...]
+    memory: MemoryMetrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformMetrics:
+    """Counts of one messaging platform."""
+
+    name: str
+    identities: int  # addresses linked to a person
+    blocked_chats: int  # chats that block the bot
+    rejected_messages: int  # messages from strangers within a day
+
+
+async def collect_metrics(app: AppContext) -> MetricsSnapshot:
+    """Collect all metrics as of now. Raises StoreError."""
+    now = app.clock()
+    midnight = get_start_of_day(now, app.settings.zone)
+    async with app.db.begin_read() as tx:
+        return MetricsSnapshot(
+            at=now,
+            queues=tuple(await load_queue_stats(tx, now=now)),
+            turns=await count_receipts(tx, since=midnight),
+            calls=tuple(await sum_usage_by(tx, "outcome", since=midnight)),
+            sent=await count_sent_pieces(tx, since=midnight),
+            platforms=tuple(
+                [await collect_platform_metrics(tx, name) for name in sorted(app.platforms)]
+            ),
+            memory=await collect_memory_metrics(tx, since=midnight),
+        )
+
+
+async def collect_platform_metrics(tx: Transaction, name: str) -> PlatformMetrics:
+    """Return the current counts of a platform."""
+    _, rejected = await count_strangers(tx, name)
+    return PlatformMetrics(
+        name=name,
+        identities=await count_identities(tx, name),
+        blocked_chats=await count_blocked_chats(tx, name),
+        rejected_messages=rejected,
+    )
+
+
+def render_prometheus(snapshot: MetricsSnapshot, *, up_s: float) -> bytes:
+    """Return the metrics in Prometheus text format, including those of this process."""
+    registry = CollectorRegistry()
+    registry.register(
+        StaticCollector(
+            [
+                *build_queue_metrics(snapshot),
+                *build_call_metrics(snapshot),
+                *build_platform_metrics(snapshot),
+                *build_memory_metrics(snapshot.memory),
+                build_counter(
+                    "turns",
+                    f"Turns that came to their reply {SINCE_MIDNIGHT}",
+                    {(): snapshot.turns},
+                ),
+                build_gauge("uptime_seconds", "How long this process has been running", {(): up_s}),
+            ]
+        )
+    )
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
+
+
+def build_queue_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
+    """Yield the metrics of the queues."""
+    yield build_gauge(
+        "letters",
+        "Letters by what they wait for",
+        {
+            (each.queue, state): count
+            for each in snapshot.queues
+            for state, count in (
+                ("waiting", each.due),
+                ("later", each.delayed),
+                ("parked", each.dead_letters),
+            )
+        },
+        "queue",
+        "state",
+    )
+    yield build_gauge(
+        "lanes_held",
+        "Lanes on which somebody works",
+        {(each.queue,): each.leased for each in snapshot.queues},
+        "queue",
+    )
+    yield build_gauge(
+        "oldest_waiting_seconds",
+        "Age of the letter that has waited longest; 0 when none waits",
+        {(each.queue,): compute_age_s(each, snapshot.at) for each in snapshot.queues},
+        "queue",
+    )
+
+
+def build_call_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
+    """Yield the metrics of model calls and their cost."""
+    totals = [each for _, each in snapshot.calls]
+    yield build_counter(
+        "model_calls",
+        f"Calls of models by how they ended, {SINCE_MIDNIGHT}",
+        {(outcome,): each.calls for outcome, each in snapshot.calls},
+        "outcome",
+    )
+    yield build_counter(
+        "model_tokens",
+        f"Tokens as providers counted them, {SINCE_MIDNIGHT}; cached ones are also in",
+        {
+            ("in",): sum(each.tokens_in for each in totals),
+            ("cached",): sum(each.tokens_cached for each in totals),
+            ("out",): sum(each.tokens_out for each in totals),
+        },
+        "kind",
+    )
+    dollars = sum(each.cost for each in totals) / MICRODOLLARS
+    yield build_counter(
+        "model_cost_dollars", f"Cost of calls whose price is known, {SINCE_MIDNIGHT}", {(): dollars}
+    )
+    unpriced = sum(each.unpriced_calls for each in totals)
+    yield build_counter(
+        "model_calls_unpriced",
+        f"Calls that cost nobody knows what, {SINCE_MIDNIGHT}",
+        {(): unpriced},
+    )
+
+
+def build_platform_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
+    """Yield the metrics of each platform, and of sent messages."""
+    each = snapshot.platforms
+    yield build_gauge(
+        "people_known",
+        "Addresses that are somebody's",
+        {(platform.name,): platform.identities for platform in each},
+        "channel",
+    )
+    yield build_gauge(
+        "places_closed",
+        "Chats that take nothing from us any more",
+        {(platform.name,): platform.blocked_chats for platform in each},
+        "channel",
+    )
+    yield build_gauge(
+        "turned_away",
+        "Messages of people whom nobody knows, within a day",
+        {(platform.name,): platform.rejected_messages for platform in each},
+        "channel",
+    )
+    yield build_counter(
+        "sent", f"Pieces of replies that were sent {SINCE_MIDNIGHT}", {(): snapshot.sent}
+    )
+
+
+def compute_age_s(waiting: QueueStats, now: Micros) -> float:
+    """Return the age of the oldest due job in seconds; 0 if there is none."""
+    since = waiting.oldest_due_at
+    return 0.0 if since is None else (now - since) / SECOND
+
+
+class StaticCollector:
+    """A Prometheus collector of metrics that were already counted."""
+
+    def __init__(self, families: list[Metric]) -> None:
+        """Store the metric families."""
+        self._families = families
+
+    def collect(self) -> list[Metric]:
+        """Return the metric families."""
+        return self._families

@@ -1,0 +1,132 @@
+"""Provider roles: tries and saves the choice of a provider for one use.
+
+Callers validate the choice; provider details are in ``provider_setup``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from oldfriend.config.settings import Settings
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.runtime.provider_setup import (
+    ProviderSetup,
+    measure_embedder,
+    save_embedder,
+    save_local_embedder,
+    save_model,
+    save_role_model,
+    try_model,
+)
+from oldfriend.runtime.speech_setup import (
+    format_local_model,
+    save_local_transcriber,
+    save_speaker,
+    save_transcriber,
+    try_speaker,
+    try_transcriber,
+)
+
+ModelUse = Literal["main", "small", "reflect", "embedder", "transcriber", "speaker"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCandidate:
+    """A model that somebody considers for one use."""
+
+    use: ModelUse
+    setup: ProviderSetup | None  # None: a model in this program
+    folder: str = ""  # the folder of a local transcriber
+    voice: str = ""  # of a speaker
+
+    @property
+    def model(self) -> str:
+        """The model as written in settings. Raises ModelMisconfigured where no folder is named."""
+        return format_local_model(self.folder) if self.setup is None else self.setup.model
+
+    @property
+    def required_setup(self) -> ProviderSetup:
+        """The setup of a use that no local model can serve.
+
+        Raises InvalidInput if there is none.
+        """
+        if self.setup is None:
+            raise InvalidInput(localizable("provider_unnamed", "Name a provider."))
+        return self.setup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    """The result of trying a candidate."""
+
+    text: str
+    dimension: int | None = None  # of an embedder: the dimension of its vectors
+    is_opus: bool = True  # of a speaker: voice messages must be Opus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedChoice:
+    """The saved models by use, and where the key was stored, if any."""
+
+    key_in: str | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+
+
+async def try_candidate(settings: Settings, candidate: ModelCandidate) -> TrialResult:
+    """Try a candidate with a small request. Raises ModelError, EmbeddingFailed, InvalidInput."""
+    match candidate.use:
+        case "transcriber":
+            await try_transcriber(settings, candidate.model, candidate.setup)
+            return TrialResult(text=localizable("trial_listens", "It listens."))
+        case "embedder" if candidate.setup is None:
+            return TrialResult(text=localizable("trial_in_program", "It is in this program."))
+        case "embedder":
+            dimension = await measure_embedder(settings, candidate.required_setup)
+            return TrialResult(
+                text=localizable(
+                    "trial_vectors", f"Vectors of {dimension} numbers.", dimension=dimension
+                ),
+                dimension=dimension,
+            )
+        case "speaker":
+            speech = await try_speaker(settings, candidate.required_setup, candidate.voice)
+            return TrialResult(text=speech.mime, is_opus=speech.is_opus)
+    return TrialResult(text=await try_model(settings, candidate.required_setup))
+
+
+def save_candidate(
+    settings: Settings, candidate: ModelCandidate, *, dimension: int | None = None
+) -> SavedChoice:
+    """Save a choice; a remote embedder needs ``dimension``. Raises InvalidInput."""
+    use, setup = candidate.use, candidate.setup
+    match use:
+        case "embedder" if setup is None:
+            save_local_embedder(settings)
+            return SavedChoice()
+        case "transcriber" if setup is None:
+            save_local_transcriber(settings, candidate.model)
+            return SavedChoice(models={use: candidate.model})
+        case "main":
+            roles, key_in = save_model(settings, candidate.required_setup)
+            models = {str(role): model for role, model in roles.items()}
+            return SavedChoice(key_in=key_in, models=models)
+    key_in = save_remote_candidate(settings, candidate, dimension)
+    return SavedChoice(key_in=key_in, models={use: candidate.model})
+
+
+def save_remote_candidate(
+    settings: Settings, candidate: ModelCandidate, dimension: int | None
+) -> str | None:
+    """Save the choice of a remote model for one use; return where its key was stored, if any."""
+    match candidate.use:
+        case "embedder":
+            if dimension is None:
+                raise InvalidInput("Without a test, say how long its vectors are: --dimension N.")
+            return save_embedder(settings, candidate.required_setup, dimension)
+        case "transcriber":
+            return save_transcriber(settings, candidate.required_setup)
+        case "speaker":
+            return save_speaker(settings, candidate.required_setup, candidate.voice)
+        case role:
+            return save_role_model(settings, candidate.required_setup, role)

@@ -1,0 +1,254 @@
+"""Worker: claims due jobs from the inbox, outbox and agenda queues, and runs them.
+
+Any number of workers in any number of processes share the partitions. Each partition is processed
+by one worker at a time, different partitions concurrently.
+"""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.dead_processes import reap_dead_processes
+from oldfriend.app.event_log import log_warning
+from oldfriend.app.isolation import MAX_EXCLUSIVE_S
+from oldfriend.app.leases import HeldLease
+from oldfriend.app.notifications import WakeEvent
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import SECOND
+from oldfriend.domain.errors import SchemaTooNew, StoreError
+from oldfriend.domain.job_types import Lease, QueueName
+from oldfriend.learning.learning_scheduler import segment_at_shutdown
+from oldfriend.queues.dead_leases import is_poison_suspect
+from oldfriend.queues.queue import claim, find_next_due
+from oldfriend.replies.outbox_worker import deliver
+from oldfriend.replies.reply_worker import process_chat
+from oldfriend.runtime.jobs import plan_jobs, run_jobs
+from oldfriend.runtime.restart_policy import sleep_or_stop
+
+SWEEP_INTERVAL_S = 5.0
+"""Seconds between checks without a wake-up, for expired leases and missed notifications."""
+MAX_RETRY_PAUSE_S = 30.0
+"""Longest pause between retries while the database is unavailable; retries never end."""
+SHUTDOWN_GRACE_S = 5.0
+CLAIM_BATCH_SIZE = 16
+"""Partitions claimed in one commit; the rest is left to other workers."""
+MAX_CONCURRENT_JOBS = 1
+"""Background work must never delay a reply."""
+LAG_PROBE_S = 0.02
+LAG_FACTOR = 1.5
+"""A probe that takes this many times as long as planned means that the event loop is busy."""
+MAX_YIELD_S = 2.0
+"""For at most this long background work lets replies go first before it starts the next job."""
+
+LeaseHandler: TypeAlias = Callable[[AppContext, Lease, asyncio.Event], Awaitable[None]]
+T = TypeVar("T")
+
+
+async def run_worker(app: AppContext, *, stopping: asyncio.Event) -> None:
+    """Process due jobs until told to stop, then finish what has begun.
+
+    Raises SchemaTooNew. Errors of a single turn or job are logged, and an unavailable database is
+    waited for.
+    """
+    await retry_until_stopped(partial(plan_jobs, app), stopping)
+    at_once = app.settings.serve.turns_at_once
+    async with asyncio.TaskGroup() as queues:
+        queues.create_task(process_queue(app, "inbox", answer_chat, at_once, stopping))
+        if app.channels:  # otherwise processes with channels deliver
+            queues.create_task(process_queue(app, "outbox", deliver, at_once, stopping))
+        queues.create_task(process_queue(app, "agenda", run_jobs, MAX_CONCURRENT_JOBS, stopping))
+        await stopping.wait()
+        app.notifier.notify()
+    await cut_segments_at_shutdown(app)
+
+
+async def cut_segments_at_shutdown(app: AppContext) -> None:
+    """Cut the segments of finished conversations for the next start, within a time limit."""
+    try:
+        async with asyncio.timeout(SHUTDOWN_GRACE_S):
+            await segment_at_shutdown(app)
+    except (TimeoutError, StoreError) as error:
+        log_warning("not-cut-at-shutdown", error)  # they are cut after a pause anyway
+
+
+async def process_queue(
+    app: AppContext, queue: QueueName, handler: LeaseHandler, at_once: int, stopping: asyncio.Event
+) -> None:
+    """Claim and process partitions of one queue concurrently, waiting while nothing is due."""
+    limiter = ConcurrencyLimiter(at_once)
+    with app.notifier.subscribe(topic=queue) as wake_event:
+        async with asyncio.TaskGroup() as running:
+            while True:
+                slots = await limiter.acquire(limit=CLAIM_BATCH_SIZE)
+                leases = await wait_for_leases(app, queue, slots, wake_event, stopping)
+                if leases is None:
+                    return
+                limiter.release(slots - len(leases))
+                for lease in leases:
+                    unsettled_s = app.isolation.settles_in_s
+                    if has_suspect(lease) and unsettled_s:
+                        await HeldLease(app, lease).release(lease.jobs[0], delay_s=unsettled_s)
+                        limiter.release()
+                        continue
+                    task = running.create_task(run_handler(app, handler, lease, limiter, stopping))
+                    if has_suspect(lease):  # always the last of a batch
+                        await asyncio.wait([task], timeout=MAX_EXCLUSIVE_S)
+
+
+class ConcurrencyLimiter:
+    """A semaphore from which several slots can be taken at once."""
+
+    def __init__(self, at_once: int) -> None:
+        """Start with all slots free."""
+        self._free = asyncio.Semaphore(at_once)
+
+    async def acquire(self, *, limit: int = 1) -> int:
+        """Wait for one slot, take further free ones up to ``limit``, and return the count."""
+        await self._free.acquire()
+        slots = 1
+        while slots < limit and not self._free.locked():
+            await self._free.acquire()
+            slots += 1
+        return slots
+
+    def release(self, places: int = 1) -> None:
+        """Free slots."""
+        for _ in range(places):
+            self._free.release()
+
+
+def has_suspect(lease: Lease) -> bool:
+    """Return whether the next job of a partition may have crashed the process that worked on it.
+
+    False while the lease holds dead letters, because its holder still has to report those.
+    """
+    return bool(lease.jobs) and not lease.dead_letters and is_poison_suspect(lease.jobs[0])
+
+
+async def wait_for_leases(
+    app: AppContext, queue: QueueName, limit: int, event: WakeEvent, stopping: asyncio.Event
+) -> list[Lease] | None:
+    """Claim up to ``limit`` partitions once something is due; return None when told to stop."""
+    while not stopping.is_set():
+        if queue == "agenda":
+            await wait_for_idle_loop(stopping)
+        await retry_until_stopped(partial(reap_dead_processes, app), stopping)
+        leases = await retry_until_stopped(partial(claim_batch, app, queue, limit), stopping)
+        if leases:
+            return leases
+        await retry_until_stopped(partial(wait_until_due, app, queue, event, stopping), stopping)
+    return None
+
+
+async def wait_for_idle_loop(stopping: asyncio.Event) -> None:
+    """Wait until the event loop is not busy with replies, for at most MAX_YIELD_S seconds."""
+    now = asyncio.get_running_loop().time
+    deadline = now() + MAX_YIELD_S
+    while (started_at := now()) < deadline and not stopping.is_set():
+        await asyncio.sleep(LAG_PROBE_S)
+        if now() - started_at < LAG_PROBE_S * LAG_FACTOR:
+            return
+
+
+async def retry_until_stopped(act: Callable[[], Awaitable[T]], stopping: asyncio.Event) -> T | None:
+    """Retry an action while the database is unavailable; return None when told to stop.
+
+    Raises SchemaTooNew, which no retry can fix.
+    """
+    failures = 0
+    while not stopping.is_set():
+        try:
+            return await act()
+        except SchemaTooNew:
+            raise
+        except StoreError as error:
+            failures += 1
+            log_warning("database-failed", error, times=failures)
+            await sleep_or_stop(min(failures, MAX_RETRY_PAUSE_S), stopping)
+    return None
+
+
+async def claim_batch(app: AppContext, queue: QueueName, limit: int) -> list[Lease]:
+    """Claim up to ``limit`` due partitions in one transaction; a suspect one ends the batch."""
+    leases: list[Lease] = []
+    async with app.db.begin_write() as tx:
+        while (
+            len(leases) < limit and (lease := await claim_partition_tx(tx, app, queue)) is not None
+        ):
+            leases.append(lease)
+            if has_suspect(lease):
+                break
+    return leases
+
+
+async def claim_next_partition(
+    app: AppContext, queue: QueueName, partition: str | None = None
+) -> Lease | None:
+    """Claim any due partition, or the given one if it is due."""
+    async with app.db.begin_write() as tx:
+        return await claim_partition_tx(tx, app, queue, partition)
+
+
+async def claim_partition_tx(
+    tx: Transaction, app: AppContext, queue: QueueName, partition: str | None = None
+) -> Lease | None:
+    """Claim any due partition, or the given one, in a transaction, skipping locked rows."""
+    return await claim(
+        tx,
+        queue,
+        owner=app.register_process(),
+        now=app.clock(),
+        lease_s=app.settings.limits.lease_s,
+        partition=partition,
+    )
+
+
+async def run_handler(
+    app: AppContext,
+    handler: LeaseHandler,
+    lease: Lease,
+    limiter: ConcurrencyLimiter,
+    stopping: asyncio.Event,
+) -> None:
+    """Run the handler for a lease and log its errors, so that they affect no other partition."""
+    try:
+        await handler(app, lease, stopping)
+    except Exception as error:
+        log_warning("work-failed", error, queue=lease.queue, lane=lease.partition)
+    finally:
+        limiter.release()
+
+
+async def answer_chat(app: AppContext, lease: Lease, stopping: asyncio.Event) -> None:
+    """Answer the waiting messages of a chat until told to stop."""
+    await process_chat(app, lease, stopping=stopping)
+
+
+async def wait_until_due(
+    app: AppContext, queue: QueueName, event: WakeEvent, stopping: asyncio.Event
+) -> None:
+    """Wait until something is due, or until it is time for the next sweep.
+
+    A notification may be meant for another queue, so the next due time is read before claiming,
+    which is cheap.
+    """
+    now, sweep_s = (
+        asyncio.get_running_loop().time,
+        min(SWEEP_INTERVAL_S, app.settings.limits.lease_s),
+    )
+    sweeps_at = now() + sweep_s
+    while not stopping.is_set() and (left_s := sweeps_at - now()) > 0:
+        due_s = await compute_due_in_s(app, queue)
+        if due_s <= 0:
+            return
+        await event.wait(min(due_s, left_s))
+
+
+async def compute_due_in_s(app: AppContext, queue: QueueName) -> float:
+    """Return in how many seconds the next unclaimed job is due; infinity if there is none."""
+    async with app.db.begin_read() as tx:
+        due_at = await find_next_due(tx, queue)
+    return math.inf if due_at is None else (due_at - app.clock()) / SECOND

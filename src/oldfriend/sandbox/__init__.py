@@ -1,0 +1,1 @@
+"""Sandbox: child processes that parse untrusted bytes under limits."""

@@ -1,0 +1,190 @@
+"""Belief methods: the part of ``Memory`` that queries and corrects beliefs."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.correct import (
+    BeliefAction,
+    apply_belief_action,
+    edit_belief_text,
+    merge_beliefs,
+    parse_since,
+    separate_beliefs,
+)
+from oldfriend.beliefs.history import get_history
+from oldfriend.beliefs.queries import BeliefDetails as Known
+from oldfriend.beliefs.queries import filter_beliefs_about as only_about
+from oldfriend.beliefs.queries import (
+    list_beliefs,
+    list_beliefs_at,
+    list_conversation_summaries,
+    list_entity_beliefs,
+)
+from oldfriend.beliefs.undo import undo_import
+from oldfriend.domain.errors import MemoryMisused
+from oldfriend.domain.memories import JournalObject
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.runtime.learn_now import learn_now
+from oldfriend.runtime.maintenance import maintain
+from oldfriend.sdk.input_validation import parse_bound
+from oldfriend.sdk.types import (
+    Belief,
+    Decided,
+    TimeInput,
+    to_belief,
+    to_decided,
+    to_decided_belief,
+)
+
+NOT_OPEN_MESSAGE: Final = (
+    "This memory is not open. Use it inside its with block: `with Memory.open(...) as memory:`, "
+    "or `async with` in a program that awaits."
+)
+
+
+class BeliefMethods:
+    """One person's beliefs; ids may be given in full or by their last characters."""
+
+    def __init__(self, app: AppContext, chat_context: ChatContext) -> None:
+        """Internal: use ``Memory.open``."""
+        self._open_app: AppContext | None = app
+        self._chat_context = chat_context
+
+    async def consolidate(self) -> int:
+        """Read all stored messages and learn from them; return how many segments were read.
+
+        The connected model reads, else rules do. Due follow-up jobs are run too (see
+        ``Memory.maintain``). What fails is retried the next time.
+        """
+        person = self._chat_context.person.id
+        result = await learn_now(
+            self._app, person, cut_reason="asked", imported=True, wait_s=math.inf
+        )
+        await maintain(self._app, person)
+        return result.read
+
+    async def facts(self) -> list[Belief]:
+        """Return the current facts and preferences with their evidence, oldest first."""
+        async with self._app.db.begin_read() as tx:
+            found = await list_beliefs(
+                tx, self._chat_context.person.id, kinds=["fact", "preference"]
+            )
+        return self._to_beliefs(found)
+
+    async def entities(self) -> list[Belief]:
+        """Return the entities known by name, including uncertain ones (see ``status``)."""
+        async with self._app.db.begin_read() as tx:
+            found = await list_entity_beliefs(tx, self._chat_context.person.id)
+        return self._to_beliefs(found)
+
+    async def summaries(self) -> list[Belief]:
+        """Return the summaries of conversations, the highest level first."""
+        async with self._app.db.begin_read() as tx:
+            found = await list_conversation_summaries(tx, self._chat_context.person.id)
+        return self._to_beliefs([Known(content=each) for each in found])
+
+    async def beliefs(
+        self, *, as_of: TimeInput | None = None, about: str | None = None
+    ) -> list[Belief]:
+        """Return all beliefs held now, or at a moment; with ``about`` only those about a name.
+
+        Raises InvalidInput, NotFound for an unknown name.
+        """
+        at = parse_bound(as_of, "as_of", self._chat_context.person.zone) or self._app.clock()
+        async with self._app.db.begin_read() as tx:
+            person = self._chat_context.person.id
+            found = await list_beliefs_at(tx, person, at)
+            if about is not None:
+                found = await only_about(tx, person, about, found)
+        return self._to_beliefs(found)
+
+    async def history(self, belief: str) -> list[Decided]:
+        """Return the decisions about a belief and those it superseded, oldest first.
+
+        Raises NotFound, InvalidInput.
+        """
+        async with self._app.db.begin_read() as tx:
+            history = await get_history(tx, self._chat_context.person.id, belief)
+        return [to_decided(step, self._chat_context.person.zone) for step in history.entries]
+
+    async def correct(
+        self, belief: str, text: str, *, value: str | None = None, since: str | None = None
+    ) -> list[Belief]:
+        """Correct a belief, or the description of an entity; return it and what it supersedes.
+
+        The old value counts as a mistake; with ``since`` (a date) it was true until then. The
+        correction holds at once, and no inference overrules it. Raises NotFound, InvalidInput.
+        """
+        person = self._chat_context.person
+        decided = await edit_belief_text(
+            self._app,
+            person.id,
+            belief,
+            text,
+            value=value,
+            since=parse_since(since, person.zone),
+        )
+        return self._to_decided_beliefs(decided)
+
+    async def pin(self, belief: str) -> list[Belief]:
+        """Protect a belief from fading and from being merged away.
+
+        Raises NotFound, InvalidInput.
+        """
+        return await self._set_verdict("pin", belief)
+
+    async def unpin(self, belief: str) -> list[Belief]:
+        """Let a belief fade like others. Raises NotFound, InvalidInput."""
+        return await self._set_verdict("unpin", belief)
+
+    async def confirm(self, belief: str) -> list[Belief]:
+        """Confirm that a belief is true. Raises NotFound, InvalidInput."""
+        return await self._set_verdict("confirm", belief)
+
+    async def reject(self, belief: str) -> list[Belief]:
+        """Reject a belief as false; it is not learned again from the same messages.
+
+        What it had superseded holds again and is returned with it. Raises NotFound, InvalidInput.
+        """
+        return await self._set_verdict("reject", belief)
+
+    async def merge(self, belief: str, other: str) -> list[Belief]:
+        """Merge the second of two beliefs into the first. Raises NotFound, InvalidInput."""
+        return self._to_decided_beliefs(
+            await merge_beliefs(self._app, self._chat_context.person.id, belief, other)
+        )
+
+    async def separate(self, belief: str, other: str) -> list[Belief]:
+        """Separate two beliefs for good. Raises NotFound, InvalidInput."""
+        return self._to_decided_beliefs(
+            await separate_beliefs(self._app, self._chat_context.person.id, belief, other)
+        )
+
+    async def undo_import(self, number: int) -> int:
+        """Remove an import and the beliefs based on it; return how many messages were removed.
+
+        The numbers are those of ``oldfriend import list``. Raises NotFound.
+        """
+        return (await undo_import(self._app, self._chat_context.person, number)).messages
+
+    async def _set_verdict(self, verdict: BeliefAction, belief: str) -> list[Belief]:
+        return self._to_decided_beliefs(
+            await apply_belief_action(self._app, self._chat_context.person.id, verdict, belief)
+        )
+
+    def _to_beliefs(self, found: Sequence[Known]) -> list[Belief]:
+        return [to_belief(each, self._chat_context.person.zone) for each in found]
+
+    def _to_decided_beliefs(self, decided: Sequence[JournalObject]) -> list[Belief]:
+        return [to_decided_belief(each, self._chat_context.person.zone) for each in decided]
+
+    def _close(self) -> None:
+        self._open_app = None
+
+    @property
+    def _app(self) -> AppContext:
+        if self._open_app is None:
+            raise MemoryMisused(NOT_OPEN_MESSAGE)
+        return self._open_app

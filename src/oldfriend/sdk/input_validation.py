@@ -1,0 +1,101 @@
+"""Input validation: checks messages and times from a program and converts them to domain types."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from oldfriend.domain.clock import Micros, parse_timestamp, to_micros_with_zone
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage, sanitize_text
+from oldfriend.domain.people import Person
+from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.memory.import_writer import ImportedMessage
+from oldfriend.transfer.speaker_mapping import is_same_name
+
+MessageInput = Mapping[str, Any] | object
+"""A message to add: a mapping or an object with the fields of our JSONL (see ``Memory.add``)."""
+
+SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
+
+
+def parse_message_input(
+    given: MessageInput, number: int, person: Person, *, now: Micros
+) -> ImportedMessage:
+    """Parse a given message. Raises InvalidInput, naming the message by its number."""
+    text = find_field(given, "text")
+    if not isinstance(text, str):
+        raise InvalidInput(f'Message {number} has no text. Give it a field "text" that is a str.')
+    if not text.strip():
+        raise InvalidInput(f"Message {number} is empty. Leave it out.")
+    if len(text) > MAX_TEXT_CHARS:
+        raise InvalidInput(
+            f"Message {number} has {len(text):,} characters; {MAX_TEXT_CHARS:,} fit. Split it."
+        )
+    speaker = parse_name(given, "speaker", number)
+    role = parse_role(given, speaker, number, person)
+    at, zone = parse_message_time(given, number, now=now, zone=person.zone)
+    spoken = UnloggedMessage(
+        role=role,
+        speaker=speaker or (person.name if role == "person" else role),
+        text=sanitize_text(text),
+        at=at,
+        zone=zone,
+        trust=TRUST_BY_ROLE[role],
+        external_id=parse_name(given, "id", number) or None,
+    )
+    return ImportedMessage(message=spoken, session=parse_name(given, "session", number) or None)
+
+
+def find_field(given: MessageInput, name: str) -> object:
+    """Return a field of a mapping or an object; None if it is missing."""
+    return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+
+
+def parse_name(given: MessageInput, name: str, number: int) -> str:
+    """Parse a name or id; empty if it is missing. Raises InvalidInput."""
+    value = find_field(given, name)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InvalidInput(f"Message {number} has a {name!r} that is neither str nor int.")
+    return sanitize_text(str(value))
+
+
+def parse_role(given: MessageInput, speaker: str, number: int, person: Person) -> Role:
+    """Return the given role, else derive it from the speaker's name. Raises InvalidInput."""
+    role = parse_name(given, "role", number)
+    if not role:
+        is_own = not speaker or is_same_name(speaker, person.name)
+        return "person" if is_own else "other"
+    if role not in SPOKEN_ROLES:
+        raise InvalidInput(
+            f"Message {number} has the role {role!r}. Use person, companion or other."
+        )
+    return SPOKEN_ROLES[role]
+
+
+def parse_message_time(
+    given: MessageInput, number: int, *, now: Micros, zone: str
+) -> tuple[Micros, str]:
+    """Return when a message was said, and its zone; now if it is missing. Raises InvalidInput."""
+    at = find_field(given, "at")
+    if at is None:
+        return now, zone
+    try:
+        return parse_time(at, "at", zone)
+    except InvalidInput as error:
+        raise InvalidInput(f"Message {number}: {error}") from error
+
+
+def parse_bound(moment: object, name: str, zone: str) -> Micros | None:
+    """Parse one end of a time span; None stays None. Raises InvalidInput."""
+    return None if moment is None else parse_time(moment, name, zone)[0]
+
+
+def parse_time(moment: object, name: str, zone: str) -> tuple[Micros, str]:
+    """Parse a time; return it with its zone. Raises InvalidInput."""
+    if isinstance(moment, datetime):
+        return to_micros_with_zone(moment, zone)
+    if isinstance(moment, str):
+        return parse_timestamp(moment, zone)
+    raise InvalidInput(f"{name!r} is neither datetime nor ISO 8601 text.")

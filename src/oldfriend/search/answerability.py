@@ -1,0 +1,115 @@
+"""Answerability: estimates whether any search result answers the query at all.
+
+Uses absolute features, not ranks. Speakers' names are left out of the word features, because they
+match just as well in a conversation that has nothing to do with the query.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oldfriend.search.features import RankingContext
+from oldfriend.search.types import Floats
+
+ANSWERABILITY_FEATURES: Final = (
+    "covered_most",
+    "covered_around_most",
+    "covered_by_best",
+    "session_covered_by_best",
+    "known_words",
+    "unknown_words",
+    "words_share",
+    "around_share",
+    "around_share_of_best",
+    "cosine_most",
+    "cosine_of_best",
+    "cosine_of_three",
+    "cosine_above_mean",
+    "best_above_mean",
+    "word_count",
+    "no_meaning",
+    "lead_over_tenth",
+    "lead_over_all",
+    "best_score",
+    "idf_mean",
+    "idf_most",
+    "together",
+    "date",
+    "asked_as_i",
+    "few",
+    "few_covered",
+    "few_cosine",
+)
+_TINY: Final = 1e-6
+_LEAD_RANK: Final = 10
+_TOP_COUNT: Final = 3
+_FEW_MESSAGES: Final = 20  # messages
+
+
+def compute_answerability_features(context: RankingContext, scores: Floats) -> Floats:
+    """Compute the ANSWERABILITY_FEATURES in order; `scores` are those of the candidates."""
+    order = np.argsort(-scores, kind="stable")
+    values = (
+        _word_features(context, int(order[0]))
+        | _similarity_features(context, order)
+        | _score_features(scores, order)
+    )
+    values["together"] = float(context.candidates.adjacent_pairs[order[:_LEAD_RANK]].max())
+    values["asked_as_i"] = float(context.parsed.is_first_person)
+    values["date"] = float(bool(context.parsed.spans))
+    # Among few messages, a lead over the others means little.
+    few = values["few"] = _FEW_MESSAGES / (_FEW_MESSAGES + len(context.index))
+    values["few_covered"] = few * values["covered_most"]
+    values["few_cosine"] = few * values["cosine_most"]
+    return np.array([values[name] for name in ANSWERABILITY_FEATURES], dtype=np.float32)
+
+
+def _word_features(context: RankingContext, best: int) -> dict[str, float]:
+    candidates, scanned = context.candidates, context.scanned
+    is_name = [word.surface in context.speaker_match.surfaces for word in context.parsed.words]
+    idf = np.where(np.array(is_name, np.bool_), 0, scanned.idf)
+    weights = idf / max(float(idf.sum()), _TINY)
+    covered, around = candidates.matches @ weights, candidates.matches_around @ weights
+    in_session = candidates.matches[candidates.sessions == candidates.sessions[best]].any(axis=0)
+    known = np.array(scanned.is_known_word, np.bool_)
+    word_count = max(int((idf > 0).sum()), 1)
+    rarity = float(np.log1p(2 * (len(context.index) + _FEW_MESSAGES)))
+    row = candidates.rows[best]
+    return {
+        "covered_most": float(covered.max()),
+        "covered_around_most": float(around.max()),
+        "covered_by_best": float(covered[best]),
+        "session_covered_by_best": float(in_session @ weights),
+        "known_words": float(known @ weights),
+        "unknown_words": float((~known & (idf > 0)).sum()),
+        "words_share": float(scanned.lexical.max() / scanned.max_possible),
+        "around_share": float(scanned.lexical_around.max() / scanned.max_possible),
+        "around_share_of_best": float(scanned.lexical_around[row] / scanned.max_possible),
+        "word_count": float(np.log1p((idf > 0).sum())),
+        "idf_mean": float(idf.sum() / word_count / rarity),
+        "idf_most": float(idf.max(initial=0) / rarity),
+    }
+
+
+def _similarity_features(context: RankingContext, order: NDArray[np.intp]) -> dict[str, float]:
+    scanned = context.scanned
+    cosine = scanned.cosine[context.candidates.rows]
+    similarity_weight = scanned.similarity_weight
+    return {
+        "no_meaning": 1 - similarity_weight,
+        "cosine_most": float(cosine.max()) * similarity_weight,
+        "cosine_of_best": float(cosine[order[0]]),
+        "cosine_of_three": float(cosine[order[:_TOP_COUNT]].mean()),
+        "cosine_above_mean": (float(cosine.max()) - scanned.mean_cosine) * similarity_weight,
+        "best_above_mean": (float(cosine[order[0]]) - scanned.mean_cosine) * similarity_weight,
+    }
+
+
+def _score_features(scores: Floats, order: NDArray[np.intp]) -> dict[str, float]:
+    best = float(scores[order[0]])
+    return {
+        "best_score": best,
+        "lead_over_tenth": best - float(scores[order[:_LEAD_RANK][-1]]),
+        "lead_over_all": -float(np.log(np.exp(scores - best).sum())),
+    }

@@ -1,0 +1,77 @@
+"""Belief score: the weight of a belief by its kind, status and age, independent of the question.
+
+Computed at query time and never stored, so that a change of scorer takes effect with the next
+query.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import MemoryState, PatternKind, Status
+from oldfriend.search.scorers import Decay, Scorer, typed_decay
+
+PATTERN_DECAY: Final[Mapping[PatternKind, Decay]] = {
+    "behavior": Decay(90, 0.45),
+    "belief": Decay(90, 0.45),
+    "goal": Decay(60, 0.35),
+    "preference": Decay(90, 0.45),
+    "emotion": Decay(14, 0.15),
+    "temporal": Decay(365, 0.60),
+    "causal": Decay(90, 0.45),
+}
+"""Half-life in days and floor for each kind of pattern."""
+EVENT_DECAY: Final = Decay(14, 0.0)
+ATTRIBUTE_DECAY: Final = Decay(365, 0.60)  # like temporal patterns, the slowest decay above
+
+STATUS_WEIGHT: Final[Mapping[Status, float]] = {"active": 1.0, "tentative": 0.5, "disputed": 0.5}
+"""Weight by status; an ended belief gets ENDED_WEIGHT instead."""
+ENDED_WEIGHT: Final = 0.8
+
+# Weights of an event, divided by those of a recent event of middling impact.
+_CLOSE, _RECENT, _IMPACT, _TAGGED, _NAMED = 3.0, 0.5, 2.0, 0.5, 1.5
+_MIDDLING_EVENT: Final = _CLOSE + _RECENT + _IMPACT / 2
+# Weights of a fact or preference.
+_SIMILAR, _LATELY, _IMPORTANT = 0.4, 0.3, 0.3
+
+
+def score_belief(
+    known: MemoryState, now: Micros, *, is_named: bool = False, scorer: Scorer = typed_decay
+) -> float:
+    """Return the weight of a belief among others that answer as well, 0 to 1.
+
+    `is_named`: the question names an entity that the belief is about.
+    """
+    memory = known.memory
+    score = 1.0  # a commitment does not decay
+    if memory.kind == "pattern":
+        decay = PATTERN_DECAY[memory.pattern or "behavior"]
+        score = min(1.0, compute_retention(known, decay, now, scorer) * known.stats.confidence)
+    elif memory.kind in {"event", "thought"}:
+        retention = compute_retention(known, EVENT_DECAY, now, scorer)
+        score = _score_event(known, retention, is_named=is_named)
+    elif memory.kind == "triple":
+        score = known.stats.confidence
+    elif memory.kind in {"fact", "preference"}:
+        retention = min(1.0, compute_retention(known, ATTRIBUTE_DECAY, now, scorer))
+        score = _SIMILAR + _LATELY * retention + _IMPORTANT * memory.importance
+    return score * (
+        ENDED_WEIGHT if memory.ended_at is not None else STATUS_WEIGHT.get(memory.status, 0.0)
+    )
+
+
+def compute_retention(known: MemoryState, decay: Decay, now: Micros, scorer: Scorer) -> float:
+    """Return how much is left of a belief; a pinned one counts as on the day it was last said."""
+    return scorer(known, decay, known.stats.last_seen if known.memory.is_pinned else now)
+
+
+def _score_event(known: MemoryState, retention: float, *, is_named: bool) -> float:
+    memory = known.memory
+    total = (
+        _CLOSE
+        + _RECENT * retention
+        + _IMPACT * abs(memory.impact) / 10
+        + _TAGGED * bool(memory.tags or memory.relational)
+        + _NAMED * is_named
+    )
+    return min(1.0, total / _MIDDLING_EVENT)

@@ -1,0 +1,483 @@
+"""Belief search: an in-memory index of one person's beliefs, searched like messages.
+
+A belief is found by its own words, by the words for its key, and by its vector. Uses no database
+and no model: beliefs and vectors are passed in.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
+from oldfriend.domain.memories import Entity, EvidenceStats, MemoryKind, MemoryState
+from oldfriend.domain.profile_attributes import Profile, build_profile, drop_long_overdue
+from oldfriend.domain.relations import EntityResolver
+from oldfriend.search.attribute_lookup import (
+    REQUESTED_VALUE,
+    VALUE_CONFIDENCE,
+    AttributeValues,
+    collect_attribute_values,
+)
+from oldfriend.search.belief_ranking import BeliefRanker
+from oldfriend.search.belief_results import BeliefSearchResult, ScoredBelief, drop_tentative
+from oldfriend.search.document_terms import encode_document_terms
+from oldfriend.search.entity_graph import EntityGraph, ReachedRelation, RelationFilter, is_current
+from oldfriend.search.key_synonyms import build_search_text, rewrite_idioms
+from oldfriend.search.mention_index import MentionIndex
+from oldfriend.search.message_search import search
+from oldfriend.search.name_index import NameIndex, list_possible_duplicates
+from oldfriend.search.preference_intent import (
+    PREFERENCE_CONFIDENCE,
+    PreferenceIntent,
+    find_preference_intent,
+    is_matching_preference,
+    is_opposite_belief,
+)
+from oldfriend.search.question_patterns import find_requested_attribute
+from oldfriend.search.recency_intent import is_recency_query
+from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
+from oldfriend.search.scorers import Scorer, typed_decay
+from oldfriend.search.search_index import PersonIndex
+from oldfriend.search.subject_query import SubjectQuery, is_about_other
+from oldfriend.search.tense import TimeFrame
+from oldfriend.search.time_only_query import list_non_events
+from oldfriend.search.types import Floats, IndexRow, Reason, SearchQuery, SearchResult
+from oldfriend.search.undated_facts import DURABLE_KINDS, search_with_undated
+
+_EXPLICIT_KINDS: Final[frozenset[MemoryKind]] = frozenset({"opinion"})
+"""Kinds that are found as answers only where the caller asks for the kind."""
+_OVERFETCH_FACTOR: Final = 2  # fetch this many times k before ranking by kind
+_NAMED_SCORE_FLOOR: Final = 0.5  # minimum similarity of a belief about an entity that is named
+_TYPICAL_BELIEF_BYTES: Final = 1_500  # bytes, without index and vector
+NAME_MENTION: Final = Reason(cause="mentions", strength=0.3)
+
+
+class BeliefIndex:
+    """Search index over one person's beliefs, live and ended."""
+
+    __slots__ = (
+        "_by_seq",
+        "_ended_seqs",
+        "_entities",
+        "_entity_names",
+        "_explicit_seqs",
+        "_graph",
+        "_index",
+        "_live",
+        "_live_by_kind",
+        "_mentions",
+        "_name_index",
+        "_other_seqs",
+        "_own_seqs",
+        "_profile",
+        "_relation_seqs",
+        "_seq_by_id",
+        "possible_duplicates",
+    )
+
+    def __init__(self) -> None:
+        """Create an empty index."""
+        self._index = PersonIndex.with_capacity(0)
+        self._by_seq: dict[int, MemoryState] = {}
+        self._seq_by_id: dict[ObjectId, int] = {}
+        self._ended_seqs: set[int] = set()
+        self._own_seqs: set[int] = set()  # about the person themself
+        self._other_seqs: set[int] = set()  # about somebody or something else
+        self._mentions = MentionIndex()
+        self._live: tuple[MemoryState, ...] | None = None
+        self._live_by_kind: dict[MemoryKind, list[MemoryState]] | None = None
+        self._profile: Profile | None = None
+        self._explicit_seqs: set[int] = set()
+        self._relation_seqs: set[int] = set()  # triples: found via entities, not words
+        self._graph: EntityGraph | None = None
+        self._entities: tuple[Entity, ...] = ()
+        self._name_index = NameIndex(())
+        self._entity_names = EntityResolver(())
+        self.possible_duplicates: tuple[tuple[Entity, Entity], ...] = ()  # may be the same
+
+    def __len__(self) -> int:
+        return len(self._by_seq)
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory use in bytes."""
+        return self._index.nbytes + len(self) * _TYPICAL_BELIEF_BYTES
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """The current entities, without merged ones."""
+        return self._entities
+
+    @entities.setter
+    def entities(self, entities: Iterable[Entity]) -> None:
+        """Set the entities; merged ones only resolve names to their canonical entity."""
+        known = tuple(entities)
+        self._entities = tuple(each for each in known if each.ended_at is None)
+        self._name_index = NameIndex(self._entities)
+        self._entity_names = EntityResolver(known)
+        self.possible_duplicates = tuple(list_possible_duplicates(self._entities))
+        self._graph = None
+
+    @property
+    def graph(self) -> EntityGraph:
+        """The relations, current and ended, of the entities and the person."""
+        if self._graph is None:
+            self._graph = EntityGraph(self._by_seq.values(), self._entity_names)
+        return self._graph
+
+    def list_named_entities(self, text: str) -> tuple[Entity, ...]:
+        """List the entities that a text names."""
+        return self._name_index.list_named_entities(text)
+
+    @property
+    def live(self) -> tuple[MemoryState, ...]:
+        """The beliefs held now, in the order in which they were decided."""
+        if self._live is None:
+            all_known = (self._by_seq[seq] for seq in sorted(self._by_seq))
+            self._live = tuple(each for each in all_known if each.memory.is_live)
+        return self._live
+
+    def list_live(self, kind: MemoryKind) -> list[MemoryState]:
+        """List the live beliefs of one kind, in the order in which they were decided."""
+        if self._live_by_kind is None:
+            self._live_by_kind = {}
+            for each in self.live:
+                self._live_by_kind.setdefault(each.memory.kind, []).append(each)
+        return self._live_by_kind.get(kind, [])
+
+    def build_profile(self, now: Micros) -> Profile:
+        """Build the profile of the person at a time."""
+        if self._profile is None:
+            self._profile = build_profile(self.live)
+        return drop_long_overdue(self._profile, now)
+
+    @property
+    def known(self) -> Iterable[MemoryState]:
+        """All beliefs in the index, live and ended."""
+        return self._by_seq.values()
+
+    def list_about(self, entity: EntityId) -> list[MemoryState]:
+        """List the live beliefs about an entity, without relations."""
+        seqs = sorted(self._mentions.list_mentions((), self._entity_names.list_merged_ids(entity)))
+        known = (self._by_seq[seq] for seq in seqs)
+        return [each for each in known if each.memory.is_live]
+
+    def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
+        """Return the vectors of these beliefs by their texts, for those that have one."""
+        wanted = [each.base_seq for each in beliefs]
+        positions = np.flatnonzero(self._index.build_mask(wanted) & (self._index.vector_mask > 0))
+        seqs, rows = (
+            self._index.columns.seq[positions].tolist(),
+            self._index.vectors.get_rows(positions),
+        )
+        return {self._by_seq[seq].memory.text: row for seq, row in zip(seqs, rows, strict=True)}
+
+    def list_unembedded(self) -> list[MemoryId]:
+        """List the beliefs without a vector."""
+        has_vector = self._index.vector_mask > 0
+        seqs = self._index.columns.seq[~has_vector].tolist()
+        return [self._by_seq[seq].memory.id for seq in seqs]
+
+    def upsert(self, known: Sequence[MemoryState], vectors: Mapping[MemoryId, Floats]) -> None:
+        """Add beliefs, or replace them by their latest state."""
+        self.remove([each.memory.id for each in known])
+        if not known:
+            return
+        self._index.extend([_to_index_row(each) for each in known if each.memory.kind != "triple"])
+        for each in known:
+            self._by_seq[each.base_seq] = each
+            self._seq_by_id[each.memory.id] = each.base_seq
+            if each.memory.ended_at is not None:
+                self._ended_seqs.add(each.base_seq)
+            if each.memory.kind == "triple":
+                self._relation_seqs.add(each.base_seq)
+                continue
+            if each.memory.kind in _EXPLICIT_KINDS:
+                self._explicit_seqs.add(each.base_seq)
+            if is_about_other(each.memory):
+                self._other_seqs.add(each.base_seq)
+            elif each.memory.subject == "person":
+                self._own_seqs.add(each.base_seq)
+            self._mentions.add(each.base_seq, each.memory)
+        self.set_vectors(vectors)
+        self._invalidate_caches()
+
+    def remove(self, objects: Iterable[ObjectId]) -> None:
+        """Remove beliefs; those that are not in the index are ignored."""
+        seqs = [self._seq_by_id.pop(each) for each in objects if each in self._seq_by_id]
+        if seqs:
+            self._index.remove([seq for seq in seqs if seq not in self._relation_seqs])
+            for seq in seqs:
+                del self._by_seq[seq]
+            sets = (
+                self._ended_seqs,
+                self._own_seqs,
+                self._other_seqs,
+                self._explicit_seqs,
+                self._relation_seqs,
+            )
+            for some in sets:
+                some.difference_update(seqs)
+            self._mentions.remove(seqs)
+            self._invalidate_caches()
+
+    def _invalidate_caches(self) -> None:
+        self._live = self._live_by_kind = self._profile = self._graph = None
+
+    def update_stats(self, standings: Mapping[ObjectId, EvidenceStats]) -> None:
+        """Update the evidence stats of beliefs."""
+        for each, standing in standings.items():
+            seq = self._seq_by_id.get(each)
+            if seq is not None and self._by_seq[seq].stats != standing:
+                self._by_seq[seq] = replace(self._by_seq[seq], stats=standing)
+                self._invalidate_caches()
+
+    def set_vectors(self, vectors: Mapping[MemoryId, Floats]) -> None:
+        """Set the vectors of beliefs in the index; relations are not searched by vector."""
+        indexed = [
+            each
+            for each in vectors
+            if each in self._seq_by_id and self._seq_by_id[each] not in self._relation_seqs
+        ]
+        if indexed:
+            seqs = [self._seq_by_id[each] for each in indexed]
+            self._index.set_vectors(seqs, np.stack([vectors[each] for each in indexed]))
+
+    def search(
+        self,
+        query: SearchQuery,
+        k: int,
+        *,
+        kinds: Collection[MemoryKind] = (),
+        scorer: Scorer = typed_decay,
+    ) -> BeliefSearchResult:
+        """Return the k beliefs that best answer a question, best first."""
+        requested = find_requested_attribute(query.text)
+        time_frame = TimeFrame(query, is_past=requested is not None and requested.is_past)
+        named_entities = self.list_named_entities(query.text)
+        if not self._by_seq:
+            return BeliefSearchResult(
+                named_entities=named_entities,
+                requested=requested,
+                is_before_now=time_frame.is_before_now,
+            )
+        subject = SubjectQuery(
+            query.text,
+            query.language,
+            self.entities,
+            has_explicit_time=time_frame.has_explicit_time,
+            named_entities=named_entities,
+        )
+        values = collect_attribute_values(
+            requested, self._filter_by_kind(kinds) if requested else (), time_frame, subject
+        )
+        preference = find_preference_intent(query.text)
+        excluded = (
+            self._list_excluded(time_frame, kinds)
+            | self._list_off_subject(subject)
+            | self._list_opposite_preferences(preference)
+        )
+        text = rewrite_idioms(query.text)
+        index_query = replace(
+            query, text=text, exclude=excluded, legacy_embeddings={}, exact_cosines={}
+        )
+        if time_frame.has_explicit_time:
+            index_query = replace(
+                index_query, exclude=excluded | list_non_events(index_query, self._by_seq.values())
+            )
+            found = search_with_undated(
+                self._index, index_query, _OVERFETCH_FACTOR * k, self._is_durable
+            )
+        else:
+            found = search(self._index, index_query, _OVERFETCH_FACTOR * k)
+        ranker = BeliefRanker(query, scorer)
+        hits = self._score_hits(found, ranker, named_entities)
+        hits += self._list_named_hits(named_entities, hits, excluded, ranker)
+        if not kinds or "triple" in kinds:
+            hits = self._add_reached(
+                hits,
+                self.list_reachable(
+                    named_entities,
+                    matches=time_frame.is_valid if time_frame.is_past else is_current,
+                ),
+                ranker,
+            )
+        if time_frame.is_before_now:
+            hits = demote_current_values(hits)
+        best = drop_tentative(sorted(hits, key=lambda hit: (-hit.score, hit.known.base_seq)))
+        best = deduplicate(best)
+        if is_recency_query(query.text):
+            best = sort_by_date(best, query.asked_at)
+        is_liked = preference is not None and any(
+            is_matching_preference(each.known.memory, each.reasons, preference, query.language)
+            for each in best[:1]
+        )
+        confidence = (
+            VALUE_CONFIDENCE if values.matching else PREFERENCE_CONFIDENCE if is_liked else 0.0
+        )
+        return BeliefSearchResult(
+            hits=tuple(_put_requested_first(values, best, ranker)[:k]),
+            answer_probability=max(found.answer_probability, confidence),
+            language=found.language,
+            named_entities=named_entities,
+            requested=requested,
+            other_times=tuple(_build_value_hits(values.other_times, ranker)),
+            superseded=values.superseded,
+            is_about_past=time_frame.is_past,
+            is_before_now=time_frame.is_before_now,
+        )
+
+    def list_reachable(
+        self, named_entities: Sequence[Entity], *, matches: RelationFilter = is_current
+    ) -> tuple[ReachedRelation, ...]:
+        """List the relations that are at most two hops away from these entities."""
+        return (
+            self.graph.walk([each.id for each in named_entities], matches=matches)
+            if named_entities
+            else ()
+        )
+
+    def _add_reached(
+        self, hits: Sequence[ScoredBelief], reached: Sequence[ReachedRelation], ranker: BeliefRanker
+    ) -> list[ScoredBelief]:
+        """Add the reached relations that were not found otherwise."""
+        found = {hit.known.base_seq for hit in hits}
+        texts = {hit.known.memory.text for hit in hits}
+        return [
+            *hits,
+            *(
+                _build_reached_hit(each, self._entity_names.find_name(each.via), ranker)
+                for each in reached
+                if each.known.base_seq not in found and each.known.memory.text not in texts
+            ),
+        ]
+
+    def _is_durable(self, seq: int) -> bool:
+        return self._by_seq[seq].memory.kind in DURABLE_KINDS
+
+    def _filter_by_kind(self, kinds: Collection[MemoryKind]) -> list[MemoryState]:
+        """List all beliefs, live and ended, of these kinds; of any kind if `kinds` is empty."""
+        return [each for each in self._by_seq.values() if not kinds or each.memory.kind in kinds]
+
+    def _list_excluded(
+        self, time_frame: TimeFrame, kinds: Collection[MemoryKind]
+    ) -> frozenset[int]:
+        if not time_frame.is_past and not kinds:
+            return frozenset(self._ended_seqs | self._explicit_seqs)
+        excluded = frozenset[int]() if kinds else frozenset(self._explicit_seqs)
+        return excluded | frozenset(
+            seq
+            for seq, known in self._by_seq.items()
+            if not time_frame.is_valid(known) or (kinds and known.memory.kind not in kinds)
+        )
+
+    def _list_off_subject(self, subject: SubjectQuery) -> set[int]:
+        """List the beliefs that are not about the subject of the question."""
+        doubtful: set[int] = set()
+        excluded: set[int] = set()
+        if subject.is_about_self:
+            doubtful |= self._other_seqs
+        if subject.is_name_query:
+            doubtful |= self._own_seqs
+        elif subject.is_about_someone:
+            mentioning = self._mentions.list_mentions(subject.required_words, subject.entity_ids)
+            excluded |= self._own_seqs - mentioning
+            doubtful |= self._own_seqs & mentioning
+        return excluded | {
+            seq for seq in doubtful if not subject.is_match(self._by_seq[seq].memory)
+        }
+
+    def _list_opposite_preferences(self, intent: PreferenceIntent | None) -> set[int]:
+        """List the beliefs that say the opposite of the preference that is asked for."""
+        if intent is None:
+            return set()
+        return {
+            seq for seq in self._own_seqs if is_opposite_belief(self._by_seq[seq].memory, intent)
+        }
+
+    def _score_hits(
+        self, found: SearchResult, ranker: BeliefRanker, named_entities: Sequence[Entity]
+    ) -> list[ScoredBelief]:
+        asked_about = {each.id for each in named_entities}
+        hits: list[ScoredBelief] = []
+        for hit in found.hits:
+            known = self._by_seq[hit.seq]
+            is_named = not asked_about.isdisjoint(known.memory.entities)
+            hits.append(_build_hit(known, hit.score, hit.reasons, ranker, is_named=is_named))
+        return hits
+
+    def _list_named_hits(
+        self,
+        named_entities: Sequence[Entity],
+        hits: Sequence[ScoredBelief],
+        excluded: Collection[int],
+        ranker: BeliefRanker,
+    ) -> list[ScoredBelief]:
+        """Build hits for beliefs about the named entities that the search has not found."""
+        found = {hit.known.base_seq for hit in hits}.union(excluded)
+        about = {each.base_seq: each for one in named_entities for each in self.list_about(one.id)}
+        return [
+            _build_hit(known, 0.0, (), ranker, is_named=True)
+            for base, known in about.items()
+            if base not in found
+        ]
+
+
+def _build_reached_hit(
+    reached: ReachedRelation, name: str | None, ranker: BeliefRanker
+) -> ScoredBelief:
+    reason = Reason(cause="reached", name=name, strength=reached.score)
+    score = ranker.score(reached.known, reached.score, is_named=False)
+    return ScoredBelief(known=reached.known, score=score, reasons=(reason,))
+
+
+def _put_requested_first(
+    values: AttributeValues, others: Sequence[ScoredBelief], ranker: BeliefRanker
+) -> list[ScoredBelief]:
+    """Put the values of the requested attribute before what was found by words."""
+    found = {hit.known.base_seq: hit for hit in others}
+    first = drop_tentative(_build_value_hits(values.matching, ranker))
+    first_seqs = {hit.known.base_seq for hit in first}
+    return [*first, *(hit for base, hit in found.items() if base not in first_seqs)]
+
+
+def _build_value_hits(values: Sequence[MemoryState], ranker: BeliefRanker) -> list[ScoredBelief]:
+    """Build hits for values of the requested attribute, best first."""
+    hits = [
+        _build_hit(each, VALUE_CONFIDENCE, (REQUESTED_VALUE,), ranker, is_named=False)
+        for each in values
+    ]
+    return sorted(hits, key=lambda hit: (-hit.score, -hit.known.base_seq))
+
+
+def _build_hit(
+    known: MemoryState,
+    similarity: float,
+    reasons: tuple[Reason, ...],
+    ranker: BeliefRanker,
+    *,
+    is_named: bool,
+) -> ScoredBelief:
+    if is_named:
+        similarity, reasons = max(similarity, _NAMED_SCORE_FLOOR), (*reasons, NAME_MENTION)
+    return ScoredBelief(
+        known=known, score=ranker.score(known, similarity, is_named=is_named), reasons=reasons
+    )
+
+
+def _to_index_row(known: MemoryState) -> IndexRow:
+    memory = known.memory
+    when = memory.happened_at if memory.kind == "event" else None
+    return IndexRow(
+        seq=known.base_seq,
+        chat="",
+        session=memory.id,
+        speaker="",
+        language=memory.language,
+        said_at=known.stats.last_seen if when is None else when,
+        role="person" if memory.subject in {"person", "shared"} else "other",
+        imprint=encode_document_terms(build_search_text(memory), language=memory.language),
+    )

@@ -1,0 +1,97 @@
+"""Name index: finds the known entities that a text names."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from oldfriend.domain.memories import Entity
+
+_FIRST_UNSPACED = "\u2e80"
+_SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would continue a name
+_BEGINNING = re.compile(f"{_SPACED}+")
+
+
+class NameIndex:
+    """Index of entity names by first word, so that only possible names are tried."""
+
+    __slots__ = ("_entities", "_positions_by_token")
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        """Index the names of these entities."""
+        self._entities = entities
+        self._positions_by_token: defaultdict[str, set[int]] = defaultdict(set)
+        for place, entity in enumerate(entities):
+            for name, _ in _iter_names([entity]):
+                self._positions_by_token[_first_token(name)].add(place)
+
+    def list_named_entities(self, text: str) -> tuple[Entity, ...]:
+        """List the entities that a text names."""
+        folded = text.casefold()
+        tokens = {*_BEGINNING.findall(folded), *folded}
+        positions = {place for each in tokens for place in self._positions_by_token.get(each, ())}
+        return list_named_entities(text, [self._entities[place] for place in sorted(positions)])
+
+
+def _first_token(name: str) -> str:
+    """Return the first word of a name, or the first character in a script without spaces."""
+    found = _BEGINNING.match(name)
+    return found[0] if found else name[0]
+
+
+def list_named_entities(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
+    """List the entities that a text names; of overlapping names the longest counts.
+
+    The first word of a name counts too, where it is left after whole names have been matched.
+    """
+    remaining = text.casefold()
+    found: dict[str, Entity] = {}
+    for name, entity in sorted(_iter_names(entities), key=lambda pair: -len(pair[0])):
+        if name in remaining:
+            remaining, was_found = _remove_name(name, remaining)
+            if was_found:
+                found.update({each.id: each for each in _filter_by_name(name, entities)})
+                found[entity.id] = entity
+    for entity in entities:
+        first = entity.name.casefold().split()[0] if entity.name.strip() else ""
+        if len(first) > 1 and _remove_name(first, remaining)[1]:
+            found[entity.id] = entity
+    return tuple(found.values())
+
+
+def _iter_names(entities: Sequence[Entity]) -> Iterator[tuple[str, Entity]]:
+    for entity in entities:
+        for name in (entity.name, *entity.aliases):
+            if len(name.strip()) > 1:
+                yield name.strip().casefold(), entity
+
+
+def _filter_by_name(name: str, entities: Sequence[Entity]) -> Iterator[Entity]:
+    return (entity for known, entity in _iter_names(entities) if known == name)
+
+
+def _remove_name(name: str, text: str) -> tuple[str, bool]:
+    """Return the text without a name where it stands as a whole word, and whether it did."""
+    was_found, start = False, text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if _is_whole_word(name, text, start, end):
+            text, was_found = f"{text[:start]} {text[end:]}", True
+        start = text.find(name, start + 1)
+    return text, was_found
+
+
+def _is_whole_word(name: str, text: str, begin: int, end: int) -> bool:
+    """Tell whether no adjacent letter extends the name to a longer word."""
+    if name[0] >= _FIRST_UNSPACED:
+        return True
+    neighbors = text[begin - 1 : begin] + text[end : end + 1] if begin else text[end : end + 1]
+    return not any(c < _FIRST_UNSPACED and (c.isalnum() or c == "_") for c in neighbors)
+
+
+def list_possible_duplicates(entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
+    """List the uncertain entities with those that they may be the same as."""
+    unsure = [each for each in entities if each.status == "uncertain"]
+    by_id = {each.id: each for each in entities} if unsure else {}
+    for each in unsure:
+        if each.same_as in by_id:
+            yield each, by_id[each.same_as]

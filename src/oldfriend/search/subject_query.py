@@ -1,0 +1,191 @@
+"""Subject query: whether a question is about the asker, a named entity or the asker's relatives.
+
+Decided by words alone, in each language that the companion speaks.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from oldfriend.domain.ids import EntityId
+from oldfriend.domain.memories import Entity, Memory
+from oldfriend.search.mention_index import build_mention_text
+from oldfriend.search.name_index import list_named_entities
+from oldfriend.search.question_patterns import has_any_word, list_kin_words
+from oldfriend.search.role_synonyms import get_role_words, list_role_keys
+from oldfriend.search.tokenizer import is_unspaced
+
+_OWN: Final = {
+    "en": r"\b(?:i|me|my|mine|myself)\b",
+    "es": r"\b(?:yo|mi|mis|mí|conmigo|mío|mía|vivo|viví|trabajo|trabajé|tengo|tuve|soy|fui|estoy"
+    r"|nací|estudio|estudié|hablo|toco|me llamo|prometí|dije|conté|hice|hago|voy|puedo|quiero"
+    r"|necesito|debo|conozco)\b",
+    "fr": r"\b(?:je|me|moi|mon|ma|mes)\b|\b[jm]['’]",
+    "de": r"\b(?:ich|mich|mir|mein\w*)\b",
+    "zh": r"我",
+}
+"""Words by which people speak of themselves; Spanish does it by verb forms."""
+_BELONGING: Final = {
+    "en": r"\bmy (?!\w+ names?\b)(\w+)",
+    "es": r"\bmis? (\w+)",
+    "fr": r"\b(?:mon|ma|mes) (\w+)",
+    "de": r"\bmein\w* (?!\w+ namen?\b)(\w+)",
+    "zh": r"我的?(?!叫|住|在|是|做|喜欢)(\w{1,4}?)(?=的名字|叫|住|在|是|做|喜欢)",
+}
+_NAME: Final = re.compile(
+    r"\b(?:names?|called|nombres?|llaman?|noms?|prénoms?|appell\w+|namen?s?|heißt|heißen)\b"
+    r"|名字|叫"
+)
+_CALLS_ME: Final = re.compile(r"\bcalls? me\b|\bme llam|\bm['’]appell|叫我")
+_OWN_NAMES: Final = frozenset({"name", "preferred_name"})
+_CAPITALIZED: Final = re.compile(r"(?<=[\w,] )[^\W\d_a-zà-ÿ][^\W\d_]+")
+_NAMES_ARE_CAPITALIZED: Final = frozenset({"en", "es", "fr"})  # and nothing else is
+
+
+_TOO: Final = {
+    "en": r"\b(?:we|us|our)\b",
+    "es": r"\b(?:me|nos|nuestr\w+)\b",
+    "fr": r"\b(?:on|nous|notre|nos)\b",
+    "de": r"\b(?:wir|uns|unser\w*)\b",
+}
+"""Words by which people speak of themselves among others."""
+
+
+def is_only_about_kin(text: str, language: str) -> bool:
+    """Tell whether somebody speaks of their relatives and not of themselves."""
+    if language not in _OWN:
+        return False
+    lowered, kin = text.lower(), get_role_words(language)
+    own = "|".join(filter(None, (_OWN[language], _TOO.get(language))))
+    kin_matches = [found for found in re.finditer(_BELONGING[language], lowered) if found[1] in kin]
+    for found in reversed(kin_matches):
+        lowered = lowered[: found.start()] + lowered[found.end() :]
+    return bool(kin_matches) and re.search(own, lowered) is None
+
+
+class SubjectQuery:
+    """Subject of a question; beliefs about somebody else cannot answer it."""
+
+    __slots__ = (
+        "_addressed",
+        "_belonging",
+        "_descriptions",
+        "_is_for_a_name",
+        "_kin",
+        "_named",
+        "_names",
+        "entity_ids",
+        "is_about_self",
+        "is_about_someone",
+    )
+
+    def __init__(
+        self,
+        text: str,
+        language: str,
+        entities: Sequence[Entity],
+        *,
+        has_explicit_time: bool,
+        named_entities: Sequence[Entity] | None = None,
+    ) -> None:
+        """Read the subject from the question; if it names a time, capitals are not names.
+
+        `named_entities`: the entities that the question names, if already known.
+        """
+        lowered = text.lower()  # lower, not casefold, so that "ß" is kept
+        known = language if language in _OWN else "en"
+        self._named = (
+            list_named_entities(text, entities) if named_entities is None else tuple(named_entities)
+        )
+        self.entity_ids = frozenset(each.id for each in self._named)
+        self.is_about_self = re.search(_OWN[known], lowered) is not None
+        self._is_for_a_name = _NAME.search(lowered) is not None and not _CALLS_ME.search(lowered)
+        nouns = re.findall(_BELONGING[known], lowered)
+        self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
+        self._kin = frozenset(
+            word
+            for kin, part in get_role_words(known).items()
+            if is_kin_named(kin, lowered, self._belonging)
+            for word in (kin, *list_kin_words(list_role_keys(part)))
+        )
+        described = entities if self._belonging else ()
+        self._descriptions = {each.id: each.description for each in described}
+        is_of_somebody = (
+            not (self.is_about_self or has_explicit_time) and language in _NAMES_ARE_CAPITALIZED
+        )
+        found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
+        self._names = frozenset(each.casefold() for each in found)
+        has_named_person = any(each.kind in {"person", "pet"} for each in self._named)
+        self.is_about_someone = has_named_person or bool(self._names)
+        self._addressed = frozenset(_CAPITALIZED.findall(text)) - {"I"}
+
+    def is_match(self, memory: Memory) -> bool:
+        """Tell whether a belief is about the subject of the question."""
+        bare = memory.key.rpartition(":")[2]
+        if is_about_other(memory):
+            return (
+                not self.is_about_self or self._names_who(memory) or self._has_what_belongs(memory)
+            )
+        if memory.subject != "person":
+            return True
+        if self.is_name_query and bare in _OWN_NAMES:
+            return self._has_what_belongs(memory)
+        if self._kin and memory.key and memory.kind in {"fact", "preference"}:
+            return self._tells_of_kin(memory)  # where I live says nothing about my father
+        return not self.is_about_someone or self._mentions(
+            build_mention_text(memory), memory.entities
+        )
+
+    @property
+    def is_name_query(self) -> bool:
+        """Whether the question asks for the name of somebody who belongs to the asker."""
+        return bool(self._belonging) and self._is_for_a_name
+
+    @property
+    def required_words(self) -> list[str]:
+        """Words of which a belief about the subject has one, unless it refers to the entity."""
+        names = (name for each in self._named for name in (each.name, *each.aliases))
+        full_names = [name.strip().casefold() for name in names if name.strip()]
+        return [*self._names, *full_names, *(name.split()[0] for name in full_names)]
+
+    def is_about(self, memory: Memory) -> bool:
+        """Tell whether a belief is about a named entity or a relative or belonging of the asker."""
+        return self._names_who(memory) or self._has_what_belongs(memory)
+
+    def can_be_addressed_to(self, memory: Memory) -> bool:
+        """Tell whether a promise may have been made to the one whom the question names, if any."""
+        if self._kin and not self._named:
+            return self._tells_of_kin(memory)
+        if not (self._named or self._addressed):
+            return True
+        is_named = has_any_word(self._addressed, memory.text)
+        return is_named or self._mentions(memory.text, memory.entities)
+
+    def _tells_of_kin(self, memory: Memory) -> bool:
+        return has_any_word(self._kin, memory.text)
+
+    def _names_who(self, memory: Memory) -> bool:
+        text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
+        return self._mentions(text, memory.entities)
+
+    def _mentions(self, text: str, entities: Collection[EntityId]) -> bool:
+        if not self.entity_ids.isdisjoint(entities):
+            return True
+        return has_any_word(self._names, text) or bool(list_named_entities(text, self._named))
+
+    def _has_what_belongs(self, memory: Memory) -> bool:
+        if not self._belonging:
+            return False
+        about = [self._descriptions.get(each, "") for each in memory.entities]
+        text = " ".join([memory.text, memory.key.replace("_", " "), *about]).casefold()
+        return any(noun in text for noun in self._belonging)
+
+
+def is_kin_named(kin: str, said: str, belonging: Collection[str]) -> bool:
+    """Tell whether a question mentions a relative; without spaces a substring is enough."""
+    return kin in said if is_unspaced(kin) else kin in belonging
+
+
+def is_about_other(memory: Memory) -> bool:
+    """Tell whether a belief is about somebody or something other than the person."""
+    return memory.subject == "other" or ":" in memory.key

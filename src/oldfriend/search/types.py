@@ -1,0 +1,121 @@
+"""Search types: the values that go into a search and come out of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+
+# The highest threshold at which nine of ten answerable questions are answered, cross-validated by
+# conversation; `scripts/learn_fusion.py` prints it.
+MIN_ANSWER_PROBABILITY: Final = 0.38
+# To an English-only embedder all texts in a Romance language are similar: in small histories .38
+# answered 83 % of the Spanish and 66 % of the French questions without an answer, .6 two of five.
+MIN_ANSWER_PROBABILITY_BY_LANGUAGE: Final[Mapping[str, float]] = dict.fromkeys(
+    ("es", "fr", "pt", "it"), 0.6
+)
+
+
+class IndexRow(NamedTuple):
+    """Input of the index for one message; a database row in this order works as well."""
+
+    seq: int
+    chat: str
+    session: str
+    said_at: int
+    speaker: str
+    role: str
+    language: str
+    imprint: bytes
+
+
+class SimilarityBaseline(NamedTuple):
+    """Mean and standard deviation of a query's cosines with unrelated texts."""
+
+    mean: float
+    deviation: float
+
+
+# Baseline of the model that the weights were trained with; other models' cosines are scaled to it.
+TRAINING_BASELINE: Final = SimilarityBaseline(mean=0.10, deviation=0.073)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueryEmbedding:
+    """Query embedding of one model, with its baseline."""
+
+    vector: Floats
+    baseline: SimilarityBaseline = TRAINING_BASELINE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearchQuery:
+    """Query of a search and its context."""
+
+    text: str
+    language: str
+    embedding: QueryEmbedding | None = None  # None: search by words alone
+    # By previous embedding model.
+    legacy_embeddings: Mapping[str, QueryEmbedding | None] = field(default_factory=dict)
+    asked_at: int | None = None  # µs since 1970, UTC
+    zone_offset_s: int = 0  # of the asker's time zone
+    is_timeless: bool = False  # ignore the dates in the text
+    exclude: frozenset[int] = frozenset()
+    exact_cosines: Mapping[int, float] = field(default_factory=dict)  # of exact vectors, by seq
+
+
+ReasonCause = Literal[
+    "words",  # the message contains these words of the question
+    "words_near",  # … the message just before or after does
+    "meaning",  # the vectors are close
+    "said_by",  # said by the speaker who is asked about
+    "own_words",  # the question says "I", and the person said it
+    "mentions",  # mentions the speaker or entity that is asked about
+    "date",  # said at the time that is asked about
+    "session",  # its session matches as a whole
+    "answers",  # follows a message that asks the same question
+    "asked_for",  # belief only: a value of the attribute that is asked for
+    "reached",  # relation only: of a named entity or one of its neighbors
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One reason why a result was found."""
+
+    cause: ReasonCause
+    words: tuple[str, ...] = ()  # as in the question, with corrected spelling
+    name: str | None = None  # of a speaker or entity: said_by, own_words, mentions, reached
+    strength: float = 0.0  # 0…1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredMessage:
+    """Message that was found, with a score from 0 to 1."""
+
+    seq: int
+    score: float
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """Best messages, best first, and the probability that any of them answers."""
+
+    hits: tuple[ScoredMessage, ...]
+    answer_probability: float  # probability, 0…1
+    language: str = ""  # of the question
+
+    @property
+    def threshold(self) -> float:
+        """Minimum answer probability for giving an answer."""
+        return MIN_ANSWER_PROBABILITY_BY_LANGUAGE.get(self.language, MIN_ANSWER_PROBABILITY)
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether answering from these hits is better than saying that nothing is known."""
+        return bool(self.hits) and self.answer_probability >= self.threshold

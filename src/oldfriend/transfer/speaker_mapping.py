@@ -1,0 +1,164 @@
+"""Speaker mapping: maps the speakers of an export to the owner, the companion or others.
+
+Some formats say who is who. Where they do not, whoever imports names the owner's speaker, or the
+speaker bears the owner's own name; everybody else is another person under their own name.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from oldfriend.domain.clock import Micros, to_micros_with_zone
+from oldfriend.domain.errors import ImportRefused, InvalidInput
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage
+from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.unicode_text import normalize
+from oldfriend.transfer.formats.parsed_message import ParsedMessage
+
+MAX_NAMES_LISTED = 20
+MAX_NAME_CHARS = 2_000
+MAX_DETAIL_CHARS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerRoles:
+    """Which speakers of an export have which role."""
+
+    person: str  # the owner's name
+    me: frozenset[str]  # the owner as a speaker, in all spellings of the file
+    is_clear: bool  # whether it is known which messages are the owner's
+
+    def resolve_role(self, speaker: str, stated: Role | None) -> Role:
+        """Return a speaker's role; naming the owner's speaker overrides what the file states."""
+        if stated == "system" or stated == "companion":
+            return stated
+        if self.me and speaker:
+            return "person" if speaker in self.me else "other"
+        return stated or "other"
+
+    def to_spoken(self, message: ParsedMessage, zone: str) -> UnloggedMessage:
+        """Convert a message of an export. Raises ImportRefused."""
+        role = self.resolve_role(message.speaker, message.role)
+        check_lengths(message)
+        at, message_zone = resolve_time(message, zone)
+        # System notices count as outside, because a group's title is not evidence for anything.
+        is_outside = message.outside or role == "system"
+        return UnloggedMessage(
+            role=role,
+            speaker=message.speaker or (self.person if role == "person" else ""),
+            text=message.text,
+            at=at,
+            zone=message_zone,
+            trust="outside" if is_outside else TRUST_BY_ROLE[role],
+            external_id=message.external_id,
+            details=message.details,
+            is_searchable=role != "system" and not message.is_placeholder,
+        )
+
+
+@dataclass(slots=True)
+class SpeakerTally:
+    """How often each speaker spoke, and what the file states about them."""
+
+    messages_by_speaker: Counter[str]
+    undecided: set[str]
+    has_owner: bool = False
+
+    def add(self, message: ParsedMessage) -> None:
+        """Count one more message."""
+        if message.role == "system":
+            return
+        self.messages_by_speaker[message.speaker] += 1
+        self.has_owner |= message.role == "person"
+        if message.role is None:
+            self.undecided.add(message.speaker)
+
+    def assign_roles(self, *, me: str | None, person: str) -> SpeakerRoles:
+        """Assign roles to all speakers.
+
+        Raises ImportRefused if nobody has the name given by ``me``.
+        """
+        named = frozenset(
+            speaker
+            for speaker in self.messages_by_speaker
+            if speaker and is_same_name(speaker, me or person)
+        )
+        if me is not None and not named and not ("" in self.messages_by_speaker and self.has_owner):
+            raise ImportRefused(
+                localizable(
+                    "import_nobody_called",
+                    f"Nobody in this file is called {me!r}. {self.format_names()}",
+                    me=me,
+                    names=self.format_names(),
+                )
+            )
+        if me is None and not self.undecided:
+            named = frozenset()
+        is_clear = bool(named) or self.has_owner or not self.undecided
+        return SpeakerRoles(person=person, me=named, is_clear=is_clear)
+
+    def format_names(self) -> str:
+        """Format the speakers, those with most messages first."""
+        names = [name for name, _ in self.messages_by_speaker.most_common() if name]
+        rest = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
+        return f"Speakers: {', '.join(names[:MAX_NAMES_LISTED])}{rest}."
+
+
+def check_lengths(message: ParsedMessage) -> None:
+    """Raise ImportRefused where the text, a name, an id or a detail of a message is too long."""
+    if len(message.text) > MAX_TEXT_CHARS:
+        raise ImportRefused(
+            localizable(
+                "import_message_long",
+                f"this message has {len(message.text):,} characters.",
+                count=len(message.text),
+                most=MAX_TEXT_CHARS,
+            ),
+            line=message.line,
+            expected=f"at most {MAX_TEXT_CHARS:,}",
+        )
+    names = (
+        message.speaker,
+        message.chat,
+        message.chat_title,
+        message.session or "",
+        message.external_id,
+    )
+    longest = max(map(len, names))
+    detail = max(map(len, message.details.values()), default=0)
+    if longest > MAX_NAME_CHARS or detail > MAX_DETAIL_CHARS:
+        count, most = (
+            (longest, MAX_NAME_CHARS) if longest > MAX_NAME_CHARS else (detail, MAX_DETAIL_CHARS)
+        )
+        raise ImportRefused(
+            localizable(
+                "import_name_long",
+                f"a name or an id here has {count:,} characters.",
+                count=count,
+                most=most,
+            ),
+            line=message.line,
+            expected=f"at most {most:,}",
+        )
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Return whether two names are equal apart from case, whitespace and Unicode form."""
+    return one == other or normalize_name(one) == normalize_name(other)
+
+
+def normalize_name(name: str) -> str:
+    """Normalize a name for comparison."""
+    return " ".join(normalize("NFKC", name).casefold().split())
+
+
+def resolve_time(message: ParsedMessage, zone: str) -> tuple[Micros, str]:
+    """Return the time of a message and its zone; the given zone where the file states none.
+
+    Raises ImportRefused.
+    """
+    try:
+        at, message_zone = to_micros_with_zone(message.at, zone)
+    except InvalidInput as error:
+        raise ImportRefused(error.user_text, line=message.line) from error
+    return at, zone if message_zone == "UTC" else message_zone

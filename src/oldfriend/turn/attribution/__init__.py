@@ -1,0 +1,1 @@
+"""Attribution: finds which words of a message are not the author's own."""

@@ -1,0 +1,148 @@
+"""Cues: closed word lists that mark whose words a sentence holds, one file per language."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from oldfriend.domain.language import CJK_LANGUAGES, LANGUAGES, detect_language
+from oldfriend.domain.text_cache import text_lru_cache
+
+CACHE_SIZE: Final = 1_024
+NEVER: Final = re.compile(r"(?!)")
+APOSTROPHES: Final = "’‘ʼ´`＇"
+SIGN_FOLDING: Final = str.maketrans(
+    {
+        **dict.fromkeys(APOSTROPHES, "'"),
+        **dict.fromkeys("\n\r\t\u3000\u00a0\u202f", " "),
+        "：": ":",
+        "，": ",",
+        "；": ";",
+        "！": "!",
+        "？": "?",
+        "（": "(",
+        "）": ")",
+        "＝": "=",
+    }
+)
+"""One character for one, so that offsets in the folded text hold in the original."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributionCues:
+    """The word lists of a language; ``cues/en.toml`` says what each is for."""
+
+    language: str
+    rework: re.Pattern[str]
+    handle: re.Pattern[str]
+    text: re.Pattern[str]
+    point: re.Pattern[str]
+    please: re.Pattern[str]
+    fiction: re.Pattern[str]
+    work: re.Pattern[str]
+    opening: re.Pattern[str]
+    invite: re.Pattern[str]
+    cast: re.Pattern[str]
+    own_part: re.Pattern[str]
+    dream: re.Pattern[str]
+    vision: re.Pattern[str]
+    song: re.Pattern[str]
+    says: re.Pattern[str]
+    own_says: re.Pattern[str]
+    according: re.Pattern[str]
+    joke: re.Pattern[str]
+    laugh: re.Pattern[str]
+    take_back: re.Pattern[str]
+    sigh: re.Pattern[str]
+    label: re.Pattern[str]
+    dear: re.Pattern[str]
+    hello: re.Pattern[str]
+    regards: re.Pattern[str]
+    header: re.Pattern[str]
+    self: re.Pattern[str]
+    subject: re.Pattern[str]
+    you: re.Pattern[str]
+    other: re.Pattern[str]
+    theirs: re.Pattern[str]
+    copula: re.Pattern[str]
+    article: re.Pattern[str]
+    that: re.Pattern[str]
+    who: re.Pattern[str]
+    kin: re.Pattern[str]
+    beside: re.Pattern[str]
+    if_: re.Pattern[str]
+    otherwise: re.Pattern[str]
+    but: re.Pattern[str]
+    and_: re.Pattern[str]
+    unsure: re.Pattern[str]
+    wish: re.Pattern[str]
+    not_: re.Pattern[str]
+    yes: re.Pattern[str]
+    asks: re.Pattern[str]
+    user: re.Pattern[str]
+    leave: re.Pattern[str]
+    chore: re.Pattern[str]
+    almost: re.Pattern[str]
+    unreal: re.Pattern[str]
+    likes: re.Pattern[str]
+    wake: re.Pattern[str]
+    night: re.Pattern[str]
+    lesson: re.Pattern[str]
+    quotative: re.Pattern[str]
+
+    @property
+    def is_unspaced(self) -> bool:
+        """Tell whether the language is written without spaces or joins its words."""
+        return self.language in CJK_LANGUAGES
+
+
+def fold_punctuation(text: str) -> str:
+    """Lower-case a text and normalize its punctuation, one character for one."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(low if len(low := each.lower()) == 1 else each for each in text)
+    return lower.translate(SIGN_FOLDING)
+
+
+@text_lru_cache(CACHE_SIZE)
+def list_cue_languages(text: str, default_language: str) -> tuple[str, ...]:
+    """Return the languages whose cues a text may contain, likeliest first; always with English."""
+    languages = dict.fromkeys(
+        (detect_language(text, fallback=default_language), default_language, "en")
+    )
+    return tuple(each for each in languages if each in LANGUAGES)
+
+
+def load_cues_for(text: str, default_language: str) -> tuple[AttributionCues, ...]:
+    """Load the cues of the languages that a text may be in."""
+    return tuple(load_cues(each) for each in list_cue_languages(text, default_language))
+
+
+@cache
+def load_cues(language: str) -> AttributionCues:
+    """Load the cues of a language that has a file."""
+    file = resources.files("oldfriend.turn.attribution") / "cues" / f"{language}.toml"
+    lists: Mapping[str, list[str]] = tomllib.loads(file.read_text("utf-8"))
+    is_unspaced = language in CJK_LANGUAGES
+    patterns = {
+        field.name: _compiled(lists[field.name.rstrip("_")], is_unspaced=is_unspaced)
+        for field in fields(AttributionCues)
+        if field.name != "language"
+    }
+    return AttributionCues(language=language, **patterns)
+
+
+def _compiled(words: Iterable[str], *, is_unspaced: bool) -> re.Pattern[str]:
+    """Compile one pattern that matches any of the words, the longest first."""
+    longest_first = sorted(words, key=len, reverse=True)
+    if not longest_first:
+        return NEVER
+    if is_unspaced:
+        return re.compile(
+            "|".join(re.escape(fold_punctuation(each.rstrip("*"))) for each in longest_first)
+        )
+    sources = (re.escape(fold_punctuation(each)).replace(r"\*", r"\w*") for each in longest_first)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(sources)})(?!\w)")

@@ -1,0 +1,33 @@
+"""Sentence span: a sentence of a message with its offsets."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.turn.attribution.cues import fold_punctuation
+
+ENDS: Final = frozenset(".!?。！？…\n．")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSpan:
+    """A sentence of a message with its offsets."""
+
+    start: int
+    end: int
+    text: str  # folded
+
+
+def find_sentences(text: str) -> list[SentenceSpan]:
+    """Return the sentences of a text with their offsets."""
+    sentences, start = [], 0
+    for at, character in enumerate(text):
+        is_last = at + 1 == len(text)
+        following = text[at + 1 : at + 2]
+        is_end = character in ENDS and not (character == "." and following.isalnum())
+        if (is_end and following not in ENDS) or is_last:
+            if any(map(str.isalnum, text[start : at + 1])):
+                sentences.append(
+                    SentenceSpan(start, at + 1, fold_punctuation(text[start : at + 1]))
+                )
+            start = at + 1
+    return sentences

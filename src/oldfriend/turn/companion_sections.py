@@ -1,0 +1,124 @@
+"""Companion sections: prompt sections for working memory, style, mood, thoughts and opinions.
+
+The wording is in the prompt file; the budgets are set by the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from oldfriend.domain.memories import MemoryState
+from oldfriend.prompts.prompt import Prompt
+from oldfriend.turn.memory_context import format_iso_day
+from oldfriend.turn.profile_sections import build_belief_section
+from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_whole_section
+
+MAX_WORKING_MEMORY_TOKENS: Final = 150
+MAX_GUIDANCE_TOKENS: Final = 150
+"""The most tokens."""
+MAX_OPINION_TOKENS: Final = 120
+"""The most tokens; 50, with the title, would not hold a single opinion."""
+THOUGHTS_DIVISOR: Final = 4
+"""Thoughts take at most this part (one fourth) of the recall budget."""
+
+SourcedLine: TypeAlias = tuple[str, Sequence[str]]
+"""A line with the ids of the messages and memories that it was made from."""
+
+
+def build_working_memory_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the plan, open questions, last tool result, emotions and earlier turns."""
+    working, prompt = draft.context.companion_state.working_memory, draft.prompt
+    lines: list[SourcedLine] = []
+    if working.plan is not None:
+        plan = working.plan
+        words = {"text": plan.goal, "result": plan.progress, "until": plan.next_step}
+        lines.append((render_sanitized(prompt, "plan", **words), plan.seen))
+    if working.slots:
+        names = ", ".join(slot.name for slot in working.slots)
+        seen = [each for slot in working.slots for each in slot.seen]
+        lines.append((render_sanitized(prompt, "asked_for", names=names), seen))
+    if working.last_result:
+        result = render_sanitized(prompt, "last_result", result=working.last_result)
+        lines.append((result, working.result_seen))
+    if any(emotion != "neutral" for emotion in working.trajectory):
+        lines.append((render_sanitized(prompt, "seemed", names=", ".join(working.trajectory)), ()))
+    lines += [
+        (
+            render_sanitized(prompt, "turn_before", text=brief.said, result=brief.replied),
+            brief.messages,
+        )
+        for brief in working.briefs
+        if draft.context.window.dropped_messages
+    ]
+    return [build_sourced_section("in mind", prompt.render("in_mind"), lines, budget)]
+
+
+def build_guidance_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return how to talk and the companion's mood; what does not fit is dropped from the end."""
+    state, prompt = draft.context.companion_state, draft.prompt
+    style, analysis = state.style, state.analysis
+    if style is None or analysis is None:
+        return []
+    lines = [
+        prompt.render(f"style_{style.mode}"),
+        prompt.render(f"tone_{style.tone.emotion}"),
+        prompt.render(f"goal_{analysis.goal}"),
+        prompt.render(f"length_{style.tone.length}"),
+        prompt.render(f"emoji_{style.tone.emoji}"),
+    ]
+    if state.mood is not None:
+        mood = state.mood
+        lines.append(render_sanitized(prompt, "mood", text=mood.phrase, count=str(mood.energy)))
+    sourced = [(line, ()) for line in lines]
+    return [build_sourced_section("guidance", prompt.render("guidance"), sourced, budget)]
+
+
+def build_thoughts_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the companion's thoughts, as far as they fit; they do not depend on the message."""
+    return [
+        build_memories_section(draft, "thoughts", draft.context.companion_state.thoughts, budget)
+    ]
+
+
+def build_opinions_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the companion's stated opinions on the current topics."""
+    return [
+        build_memories_section(draft, "opinions", draft.context.companion_state.opinions, budget)
+    ]
+
+
+def build_memories_section(
+    draft: PromptDraft, name: str, known: Sequence[MemoryState], budget: int
+) -> PromptSection:
+    """Return a titled section of memories of one kind."""
+    zone = draft.utterance.message.zone
+    lines = [
+        draft.prompt.render(
+            "own_line",
+            text=sanitize(each.memory.text),
+            when=format_iso_day(each.stats.last_seen, zone),
+            who=each.memory.subject,
+        )
+        for each in known
+    ]
+    return build_belief_section(name, draft.prompt.render(name), known, lines, budget)
+
+
+def render_sanitized(prompt: Prompt, part: str, **values: str) -> str:
+    """Render a part of the prompt with sanitized values."""
+    return prompt.render(part, **{name: sanitize(text) for name, text in values.items()})
+
+
+def build_sourced_section(
+    name: str, title: str, lines: Sequence[SourcedLine], budget: int
+) -> PromptSection:
+    """Return a titled section of lines; what does not fit is dropped from the end."""
+    kept = list(lines)
+    while kept:
+        section = build_whole_section(name, [title, *(line for line, _ in kept)])
+        if section.tokens <= budget:
+            seen = dict.fromkeys(each for _, ids in kept for each in ids)
+            return replace(section, source_ids=tuple(seen))
+        kept.pop()
+    return PromptSection(name=name)

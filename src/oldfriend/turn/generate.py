@@ -1,0 +1,155 @@
+"""Generate: the model loop of one turn, with its tool calls.
+
+The model may ask for tools until it answers in words; calls and results always come in pairs. A
+call counts only if it stands in the model's own output of this turn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from oldfriend.domain.errors import BrokenOutput, ModelError
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel
+from oldfriend.prompts.prompt import Prompt, get_reply_prompt
+from oldfriend.turn.failure_messages import FailureKind, classify_failure
+from oldfriend.turn.intent import Perception
+from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
+from oldfriend.turn.reply_context import ReplyContext
+from oldfriend.turn.reply_stream import ReplyStream
+from oldfriend.turn.tools.current_time import build_current_time_tool
+from oldfriend.turn.tools.note_tool import build_note_tool
+from oldfriend.turn.tools.tool_executor import ToolCallStatus, ToolExecutor, ToolUse, is_same_call
+from oldfriend.turn.turn_dependencies import TurnDependencies
+from oldfriend.turn.turn_outcome import Utterance
+
+MAX_IDLE_ROUNDS: Final = 2
+"""After this many rounds of calls without progress, the model answers without tools."""
+SUCCESS_STATUSES: Final[frozenset[ToolCallStatus]] = frozenset({"done", "reused"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """What was done for a reply, and why no model answered if none did."""
+
+    built_prompt: BuiltPrompt | None = None
+    completions: tuple[Completion, ...] = ()
+    tool_uses: tuple[ToolUse, ...] = ()
+    failure_kind: FailureKind | None = None
+    error: str = ""
+
+
+@dataclass(slots=True)
+class ToolLoop:
+    """A conversation with the model that ends when it has answered in words or failed."""
+
+    model: LanguageModel
+    executor: ToolExecutor
+    stream: ReplyStream
+    completions: list[Completion] = field(default_factory=list)
+
+    async def run(self, request: CompletionRequest) -> None:
+        """Ask the model, run its tool calls and ask again while that makes progress.
+
+        Raises what the model raises, and BrokenOutput if it ends its turn without a word.
+        """
+        idle_rounds = 0
+        while True:
+            length_before = len(self.stream.text)
+            may_call = not self.executor.is_exhausted and idle_rounds < MAX_IDLE_ROUNDS
+            completion = await self._complete(replace(request, may_call=may_call))
+            if not may_call or not completion.calls or completion.is_truncated:
+                break
+            results = [await self.executor.execute(call) for call in completion.calls]
+            idle_rounds = count_idle_rounds(self.executor.uses, len(results), idle_rounds)
+            request = replace(request, turns=(*request.turns, completion.turn, *results))
+        if len(self.stream.text) == length_before:
+            model = completion.model
+            message = f"{model} ended its turn without a word."
+            raise BrokenOutput(localizable("answer_empty", message, model=model))
+
+    async def _complete(self, request: CompletionRequest) -> Completion:
+        """Ask the model once and stream what it says."""
+        say = self.stream.write if self.stream.listener is not None else None
+        completion = await self.model.complete(request, say)
+        self.completions.append(completion)
+        await self.stream.end_paragraph(completion.text, is_truncated=completion.is_truncated)
+        return completion
+
+
+async def act(
+    utterance: Utterance,
+    perception: Perception,
+    context: ReplyContext,
+    deps: TurnDependencies,
+    stream: ReplyStream,
+) -> Actions:
+    """Have the model answer, with its tools; a model failure is recorded, not raised."""
+    if deps.model is None:
+        return Actions()
+    if deps.unavailable_reason is not None:
+        return Actions(failure_kind="resting", error=deps.unavailable_reason)
+    prompt = get_reply_prompt()
+    executor = build_executor(utterance, perception, deps, prompt)
+    built_prompt = build_reply_prompt(
+        utterance,
+        context,
+        prompt,
+        noted_text=perception.note,
+        tools=executor.definitions,
+        budget=deps.limits.budget,
+    )
+    loop = ToolLoop(model=deps.model, executor=executor, stream=stream)
+    failure_kind: FailureKind | None = None
+    error = ""
+    try:
+        await loop.run(built_prompt.request)
+    except ModelError as failure:
+        failure_kind, error = classify_failure(failure), str(failure)
+        await stream.end_paragraph()
+    return Actions(
+        built_prompt=built_prompt,
+        completions=tuple(loop.completions),
+        tool_uses=tuple(executor.uses),
+        failure_kind=failure_kind,
+        error=error,
+    )
+
+
+def build_executor(
+    utterance: Utterance, perception: Perception, deps: TurnDependencies, prompt: Prompt
+) -> ToolExecutor:
+    """Build the tool executor of this turn."""
+    tools = [
+        build_current_time_tool(prompt, deps.clock, zone=utterance.message.zone),
+        build_note_tool(prompt, utterance, noted_text=perception.note),
+    ]
+    limits = deps.limits
+    return ToolExecutor(
+        tools,
+        deps.call_store,
+        prompt,
+        max_calls=limits.max_tool_calls,
+        call_timeout_s=limits.tool_timeout_s,
+    )
+
+
+def count_idle_rounds(tool_uses: Sequence[ToolUse], new_count: int, idle_rounds: int) -> int:
+    """Return how many rounds in a row made no progress.
+
+    The last ``new_count`` calls are the new round. A round makes progress if one of its calls is
+    made for the first time in the turn and gives a result. A round that repeats the calls of the
+    round before counts as the last one.
+    """
+    earlier, new = tool_uses[:-new_count], tool_uses[-new_count:]
+    calls = [use.call for use in earlier]
+    if any(
+        use.status in SUCCESS_STATUSES and not any(is_same_call(use.call, call) for call in calls)
+        for use in new
+    ):
+        return 0
+    last = calls[-new_count:]
+    is_repeated = len(last) == new_count and all(
+        is_same_call(use.call, call) for use, call in zip(new, last, strict=True)
+    )
+    return MAX_IDLE_ROUNDS if is_repeated else idle_rounds + 1

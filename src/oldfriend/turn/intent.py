@@ -1,0 +1,364 @@
+"""Intent: classifies by rules what a message asks for, in every supported language.
+
+Does not read memory.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Literal
+
+from oldfriend.domain.language import detect_language, is_possible_language
+from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.prompts.locale_phrases import (
+    OFFLINE_LANGUAGES,
+    LocalePhrases,
+    choose_language,
+    load_phrases,
+)
+from oldfriend.search.question_patterns import find_requested_attribute
+from oldfriend.search.tokenizer import is_unspaced
+from oldfriend.turn.injection_detection import (
+    InjectionFindings,
+    detect_injection,
+    strip_hidden_characters,
+)
+
+RULES_VERSION = "rules/1"
+"""The author that receipts and notes name for a decision by rules."""
+
+Intent = Literal[
+    "greeting",
+    "thanks",
+    "farewell",
+    "assent",
+    "how_are_you",
+    "remember",
+    "forget",
+    "correct",
+    "about_me",
+    "about_you",
+    "promises",
+    "why_so",
+    "believed_then",
+    "question",
+    "statement",
+]
+
+Signal = Literal["dry", "stressed", "roasting", "normal"]
+"""How the person seems to be."""
+
+CACHE_SIZE = 256
+"""Messages; each is classified when it is accepted and again when it is answered."""
+
+MAX_DRY_WORDS = 2
+"""A statement of at most this many words is dry."""
+
+MIN_NOTE_WIDTH = 4
+"""A note must be wider, in letters, CJK characters counting two: "that" alone is no note."""
+
+MAX_OPENING_CHARS = 40
+"""Characters before a question; with more, the message also tells something."""
+
+MAX_GREETING_CHARS = 20
+"""Characters of a greeting before a name."""
+
+MAX_ADDRESS_CHARS = 300
+"""Characters at each end of a message in which the companion's name is looked for."""
+
+MAX_REQUEST_CHARS = 2000
+"""Characters; a longer message is a statement, whatever it begins with."""
+
+PUNCTUATION_FOLDING = str.maketrans(
+    "\uff1f\uff01\uff1a\uff0c\uff1b\u2019\u3000\xa0\n\t", "?!:,;'    "
+)
+"""One character for one, so that offsets in the folded text hold in the original."""
+
+SENTENCE_PATTERN = re.compile(
+    "[^.!?\u3002\uff0e\uff01\uff1f\\n\u2026]+[.!?\u3002\uff0e\uff01\uff1f\u2026\"')\u201d]*"
+)
+CLAUSE_END = re.compile("[,:;]")
+EDGE_PUNCTUATION = " .,!?:;~\u3002\uff0c\uff01\uff1f\u2026\xbf\xa1\"'()\u201c\u201d-\u2013\u2014"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressee:
+    """The companion's name and the languages to expect, likeliest first."""
+
+    name: str
+    languages: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perception:
+    """What was understood of one message."""
+
+    intent: Intent
+    text: str
+    language: str  # of the reply
+    detected_language: str | None  # the person's, if the words tell
+    note: str | None = None  # the exact words to note
+    question: str | None = None  # the asking part, if there is also a note or a name
+    is_only_question: bool = False  # holds nothing worth finding later
+
+    @property
+    def signal(self) -> Signal:
+        """Return how the person seems to be."""
+        return detect_signal(self.text, self.intent, load_phrases(self.language))
+
+    @property
+    def injection(self) -> InjectionFindings:
+        """Return the signs of prompt injection in the text."""
+        return detect_injection(self.text)
+
+    @property
+    def needs_recall(self) -> bool:
+        """Tell whether memory is to be searched for the reply."""
+        return self.intent in {"question", "statement"}
+
+    @property
+    def is_asking_for_beliefs(self) -> bool:
+        """Tell whether it asks for beliefs, not messages: for all of them or a key's value."""
+        if self.intent == "question":
+            return find_requested_attribute(self.question or self.text) is not None
+        return self.intent in {"about_me", "promises"}
+
+    @property
+    def is_small_talk(self) -> bool:
+        """Tell whether nothing in it could be about anything remembered."""
+        return self.intent in {"greeting", "thanks", "farewell", "assent", "how_are_you"}
+
+
+@text_lru_cache(CACHE_SIZE)
+def perceive(text: str, addressee: Addressee) -> Perception:
+    """Classify one message; never fails, whatever the text."""
+    detected = detect_language(text, fallback="")
+    expected = (
+        detected or None,
+        *(each for each in addressee.languages if is_likely_language(text, each)),
+    )
+    words = strip_address(text, addressee.name)
+    folded = words.translate(PUNCTUATION_FOLDING)
+    # Longer messages are not matched as a whole.
+    plain = normalize_phrase(folded[: MAX_REQUEST_CHARS + 1], addressee.name)
+    for language in list_languages_to_try(text, expected):
+        book = load_phrases(language)
+        intent, note = match_intent(words, folded, plain, book)
+        if intent is not None:
+            return Perception(
+                intent=intent,
+                text=text,
+                language=language,
+                detected_language=detected or language,
+                note=note,
+                is_only_question=intent not in {"remember", "correct"},
+            )
+    return classify_sentences(
+        text, words, load_phrases(choose_language(*expected)), detected or None
+    )
+
+
+def is_likely_language(text: str, language: str | None) -> bool:
+    """Tell whether a text may be in an expected language."""
+    return language is not None and is_possible_language(text, language)
+
+
+def classify_sentences(
+    text: str, words: str, book: LocalePhrases, detected: str | None
+) -> Perception:
+    """Classify a message sentence by sentence; ``words`` is the text without the name."""
+    sentences = split_sentences(words)
+    asking = [is_question(sentence, book) for sentence in sentences]
+    note, question = None, words if words != text and any(asking) else None
+    if any(asking) and not asking[0]:
+        start = words.index(sentences[asking.index(True)])
+        note = find_note_text(words[:start], words[:start].translate(PUNCTUATION_FOLDING), book)
+        question = words[start:] if note else question
+    intent: Intent = "question" if any(asking) else "statement"
+    return Perception(
+        intent=intent,
+        text=text,
+        language=book.language,
+        detected_language=detected,
+        note=note,
+        question=question,
+        is_only_question=bool(asking) and all(asking),
+    )
+
+
+def detect_signal(text: str, intent: Intent, book: LocalePhrases) -> Signal:
+    """Return how the person seems to be, judged by their words."""
+    shown = strip_hidden_characters(text[:MAX_REQUEST_CHARS])
+    if book.patterns.roasting.search(shown):
+        return "roasting"
+    if book.patterns.stressed.search(shown):
+        return "stressed"
+    if intent == "assent" or (intent == "statement" and len(shown.split()) <= MAX_DRY_WORDS):
+        return "dry" if shown.isascii() or intent == "assent" else "normal"
+    return "normal"
+
+
+def list_languages_to_try(text: str, expected: tuple[str | None, ...]) -> list[str]:
+    """Return the detected and expected languages first, then, for a short text, all others."""
+    likely = [language for language in expected if language in OFFLINE_LANGUAGES] or [
+        OFFLINE_LANGUAGES[0]
+    ]
+    tried = likely if len(text) > MAX_REQUEST_CHARS // 10 else [*likely, *OFFLINE_LANGUAGES]
+    return list(dict.fromkeys(tried)) if len(text) <= MAX_REQUEST_CHARS else []
+
+
+def match_intent(
+    text: str, folded: str, normalized: str, book: LocalePhrases
+) -> tuple[Intent | None, str | None]:
+    """Return the intent that matches the whole message, and the note in it."""
+    patterns = book.patterns
+    whole: list[tuple[Intent, frozenset[str]]] = [
+        ("greeting", patterns.greeting),
+        ("thanks", patterns.thanks),
+        ("farewell", patterns.farewell),
+        ("assent", patterns.assent),
+    ]
+    for intent, phrases in whole:
+        if normalized in phrases:
+            return intent, None
+    if found := find_note_text(text, folded, book):
+        return "remember", found
+    asked: list[tuple[Intent, re.Pattern[str]]] = [
+        ("how_are_you", patterns.how_are_you),
+        ("forget", patterns.forget),
+        ("correct", patterns.wrong),
+        ("correct", patterns.correct),
+        ("promises", patterns.promises),
+        ("why_so", patterns.why_so),
+        ("believed_then", patterns.believed_then),
+        ("about_me", patterns.about_me),
+        ("about_you", patterns.about_you),
+    ]
+    matched = next((intent for intent, pattern in asked if pattern.search(normalized)), None)
+    if matched is None and is_asking_if_human(normalized, folded, book):
+        return "about_you", None
+    return (None if matched == "correct" and is_question(folded, book) else matched), None
+
+
+def is_asking_if_human(normalized: str, folded: str, book: LocalePhrases) -> bool:
+    """Tell whether a message only asks whether a human or a machine answers here.
+
+    It is matched by words, since there are ever new ways to ask: it must mention a human or a
+    machine and whoever talks here, and otherwise hold only filler words. It must be a question,
+    because statements about people and machines use the same words.
+    """
+    *before, last = split_sentences(normalized) or [""]
+    patterns = book.patterns
+    if sum(map(len, before)) > MAX_OPENING_CHARS:
+        return False
+    if not (patterns.program.search(last) and patterns.program_beside.search(last)):
+        return False
+    rest = last
+    for each in (patterns.program, patterns.program_beside, patterns.program_around):
+        rest = each.sub(" ", rest)
+    if any(character.isalnum() for character in rest):
+        return False
+    marked = split_sentences(folded)[-1:]
+    return any(is_question(each, book) for each in marked) or is_unmarked_question(last, book)
+
+
+def is_unmarked_question(sentence: str, book: LocalePhrases) -> bool:
+    """Tell whether a clause asks, or offers a choice between two: a human or a machine."""
+    clauses = [each.strip() for each in CLAUSE_END.split(sentence)]
+    if any(is_question(each, book) for each in clauses):
+        return True
+    if book.patterns.asking_unmarked.search(sentence):
+        return True
+    offered = list(book.patterns.program.finditer(sentence))
+    between = (sentence[one.end() : other.start()] for one, other in pairwise(offered))
+    return any(
+        any(character.isalnum() for character in words)
+        and not book.patterns.program_beside.search(words)
+        for words in between
+    )
+
+
+def find_note_text(text: str, folded: str, book: LocalePhrases) -> str | None:
+    """Return the words that the person asks to have noted, exactly as in the text."""
+    asks = is_question(folded, book)
+    patterns = book.patterns.remember_asked if asks else book.patterns.remember
+    start = len(folded) - len(folded.lstrip())
+    for pattern in patterns:
+        if found := pattern.match(folded[start:].rstrip()):
+            first, last = found.span("note")
+            note = text[start + first : start + last].strip()
+            width = sum(2 if character >= "\u2e80" else 1 for character in note)
+            return note if width > MIN_NOTE_WIDTH else None
+    return None
+
+
+def normalize_phrase(folded: str, name: str) -> str:
+    """Return a message in lower case without outer punctuation and the companion's name."""
+    words = " ".join(strip_hidden_characters(folded).lower().split()).strip(EDGE_PUNCTUATION)
+    return compile_name_pattern(name.lower()).sub("", words).strip(EDGE_PUNCTUATION) or words
+
+
+def strip_address(text: str, name: str) -> str:
+    """Return the text without the companion's name before or after it.
+
+    Somebody else may have the same name: it is removed only if punctuation separates it from the
+    rest, or if the rest is a request by itself.
+    """
+    before, behind = compile_address_patterns(name.strip())
+    ending = max(0, len(text) - MAX_ADDRESS_CHARS)
+    if found := behind.search(text[ending:].translate(PUNCTUATION_FOLDING)):
+        text = text[: ending + found.start()].rstrip() + ("?" if "?" in found["marks"] else "")
+    found = before.match(text[:MAX_ADDRESS_CHARS].translate(PUNCTUATION_FOLDING))
+    if found is None or not is_pleasantry(found["hello"] or ""):
+        return text
+    rest = text[found.end() :].lstrip()
+    is_apart = found["mark"].strip() != "" or find_requested_attribute(rest) is not None
+    return rest if is_apart and any(c.isalnum() for c in rest) else text
+
+
+def is_pleasantry(words: str) -> bool:
+    """Tell whether words only greet, thank or assent; true for no words."""
+    plain = words.lower().strip(EDGE_PUNCTUATION)
+    phrase_sets = (load_phrases(language).patterns for language in OFFLINE_LANGUAGES)
+    return not plain or any(
+        plain in phrases
+        for each in phrase_sets
+        for phrases in (each.greeting, each.thanks, each.assent)
+    )
+
+
+@cache
+def compile_address_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compile patterns for a name before a text, perhaps after a greeting, and for one after it."""
+    plain = re.escape(name) if name else "(?!)"
+    gap, end = ("", "") if is_unspaced(name) else (r"[\s,!]", r"(?!\w)")
+    hello = rf"(?:(?P<hello>\w[^.?;:]{{0,{MAX_GREETING_CHARS - 1}}}?){gap}\s*+)?"
+    lead = r"\W*+" if name[:1].isalnum() else r"\W*?"
+    return (
+        re.compile(rf"\A{lead}{hello}{plain}{end}\s*+(?P<mark>[,:;!.-]*+)", re.IGNORECASE),
+        re.compile(rf",\s*+{plain}\s*+(?P<marks>[?!.]*+)\s*$", re.IGNORECASE),
+    )
+
+
+@cache
+def compile_name_pattern(name: str) -> re.Pattern[str]:
+    """Compile a pattern for a name at either end, not as part of a longer word."""
+    plain = re.escape(name)
+    if not name or is_unspaced(name[0]):
+        return re.compile(rf"^{plain}|{plain}$")
+    return re.compile(rf"^{plain}(?!\w)|(?<!\w){plain}$")
+
+
+def is_question(sentence: str, book: LocalePhrases) -> bool:
+    """Tell whether a sentence asks something, by its mark or its beginning."""
+    folded = sentence.translate(PUNCTUATION_FOLDING).strip()
+    marked = folded.rstrip("\"')\u201d !~").endswith("?")
+    begun = folded.strip(EDGE_PUNCTUATION.replace("\xbf", ""))
+    return marked or book.patterns.asking.search(begun) is not None
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences that hold words, within the first MAX_REQUEST_CHARS characters."""
+    found = (sentence.strip() for sentence in SENTENCE_PATTERN.findall(text[:MAX_REQUEST_CHARS]))
+    return [sentence for sentence in found if any(c.isalnum() for c in sentence)]

@@ -1,0 +1,181 @@
+"""Lookups: exact reads for rule-made replies that need no search, with the evidence for each.
+
+They cover the profile, open promises, the sources of the last reply, past beliefs of a day and the
+preview of a deletion. Reads and never writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import SECOND, Micros, to_micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.domain.messages import Message
+from oldfriend.memory.beliefs import get_memory_state
+from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.deletion.deletion_plan import plan_deletion
+from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
+from oldfriend.memory.journal import list_journal_as_of
+from oldfriend.memory.messages import get_message, list_recent_messages
+from oldfriend.memory.receipts import Receipt, find_receipt
+from oldfriend.search import list_named_entities
+from oldfriend.search.date_parser import DateSpan, parse_date_spans
+from oldfriend.turn.core_block_answers import answer_from_core_block
+from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
+from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_sources
+from oldfriend.turn.turn_outcome import Utterance
+
+MAX_MESSAGES_BACK = 6
+"""The most messages to go back for the last reply."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplySources:
+    """What a reply rests on."""
+
+    beliefs: tuple[RecalledBelief, ...] = ()
+    messages: tuple[Message, ...] = ()
+    core_block_text: str = ""  # what the person wrote about themselves, as quoted
+    core_block_message_id: str = ""  # the message it answered
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether the reply rests on nothing remembered."""
+        return not (self.beliefs or self.messages or self.core_block_text)
+
+
+NO_REPLY_SOURCES = ReplySources()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastBeliefs:
+    """What was believed at the end of a day or of another time span."""
+
+    at: Micros
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionPreview:
+    """What forgetting somebody would delete."""
+
+    name: str
+    message_count: int
+    belief_count: int
+
+
+async def load_known_with_evidence(
+    tx: Transaction, person: PersonId, known: Sequence[MemoryState]
+) -> tuple[RecalledBelief, ...]:
+    """Return beliefs that were not searched for, each with its evidence."""
+    sources = await load_sources(tx, person, [each.memory for each in known])
+    return tuple(
+        RecalledBelief(
+            state=each,
+            score=1.0,
+            why=(),
+            evidence=sources[each.memory.id].evidence,
+            set_by_person_at=sources[each.memory.id].set_by_person_at,
+        )
+        for each in known
+    )
+
+
+async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplySources:
+    """Return what the last reply in this chat rests on: beliefs with evidence, and messages."""
+    person = utterance.person.id
+    recent = await list_recent_messages(tx, person, utterance.message.chat, limit=MAX_MESSAGES_BACK)
+    replies = [message.id for message in recent if message.role == "companion"]
+    receipt = await find_receipt(tx, person, replies[-1]) if replies else None
+    if receipt is None:
+        return NO_REPLY_SOURCES
+    used = [item for item in receipt.items if item.used]
+    states = [await find_known(tx, person, item.object) for item in used if item.kind == "memory"]
+    beliefs = await load_known_with_evidence(
+        tx, person, [each for each in states if each is not None]
+    )
+    messages = [
+        await find_current_message(tx, person, item.object)
+        for item in used
+        if item.kind == "message"
+    ]
+    question = str(receipt.details.get(CORE_BLOCK_KEY) or "")
+    return ReplySources(
+        beliefs=beliefs,
+        messages=tuple(each for each in messages if each is not None),
+        core_block_text=await load_core_block_answer(tx, receipt, question),
+        core_block_message_id=question,
+    )
+
+
+async def load_core_block_answer(tx: Transaction, receipt: Receipt, question: str) -> str:
+    """Return the core block lines that answer a message, as they read now."""
+    message = await find_current_message(tx, receipt.person, question) if question else None
+    if message is None:
+        return ""
+    blocks = await list_blocks(tx, receipt.person)
+    return answer_from_core_block(message.text, str(receipt.details.get("language")), blocks)
+
+
+async def find_known(tx: Transaction, person: PersonId, memory: str) -> MemoryState | None:
+    """Return a belief if it still exists."""
+    try:
+        return await get_memory_state(tx, person, MemoryId(ObjectId(memory)))
+    except NotFound:
+        return None
+
+
+async def find_current_message(tx: Transaction, person: PersonId, message: str) -> Message | None:
+    """Return a message as it reads now, if it still exists."""
+    try:
+        return await get_message(tx, person, MessageId(message))
+    except NotFound:
+        return None
+
+
+async def load_past_beliefs(tx: Transaction, utterance: Utterance) -> PastBeliefs | None:
+    """Return what was believed at the end of the time the text names; None if it names none."""
+    message = utterance.message
+    offset_s = get_utc_offset_s(message.at, message.zone)
+    spans = parse_date_spans(utterance.text, asked_at=message.at, zone_offset_s=offset_s)
+    if not spans:
+        return None
+    at = get_span_end(spans[0], offset_s, now=message.at)
+    decided = [change.after for change in await list_journal_as_of(tx, utterance.person.id, at)]
+    live = [each for each in decided if isinstance(each, Memory) and each.is_live]
+    return PastBeliefs(at=at, memories=tuple(each for each in live if each.kind != "note"))
+
+
+def get_span_end(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:
+    """Return the last moment of a past time span; now for one that still lasts."""
+    end = span.end if to_micros(to_utc_midnight(span.first)) <= now else subtract_year(span.end)
+    return min(now, to_micros(to_utc_midnight(end)) - offset_s * SECOND - 1)
+
+
+def to_utc_midnight(day: date) -> datetime:
+    """Return the beginning of a day in UTC."""
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def subtract_year(day: date) -> date:
+    """Return roughly the same day a year earlier."""
+    return day - timedelta(days=365)
+
+
+async def preview_deletion(
+    tx: Transaction, utterance: Utterance, entities: Sequence[Entity]
+) -> DeletionPreview | None:
+    """Return what forgetting the named entity would delete; None if the text names nobody."""
+    named = list_named_entities(utterance.text, entities)
+    if not named:
+        return None
+    person, name = utterance.person.id, named[0].name
+    plan = await plan_deletion(
+        tx, person, await select_for_deletion(tx, person, DeletionRequest(about=name))
+    )
+    beliefs = sum(isinstance(change.after, Memory) for change in plan.deleted.values())
+    messages = len({each.id for each in plan.messages})
+    return DeletionPreview(name=name, message_count=messages, belief_count=beliefs)

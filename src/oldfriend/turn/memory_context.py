@@ -1,0 +1,217 @@
+"""Memory context: the recalled beliefs, notes and messages in a prompt, within a token budget."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from oldfriend.domain.clock import Micros, from_micros, get_day_range
+from oldfriend.domain.ids import MemoryId
+from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.domain.people import Person
+from oldfriend.memory.core_blocks import get_block_text
+from oldfriend.prompts.token_budget import select_fitting
+from oldfriend.turn.prompt_ranking import drop_covered, move_near_duplicates_last, select_candidates
+from oldfriend.turn.retrieval import (
+    KnownNote,
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallQuery,
+    RecallResult,
+    SearchDeps,
+    list_known_notes,
+    recall,
+)
+
+MAX_CONSIDERED = 50
+MAX_BELIEFS = 20
+NOTES_DIVISOR = 4
+"""Notes take at most this part (one fourth) of the budget."""
+PROFILE_DIVISOR = 6
+"""The profile, the open promises and the core block take at most this part (one sixth) each."""
+MIN_LINE_TOKENS = 8
+"""Tokens that a belief with its day takes at least; more beliefs than can fit are not formatted."""
+WRITTEN_TITLE = "They say of themselves:"
+PROFILE_TITLE = "Known of them:"
+OPEN_TITLE = "Promised or expected:"
+NOTES_TITLE = "Asked to remember:"
+BELIEFS_TITLE = "Believed:"
+
+
+async def build_context(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, *, budget: int
+) -> str:
+    """Return what is known that is relevant to a query, as text of at most ``budget`` tokens.
+
+    The core block, the profile and open promises come first, and the notes, of which the newest are
+    kept if not all fit; then other beliefs and messages: the best that fit without repeating each
+    other, the messages by time. Each item is one line that says so if its words are not the
+    speaker's own. Empty if nothing is known.
+    """
+    async with search_deps.db.begin_read() as tx:
+        notes = await list_known_notes(tx, person)
+        beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
+        profile = beliefs.build_profile(query.at)
+        core_text = await get_block_text(tx, person.id, "user")
+    query = replace(query, max_beliefs=MAX_BELIEFS)
+    result = await recall(search_deps, person, query, limit=MAX_CONSIDERED)
+    if not result.is_empty:
+        ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
+        result = replace(result, merged_ranking=ranking)
+    section_budget = budget // PROFILE_DIVISOR
+    profile_lines = build_profile_lines(
+        (*profile.facts, *profile.preferences),
+        person,
+        section_budget - estimate_line_tokens(PROFILE_TITLE),
+    )
+    open_lines = build_profile_lines(
+        profile.promises, person, section_budget - estimate_line_tokens(OPEN_TITLE)
+    )
+    always = [
+        build_core_block_part(core_text, budget),
+        build_part(PROFILE_TITLE, [*profile_lines]),
+        build_part(OPEN_TITLE, [*open_lines]),
+        build_notes_part(notes, budget),
+    ]
+    left = budget - sum(
+        estimate_line_tokens(line) for title, lines in always for line in (title, *lines)
+    )
+    covered_ids = {*profile_lines.values(), *open_lines.values()}
+    parts = [*always, *build_recalled_parts(result, covered_ids, person, left)]
+    return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
+
+
+TitledLines: TypeAlias = tuple[str, list[str]]
+"""A title and its lines; both empty if nothing is shown."""
+
+
+def build_core_block_part(text: str, budget: int) -> TitledLines:
+    """Return what the person wrote about themselves, as far as it fits."""
+    lines = [f"- {flatten_whitespace(line)}" for line in text.splitlines() if line.strip()]
+    room = budget // PROFILE_DIVISOR - estimate_line_tokens(WRITTEN_TITLE)
+    return build_part(WRITTEN_TITLE, select_fitting_lines(lines, room))
+
+
+def build_profile_lines(
+    known: Sequence[MemoryState], person: Person, budget: int
+) -> dict[str, MemoryId]:
+    """Return the profile lines that fit, each with the id of its belief."""
+    candidates = known[: budget // MIN_LINE_TOKENS]
+    lines = {format_belief_line(each, person.zone): each.memory.id for each in candidates}
+    return {line: lines[line] for line in select_fitting_lines([*lines], budget)}
+
+
+def build_notes_part(notes: Sequence[KnownNote], budget: int) -> TitledLines:
+    """Return the newest notes that fit, oldest first."""
+    newest_first = [format_note(note) for note in reversed(notes)]
+    fitting_notes = select_fitting_lines(
+        newest_first, budget // NOTES_DIVISOR - estimate_line_tokens(NOTES_TITLE)
+    )
+    return build_part(NOTES_TITLE, fitting_notes[::-1])
+
+
+def build_part(title: str, lines: list[str]) -> TitledLines:
+    """Return a part; without lines it has no title either."""
+    return (title, lines) if lines else ("", [])
+
+
+def build_recalled_parts(
+    recall_result: RecallResult, covered_ids: Collection[str], person: Person, budget: int
+) -> list[TitledLines]:
+    """Return the best recalled items that fit: beliefs, and messages by time."""
+    is_sure = recall_result.is_answerable
+    heading = "Said before:" if is_sure else "Said before, maybe unrelated:"
+    items = drop_covered(select_candidates(recall_result, max_unsure=MAX_CONSIDERED), covered_ids)
+    lines = {format_item(each, person.zone): each for each in items}
+    kept = select_fitting_lines(
+        list(lines), budget - estimate_line_tokens(heading) - estimate_line_tokens(BELIEFS_TITLE)
+    )
+    beliefs = [line for line in kept if isinstance(lines[line], RecalledBelief)]
+    messages = [
+        (each.message.at, each.message.seq, line)
+        for line in kept
+        if isinstance(each := lines[line], RecalledMessage)
+    ]
+    return [(BELIEFS_TITLE, beliefs), (heading, [line for _, _, line in sorted(messages)])]
+
+
+def select_fitting_lines(lines: Sequence[str], budget: int) -> list[str]:
+    """Return the lines that fit into a budget, first come, first served."""
+    return [
+        lines[index]
+        for index in select_fitting([estimate_line_tokens(line) for line in lines], budget)
+    ]
+
+
+def estimate_line_tokens(line: str) -> int:
+    """Estimate the tokens of a line, including its line break."""
+    return estimate_tokens(line) + 1
+
+
+def format_note(note: KnownNote) -> str:
+    """Format a note as a line of a prompt."""
+    return f"- {flatten_whitespace(note.memory.text)}"
+
+
+def format_item(item: RecalledItem, zone: str) -> str:
+    """Format a recalled item as a line of a prompt."""
+    if isinstance(item, RecalledBelief):
+        return format_belief_line(item.state, zone)
+    return format_message_line(item.message)
+
+
+def format_belief_line(known: MemoryState, zone: str) -> str:
+    """Format a belief as a line of a prompt, with its dates and its status."""
+    memory = known.memory
+    remarks = [f"said {format_iso_day(known.stats.last_seen, zone)}"]
+    if (days := memory.happened_during) is not None:
+        remarks.insert(0, f"on {format_iso_days(*days, zone)}")
+    if memory.due_at is not None:
+        remarks.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
+    if memory.ended_at is not None:
+        remarks.append(f"until {format_iso_day(memory.holds_until or memory.ended_at, zone)}")
+    elif memory.status != "active":
+        remarks.append(memory.status)
+    if memory.trust == "outside":
+        remarks.append("only read somewhere")
+    return f"- {flatten_whitespace(memory.text)} ({', '.join(remarks)})"
+
+
+def format_iso_day(at: Micros, zone: str) -> str:
+    """Return the day of a moment in a time zone."""
+    return from_micros(at, zone).date().isoformat()  # takes a third of the time of "%Y-%m-%d"
+
+
+def format_iso_days(first: Micros, last: Micros, zone: str) -> str:
+    """Return a day, or the first and last of several."""
+    return " to ".join(day.isoformat() for day in dict.fromkeys(get_day_range(first, last, zone)))
+
+
+def format_message_line(message: Message) -> str:
+    """Format a message as a line of a prompt: time, channel, speaker and text."""
+    when = from_micros(message.at, message.zone).strftime("%Y-%m-%d %H:%M")
+    return (
+        f"[{when} {message.channel}] {format_speaker(message)}: {flatten_whitespace(message.text)}"
+    )
+
+
+def format_speaker(message: Message) -> str:
+    """Return a message's speaker, with the origin of words that are not their own."""
+    return (flatten_whitespace(message.speaker) or message.channel) + format_origin_with_channel(
+        message
+    )
+
+
+def format_origin_with_channel(message: Message) -> str:
+    """Return a remark on the origin of words that are not the speaker's own; else ""."""
+    if message.trust != "outside":
+        return ""
+    return (
+        " (forwarded)" if "forwarded_from" in message.details else f" (read in {message.channel})"
+    )
+
+
+def flatten_whitespace(text: str) -> str:
+    """Return a text on one line, so that it cannot pass for several."""
+    return " ".join(text.split())

@@ -1,0 +1,183 @@
+"""Offline ranking: selects the recalled messages and beliefs that answer a question.
+
+For the offline companion, which quotes nothing rather than something beside the point.
+"""
+
+from typing import Final
+
+from oldfriend.domain.language import CJK_LANGUAGES
+from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.memory.restatement_detection import find_restatement
+from oldfriend.search import list_named_entities
+from oldfriend.search.attribute_lookup import list_kin_names
+from oldfriend.search.key_synonyms import list_key_synonyms
+from oldfriend.search.preference_intent import is_opposite_text
+from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
+from oldfriend.search.subject_query import is_only_about_kin
+from oldfriend.search.tense import is_about_past, strip_past_words
+from oldfriend.search.tokenizer import is_unspaced
+from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
+
+BETTER_RATIO = 0.75
+"""Messages win over beliefs whose probability of answering is below this share of theirs."""
+LOW_PRECISION_LANGUAGES: Final = frozenset({"de", "es", "fr"})
+"""Languages in which the bundled embedder finds everything similar."""
+MAX_STATEMENT_CHARS = 160
+"""Characters; a longer message says more than what is corrected."""
+ANSWERING_CAUSES = frozenset({"words", "date", "said_by", "mentions", "answers"})
+
+
+def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
+    """Return the beliefs that the person rewrote after the best answering message."""
+    if not (recall_result.is_answerable and recall_result.messages):
+        return []
+    best = recall_result.messages[0].message.id
+    return [each for each in recall_result.beliefs if best in each.outdated_messages]
+
+
+def can_answer(belief: RecalledBelief, matter: RequestedAttribute | None) -> bool:
+    """Tell whether a belief that is no value of the requested attribute may answer."""
+    memory = belief.state.memory
+    return matter is None or not (memory.key or memory.kind in {"commitment", "expectation"})
+
+
+def is_only_relation(belief: RecalledBelief) -> bool:
+    """Tell whether a belief only tells who somebody is, matched by their name alone."""
+    is_relation = belief.state.memory.key.endswith(RELATION_KEY_SUFFIX)
+    return is_relation and has_only_names(belief)
+
+
+def has_named_entity(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message mentions somebody whom the question names."""
+    return bool(list_named_entities(recalled.message.text, recall_result.named_entities))
+
+
+def can_answer_past(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message is about the past, or from the time asked about."""
+    if recall_result.is_about_before_now:
+        return is_about_past(recalled.message.text) and has_more_than_past(recalled)
+    return any(reason.cause == "date" for reason in recalled.hit.reasons)
+
+
+def has_more_than_past(recalled: RecalledMessage) -> bool:
+    """Tell whether a message matches more of the question than that it is about the past.
+
+    A question about a former home is not answered by a former saxophone.
+    """
+    folded_text = recalled.message.text.casefold()
+    rest = strip_past_words(folded_text)
+    words = [word for each in recalled.hit.reasons if each.cause == "words" for word in each.words]
+    is_close = any(each.cause == "meaning" for each in recalled.hit.reasons)
+    return is_close or any(word in rest or word not in folded_text for word in words)
+
+
+def has_better_messages(recall_result: RecallResult) -> bool:
+    """Tell whether messages answer so much better that no belief should be given."""
+    if not (recall_result.is_answerable and recall_result.messages):
+        return False
+    if has_only_names(recall_result.beliefs[0]):
+        return recall_result.answer_probability > recall_result.belief_answerable * BETTER_RATIO
+    return recall_result.answer_probability * BETTER_RATIO > recall_result.belief_answerable
+
+
+def has_newer_message(recall_result: RecallResult) -> bool:
+    """Tell whether a current state is asked for and the best message is newer than all beliefs."""
+    if not (recall_result.is_asking_for_latest and recall_result.is_answerable):
+        return False
+    newest = recall_result.messages[0].message.at
+    return all(each.state.stats.last_seen < newest for each in recall_result.beliefs)
+
+
+def has_opposite_preference(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message tells dislikes where likes are asked for, or the reverse."""
+    preference = recall_result.preference_intent
+    return preference is not None and is_opposite_text(recalled.message.text, preference)
+
+
+def is_corrected_later(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether its author corrected a message later; the newer message tells both."""
+    old = recalled.message
+    return len(old.text) <= MAX_STATEMENT_CHARS and any(
+        each.message.at > old.at
+        and each.message.author == old.author
+        and len(each.message.text) <= MAX_STATEMENT_CHARS
+        and find_restatement(each.message.text, old.text, old.language or "") is not None
+        for each in recall_result.messages
+    )
+
+
+def has_only_names(belief: RecalledBelief) -> bool:
+    """Tell whether a belief about somebody matched no word of the question but their name."""
+    words = {word for reason in belief.why if reason.cause == "words" for word in reason.words}
+    subject, _, _ = belief.state.memory.key.lower().rpartition(":")
+    names = set(subject.split())
+    return bool(subject) and all(
+        word in names or (is_unspaced(word) and word in subject) for word in words
+    )
+
+
+def has_answering_cause(recalled: RecalledMessage, language: str) -> bool:
+    """Tell whether a message may be quoted as an answer.
+
+    In low-precision languages similarity proves nothing: there it must share a word with the
+    question, or match what it asks for by name or date.
+    """
+    causes = {reason.cause for reason in recalled.hit.reasons}
+    return language not in LOW_PRECISION_LANGUAGES or bool(causes & ANSWERING_CAUSES)
+
+
+def is_close_in_meaning(recalled: RecalledMessage, language: str) -> bool:
+    """Tell whether a message is similar in meaning; never in low-precision languages."""
+    return language not in LOW_PRECISION_LANGUAGES and any(
+        each.cause == "meaning" for each in recalled.hit.reasons
+    )
+
+
+def can_answer_requested(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message is about what is asked for, or whom: "Eva" for "my sister"."""
+    matter, text = recall_result.requested_attribute, recalled.message.text
+    if matter is None or matter.can_match_text(text):
+        return (
+            matter is None
+            or bool(matter.required_words)
+            or has_more_than_one_character(recalled, matter)
+        )
+    if matter.is_of_third_party or (matter.is_own and not matter.is_promise):
+        return False
+    kin_names = list_kin_names((each.state for each in recall_result.beliefs), matter)
+    return has_any_word(kin_names, text) or has_named_entity(recalled, recall_result)
+
+
+def has_more_than_one_character(recalled: RecalledMessage, matter: RequestedAttribute) -> bool:
+    """Tell whether a match is more than one character of a script without spaces.
+
+    The 天 of 哪天 does not match a birthday; 住 is enough for a home, since it is a word for
+    what is asked.
+    """
+    language = recalled.message.language or ""
+    words = [word for each in recalled.hit.reasons if each.cause == "words" for word in each.words]
+    if language not in CJK_LANGUAGES or any(len(word) > 1 for word in words):
+        return True
+    synonyms = frozenset(word for key in matter.keys for word in list_key_synonyms(key, language))
+    return has_any_word(synonyms, recalled.message.text)
+
+
+def is_about_asked_person(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message is about, or by, the person of whom a fact is asked."""
+    matter, named, message = (
+        recall_result.requested_attribute,
+        recall_result.named_entities,
+        recalled.message,
+    )
+    if matter is not None and matter.is_own and not matter.required_words:
+        return not is_only_about_kin(message.text, message.language or "")
+    if matter is None or matter.is_own or not named:
+        return True
+    return has_named_entity(recalled, recall_result) or bool(
+        list_named_entities(message.speaker, named)
+    )
+
+
+def is_context_only(recalled: RecalledMessage) -> bool:
+    """Tell whether a message matches only by its context; then it is quoted after others."""
+    return not any(reason.cause in {"words", "meaning"} for reason in recalled.hit.reasons)

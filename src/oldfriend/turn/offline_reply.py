@@ -1,0 +1,395 @@
+"""Offline reply: answers without a model, by quoting memory or saying that it does not know.
+
+Nothing is made up: apart from a few fixed sentences it only quotes. Does not write.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
+from oldfriend.search import list_named_entities
+from oldfriend.turn.belief_texts import (
+    format_belief,
+    format_belief_with_quote,
+    format_list,
+    format_named_entities,
+    format_open_promises,
+    format_past_belief,
+    format_relations_between,
+    format_unknown_names,
+    list_named_beliefs,
+    list_open_promises,
+)
+from oldfriend.turn.core_block_answers import answer_from_core_block
+from oldfriend.turn.intent import EDGE_PUNCTUATION, RULES_VERSION, Perception
+from oldfriend.turn.offline_lists import (
+    answer_about_beliefs,
+    format_note_confirmation,
+    select_known_beliefs,
+)
+from oldfriend.turn.offline_ranking import (
+    can_answer,
+    can_answer_past,
+    can_answer_requested,
+    has_answering_cause,
+    has_better_messages,
+    has_named_entity,
+    has_newer_message,
+    has_opposite_preference,
+    is_about_asked_person,
+    is_close_in_meaning,
+    is_context_only,
+    is_corrected_later,
+    is_only_relation,
+    list_rewritten_beliefs,
+)
+from oldfriend.turn.quotes import format_quote
+from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, build_recalled_item
+from oldfriend.turn.reply_context import ReplyContext
+from oldfriend.turn.retrieval import (
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallResult,
+    get_item_id,
+)
+from oldfriend.turn.turn_outcome import Reply, Utterance
+
+MAX_QUOTES = 3
+MAX_BELIEFS = 2
+MAX_VALUES = 8
+MIN_SCORE_RATIO = 0.5
+"""A further quote needs this share of the best one's score."""
+MIN_UNASKED_ANSWERABLE = 0.8
+"""A memory is brought up unasked only if its probability of answering is at least this."""
+
+
+def build_offline_reply(
+    utterance: Utterance,
+    perception: Perception,
+    context: ReplyContext,
+    *,
+    language: str | None = None,
+) -> Reply:
+    """Return the reply to one message from memory alone, in its language or a given one."""
+    language = language or perception.language
+    book = replace(load_phrases(language), patterns=load_phrases(perception.language).patterns)
+    book = book if utterance.is_persisted else book.with_read_only_phrases()
+    result = context.recall_result
+    text, items = build_reply_text(utterance, perception, context, book)
+    core_block_answer = find_core_block_answer(utterance, perception, context, items)
+    if core_block_answer:
+        text, items = book.phrases["you_wrote"].format(text=core_block_answer), ()
+    used = {each.object for each in items}
+    if context.unread_parts:
+        text = f"{text}\n\n{book.phrases['unreadable']}"
+    elif result.is_degraded and perception.intent == "question":
+        text = f"{text}\n\n{book.phrases['degraded']}"
+    return Reply(
+        text=text,
+        language=language,
+        items=(
+            *items,
+            *(
+                build_recalled_item(each, used=False)
+                for each in result.ranking
+                if get_item_id(each) not in used
+            ),
+        ),
+        details={
+            "intent": perception.intent,
+            "language": language,
+            "author": RULES_VERSION,
+            "signal": perception.signal,
+            "risk": perception.injection.risk,
+            "answerable": round(result.answer_probability, 3) if perception.needs_recall else None,
+            "degraded": context.is_degraded,
+            "missing": [*context.missing_parts],
+            **({} if context.read_error is None else {"recall_failed": context.read_error}),
+            CORE_BLOCK_KEY: utterance.message.id
+            if core_block_answer
+            else find_repeated_message_id(perception, context),
+        },
+    )
+
+
+def find_repeated_message_id(perception: Perception, context: ReplyContext) -> str:
+    """Return the id of the message whose core block answer a "why?" repeats; else ""."""
+    return context.previous_sources.core_block_message_id if perception.intent == "why_so" else ""
+
+
+def find_core_block_answer(
+    utterance: Utterance,
+    perception: Perception,
+    context: ReplyContext,
+    items: Sequence[ReceiptItem],
+) -> str:
+    """Return the core block lines that answer, if no belief or surer message does; else ""."""
+    if perception.intent != "question" or perception.note is not None:
+        return ""
+    requested = context.recall_result.requested_attribute
+    is_own = requested is not None and requested.is_own
+    if any(item.kind == "memory" or not is_own for item in items):
+        return ""
+    question = perception.question or utterance.text
+    return answer_from_core_block(question, perception.language, context.user_context.core_blocks)
+
+
+def build_reply_text(
+    utterance: Utterance, perception: Perception, context: ReplyContext, book: LocalePhrases
+) -> tuple[str, Sequence[ReceiptItem]]:
+    """Return the reply text, and receipt items for exactly the memories that it tells."""
+    match perception.intent:
+        case "question":
+            return add_receipt_items(*answer_question(utterance, perception, context, book))
+        case "statement":
+            return add_receipt_items(
+                *acknowledge_statement(perception, context.recall_result, book)
+            )
+        case "remember":
+            return format_note_confirmation(perception.note or "", context, book), ()
+        case "promises":
+            return add_receipt_items(*answer_open_promises(utterance, context, book))
+        case "greeting" if not utterance.is_first_in_chat:
+            return book.phrases["greeting_again"], ()
+        case intent:
+            answer, items = answer_about_beliefs(utterance, perception, context, book)
+            return answer or book.phrases[intent].format(name=utterance.companion.name), items
+
+
+def add_receipt_items(text: str, used: Sequence[RecalledItem]) -> tuple[str, Sequence[ReceiptItem]]:
+    """Return a text with receipt items for the memories in it."""
+    return text, [build_recalled_item(each, used=True) for each in used]
+
+
+def answer_open_promises(
+    utterance: Utterance, context: ReplyContext, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return what is promised or expected; without beliefs, the messages that tell of it."""
+    listed = format_open_promises(
+        context, book, now=utterance.message.at, zone=utterance.message.zone
+    )
+    if listed:
+        return listed, select_known_beliefs(context, list_open_promises(context))
+    text, used = answer_from_messages(context.recall_result, book)
+    return (text, used) if used else (book.phrases["nothing_open"], ())
+
+
+def answer_question(
+    utterance: Utterance, perception: Perception, context: ReplyContext, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Answer a question, after confirming a note that came with it."""
+    question = (perception.question or utterance.text).lower().strip(EDGE_PUNCTUATION)
+    asks_who = book.patterns.who_is.search(question)
+    zone, are_two = utterance.message.zone, len(context.user_context.named) > 1
+    if are_two and book.patterns.how_tied.search(question):
+        text, used = answer_relation_between(context, book, zone)
+    elif (
+        asks_who
+        and context.user_context.named
+        and context.recall_result.requested_attribute is None
+    ):
+        text, used = answer_who_is(context, book, zone)
+    else:
+        text, used = answer_from_memory(context.recall_result, book, zone)
+    if perception.note is not None:
+        text = f"{format_note_confirmation(perception.note, context, book)}\n\n{text}"
+    return text, used
+
+
+def answer_relation_between(
+    context: ReplyContext, book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Tell how two named entities are related."""
+    return format_relations_between(context, book, zone), select_known_beliefs(
+        context, context.user_context.relations_between
+    )
+
+
+def answer_who_is(
+    context: ReplyContext, book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Describe the named entities; if only their names are known, quote what mentions them."""
+    if described := format_named_entities(context, book, zone):
+        return described, select_known_beliefs(context, list_named_beliefs(context))
+    named = [about.entity for about in context.user_context.named]
+    mentioning = [
+        each
+        for each in context.recall_result.messages
+        if list_named_entities(each.message.text, named)
+    ]
+    if not mentioning:
+        return format_unknown_names(context, book), ()
+    return quote_messages(mentioning, book)
+
+
+def acknowledge_statement(
+    perception: Perception, recall_result: RecallResult, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Acknowledge a statement; without a related memory if the person seems stressed."""
+    if perception.signal == "stressed":
+        return book.phrases["acknowledgement_hard"], ()
+    return acknowledge_with_related(recall_result, book)
+
+
+def answer_from_memory(
+    recall_result: RecallResult, book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Answer from the best beliefs or messages, or say that there are none."""
+    if any(each.is_requested_value for each in recall_result.beliefs):
+        return answer_requested_values(recall_result, book, zone)
+    if recall_result.values_at_other_times:
+        answer_other_times = (
+            answer_unknown_past if recall_result.is_about_past else answer_ended_values
+        )
+        return answer_other_times(recall_result, book, zone)
+    if rewritten := list_rewritten_beliefs(recall_result):
+        return answer_from_beliefs(rewritten, book, zone)
+    beliefs = [
+        each
+        for each in recall_result.beliefs
+        if can_answer(each, recall_result.requested_attribute)
+    ]
+    is_known = recall_result.is_belief_good_enough and beliefs[:1] == [*recall_result.beliefs[:1]]
+    if is_known and is_only_relation(beliefs[0]):  # the relation was not asked for
+        mentioning = [
+            each for each in recall_result.messages if has_named_entity(each, recall_result)
+        ]
+        return (
+            quote_messages(mentioning, book)
+            if mentioning
+            else answer_from_beliefs(beliefs, book, zone)
+        )
+    if is_known and not (has_better_messages(recall_result) or has_newer_message(recall_result)):
+        return answer_from_beliefs(beliefs, book, zone)
+    return answer_from_messages(recall_result, book)
+
+
+def answer_requested_values(
+    recall_result: RecallResult, book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return the values of the requested attribute; many of them as a list."""
+    values = [each for each in recall_result.beliefs if each.is_requested_value][:MAX_VALUES]
+    if len(values) <= MAX_BELIEFS:
+        return "\n\n".join(format_belief(each, book, zone) for each in values), values
+    lines = (format_belief_with_quote(each, book, zone) for each in values)
+    return format_list(book.phrases["known"].format(text="").strip(), lines), values
+
+
+def answer_ended_values(
+    recall_result: RecallResult, book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return ended values with their time, and the beliefs that superseded them."""
+    values = recall_result.values_at_other_times[:MAX_VALUES]
+    ended_ids = {each.state.memory.id for each in values}
+    ended_by = [
+        each
+        for each in recall_result.beliefs
+        if any(
+            link.kind == "supersedes" and link.target in ended_ids
+            for link in each.state.memory.relations
+        )
+    ]
+    lines = [
+        *(format_past_belief(each, book, zone) for each in values),
+        *(format_belief_with_quote(each, book, zone) for each in ended_by),
+    ]
+    return format_list(book.phrases["known"].format(text="").strip(), lines), [*values, *ended_by]
+
+
+def answer_unknown_past(
+    recall_result: RecallResult, book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Say that the past value is not known, or quote messages of that time.
+
+    Values of other times are given if a time was named; for "before" they are no answer.
+    """
+    evidence_ids = {
+        words.message for each in recall_result.values_at_other_times for words in each.evidence
+    }
+    candidates = [
+        each
+        for each in recall_result.messages
+        if each.message.id not in evidence_ids and can_answer_past(each, recall_result)
+    ]
+    text, used = answer_from_messages(replace(recall_result, messages=tuple(candidates)), book)
+    if recall_result.is_about_before_now:
+        quoted = [f"{book.phrases['perhaps']}\n{text}"] if used else []
+        return "\n\n".join([book.phrases["not_known_before"], *quoted]), used
+    if used:
+        return text, used
+    values = recall_result.values_at_other_times[:MAX_VALUES]
+    lines = (format_past_belief(each, book, zone) for each in values)
+    listed = format_list(book.phrases["of_another_time"], lines)
+    return f"{book.phrases['not_known_then']}\n\n{listed}", values
+
+
+def answer_from_beliefs(
+    beliefs: Sequence[RecalledBelief], book: LocalePhrases, zone: str
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return the best beliefs, each with its evidence."""
+    best = beliefs[0].score
+    used = [each for each in beliefs if each.score >= MIN_SCORE_RATIO * best][:MAX_BELIEFS]
+    return "\n\n".join(format_belief(each, book, zone) for each in used), used
+
+
+def answer_from_messages(
+    recall_result: RecallResult, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return the best messages; for a requested attribute, only those about it or its person."""
+    matching = [
+        each
+        for each in recall_result.messages
+        if can_answer_requested(each, recall_result)
+        and not has_opposite_preference(each, recall_result)
+    ]
+    best = max((each.hit.score for each in matching), default=0.0)
+    answering = [
+        each
+        for each in matching
+        if each.hit.score >= MIN_SCORE_RATIO * best
+        and has_answering_cause(each, book.language)
+        and is_about_asked_person(each, recall_result)
+        and not is_corrected_later(each, recall_result)
+    ]
+    if not recall_result.is_answerable or not answering:
+        return book.phrases["nothing_found"], ()
+    return quote_messages(answering, book)
+
+
+def quote_messages(
+    recalled: Sequence[RecalledMessage], book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Quote the first of these messages, each wording once."""
+    used = sorted(drop_repeated_wording(recalled)[:MAX_QUOTES], key=is_context_only)
+    first, *others = [format_recalled_quote(each, book) for each in used]
+    if not others:
+        return first, used
+    listed = "\n".join(f"• {line}" for line in others)
+    return f"{first}\n\n{book.phrases['also']}\n{listed}", used
+
+
+def acknowledge_with_related(
+    recall_result: RecallResult, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Acknowledge a statement, with a related memory if one is very close."""
+    if recall_result.messages and recall_result.answer_probability >= MIN_UNASKED_ANSWERABLE:
+        related = recall_result.messages[0]
+        if is_close_in_meaning(related, book.language):
+            return book.phrases["related"].format(quoted=format_recalled_quote(related, book)), [
+                related
+            ]
+    return book.phrases["acknowledgement"], ()
+
+
+def drop_repeated_wording(recalled: Sequence[RecalledMessage]) -> list[RecalledMessage]:
+    """Return the messages with each wording once."""
+    first = {" ".join(each.message.text.casefold().split()): each for each in reversed(recalled)}
+    return [each for each in recalled if each in first.values()]
+
+
+def format_recalled_quote(recalled: RecalledMessage, book: LocalePhrases) -> str:
+    """Return a sentence that quotes a recalled message."""
+    words = [word for reason in recalled.hit.reasons for word in reason.words]
+    return format_quote(recalled.message, book, words=words)

@@ -1,0 +1,244 @@
+"""Prompt builder: assembles the system prompt and the sections of one reply within a budget.
+
+The constant part comes first (the rules, the core blocks), so that providers can cache it; then the
+profile, the companion's state, what was recalled and what others said; then the conversation. Does
+not read the database.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import estimate_tokens
+from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolSpec
+from oldfriend.prompts.prompt import Prompt
+from oldfriend.prompts.token_budget import Priority, PromptBudget
+from oldfriend.turn.companion_sections import (
+    MAX_GUIDANCE_TOKENS,
+    MAX_OPINION_TOKENS,
+    MAX_WORKING_MEMORY_TOKENS,
+    THOUGHTS_DIVISOR,
+    build_guidance_section,
+    build_opinions_section,
+    build_thoughts_section,
+    build_working_memory_section,
+)
+from oldfriend.turn.profile_sections import build_profile_sections, build_summaries_section
+from oldfriend.turn.prompt_sections import (
+    PromptDraft,
+    PromptSection,
+    build_core_section,
+    build_forwarded_section,
+    build_notes_section,
+    build_recalled_sections,
+    build_rules_section,
+    build_state_section,
+    build_tools_section,
+    count_tokens,
+)
+from oldfriend.turn.recent_messages import TURN_OVERHEAD_TOKENS, RecentMessages, build_window
+from oldfriend.turn.reply_context import ReplyContext
+from oldfriend.turn.turn_outcome import Utterance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltPrompt:
+    """A request with the ids of what it shows."""
+
+    request: CompletionRequest
+    shown_ids: frozenset[str]  # ids of messages and memories quoted in it
+    trace: dict[str, JsonValue]  # tokens and dropped ids of each section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSlot:
+    """A place for sections in a prompt, with its priority, budget and builder."""
+
+    priority: Priority
+    max_tokens: Callable[[PromptDraft], int]
+    build: Callable[[PromptDraft, int], Sequence[PromptSection]]
+
+
+def compute_notes_budget(draft: PromptDraft) -> int:
+    """Return the tokens that the rules, the tools and the state leave of their share."""
+    return draft.budget.system - count_tokens(draft.list_by_name("rules", "tools", "state"))
+
+
+def compute_summaries_budget(draft: PromptDraft) -> int:
+    """Return the tokens that the mandatory sections leave of the share for the profile."""
+    return draft.budget.summaries - count_tokens(draft.list_by_priority("mandatory"))
+
+
+def compute_thoughts_budget(draft: PromptDraft) -> int:
+    """Return the share of the recall budget that is for thoughts."""
+    return draft.budget.snippets // THOUGHTS_DIVISOR
+
+
+def compute_snippets_budget(draft: PromptDraft) -> int:
+    """Return the tokens that the thoughts leave of the recall budget."""
+    return draft.budget.snippets - count_tokens(draft.list_by_name("thoughts"))
+
+
+SECTION_SLOTS: Final = (
+    SectionSlot(
+        priority="mandatory",
+        max_tokens=lambda view: view.budget.profile,
+        build=build_profile_sections,
+    ),
+    SectionSlot(
+        priority="mandatory",
+        max_tokens=lambda _: MAX_WORKING_MEMORY_TOKENS,
+        build=build_working_memory_section,
+    ),
+    SectionSlot(
+        priority="high", max_tokens=lambda _: MAX_GUIDANCE_TOKENS, build=build_guidance_section
+    ),
+    SectionSlot(priority="high", max_tokens=compute_notes_budget, build=build_notes_section),
+    SectionSlot(
+        priority="high", max_tokens=compute_summaries_budget, build=build_summaries_section
+    ),
+    SectionSlot(
+        priority="medium", max_tokens=compute_thoughts_budget, build=build_thoughts_section
+    ),
+    SectionSlot(
+        priority="medium", max_tokens=compute_snippets_budget, build=build_recalled_sections
+    ),
+    SectionSlot(
+        priority="low", max_tokens=lambda _: MAX_OPINION_TOKENS, build=build_opinions_section
+    ),
+)
+"""The slots in the order in which those of one priority are filled."""
+
+
+def build_reply_prompt(
+    utterance: Utterance,
+    context: ReplyContext,
+    prompt: Prompt,
+    *,
+    noted_text: str | None,
+    tools: Sequence[ToolSpec],
+    budget: PromptBudget,
+) -> BuiltPrompt:
+    """Build the request for one reply.
+
+    The rules, the core blocks and the current messages are never cut. The rest of the budget goes
+    to the slots by priority, and to the recent messages before the "medium" ones.
+    """
+    rules, core = build_rules_section(utterance, prompt), build_core_section(context, prompt)
+    state = build_state_section(utterance, context, prompt, noted_text=noted_text)
+    message, forwarded = (
+        build_message_section(utterance, prompt),
+        build_forwarded_section(utterance, context, prompt),
+    )
+    fixed = [rules, core, build_tools_section(tools), state, message, forwarded]
+    draft = PromptDraft(
+        utterance=utterance, context=context, prompt=prompt, budget=budget, sections=fixed
+    )
+    fill_slots(draft, "mandatory", "high")
+    window = fit_window(draft)
+    draft.sections.append(build_recent_section(window))
+    fill_slots(draft, "medium", "low")
+    changing = [
+        *draft.list_by_priority("mandatory"),
+        state,
+        *draft.list_by_priority("high"),
+        *draft.list_by_priority("medium"),
+        *draft.list_by_priority("low"),
+    ]
+    return BuiltPrompt(
+        request=CompletionRequest(
+            purpose="reply",
+            prompt=prompt.id,
+            stable="\n\n".join(filter(None, [rules.text, core.text])),
+            changing=build_changing_text(changing, window, forwarded, prompt),
+            turns=build_turns(utterance, window, prompt),
+            tools=tuple(tools),
+            shown=draft.seen_ids,
+        ),
+        shown_ids=frozenset(draft.shown_ids),
+        trace=build_trace(draft),
+    )
+
+
+def fill_slots(draft: PromptDraft, *priorities: Priority) -> None:
+    """Add the sections that fit into the slots of these priorities."""
+    for slot in SECTION_SLOTS:
+        if slot.priority in priorities:
+            budget = max(min(count_tokens_left(draft), slot.max_tokens(draft)), 0)
+            draft.add_sections(slot.build(draft, budget), slot.priority)
+
+
+def count_tokens_left(draft: PromptDraft) -> int:
+    """Return the tokens left; 0 if what is never cut exceeds the whole budget."""
+    return max(draft.budget.total - count_tokens(draft.sections), 0)
+
+
+def fit_window(draft: PromptDraft) -> RecentMessages:
+    """Return the recent messages, fewer of them if there is not enough room."""
+    context, left = draft.context, count_tokens_left(draft)
+    if context.window.tokens <= left:
+        return context.window
+    return build_window(context.recent_messages, context.quote_counts, draft.prompt, budget=left)
+
+
+def build_recent_section(window: RecentMessages) -> PromptSection:
+    """Return a section that accounts for the recent messages; their texts become turns."""
+    return PromptSection(
+        name="recent",
+        tokens=window.tokens,
+        dropped_ids=tuple(each.id for each in window.dropped_messages),
+        shown_ids=tuple(each.id for each in window.shown_messages),
+    )
+
+
+def build_message_section(utterance: Utterance, prompt: Prompt) -> PromptSection:
+    """Return a section that accounts for what the person has just said."""
+    tokens = TURN_OVERHEAD_TOKENS + estimate_tokens(build_person_turn(utterance, prompt).text)
+    return PromptSection(
+        name="message", tokens=tokens, shown_ids=tuple(each.id for each in utterance.messages)
+    )
+
+
+def build_person_turn(utterance: Utterance, prompt: Prompt) -> PromptTurn:
+    """Return the person's current words as a turn; without any, a system turn."""
+    if utterance.own_words:
+        return PromptTurn(role="person", text=utterance.text_with_speakers)
+    return PromptTurn(role="house", text=prompt.render("passed_on"))
+
+
+def build_turns(
+    utterance: Utterance, window: RecentMessages, prompt: Prompt
+) -> tuple[PromptTurn, ...]:
+    """Return the recent and the current messages as turns, merging consecutive ones of one role."""
+    current = build_person_turn(utterance, prompt)
+    if not window.turns or window.turns[-1].role != current.role:
+        return (*window.turns, current)
+    *earlier, last = window.turns
+    return (*earlier, replace(last, text=f"{last.text}\n\n{current.text}"))
+
+
+def build_changing_text(
+    sections: Sequence[PromptSection],
+    window: RecentMessages,
+    forwarded: PromptSection,
+    prompt: Prompt,
+) -> str:
+    """Join the changing instructions; what others said comes last, the newest at the end."""
+    heard_lines = [*window.heard_lines, *filter(None, [forwarded.text])]
+    parts = [section.text for section in sections if section.text]
+    return "\n\n".join(
+        [*parts, *(["\n".join([prompt.render("heard"), *heard_lines])] if heard_lines else [])]
+    )
+
+
+def build_trace(draft: PromptDraft) -> dict[str, JsonValue]:
+    """Return the tokens that each section took and the ids that it dropped."""
+    sections = draft.sections
+    return {
+        "budget": draft.budget.name,
+        "tokens": {section.name: section.tokens for section in sections},
+        "dropped": {
+            section.name: [*section.dropped_ids] for section in sections if section.dropped_ids
+        },
+    }

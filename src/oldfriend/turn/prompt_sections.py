@@ -1,0 +1,291 @@
+"""Prompt sections: the parts of a prompt, fitted into their token budgets.
+
+A section records by id what it shows and what it had to drop. The budgets and their priorities are
+set by the caller.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.messages import estimate_tokens
+from oldfriend.llm.model import ToolSpec
+from oldfriend.prompts.prompt import Prompt
+from oldfriend.prompts.token_budget import Priority, PromptBudget, select_fitting
+from oldfriend.turn.memory_context import estimate_line_tokens
+from oldfriend.turn.prompt_labels import (
+    format_timestamp,
+    label_item,
+    label_note,
+    label_other_message,
+    label_quoted_text,
+    label_replied_to,
+    sanitize,
+    sanitize_core_block,
+)
+from oldfriend.turn.prompt_ranking import drop_covered, select_candidates
+from oldfriend.turn.reply_context import ReplyContext
+from oldfriend.turn.retrieval import RecalledItem, RecallResult, get_item_id
+from oldfriend.turn.turn_outcome import Utterance
+
+QUESTION_MARK = re.compile("[?\uff1f]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSection:
+    """One part of a prompt."""
+
+    name: str
+    text: str = ""
+    tokens: int = 0
+    shown_ids: tuple[str, ...] = ()  # ids of messages and memories
+    source_ids: tuple[str, ...] = ()  # ids of others, shown here in other words
+    dropped_ids: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class PromptDraft:
+    """A prompt in the making: the inputs of its sections, and those made so far."""
+
+    utterance: Utterance
+    context: ReplyContext
+    prompt: Prompt
+    budget: PromptBudget
+    sections: list[PromptSection]  # so far
+    by_priority: dict[Priority, list[PromptSection]] = field(default_factory=dict)
+    """Sections of the slots only: not what is never cut, nor the recent messages."""
+
+    @property
+    def shown_ids(self) -> tuple[str, ...]:
+        """Return the ids of messages and memories quoted in the prompt so far."""
+        return tuple(each for section in self.sections for each in section.shown_ids)
+
+    @property
+    def seen_ids(self) -> tuple[str, ...]:
+        """Return the ids of everything quoted or paraphrased in the prompt so far, each once."""
+        source_ids = (each for section in self.sections for each in section.source_ids)
+        return tuple(dict.fromkeys([*self.shown_ids, *source_ids]))
+
+    def list_by_priority(self, priority: Priority) -> list[PromptSection]:
+        """Return the sections of a priority."""
+        return self.by_priority.get(priority, [])
+
+    def add_sections(self, sections: Sequence[PromptSection], priority: Priority) -> None:
+        """Add sections to the prompt."""
+        self.sections += sections
+        self.by_priority.setdefault(priority, []).extend(sections)
+
+    def list_by_name(self, *names: str) -> list[PromptSection]:
+        """Return the sections with these names."""
+        return [section for section in self.sections if section.name in names]
+
+
+def count_tokens(sections: Iterable[PromptSection]) -> int:
+    """Return the tokens of the sections together."""
+    return sum(section.tokens for section in sections)
+
+
+def build_rules_section(utterance: Utterance, prompt: Prompt) -> PromptSection:
+    """Return the companion's rules of behavior, which are the same in every turn."""
+    return build_whole_section(
+        "rules", [prompt.render("stable", name=sanitize(utterance.companion.name))]
+    )
+
+
+def build_core_section(context: ReplyContext, prompt: Prompt) -> PromptSection:
+    """Return the core blocks on the companion and the person, which rarely change."""
+    user_context = context.user_context
+    blocks = [
+        ("soul", user_context.soul),
+        *((each.name, each.text) for each in user_context.core_blocks),
+    ]
+    parts = [
+        prompt.render("core", kind=kind, text=sanitize_core_block(text))
+        for kind, text in blocks
+        if text.strip()
+    ]
+    return build_whole_section("core", parts)
+
+
+def build_tools_section(tools: Sequence[ToolSpec]) -> PromptSection:
+    """Return a section that accounts for the tools' names and schemas."""
+    texts = [tool.name + tool.description + json.dumps(dict(tool.parameters)) for tool in tools]
+    return PromptSection(name="tools", tokens=sum(estimate_tokens(text) for text in texts))
+
+
+def build_state_section(
+    utterance: Utterance, context: ReplyContext, prompt: Prompt, *, noted_text: str | None
+) -> PromptSection:
+    """Return who is talking, the time, and what a rule has noted of the message."""
+    message = utterance.message
+    now = from_micros(message.at, message.zone)
+    lines = [
+        prompt.render(
+            "state_in_group" if utterance.is_in_group else "state",
+            person=sanitize(utterance.person.name),
+            who=sanitize(message.speaker),
+            now=f"{now:%A} {now:%Y-%m-%d %H:%M}",
+            zone=message.zone,
+            language=utterance.person.language or message.language,
+        )
+    ]
+    if context.is_degraded:
+        lines.append(prompt.render("degraded"))
+    if context.recent_messages:
+        when = format_timestamp(context.recent_messages[-1].at, message.zone)
+        lines.append(prompt.render("pause", when=when))
+    if can_ask_whether_same(context):
+        one, other = context.user_context.possible_duplicates[0]
+        names = {"name": sanitize(one.name), "names": sanitize(other.name)}
+        lines.append(prompt.render("perhaps_same", **names))
+    if noted_text is not None:
+        when = format_timestamp(message.at, message.zone)
+        lines.append(prompt.render("noted"))
+        lines.append(prompt.render("note_line", when=when, text=sanitize(noted_text)))
+    return replace(build_whole_section("state", lines), source_ids=list_unsure_ids(context))
+
+
+def list_unsure_ids(context: ReplyContext) -> tuple[str, ...]:
+    """Return the ids of the possible duplicates that the state section names."""
+    return (
+        tuple(each.id for each in context.user_context.possible_duplicates[0])
+        if can_ask_whether_same(context)
+        else ()
+    )
+
+
+def can_ask_whether_same(context: ReplyContext) -> bool:
+    """Tell whether possible duplicates are named now and no such question was asked lately."""
+    unsure = context.user_context.possible_duplicates
+    if not unsure:
+        return False
+    names = [each.name.casefold() for pair in unsure for each in pair]
+    return not any(
+        message.role == "companion"
+        and QUESTION_MARK.search(message.text)
+        and sum(name in message.text.casefold() for name in names) > 1
+        for message in context.recent_messages
+    )
+
+
+def build_forwarded_section(
+    utterance: Utterance, context: ReplyContext, prompt: Prompt
+) -> PromptSection:
+    """Return what the person forwarded and replies to, never cut and not in their role."""
+    forwarded = [each for each in utterance.messages if each.trust == "outside"]
+    lines = [label_replied_to(prompt, each) for each in context.replied_to]
+    lines += [
+        label_quoted_text(prompt, each) for each in utterance.messages if "quoted" in each.details
+    ]
+    lines += [label_other_message(prompt, each, is_whole=True) for each in forwarded]
+    return replace(
+        build_whole_section("passed on", lines),
+        source_ids=tuple(each.id for each in context.replied_to),
+    )
+
+
+def build_notes_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]:
+    """Return the newest notes that fit, oldest first."""
+    ids = [note.memory.id for note in draft.context.notes]
+    lines = {
+        index: label_note(draft.prompt, note) for index, note in enumerate(draft.context.notes)
+    }
+    newest_first = range(len(lines))[::-1]
+    title = draft.prompt.render("notes")
+    return (build_ranked_section("notes", title, lines, ids, ranking=newest_first, budget=budget),)
+
+
+def build_recalled_sections(draft: PromptDraft, budget: int) -> tuple[PromptSection, PromptSection]:
+    """Return the best recalled beliefs and messages that fit, the messages by time.
+
+    They share one budget, the better one first. What is shown already is not shown again; of a
+    belief and the messages it rests on, only the one that answers better is shown.
+    """
+    result, prompt, shown_ids = (
+        draft.context.recall_result,
+        draft.prompt,
+        frozenset(draft.shown_ids),
+    )
+    zone = draft.utterance.message.zone
+    candidates = drop_covered(select_candidates(result), shown_ids)
+    lines = [label_item(prompt, each, zone=zone) for each in candidates]
+    titles = prompt.render("beliefs"), render_memories_title(result, prompt)
+    left = budget - sum(map(estimate_line_tokens, titles))
+    kept = {
+        get_item_id(candidates[nth])
+        for nth in select_fitting([*map(estimate_line_tokens, lines)], left)
+    }
+    by_id = {get_item_id(each): line for each, line in zip(candidates, lines, strict=True)}
+    beliefs = [each for each in result.beliefs if get_item_id(each) not in shown_ids]
+    messages = sorted(result.messages, key=lambda each: (each.message.at, each.message.seq))
+    return (
+        build_item_section("beliefs", titles[0], beliefs, by_id, kept),
+        build_item_section("memories", titles[1], messages, by_id, kept),
+    )
+
+
+def render_memories_title(recall_result: RecallResult, prompt: Prompt) -> str:
+    """Return the title of the recalled messages, which says whether one seems to answer."""
+    return prompt.render("memories" if recall_result.is_answerable else "memories_unsure")
+
+
+def build_item_section(
+    name: str,
+    title: str,
+    items: Sequence[RecalledItem],
+    lines: Mapping[str, str],
+    kept_ids: Collection[str],
+) -> PromptSection:
+    """Return a section with the kept items, in their own order."""
+    shown = tuple(get_item_id(each) for each in items if get_item_id(each) in kept_ids)
+    dropped = tuple(get_item_id(each) for each in items if get_item_id(each) not in kept_ids)
+    if not shown:
+        return PromptSection(name=name, dropped_ids=dropped)
+    text = "\n".join([title, *(lines[each] for each in shown)])
+    return PromptSection(
+        name=name,
+        text=text,
+        tokens=estimate_line_tokens(text),
+        shown_ids=shown,
+        dropped_ids=dropped,
+    )
+
+
+def build_ranked_section(
+    name: str,
+    title: str,
+    lines: Mapping[int, str],
+    ids: Sequence[str],
+    *,
+    ranking: Sequence[int],
+    budget: int,
+) -> PromptSection:
+    """Return a titled section of the best-ranked lines that fit, in their own order.
+
+    ``lines`` holds the eligible lines by their index in ``ids``; ``ranking`` lists these indexes,
+    best first.
+    """
+    costs = [estimate_line_tokens(lines[index]) for index in ranking]
+    kept = sorted(
+        ranking[nth] for nth in select_fitting(costs, budget - estimate_line_tokens(title))
+    )
+    dropped = tuple(ids[index] for index in range(len(ids)) if index not in kept)
+    if not kept:
+        return PromptSection(name=name, dropped_ids=dropped)
+    text = "\n".join([title, *(lines[index] for index in kept)])
+    shown = tuple(ids[index] for index in kept)
+    return PromptSection(
+        name=name,
+        text=text,
+        tokens=estimate_line_tokens(text),
+        shown_ids=shown,
+        dropped_ids=dropped,
+    )
+
+
+def build_whole_section(name: str, lines: Sequence[str]) -> PromptSection:
+    """Return a section that is never cut."""
+    text = "\n".join(lines)
+    return PromptSection(name=name, text=text, tokens=estimate_line_tokens(text) if text else 0)

@@ -1,0 +1,39 @@
+"""Receipt items: the receipt's entries for what a reply rests on and what was only considered."""
+
+from typing import Final, Literal
+
+from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.turn.retrieval import RecalledBelief, RecalledItem
+
+CITED_KEY: Final = "cited"
+"""A receipt detail of a model's reply: ids of sources it can be traced to, the surest first."""
+CORE_BLOCK_KEY: Final = "written"
+"""A receipt detail: id of the message that was answered from the core block."""
+
+
+def build_recalled_item(item: RecalledItem, *, used: bool) -> ReceiptItem:
+    """Return the receipt item of a recalled message or belief."""
+    if isinstance(item, RecalledBelief):
+        return ReceiptItem(
+            kind="memory",
+            object=item.state.memory.id,
+            version=item.state.base_seq,
+            used=used,
+            score=item.score,
+            why=item.why,
+        )
+    return ReceiptItem(
+        kind="message",
+        object=item.message.id,
+        version=item.message.version,
+        used=used,
+        score=item.hit.score,
+        why=item.hit.reasons,
+    )
+
+
+def build_listed_item(
+    kind: Literal["message", "memory"], object_id: str, version: int
+) -> ReceiptItem:
+    """Return the receipt item of something that was listed, not searched for."""
+    return ReceiptItem(kind=kind, object=object_id, version=version, used=True, score=1.0, why=())

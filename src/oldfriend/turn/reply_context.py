@@ -1,0 +1,368 @@
+"""Reply context: what a turn has in view: recalled items, user context and recent messages.
+
+The offline companion has no window of recent messages, so nothing recent is left out of its recall;
+for a model, what it reads in the window is not recalled. Reads and never writes.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Self
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import OldfriendError
+from oldfriend.domain.memories import Memory
+from oldfriend.domain.messages import Message
+from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.evidence import list_entities_mentioned_by_person
+from oldfriend.memory.messages import count_messages
+from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.turn.companion_state import (
+    EMPTY_COMPANION_STATE,
+    CompanionState,
+    choose_reply_style,
+    load_companion_state,
+)
+from oldfriend.turn.intent import Perception
+from oldfriend.turn.lookups import (
+    NO_REPLY_SOURCES,
+    DeletionPreview,
+    PastBeliefs,
+    ReplySources,
+    load_known_with_evidence,
+    load_past_beliefs,
+    load_previous_sources,
+    preview_deletion,
+)
+from oldfriend.turn.message_analysis import OwnText, analyze_message
+from oldfriend.turn.prompt_ranking import move_near_duplicates_last
+from oldfriend.turn.recent_messages import (
+    EMPTY_WINDOW,
+    QuoteCounts,
+    RecentMessages,
+    SurroundingMessages,
+    build_window,
+    load_surrounding_messages,
+)
+from oldfriend.turn.retrieval import (
+    EMPTY_RECALL,
+    KnownNote,
+    RecalledBelief,
+    RecallQuery,
+    RecallResult,
+    SearchDeps,
+    list_known_notes,
+    recall,
+)
+from oldfriend.turn.tools.tool import TOOL_NAMES
+from oldfriend.turn.turn_dependencies import TurnDependencies
+from oldfriend.turn.turn_outcome import Utterance
+from oldfriend.turn.user_context import EMPTY_USER_CONTEXT, UserContext, load_user_context
+
+MAX_RECALLED_OFFLINE = 8
+"""The most messages recalled for a reply that only quotes."""
+MAX_RECALLED = 24
+"""The most messages recalled for a reply by a model; few more fit into its budget."""
+
+
+LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then", "forget"})
+"""Intents that need lookups beyond recall."""
+
+
+ContextPart = Literal["notes", "profile", "inner", "search", "meaning"]
+"""The parts of memory that a reply can lack."""
+
+READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
+"""What reading a broken part of memory raises; the turn goes on without that part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyContext:
+    """Everything that a reply can rest on."""
+
+    recall_result: RecallResult
+    user_context: UserContext = EMPTY_USER_CONTEXT
+    notes: tuple[KnownNote, ...] = ()  # oldest first
+    message_count: int = 0  # stored messages, if the reply tells their number
+    recent_messages: tuple[Message, ...] = ()  # of this chat, oldest first
+    quote_counts: QuoteCounts = field(default_factory=dict)  # of the recent replies made by rules
+    replied_to: tuple[Message, ...] = ()  # messages the person explicitly replied to
+    window: RecentMessages = EMPTY_WINDOW  # the recent messages that a model reads
+    known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
+    previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
+    past_beliefs: PastBeliefs | None = None
+    deletion_preview: DeletionPreview | None = None
+    companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
+    read_error: str | None = None  # why some of the memory could not be read
+    unread_parts: tuple[ContextPart, ...] = ()
+
+    @property
+    def missing_parts(self) -> tuple[ContextPart, ...]:
+        """Return the parts of memory that the reply should have had but lacks."""
+        return (*self.unread_parts, *(("meaning",) if self.recall_result.is_degraded else ()))
+
+    @property
+    def is_degraded(self) -> bool:
+        """Tell whether the reply has less of the memory than it should have."""
+        return bool(self.missing_parts)
+
+    @property
+    def always_known(self) -> list[Memory]:
+        """Return the memories that are in view without a search."""
+        user_context = self.user_context
+        profile = (
+            *user_context.profile.facts,
+            *user_context.profile.preferences,
+            *user_context.profile.promises,
+        )
+        entity_beliefs = (each for one in user_context.named for each in one.all_known)
+        return [
+            *(each.memory for each in (*profile, *entity_beliefs)),
+            *(note.memory for note in self.notes),
+            *(
+                each.memory
+                for each in (*self.companion_state.thoughts, *self.companion_state.opinions)
+            ),
+        ]
+
+
+async def load_reply_context(
+    utterance: Utterance, perception: Perception, deps: TurnDependencies
+) -> ReplyContext:
+    """Load what a reply can rest on, for the model or for the offline companion.
+
+    Without the recent messages there is no turn; without recall there is one.
+    """
+    if deps.model is None:
+        return await load_offline_context(utterance, perception, deps.search_deps)
+    known_context = await load_known_context(utterance, deps.search_deps)
+    surrounding = known_context.surrounding
+    if deps.unavailable_reason is not None:
+        return replace(
+            await load_offline_context(utterance, perception, deps.search_deps),
+            recent_messages=surrounding.recent_messages,
+        )
+    before, quote_counts, budget = (
+        surrounding.recent_messages,
+        surrounding.quote_counts,
+        deps.limits.budget,
+    )
+    window = build_window(before, quote_counts, get_reply_prompt(), budget=budget.recent)
+    companion_state = await add_message_analysis(
+        utterance, perception, known_context.companion_state, known_context.user_context, deps
+    )
+    context = ReplyContext(
+        recall_result=EMPTY_RECALL,
+        user_context=known_context.user_context,
+        notes=known_context.notes,
+        recent_messages=before,
+        quote_counts=quote_counts,
+        replied_to=surrounding.replied_to,
+        window=window,
+        companion_state=companion_state,
+        read_error=known_context.read_error,
+        unread_parts=known_context.unread_parts,
+    )
+    if not context.companion_state.needs_search:
+        return context
+    try:
+        in_view = [each.seq for each in (*window.shown_messages, *surrounding.pending)]
+        return replace(
+            context, recall_result=await recall_beyond_window(utterance, perception, deps, in_view)
+        )
+    except READ_ERRORS as error:
+        return add_read_error(context, "search", error)
+
+
+def add_read_error(context: ReplyContext, part: ContextPart, error: Exception) -> ReplyContext:
+    """Return the context with a part that could not be read and the reason."""
+    return replace(
+        context, read_error=format_error(error), unread_parts=(*context.unread_parts, part)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownContext:
+    """What is read for a reply before anything is searched."""
+
+    surrounding: SurroundingMessages
+    notes: tuple[KnownNote, ...] = ()
+    user_context: UserContext = EMPTY_USER_CONTEXT
+    companion_state: CompanionState = EMPTY_COMPANION_STATE
+    read_error: str | None = None  # why some of it could not be read
+    unread_parts: tuple[ContextPart, ...] = ()
+
+    def with_read_error(self, part: ContextPart, error: Exception) -> Self:
+        """Return a copy with a part that could not be read and the reason."""
+        return replace(
+            self, read_error=format_error(error), unread_parts=(*self.unread_parts, part)
+        )
+
+
+async def load_known_context(utterance: Utterance, search_deps: SearchDeps) -> KnownContext:
+    """Read what is known without a search; skip what cannot be read, except the recent messages."""
+    try:
+        async with search_deps.db.begin_read() as tx:
+            return KnownContext(
+                surrounding=await load_surrounding_messages(tx, utterance),
+                notes=await list_known_notes(tx, utterance.person),
+                user_context=await load_user_context_for(tx, utterance, search_deps),
+                companion_state=await load_companion_state(tx, search_deps.index_cache, utterance),
+            )
+    except READ_ERRORS:
+        return await load_known_parts(utterance, search_deps)
+
+
+async def load_known_parts(utterance: Utterance, search_deps: SearchDeps) -> KnownContext:
+    """Read the known context part by part, so that a broken part does not affect the others."""
+    async with search_deps.db.begin_read() as tx:
+        parts = KnownContext(surrounding=await load_surrounding_messages(tx, utterance))
+    try:
+        async with search_deps.db.begin_read() as tx:
+            parts = replace(parts, notes=await list_known_notes(tx, utterance.person))
+    except READ_ERRORS as error:
+        parts = parts.with_read_error("notes", error)
+    try:
+        async with search_deps.db.begin_read() as tx:
+            parts = replace(
+                parts, user_context=await load_user_context_for(tx, utterance, search_deps)
+            )
+    except READ_ERRORS as error:
+        parts = parts.with_read_error("profile", error)
+    try:
+        async with search_deps.db.begin_read() as tx:
+            parts = replace(
+                parts,
+                companion_state=await load_companion_state(tx, search_deps.index_cache, utterance),
+            )
+    except READ_ERRORS as error:
+        parts = parts.with_read_error("inner", error)
+    return parts
+
+
+async def load_user_context_for(
+    tx: Transaction, utterance: Utterance, search_deps: SearchDeps
+) -> UserContext:
+    """Return what is known of the person and of those the utterance names."""
+    return await load_user_context(
+        tx, search_deps.index_cache, utterance.person, utterance.text, now=utterance.message.at
+    )
+
+
+def format_error(error: Exception) -> str:
+    """Format an error for the receipt; never empty."""
+    return str(error) or type(error).__name__
+
+
+async def add_message_analysis(
+    utterance: Utterance,
+    perception: Perception,
+    companion_state: CompanionState,
+    user_context: UserContext,
+    deps: TurnDependencies,
+) -> CompanionState:
+    """Return the companion state with the message analysis and the reply style chosen from it."""
+    own_text = OwnText(
+        text=utterance.own_words, message_ids=tuple(each.id for each in utterance.messages)
+    )
+    analysis = await analyze_message(
+        own_text,
+        perception,
+        companion_state.working_memory,
+        deps.small_model,
+        companion_name=utterance.companion.name,
+        person_name=utterance.person.name,
+        tools=TOOL_NAMES,
+    )
+    core_texts = [user_context.soul, *(block.text for block in user_context.core_blocks)]
+    style = choose_reply_style(utterance, companion_state, analysis, core_texts)
+    return replace(companion_state, analysis=analysis, style=style)
+
+
+async def recall_beyond_window(
+    utterance: Utterance, perception: Perception, deps: TurnDependencies, excluded_seqs: list[int]
+) -> RecallResult:
+    """Recall what is not in the window; repetitions of something newer come last."""
+    query = build_recall_query(utterance, perception, excluded_seqs)
+    result = await recall(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
+    if result.is_empty:
+        return result
+    ranking = await move_near_duplicates_last(deps.search_deps, utterance.person, result.ranking)
+    return replace(result, merged_ranking=ranking)
+
+
+async def load_offline_context(
+    utterance: Utterance, perception: Perception, search_deps: SearchDeps
+) -> ReplyContext:
+    """Load what the offline companion's reply can rest on, each thing only if needed."""
+    context = ReplyContext(recall_result=EMPTY_RECALL)
+    if perception.needs_recall or perception.intent == "promises":
+        query = build_recall_query(utterance, perception, [])
+        try:
+            found = await recall(search_deps, utterance.person, query, limit=MAX_RECALLED_OFFLINE)
+            context = replace(context, recall_result=found)
+        except READ_ERRORS as error:
+            context = add_read_error(context, "search", error)
+    needs_more = perception.intent in LOOKUP_INTENTS or bool(context.recall_result.named_entities)
+    if perception.intent != "question" and perception.note is None and not needs_more:
+        return context
+    try:
+        async with search_deps.db.begin_read() as tx:
+            return await load_lookups(tx, utterance, perception, search_deps, context)
+    except READ_ERRORS as error:
+        return add_read_error(context, "profile", error)
+
+
+async def load_lookups(
+    tx: Transaction,
+    utterance: Utterance,
+    perception: Perception,
+    search_deps: SearchDeps,
+    context: ReplyContext,
+) -> ReplyContext:
+    """Return the context with the lookups that the reply to this intent needs."""
+    person, now = utterance.person, utterance.message.at
+    match perception.intent:
+        case "why_so" | "correct":
+            return replace(context, previous_sources=await load_previous_sources(tx, utterance))
+        case "believed_then":
+            return replace(context, past_beliefs=await load_past_beliefs(tx, utterance))
+        case "question" if not context.recall_result.named_entities:
+            user_context = UserContext(core_blocks=tuple(await list_blocks(tx, person.id)))
+            notes = () if perception.note is None else await list_known_notes(tx, person)
+            return replace(context, user_context=user_context, notes=notes)
+    known = await load_user_context(tx, search_deps.index_cache, person, utterance.text, now=now)
+    context = replace(context, user_context=known)
+    if perception.intent == "forget":
+        return replace(
+            context, deletion_preview=await preview_deletion(tx, utterance, known.entities)
+        )
+    if perception.intent == "about_me":
+        told_ids = await list_entities_mentioned_by_person(tx, person.id)
+        told_entities = tuple(
+            each for each in known.entities if each.id in told_ids or each.is_by_person
+        )
+        context = replace(context, user_context=replace(known, entities=told_entities))
+    profile = known.profile
+    profile_beliefs = (*profile.facts, *profile.preferences, *profile.promises)
+    entity_beliefs = (each for one in known.named for each in one.all_known)
+    return replace(
+        context,
+        known_beliefs=await load_known_with_evidence(
+            tx, person.id, [*profile_beliefs, *entity_beliefs, *known.relations_between]
+        ),
+        notes=await list_known_notes(tx, person),
+        message_count=await count_messages(tx, person.id) if perception.intent == "about_me" else 0,
+    )
+
+
+def build_recall_query(
+    utterance: Utterance, perception: Perception, excluded_seqs: list[int]
+) -> RecallQuery:
+    """Build the recall query from the question, or from the whole utterance."""
+    answered = [each.seq for each in utterance.messages]
+    return RecallQuery(
+        text=perception.question or utterance.text,
+        language=utterance.message.language,
+        at=utterance.message.at,
+        excluded_seqs=[*excluded_seqs, *answered],
+        answered_seqs=answered,
+    )

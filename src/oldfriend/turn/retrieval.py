@@ -1,0 +1,439 @@
+"""Retrieval: finds the messages and beliefs relevant to a question, for one person.
+
+Reads the database and calls the embedder, one after the other; never writes.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.ids import MemoryId, MessageId, PersonId
+from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
+from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, truncate_middle
+from oldfriend.domain.people import Person
+from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.memory.corrections import load_correction_times
+from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
+from oldfriend.memory.notes import list_notes
+from oldfriend.memory.vectors import compute_exact_cosines
+from oldfriend.search import (
+    CALIBRATION_MODEL,
+    CALIBRATION_TEXTS,
+    EMPTY_BELIEF_RESULT,
+    BeliefSearchResult,
+    PersonIndex,
+    QueryEmbedding,
+    Reason,
+    ScoredBelief,
+    ScoredMessage,
+    SearchQuery,
+    SearchResult,
+    compute_baseline,
+    list_rerank_seqs,
+    search,
+)
+from oldfriend.search.attribute_lookup import REQUESTED_VALUE
+from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
+from oldfriend.search.question_patterns import RequestedAttribute
+from oldfriend.search.recency_intent import is_recency_query
+from oldfriend.search.result_order import CURRENT_VALUE_FACTOR
+from oldfriend.search.scorers import Scorer, typed_decay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledMessage:
+    """A recalled message with its search hit."""
+
+    message: Message
+    hit: ScoredMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledBelief:
+    """A recalled belief with its score, reasons and evidence."""
+
+    state: MemoryState
+    score: float  # 0 to 1, comparable with that of a message
+    why: tuple[Reason, ...]
+    evidence: tuple[Evidence, ...]  # oldest first; supports its current wording
+    set_by_person_at: Micros | None = None  # when the person set its wording
+    outdated_messages: frozenset[MessageId] = frozenset()  # evidence for its earlier wording
+
+    @property
+    def is_requested_value(self) -> bool:
+        """Tell whether it is a value of the requested attribute."""
+        return REQUESTED_VALUE in self.why
+
+
+RecalledItem: TypeAlias = RecalledMessage | RecalledBelief
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallResult:
+    """What was recalled for one question."""
+
+    messages: tuple[RecalledMessage, ...]  # best first
+    answer_probability: float  # probability that any message answers, 0 to 1
+    is_answerable: bool
+    is_degraded: bool  # searched by words alone, without an embedding
+    beliefs: tuple[RecalledBelief, ...] = ()  # best first
+    belief_answerable: float = 0.0  # probability that any belief answers
+    is_belief_good_enough: bool = False  # good enough to answer from a belief
+    named_entities: tuple[Entity, ...] = ()  # named in the question
+    requested_attribute: RequestedAttribute | None = None  # the requested attribute
+    # Its values at other times, if none held at the time asked about.
+    values_at_other_times: tuple[RecalledBelief, ...] = ()
+    is_about_past: bool = False  # the question is about the past
+    is_about_before_now: bool = False  # about the past, without a named time
+    preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
+    # It asks for the latest of something, or for a current state.
+    is_asking_for_latest: bool = False
+    # Messages and beliefs, best first; empty: by score.
+    merged_ranking: tuple[RecalledItem, ...] = ()
+
+    @property
+    def ranking(self) -> tuple[RecalledItem, ...]:
+        """Return messages and beliefs, best first."""
+        return self.merged_ranking or tuple(
+            sorted([*self.beliefs, *self.messages], key=lambda each: -get_score(each))
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing was recalled."""
+        return not (self.messages or self.beliefs)
+
+
+NO_MESSAGE_HITS = SearchResult(hits=(), answer_probability=0.0)
+EMPTY_RECALL = RecallResult(
+    messages=(), answer_probability=0.0, is_answerable=False, is_degraded=False
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallQuery:
+    """What to recall: a text and when it was said."""
+
+    text: str
+    language: str
+    at: Micros
+    excluded_seqs: Sequence[int] = ()  # messages in view anyway
+    answered_seqs: Sequence[int] = ()  # those of them being answered
+    kinds: Collection[MemoryKind] = ()  # of beliefs; empty: all
+    max_beliefs: int | None = None  # None: as many as messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNote:
+    """A note with its first evidence."""
+
+    memory: Memory
+    evidence: Evidence
+    set_by_person_at: Micros | None = None  # when the person set its wording
+
+
+def find_no_embedder(_model: str) -> Embedder | None:
+    """Return None: no embedder but the current one is available."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDeps:
+    """What a search uses: the database, the index cache and the embedders."""
+
+    db: Database
+    index_cache: IndexCache
+    embedder: Embedder | None
+    # By name of a model used earlier.
+    find_former_embedder: Callable[[str], Embedder | None] = find_no_embedder
+    scorer: Scorer = typed_decay  # weighs the beliefs that answer
+
+
+def get_score(item: RecalledItem) -> float:
+    """Return how well an item answers, 0 to 1."""
+    return item.score if isinstance(item, RecalledBelief) else item.hit.score
+
+
+def get_item_id(item: RecalledItem) -> str:
+    """Return the id of the message or belief."""
+    return item.state.memory.id if isinstance(item, RecalledBelief) else item.message.id
+
+
+NEIGHBORS_EACH_SIDE = 3
+"""Messages on each side that show what a message was about."""
+
+
+async def list_neighbors(search_deps: SearchDeps, message: Message) -> tuple[Message, ...]:
+    """Return the messages just before and after a message."""
+    async with search_deps.db.begin_read() as tx:
+        return tuple(await list_surrounding_messages(tx, message, each_side=NEIGHBORS_EACH_SIDE))
+
+
+async def recall(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
+) -> RecallResult:
+    """Return what answers the query best: up to ``limit`` messages of all channels, and beliefs."""
+    query = replace(query, text=truncate_middle(query.text, MAX_QUERY_CHARS))
+    if is_too_short(query.text):
+        return EMPTY_RECALL
+    question = build_question(query, person, await embed_query(search_deps.embedder, query.text))
+    result = await search_once(search_deps, person, question, limit, query)
+    while result.missing_models:
+        # Part of the history has embeddings of an earlier model only: query it with that one too.
+        embeddings = {
+            model: await embed_query(search_deps.find_former_embedder(model), query.text)
+            for model in result.missing_models
+        }
+        question = replace(question, legacy_embeddings={**question.legacy_embeddings, **embeddings})
+        result = await search_once(search_deps, person, question, limit, query)
+    by_seq, hits = (
+        {message.seq: message for message in result.messages},
+        len(result.found_beliefs.hits),
+    )
+    found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
+    return RecallResult(
+        messages=rank_by_current_values(
+            found, result.recalled_beliefs[:hits], result.superseded_messages
+        ),
+        answer_probability=result.message_hits.answer_probability,
+        is_answerable=result.message_hits.is_answerable,
+        is_degraded=search_deps.embedder is not None and question.embedding is None,
+        beliefs=result.recalled_beliefs[:hits],
+        belief_answerable=result.found_beliefs.answer_probability,
+        is_belief_good_enough=result.found_beliefs.is_answerable,
+        named_entities=result.found_beliefs.named_entities,
+        requested_attribute=result.found_beliefs.requested,
+        values_at_other_times=result.recalled_beliefs[hits:],
+        is_about_past=result.found_beliefs.is_about_past,
+        is_about_before_now=result.found_beliefs.is_before_now,
+        preference_intent=find_preference_intent(query.text),
+        is_asking_for_latest=is_recency_query(query.text),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPass:
+    """The result of one pass over the indexes; empty if an embedding is still missing."""
+
+    message_hits: SearchResult
+    messages: Sequence[Message] = ()
+    missing_models: frozenset[str] = frozenset()
+    found_beliefs: BeliefSearchResult = EMPTY_BELIEF_RESULT
+    recalled_beliefs: tuple[RecalledBelief, ...] = ()
+    superseded_messages: frozenset[MessageId] = frozenset()  # evidence for ended values
+
+
+async def search_once(
+    search_deps: SearchDeps, person: Person, question: SearchQuery, limit: int, query: RecallQuery
+) -> SearchPass:
+    """Search the indexes once; report the models whose query embeddings are still missing."""
+    async with search_deps.db.begin_read() as tx:
+        beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
+        max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
+        believed = beliefs.search(
+            question, max_beliefs, kinds=query.kinds, scorer=search_deps.scorer
+        )
+        index = await search_deps.index_cache.get_message_index(
+            tx, person.id, exclude=query.answered_seqs
+        )
+        if missing_models := index.legacy_vectors.keys() - question.legacy_embeddings.keys():
+            return SearchPass(
+                message_hits=NO_MESSAGE_HITS, missing_models=frozenset(missing_models)
+            )
+        if index.is_quantized:
+            question = await add_exact_cosines(search_deps, tx, person, index, question)
+            index = await search_deps.index_cache.get_message_index(
+                tx, person.id, exclude=query.answered_seqs
+            )
+        found = search(index, question, limit)
+        messages = await list_messages_by_seq(tx, person.id, [hit.seq for hit in found.hits])
+        recalled = await load_recalled_beliefs(tx, person, [*believed.hits, *believed.other_times])
+        superseded_ids = [each.memory.id for each in believed.superseded]
+        evidence = (
+            await list_object_evidence(tx, person.id, superseded_ids) if superseded_ids else {}
+        )
+    return SearchPass(
+        message_hits=found,
+        messages=messages,
+        found_beliefs=believed,
+        recalled_beliefs=recalled,
+        superseded_messages=frozenset(
+            words.message for each in evidence.values() for words in each
+        ),
+    )
+
+
+def rank_by_current_values(
+    messages: Sequence[RecalledMessage],
+    beliefs: Sequence[RecalledBelief],
+    superseded: Collection[MessageId],
+) -> tuple[RecalledMessage, ...]:
+    """Rank messages so that evidence for current values precedes evidence for superseded ones."""
+    current_values = [each for each in beliefs if each.is_requested_value]
+    value_scores = {words.message: each.score for each in current_values for words in each.evidence}
+    if not value_scores:
+        return tuple(messages)
+    scored = [adjust_score_for_current_value(each, value_scores, superseded) for each in messages]
+    return tuple(sorted(scored, key=lambda each: -each.hit.score))
+
+
+def adjust_score_for_current_value(
+    recalled: RecalledMessage,
+    value_scores: Mapping[MessageId, float],
+    superseded: Collection[MessageId],
+) -> RecalledMessage:
+    """Raise the score of evidence for a current value; lower that of superseded evidence."""
+    hit, message = recalled.hit, recalled.message.id
+    if message in value_scores:
+        why = (*hit.reasons, REQUESTED_VALUE)
+        return replace(
+            recalled, hit=replace(hit, score=max(hit.score, value_scores[message]), reasons=why)
+        )
+    if message in superseded:
+        score = min(hit.score, CURRENT_VALUE_FACTOR * min(value_scores.values()))
+        return replace(recalled, hit=replace(hit, score=score))
+    return recalled
+
+
+async def load_recalled_beliefs(
+    tx: Transaction, person: Person, hits: Sequence[ScoredBelief]
+) -> tuple[RecalledBelief, ...]:
+    """Return the beliefs that were found, each with its evidence."""
+    sources = await load_sources(tx, person.id, [hit.known.memory for hit in hits])
+    return tuple(
+        RecalledBelief(
+            state=hit.known,
+            score=hit.score,
+            why=hit.reasons,
+            evidence=sources[hit.known.memory.id].evidence,
+            set_by_person_at=sources[hit.known.memory.id].set_by_person_at,
+            outdated_messages=sources[hit.known.memory.id].outdated_messages,
+        )
+        for hit in hits
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefSources:
+    """What the current wording of a belief rests on."""
+
+    evidence: tuple[Evidence, ...]  # oldest first
+    set_by_person_at: Micros | None
+    outdated_messages: frozenset[MessageId]
+
+
+async def load_sources(
+    tx: Transaction, person: PersonId, memories: Sequence[Memory]
+) -> dict[MemoryId, BeliefSources]:
+    """Return the evidence of beliefs, and when the person set their wording.
+
+    Messages from before that time supported another wording.
+    """
+    evidence = await list_object_evidence(tx, person, [each.id for each in memories])
+    written = [each.id for each in memories if each.is_by_person]
+    set_at = await load_correction_times(tx, person, written)
+    return {
+        each.id: build_sources(evidence.get(each.id, ()), set_by_person_at=set_at.get(each.id))
+        for each in memories
+    }
+
+
+def build_sources(
+    evidence: Sequence[Evidence], *, set_by_person_at: Micros | None
+) -> BeliefSources:
+    """Select the evidence that supports the current wording of a belief."""
+    supporting = [each for each in evidence if each.stance == "supports"]
+    current = tuple(
+        each for each in supporting if set_by_person_at is None or each.said_at > set_by_person_at
+    )
+    outdated = frozenset(each.message for each in supporting if each not in current)
+    return BeliefSources(
+        evidence=current, set_by_person_at=set_by_person_at, outdated_messages=outdated
+    )
+
+
+async def add_exact_cosines(
+    search_deps: SearchDeps,
+    tx: Transaction,
+    person: Person,
+    index: PersonIndex,
+    question: SearchQuery,
+) -> SearchQuery:
+    """Return the question with exact cosines to the likeliest messages, by full vectors."""
+    embeddings = {
+        search_deps.index_cache.model or "": question.embedding,
+        **question.legacy_embeddings,
+    }
+    seqs = list_rerank_seqs(index, question)
+    return replace(
+        question, exact_cosines=await compute_exact_cosines(tx, person.id, embeddings, seqs)
+    )
+
+
+def build_question(
+    query: RecallQuery, person: Person, embedding: QueryEmbedding | None
+) -> SearchQuery:
+    """Build the search query for a person's history."""
+    return SearchQuery(
+        text=query.text,
+        language=query.language,
+        embedding=embedding,
+        asked_at=query.at,
+        zone_offset_s=get_utc_offset_s(query.at, person.zone),
+        exclude=frozenset(query.excluded_seqs),
+    )
+
+
+async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:
+    """Return the notes of a person, oldest first."""
+    notes = await list_notes(tx, person.id)
+    evidence = await list_object_evidence(tx, person.id, [note.id for note in notes])
+    set_at = await load_correction_times(
+        tx, person.id, [note.id for note in notes if note.is_by_person]
+    )
+    return tuple(
+        KnownNote(memory=note, evidence=evidence[note.id][0], set_by_person_at=set_at.get(note.id))
+        for note in notes
+        if note.id in evidence
+    )
+
+
+async def embed_query(embedder: Embedder | None, text: str) -> QueryEmbedding | None:
+    """Return the text's embedding and its baseline; None if it fails: recall goes on without it."""
+    if embedder is None or embedder.model == CALIBRATION_MODEL:
+        vector = await embed_text(embedder, text)
+        return None if vector is None else QueryEmbedding(vector=vector)
+    try:
+        vectors = await embedder.embed([text, *CALIBRATION_TEXTS])
+    except EmbeddingFailed:
+        return None
+    return QueryEmbedding(vector=vectors[0], baseline=compute_baseline(vectors[0], vectors[1:]))
+
+
+async def embed_text(embedder: Embedder | None, text: str) -> Vectors | None:
+    """Return the text's vector; None if it fails: recall goes on without it."""
+    if embedder is None:
+        return None
+    try:
+        vectors: Vectors = await embedder.embed([text])
+    except EmbeddingFailed:
+        return None
+    first: Vectors = vectors[0]
+    return first
+
+
+def get_utc_offset_s(at: Micros, zone: str) -> int:
+    """Return the seconds by which a zone's clocks are ahead of UTC at a moment."""
+    offset = from_micros(at, zone).utcoffset()
+    return 0 if offset is None else int(offset.total_seconds())
+
+
+def is_too_short(text: str) -> bool:
+    """Tell whether a text is too short to search: under three letters or two CJK characters."""
+    words = "".join(c for c in text if c.isalnum())
+    return len(words) < (2 if any(c >= "\u2e80" for c in words) else 3)

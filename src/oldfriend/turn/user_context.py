@@ -1,0 +1,131 @@
+"""User context: what is known of the person and of those they mention, whatever the message.
+
+It holds the core blocks, the profile, open promises, named people and summaries. Reads and never
+writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import Entity, MemoryState, Summary
+from oldfriend.domain.people import Person
+from oldfriend.domain.profile_attributes import EMPTY_PROFILE, Profile, sort_by_importance
+from oldfriend.domain.supersession import is_or_was_true
+from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.core_blocks import CoreBlock, list_blocks
+from oldfriend.memory.global_persona import get_global_persona_text
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
+from oldfriend.search.entity_graph import RelationFilter, is_current
+from oldfriend.search.question_patterns import find_requested_attribute
+from oldfriend.search.tense import TimeFrame
+from oldfriend.turn.retrieval import get_utc_offset_s
+
+MAX_NAMED = 3
+"""The most named entities for which context is loaded."""
+MAX_BELIEFS_PER_ENTITY = 12
+MAX_RELATIONS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityContext:
+    """An entity with what is believed about it."""
+
+    entity: Entity
+    known: tuple[MemoryState, ...]
+    relations: tuple[ReachedRelation, ...] = ()  # direct and indirect relations, nearer first
+
+    @property
+    def all_known(self) -> tuple[MemoryState, ...]:
+        """Return all beliefs, relations first, without those that repeat a relation."""
+        relations = [each.known for each in self.relations]
+        relation_texts = {each.memory.text for each in relations}
+        return (
+            *relations,
+            *(each for each in self.known if each.memory.text not in relation_texts),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserContext:
+    """What is known of a person without a search."""
+
+    soul: str = ""  # the global persona text
+    core_blocks: tuple[CoreBlock, ...] = ()  # of this person
+    profile: Profile = EMPTY_PROFILE
+    named: tuple[EntityContext, ...] = ()  # entities that the text names
+    relations_between: tuple[MemoryState, ...] = ()  # between the first two named
+    possible_duplicates: tuple[tuple[Entity, Entity], ...] = ()  # pairs with a named entity
+    entities: tuple[Entity, ...] = ()
+    summaries: tuple[Summary, ...] = ()  # highest level first, then by time
+
+
+EMPTY_USER_CONTEXT = UserContext()
+
+
+async def load_user_context(
+    tx: Transaction, index_cache: IndexCache, person: Person, text: str, *, now: Micros
+) -> UserContext:
+    """Load what is known of a person; relations are those of the time asked about."""
+    summaries = tuple(await list_summaries(tx, person.id))
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    named = beliefs.list_named_entities(text)[:MAX_NAMED]
+    certain = [each for each in named if each.status != "uncertain"]
+    fits = build_relation_filter(text, person, now=now) if certain else is_current
+    return UserContext(
+        soul=await get_global_persona_text(tx),
+        core_blocks=tuple(await list_blocks(tx, person.id)),
+        profile=beliefs.build_profile(now),
+        named=tuple(build_entity_context(beliefs, each, fits=fits) for each in certain),
+        relations_between=list_relations_between(beliefs, certain, fits=fits),
+        entities=beliefs.entities,
+        possible_duplicates=tuple(
+            (one, other)
+            for one, other in beliefs.possible_duplicates
+            if one in named or other in named
+        ),
+        summaries=summaries,
+    )
+
+
+def build_relation_filter(text: str, person: Person, *, now: Micros) -> RelationFilter:
+    """Return a filter for relations of the time asked about; by default, of now."""
+    requested = find_requested_attribute(text)
+    question = SearchQuery(
+        text=text,
+        language=person.language or "",
+        embedding=None,
+        asked_at=now,
+        zone_offset_s=get_utc_offset_s(now, person.zone),
+    )
+    times = TimeFrame(question, is_past=requested is not None and requested.is_past)
+    return times.is_valid if times.is_past else is_current
+
+
+def list_relations_between(
+    beliefs: BeliefIndex, named: Sequence[Entity], *, fits: RelationFilter
+) -> tuple[MemoryState, ...]:
+    """Return the relations between the first two entities at that time; if none, earlier ones."""
+    if len(named) < 2:
+        return ()
+    one, other = named[0].id, named[1].id
+    past_path = beliefs.graph.find_path(
+        one, other, matches=lambda known: is_or_was_true(known.memory)
+    )
+    return beliefs.graph.find_path(one, other, matches=fits) or (
+        past_path if len(past_path) == 1 else ()
+    )
+
+
+def build_entity_context(
+    beliefs: BeliefIndex, entity: Entity, *, fits: RelationFilter
+) -> EntityContext:
+    """Return what is believed about an entity, and its relations at that time."""
+    known = [each for each in beliefs.list_about(entity.id) if each.memory.kind != "triple"]
+    return EntityContext(
+        entity=entity,
+        known=tuple(sort_by_importance(known)[:MAX_BELIEFS_PER_ENTITY]),
+        relations=beliefs.graph.walk([entity.id], limit=MAX_RELATIONS, matches=fits),
+    )

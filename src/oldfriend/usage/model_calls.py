@@ -1,0 +1,249 @@
+"""Model calls: a record of every call to a model, with its purpose, answer, tokens and cost.
+
+Each call is recorded at once, in a transaction of its own: a turn that crashes has paid for its
+calls, and the turn that replaces it reuses their answers.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.db.message_numbers import pack_ids
+from oldfriend.domain.clock import SECOND, Micros
+from oldfriend.domain.ids import PersonId, TurnId, new_id
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import estimate_tokens
+from oldfriend.llm.model import (
+    Completion,
+    ModelCall,
+    Purpose,
+    TokenUsage,
+    ToolCall,
+    estimate_input_tokens,
+)
+
+PURPOSES_WITHOUT_TOKENS: Final[frozenset[Purpose]] = frozenset(
+    {"embedding", "transcription", "speech"}
+)
+"""Purposes whose usage is counted in another way, or by the caller."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """For whom, and for what, a model is called."""
+
+    person: PersonId
+    turn: TurnId | None = None
+    answered_versions: str | None = None  # the message versions that the turn answers
+    is_background: bool = False
+
+
+async def record_call(
+    tx: Transaction,
+    context: CallContext,
+    call: ModelCall,
+    *,
+    step: int,
+    request_hash: str,
+    now: Micros,
+    call_id: str | None = None,
+) -> str:
+    """Record a finished call, once per id; ``request_hash`` is a hash of what was sent."""
+    completion, call_id = call.completion, call_id or new_id(now)
+    usage = estimate_usage(call)
+    await tx.run(
+        """INSERT INTO model_call (id, person, turn, asked, step, request, purpose, prompt, model,
+             outcome, shown, answer, error, tokens_in, tokens_cached, tokens_out, cost, sound,
+             latency, is_background, made_at)
+           VALUES (:id, :person, :turn, :asked, :step, :request, :purpose, :prompt, :model,
+             :outcome, :shown, :answer, :error, :tokens_in, :tokens_cached, :tokens_out, :cost,
+             :sound, :latency, :is_background, :made_at)
+           ON CONFLICT (id) DO NOTHING""",
+        id=call_id,
+        person=context.person,
+        turn=context.turn,
+        asked=context.answered_versions,
+        step=step,
+        request=request_hash,
+        purpose=call.request.purpose,
+        prompt=call.request.prompt,
+        model=call.model,
+        outcome=call.outcome,
+        shown=await pack_ids(tx, context.person, call.request.shown),
+        answer=serialize_answer(call),
+        error=call.error,
+        tokens_in=usage.input,
+        tokens_cached=usage.cached,
+        tokens_out=usage.output,
+        cost=None if completion is None else completion.cost,
+        sound=get_audio_duration(completion),
+        latency=call.latency_us,
+        is_background=int(context.is_background),
+        made_at=now,
+    )
+    return call_id
+
+
+async def load_completions_by_step(tx: Transaction, context: CallContext) -> dict[int, Completion]:
+    """Return the completions that a turn received before it crashed, by their step.
+
+    They are found by their step in the turn, not by their text: what is recalled may differ by now,
+    and what was paid for is used. A turn that answers other message versions is another turn.
+    """
+    rows = await list_finished_calls(tx, context)
+    return {step: parse_completion(row) for step, _, row in rows}  # the last one wins
+
+
+async def load_completions_by_request(
+    tx: Transaction, context: CallContext
+) -> dict[str, Completion]:
+    """Return the completions of a context by the hash of each request.
+
+    Background work may make its requests in another order when it runs again.
+    """
+    rows = await list_finished_calls(tx, context)
+    return {request: parse_completion(row) for _, request, row in rows}
+
+
+async def list_finished_calls(tx: Transaction, context: CallContext) -> list[tuple[int, str, Row]]:
+    """Return the step, request hash and stored completion of each finished call of a turn."""
+    rows = await tx.rows(
+        """SELECT step, request, model, answer, tokens_in, tokens_cached, tokens_out, cost
+           FROM model_call WHERE person = :person AND turn = :turn AND asked = :asked
+           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at, id""",
+        person=context.person,
+        turn=context.turn,
+        asked=context.answered_versions,
+    )
+    return [(row[0], row[1], row[2:]) for row in rows]
+
+
+async def has_other_answer(
+    tx: Transaction,
+    context: CallContext,
+    *,
+    step: int,
+    request_hash: str,
+    excluded_call_id: str | None,
+) -> bool:
+    """Return whether another call than ``excluded_call_id`` has answered this request of a turn.
+
+    In a reply a request is identified by its step, in the background also by its hash; embedding
+    requests have neither. The calls of a committed turn are settled, and keep only their step.
+    """
+    if context.turn is None or context.answered_versions is None or not request_hash:
+        return False
+    row = await tx.row(
+        """SELECT 1 FROM model_call WHERE person = :person AND turn = :turn AND step = :step
+           AND outcome = 'done' AND id <> :besides
+           AND (asked = :asked AND request <> '' AND (is_background = 0 OR request = :request)
+                OR asked IS NULL AND request = '' AND purpose IN ('reply', 'classify')) LIMIT 1""",
+        person=context.person,
+        turn=context.turn,
+        step=step,
+        asked=context.answered_versions,
+        request=request_hash,
+        besides=excluded_call_id or "",
+    )
+    return row is not None
+
+
+async def discard_answers(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+    """Prevent reuse of a turn's answers because they were unusable; their cost is kept."""
+    await tx.run(
+        "UPDATE model_call SET asked = NULL WHERE person = :person AND turn = :turn",
+        person=person,
+        turn=turn,
+    )
+
+
+async def clear_committed_calls(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+    """Delete the stored answers of a committed turn: its reply is in the log."""
+    await tx.run(
+        """UPDATE model_call SET answer = NULL, request = '', asked = NULL
+           WHERE person = :person AND turn = :turn AND purpose IN ('reply', 'classify')""",
+        person=person,
+        turn=turn,
+    )
+
+
+async def find_transcript(
+    tx: Transaction, person: PersonId, request_hash: str
+) -> Completion | None:
+    """Return the transcript of a recording that a person has sent before; None if there is none."""
+    row = await tx.row(
+        """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
+           WHERE person = :person AND purpose = 'transcription' AND request = :request
+           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at DESC, id DESC LIMIT 1""",
+        person=person,
+        request=request_hash,
+    )
+    return None if row is None else parse_completion(row)
+
+
+def estimate_usage(call: ModelCall) -> TokenUsage:
+    """Return the tokens of a call; estimated if they are needed to limit its cost.
+
+    Some providers report neither a price nor tokens, and such a call would count as nothing.
+    """
+    completion = call.completion
+    if completion is None:
+        return TokenUsage()
+    if (
+        completion.cost is not None
+        or completion.usage != TokenUsage()
+        or call.request.purpose in PURPOSES_WITHOUT_TOKENS
+    ):
+        return completion.usage
+    return TokenUsage(
+        input=estimate_input_tokens(call.request), output=estimate_tokens(completion.text)
+    )
+
+
+def get_audio_duration(completion: Completion | None) -> Micros | None:
+    """Return the duration of the audio that was transcribed or spoken, in microseconds."""
+    if completion is None or completion.audio_s is None:
+        return None
+    return round(completion.audio_s * SECOND)
+
+
+def serialize_answer(call: ModelCall) -> str | None:
+    """Return the answer of a call as it is stored; vectors and audio are stored with messages.
+
+    The answer of a late call is not stored, since nobody uses it.
+    """
+    is_unused = call.outcome == "late" or call.request.purpose in {"embedding", "speech"}
+    if call.completion is None or is_unused:
+        return None
+    return answer_to_json(call.completion)
+
+
+def answer_to_json(completion: Completion) -> str:
+    """Return a completion as JSON, as it is stored."""
+    calls = [[call.id, call.name, dict(call.arguments)] for call in completion.calls]
+    answer = {
+        "text": completion.text,
+        "calls": calls,
+        "is_cut": completion.is_truncated,
+        "echo": completion.echo,
+    }
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def parse_completion(row: Row) -> Completion:
+    """Build a completion from its row."""
+    model, text, tokens_in, tokens_cached, tokens_out, cost = row
+    answer: Mapping[str, JsonValue] = json.loads(text)
+    calls = answer["calls"]
+    assert isinstance(calls, list)
+    return Completion(
+        model=model,
+        text=str(answer["text"]),
+        calls=tuple(ToolCall(id=call[0], name=call[1], arguments=call[2]) for call in calls),  # type: ignore[index, arg-type]
+        usage=TokenUsage(input=tokens_in, cached=tokens_cached, output=tokens_out),
+        cost=cost,
+        is_truncated=bool(answer["is_cut"]),
+        echo=answer["echo"],
+    )

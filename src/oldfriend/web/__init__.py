@@ -1,1 +1,0 @@
-"""How do people see and steer it in a browser?"""

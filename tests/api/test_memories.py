@@ -1,0 +1,77 @@
+"""What is believed, seen and set right in a browser."""
+
+from tests.api.conftest import Browse, told
+from tests.clock import FrozenClock
+from tests.engines import SQLITE_ONLY
+
+pytestmark = SQLITE_ONLY
+
+
+async def test_what_was_learned_is_shown_with_its_words_and_can_be_judged(browse: Browse) -> None:
+    """Kept, called wrong, and that undone; each is in its history."""
+    browser = await browse()
+    await told(browser, "Remember that my cat is called Miso.")
+    learned = (await browser.get("/learned")).json()["items"]
+    (note,) = [each["belief"] for each in learned if each["belief"]["kind"] == "note"]
+    path = f"/memories/{note['id']}"
+    kept = (await browser.post(f"{path}/verdict", json={"verdict": "confirm"})).json()
+    wrong = (await browser.post(f"{path}/verdict", json={"verdict": "reject"})).json()
+    without = (await browser.get("/learned")).json()["items"]
+    back = (await browser.post(f"{path}/verdict", json={"verdict": "unreject"})).json()
+    steps = (await browser.get(f"{path}/history")).json()["steps"]
+
+    assert note["words"][0]["quote"] == "my cat is called Miso."
+    assert kept["is_by_person"]
+    assert wrong["ended_at"] is not None
+    assert note["id"] not in {each["belief"]["id"] for each in without}
+    assert back["ended_at"] is None
+    assert [each["op"] for each in steps] == ["learned", "confirmed", "rejected", "unrejected"]
+    assert [each["by"] for each in steps][1:] == ["you"] * 3
+
+
+async def test_it_can_be_put_right_searched_and_seen_as_of_a_day(
+    browse: Browse, clock: FrozenClock
+) -> None:
+    """By words of what it says now; and as it was believed before."""
+    browser = await browse()
+    await told(browser, "Remember that my cat is called Miso.")
+    (note,) = (await browser.get("/memories", params={"kind": "note"})).json()["items"]
+    before = note["learned_at"]
+    clock.tick(minutes=48 * 60)
+    edited = await browser.patch(f"/memories/{note['id']}", json={"text": "My cat is Mochi."})
+    found = (await browser.get("/memories", params={"q": "Mochi"})).json()["items"]
+    then = await browser.get("/memories", params={"as_of": before, "kind": "note"})
+
+    assert edited.json()["text"] == "My cat is Mochi."
+    assert found[0]["text"] == "My cat is Mochi."
+    assert [each["text"] for each in then.json()["items"]] == ["my cat is called Miso."]
+
+
+async def test_a_long_list_comes_in_pages(browse: Browse) -> None:
+    """Each with where the next one begins."""
+    browser = await browse()
+    for name in ("Miso", "Mochi", "Nori"):
+        await told(browser, f"Remember that one cat is called {name}.")
+    first = (await browser.get("/memories", params={"kind": "note", "limit": 2})).json()
+    second = (
+        await browser.get("/memories", params={"kind": "note", "limit": 2, "cursor": first["next"]})
+    ).json()
+    names = [each["text"] for page in (first, second) for each in page["items"]]
+
+    assert first["total"] == 3
+    assert second["next"] is None
+    assert {text.split()[-1] for text in names} == {"Miso.", "Mochi.", "Nori."}
+
+
+async def test_what_was_said_is_read_at_once_for_whoever_cannot_wait(browse: Browse) -> None:
+    """It appears without a pause; asked for again, there is nothing more to read."""
+    browser = await browse()
+    await told(browser, "I live in Porto.")
+    before = (await browser.get("/learned")).json()["items"]
+    first = (await browser.post("/learned/now")).json()
+    again = (await browser.post("/learned/now")).json()
+    known = [each["belief"]["text"] for each in (await browser.get("/learned")).json()["items"]]
+
+    assert before == []
+    assert (first["read"], again["read"]) == (1, 0)
+    assert known == ["Lives in Porto."]

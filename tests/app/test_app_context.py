@@ -1,0 +1,44 @@
+"""What a running Oldfriend shares follows the settings, also while it runs."""
+
+from dataclasses import replace
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings_schema import ScorerName
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.turn.retrieval import RecallQuery, recall
+from tests.clock import FrozenClock
+from tests.engines import SQLITE_ONLY
+
+YEAR = 60 * 24 * 365
+
+
+def weighed_by(app: AppContext, scorer: ScorerName) -> AppContext:
+    """The house after a reload."""
+    search = replace(app.settings.search, scorer=scorer)
+    return app.with_settings(app, replace(app.settings, search=search))
+
+
+async def score(app: AppContext, line: ChatContext) -> float:
+    """What the best belief scores as an answer."""
+    cue = RecallQuery(text="Do I love jazz?", language="en", at=app.clock())
+    found = await recall(app.search_deps, line.person, cue, limit=5)
+    return found.beliefs[0].score
+
+
+@SQLITE_ONLY
+async def test_another_scorer_weighs_from_the_next_question_on(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """Beliefs at hand are the same, and nothing of the scorer before is left in them."""
+    line = await open_local_chat(app, person=None, channel="terminal")
+    await answer_message(app, line, MessageSubmission(text="I love jazz."))
+    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        await consolidate_segment(app, line.person.id, segment.id)
+    clock.tick(minutes=YEAR)
+    names: tuple[ScorerName, ...] = ("typed_decay", "dual_trace", "act_r", "typed_decay")
+    scores = [await score(weighed_by(app, name), line) for name in names]
+
+    assert scores[0] == scores[3] == await score(app, line)
+    assert len(set(scores)) == 3

@@ -1,0 +1,46 @@
+"""A life told in a few sentences, and read."""
+
+from collections.abc import Sequence
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.queries import BeliefDetails, list_beliefs
+from oldfriend.domain.memories import Memory
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.memory.evidence import list_stats_mismatches
+from oldfriend.memory.journal import list_view_mismatches
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
+
+TOLD = (
+    "I live in Porto, in a small flat by the river.",
+    "My sister Ana is a nurse. She works nights at the hospital.",
+    "I love jazz, and I can't stand coriander.",
+    "My dog Rex died yesterday. I am heartbroken.",
+)
+
+
+async def tell(app: AppContext, line: ChatContext, texts: Sequence[str] = TOLD) -> None:
+    """Say some things, and have them read."""
+    for text in texts:
+        await answer_message(app, line, MessageSubmission(text=text))
+    await learn_now(app, line.person.id, cut_reason="asked")
+
+
+async def believed(app: AppContext, line: ChatContext, *, live: bool = True) -> list[BeliefDetails]:
+    """What is believed, found to be what was decided."""
+    async with app.db.begin_read() as tx:
+        assert await list_view_mismatches(tx, line.person.id) == []
+        assert await list_stats_mismatches(tx, line.person.id) == []
+        return await list_beliefs(tx, line.person.id, live=live)
+
+
+async def the_one(app: AppContext, line: ChatContext, words: str) -> str:
+    """The id of the one memory in which these words stand."""
+    async with app.db.begin_read() as tx:
+        told = await list_beliefs(tx, line.person.id, live=False)
+    (found,) = [
+        each.content.id
+        for each in told
+        if isinstance(each.content, Memory) and words in each.content.text
+    ]
+    return found

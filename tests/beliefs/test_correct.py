@@ -1,0 +1,452 @@
+"""The person's word about what is believed of them: it holds at once, and for good."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.correct import (
+    apply_belief_action,
+    edit_belief_text,
+    merge_beliefs,
+    parse_since,
+    separate_beliefs,
+)
+from oldfriend.beliefs.history import get_history
+from oldfriend.beliefs.queries import get_belief, list_beliefs, list_beliefs_at, list_entity_beliefs
+from oldfriend.domain.clock import DAY, SECOND
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import MemoryId, ObjectId
+from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.learning.learning_scheduler import enqueue_consolidation
+from oldfriend.memory.beliefs import get_memory_state
+from oldfriend.memory.segments import list_segments, reopen_segment
+from oldfriend.runtime.learn_now import process_due_segments
+from oldfriend.search.tense import compute_validity
+from tests.beliefs.life import believed, tell, the_one
+from tests.clock import FrozenClock
+
+MONTH = 60 * 24 * 30
+
+
+async def values(app: AppContext, line: ChatContext, key: str) -> set[tuple[str, str]]:
+    """What is or was so, with its state."""
+    return {
+        (each.content.value, each.content.status)
+        for each in await believed(app, line, live=False)
+        if isinstance(each.content, Memory) and each.content.key == key
+    }
+
+
+def was_so(known: MemoryState, at: int) -> bool:
+    """Whether a belief tells of that moment, as far as is known today."""
+    begin, until = compute_validity(known)
+    so = known.memory.status in {"active", "superseded"}
+    return so and begin is not None and begin <= at and (until is None or at < until)
+
+
+def date_of(at: int) -> str:
+    """The day of a moment, as people write it."""
+    return datetime.fromtimestamp(at / SECOND, UTC).strftime("%Y-%m-%d")
+
+
+async def test_another_value_overtakes_the_old_at_once(app: AppContext, line: ChatContext) -> None:
+    """Both are kept: what was believed, and what the person says."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+
+    await edit_belief_text(app, line.person.id, home[-8:], "Lives in Faro.")
+
+    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+
+
+async def test_a_correction_says_that_the_old_value_never_was(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Two clocks: what was believed then stays on record; the new value was so throughout."""
+    await tell(app, line)
+    told_at = app.clock()
+    home = await the_one(app, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    new, old = await edit_belief_text(app, line.person.id, home, "Lives in Faro.")
+    async with app.db.begin_read() as tx:
+        then = await list_beliefs_at(tx, line.person.id, told_at)
+        known = [
+            await get_memory_state(tx, line.person.id, MemoryId(each.id)) for each in (new, old)
+        ]
+
+    assert {each.content.value for each in then if isinstance(each.content, Memory)} >= {"Porto"}
+    assert [was_so(each, told_at) for each in known] == [True, False]
+
+
+async def test_a_change_says_since_when(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Until then the old value was so, from then on the new one; not before it began, nor ahead."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    day = parse_since(date_of(app.clock() - 10 * DAY), "UTC")
+    for wrong in (app.clock() + DAY, 0):
+        with pytest.raises(InvalidInput, match="cannot have changed"):
+            await edit_belief_text(app, line.person.id, home, "Lives in Faro.", since=wrong)
+    with pytest.raises(InvalidInput, match="nothing has changed"):
+        await edit_belief_text(app, line.person.id, home, "Has lived in Porto.", since=day)
+
+    new, old = await edit_belief_text(app, line.person.id, home, "Lives in Faro.", since=day)
+
+    assert isinstance(new, Memory)
+    assert isinstance(old, Memory)
+    assert (new.holds_from, old.holds_until, old.status) == (day, day, "superseded")
+
+
+async def test_a_corrected_value_keeps_what_was_before_it(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Lisbon, then (as it seemed) Porto, in truth Faro: Lisbon was home until Faro was."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    day = app.clock() - 10 * DAY
+    lisbon, _ = await edit_belief_text(app, line.person.id, home, "Lives in Lisbon.", since=day)
+    faro, _ = await edit_belief_text(app, line.person.id, lisbon.id, "Lives in Faro.")
+
+    assert isinstance(faro, Memory)
+    assert (faro.holds_from, faro.holds_until) == (day, None)
+    assert {("Porto", "superseded"), ("Lisbon", "rejected"), ("Faro", "active")} == await values(
+        app, line, "location"
+    )
+    await apply_belief_action(app, line.person.id, "reject", faro.id)
+    assert ("Lisbon", "active") in await values(app, line, "location")
+
+
+async def test_another_wording_leaves_the_value(app: AppContext, line: ChatContext) -> None:
+    """Nothing is overtaken; it is the person's own now."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+
+    (said,) = await edit_belief_text(app, line.person.id, home, "Has lived in Porto for years.")
+
+    assert isinstance(said, Memory)
+    assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
+
+
+async def test_what_is_said_right_as_something_else_says_it_joins_that(
+    app: AppContext, line: ChatContext
+) -> None:
+    """It is not believed twice; the words of both speak for it."""
+    await tell(app, line, ["My cat is called Miso.", "My cat is called Mizo."])
+    miso, mizo = await the_one(app, line, "Miso"), await the_one(app, line, "Mizo")
+    said, other = await edit_belief_text(app, line.person.id, miso, "Cat: Mizo")
+    live = [each for each in await believed(app, line) if isinstance(each.content, Memory)]
+
+    assert isinstance(other, Memory)
+    assert (said.id, other.id, other.status) == (miso, mizo, "merged")
+    assert [each.content.text for each in live if "Cat" in each.content.text] == ["Cat: Mizo"]
+    assert len(next(each.evidence for each in live if each.content.id == miso)) == 2
+
+
+async def test_what_is_corrected_is_about_whom_it_names_now(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Not about whom it named before; what it overtakes stays as it was."""
+    await tell(app, line, ["My sister Ana is a nurse.", "My friend Bea lives in Faro."])
+    async with app.db.begin_read() as tx:
+        names = {
+            each.content.name: each.content.id
+            for each in await list_entity_beliefs(tx, line.person.id)
+        }
+        told = await list_beliefs(tx, line.person.id)
+    about_ana = next(
+        each.content
+        for each in told
+        if isinstance(each.content, Memory) and each.content.entities == (names["Ana"],)
+    )
+    text = about_ana.text.replace("Ana", "Bea")
+    corrected, *_ = await edit_belief_text(app, line.person.id, about_ana.id, text)
+
+    assert isinstance(corrected, Memory)
+    assert corrected.entities == (names["Bea"],)
+
+
+async def test_a_value_that_does_not_show_is_asked_for(app: AppContext, line: ChatContext) -> None:
+    """Nothing is guessed, and nothing written."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+
+    with pytest.raises(InvalidInput, match="--value"):
+        await edit_belief_text(app, line.person.id, home, "By the sea now.")
+    await edit_belief_text(app, line.person.id, home, "By the sea now.", value="Faro")
+
+    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+
+
+async def test_what_was_rejected_is_not_learned_again(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Not from the same words; from new ones it is."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    await apply_belief_action(app, line.person.id, "reject", home)
+    async with app.db.begin_read() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+    async with app.db.begin_write() as tx:
+        await enqueue_consolidation(tx, await reopen_segment(tx, segment), now=clock())
+    await process_due_segments(app, line.person.id)
+    assert await values(app, line, "location") == {("Porto", "rejected")}
+
+    clock.tick(minutes=MONTH)
+    await tell(app, line, ["I live in Porto again, since last week."])
+    assert ("Porto", "active") in await values(app, line, "location")
+
+
+async def test_rejecting_what_is_new_brings_back_what_it_overtook(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """The old home holds again."""
+    await tell(app, line)
+    clock.tick(minutes=MONTH)
+    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+    lisbon = [
+        each.content.id
+        for each in await believed(app, line)
+        if isinstance(each.content, Memory) and each.content.value == "Lisbon"
+    ]
+    await apply_belief_action(app, line.person.id, "reject", lisbon[0])
+
+    assert await values(app, line, "location") == {("Porto", "active"), ("Lisbon", "rejected")}
+
+
+async def test_a_rejection_can_be_taken_back(app: AppContext, line: ChatContext) -> None:
+    """By confirming."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    await apply_belief_action(app, line.person.id, "reject", home)
+    await apply_belief_action(app, line.person.id, "confirm", home)
+
+    assert await values(app, line, "location") == {("Porto", "active")}
+
+
+async def test_a_rejection_that_is_undone_leaves_it_as_sure_as_it_was(
+    app: AppContext, line: ChatContext
+) -> None:
+    """It is no confirmation; what the rejection brought back ends once more."""
+    await tell(app, line, ["I have a dog."])
+    dog = await the_one(app, line, "dog")
+    before = await known_as(app, line, dog)
+    await apply_belief_action(app, line.person.id, "reject", dog)
+    await apply_belief_action(app, line.person.id, "unreject", dog)
+    back = await known_as(app, line, dog)
+    new, _ = await edit_belief_text(app, line.person.id, dog, "Has two dogs.")
+    await apply_belief_action(app, line.person.id, "reject", new.id)
+    await apply_belief_action(app, line.person.id, "unreject", new.id)
+
+    assert back == before
+    assert not back.is_by_person
+    assert await values(app, line, "pets") == {("a dog", "rejected"), ("two dogs", "active")}
+    with pytest.raises(InvalidInput):
+        await apply_belief_action(app, line.person.id, "unreject", new.id)
+
+
+async def test_a_correction_is_of_whom_it_names_and_of_no_piece_of_a_word(
+    app: AppContext, line: ChatContext
+) -> None:
+    """There is an "Al" in "also"."""
+    await tell(app, line, ["My friend Al is a nurse.", "My sister Ana is a cook.", "I love tea."])
+    tea, cook = await the_one(app, line, "tea"), await the_one(app, line, "Ana works")
+    (liked,) = await edit_belief_text(app, line.person.id, tea, "Also loves tea.", value="tea")
+    (works,) = await edit_belief_text(
+        app, line.person.id, cook, "Ana cooks with Al.", value="a cook"
+    )
+    async with app.db.begin_read() as tx:
+        named = {
+            each.content.name: each.content.id
+            for each in await list_entity_beliefs(tx, line.person.id)
+            if isinstance(each.content, Entity)
+        }
+
+    assert isinstance(liked, Memory)
+    assert isinstance(works, Memory)
+    assert liked.entities == ()
+    assert set(works.entities) == {named["Ana"], named["Al"]}
+
+
+async def test_a_rejection_is_not_taken_back_beside_what_was_learned_since(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Nobody lives in two places; whoever means it all the same confirms it."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    await apply_belief_action(app, line.person.id, "reject", home)
+    clock.tick(minutes=60)
+    await tell(app, line, ["I moved to Faro."])
+
+    with pytest.raises(InvalidInput, match="Faro"):
+        await apply_belief_action(app, line.person.id, "unreject", home)
+    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+
+
+async def known_as(app: AppContext, line: ChatContext, memory: str) -> Memory:
+    """A memory as it is believed now."""
+    async with app.db.begin_read() as tx:
+        return (await get_memory_state(tx, line.person.id, MemoryId(ObjectId(memory)))).memory
+
+
+async def test_a_rejection_taken_back_restores_what_was(app: AppContext, line: ChatContext) -> None:
+    """What was brought back has ended as before; its history tells both, and until when."""
+    await tell(app, line, ["I have a dog."])
+    dog = await the_one(app, line, "dog")
+    new, _ = await edit_belief_text(app, line.person.id, dog, "Has two dogs.")
+    before = await values(app, line, "pets")
+    await apply_belief_action(app, line.person.id, "reject", new.id)
+    assert {what for what, status in await values(app, line, "pets") if status == "active"} == {
+        "a dog"
+    }
+    await apply_belief_action(app, line.person.id, "confirm", new.id)
+    async with app.db.begin_read() as tx:
+        told = await get_history(tx, line.person.id, dog)
+
+    assert (
+        await values(app, line, "pets")
+        == before
+        == {
+            ("a dog", "rejected"),
+            ("two dogs", "active"),
+        }
+    )
+    own = [
+        (step.change.op, step.until is None)
+        for step in told.entries
+        if step.change.object_id == dog
+    ]
+    assert own[-2:] == [("reopened", False), ("superseded", True)]
+
+
+async def test_a_rejection_taken_back_restores_until_when_the_old_one_was_so(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Not until the person changed their mind."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    clock.tick(minutes=40 * 24 * 60)
+    day = app.clock() - 10 * DAY
+    faro, old = await edit_belief_text(app, line.person.id, home, "Lives in Faro.", since=day)
+    await apply_belief_action(app, line.person.id, "reject", faro.id)
+    clock.tick(minutes=60)
+    await apply_belief_action(app, line.person.id, "confirm", faro.id)
+    async with app.db.begin_read() as tx:
+        now = (await get_memory_state(tx, line.person.id, MemoryId(ObjectId(home)))).memory
+
+    assert now == old
+
+
+async def test_the_old_value_gives_way_where_only_the_sentence_is_changed(
+    app: AppContext, line: ChatContext
+) -> None:
+    """A form sends the old value along; a full stop may be left out."""
+    await tell(app, line)
+    home = await the_one(app, line, "Porto")
+    await edit_belief_text(app, line.person.id, home, "Lives in Faro", value="Porto")
+
+    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+
+
+async def test_pinned_things_are_marked_until_they_are_unpinned(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Memories and names alike."""
+    await tell(app, line)
+    for each in (await the_one(app, line, "Porto"), (await the_names(app, line))["Ana"]):
+        (pinned,) = await apply_belief_action(app, line.person.id, "pin", each)
+        (unpinned,) = await apply_belief_action(app, line.person.id, "unpin", each)
+        assert (pinned.is_pinned, unpinned.is_pinned) == (True, False)
+
+
+async def the_names(app: AppContext, line: ChatContext) -> dict[str, str]:
+    """The ids of entities, by name."""
+    async with app.db.begin_read() as tx:
+        told = await list_entity_beliefs(tx, line.person.id, live=False)
+    return {each.content.name: each.content.id for each in told if isinstance(each.content, Entity)}
+
+
+async def test_two_names_of_one_are_merged_and_kept_apart_again(
+    app: AppContext, line: ChatContext
+) -> None:
+    """The second becomes another name of the first, and itself again."""
+    await tell(app, line, ["My sister Ana called.", "My friend Marta is a doctor."])
+    names = await the_names(app, line)
+    kept, gone = await merge_beliefs(app, line.person.id, names["Ana"], names["Marta"])
+    assert isinstance(kept, Entity)
+    assert isinstance(gone, Entity)
+    assert (kept.aliases, gone.status, gone.same_as) == (("Marta",), "merged", kept.id)
+
+    kept, gone = await separate_beliefs(app, line.person.id, names["Ana"], names["Marta"])
+    assert isinstance(kept, Entity)
+    assert isinstance(gone, Entity)
+    assert (kept.aliases, gone.status, gone.ended_at) == ((), "separate", None)
+    await believed(app, line)
+
+
+async def test_two_memories_that_say_the_same_stand_on_the_words_of_both(
+    app: AppContext, line: ChatContext
+) -> None:
+    """And each on its own again, when they are kept apart."""
+    await tell(app, line, ["I love jazz.", "I love bebop."])
+    jazz, bebop = [await the_one(app, line, word) for word in ("jazz", "bebop")]
+    await merge_beliefs(app, line.person.id, jazz, bebop)
+    (left,) = [each for each in await believed(app, line) if each.content.id in {jazz, bebop}]
+    assert (left.content.id, len(left.evidence)) == (jazz, 2)
+
+    await separate_beliefs(app, line.person.id, jazz, bebop)
+    quotes = {
+        each.content.id: [words.quote for words in each.evidence]
+        for each in await believed(app, line)
+        if each.content.id in {jazz, bebop}
+    }
+    assert "jazz" in quotes[jazz][0]
+    assert "bebop" in quotes[bebop][0]
+    assert len(quotes[jazz]) == len(quotes[bebop]) == 1
+
+
+async def test_a_name_that_is_nobody_is_not_learned_again(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """However often it is said."""
+    await tell(app, line, ["My friend Marta is a doctor."])
+    await apply_belief_action(app, line.person.id, "reject", (await the_names(app, line))["Marta"])
+    clock.tick(minutes=MONTH)
+    await tell(app, line, ["My friend Marta came by."])
+
+    async with app.db.begin_read() as tx:
+        assert await list_entity_beliefs(tx, line.person.id) == []
+
+
+async def test_a_description_by_the_person_stays(app: AppContext, line: ChatContext) -> None:
+    """And is shown with the name."""
+    await tell(app, line)
+    ana = (await the_names(app, line))["Ana"]
+    await edit_belief_text(app, line.person.id, ana, "My younger sister, in Braga.")
+
+    async with app.db.begin_read() as tx:
+        found = (await get_belief(tx, line.person.id, ana[-8:])).content
+    assert isinstance(found, Entity)
+    assert (found.description, found.is_by_person) == ("My younger sister, in Braga.", True)
+
+
+async def test_what_makes_no_sense_is_refused(app: AppContext, line: ChatContext) -> None:
+    """With what to do instead; nothing is written."""
+    await tell(app, line)
+    ana, home = (await the_names(app, line))["Ana"], await the_one(app, line, "Porto")
+    person = line.person.id
+    with pytest.raises(InvalidInput, match="not one of each"):
+        await merge_beliefs(app, person, ana, home)
+    with pytest.raises(InvalidInput, match="one and the same"):
+        await merge_beliefs(app, person, home, home[-8:])
+    with pytest.raises(InvalidInput, match="characters"):
+        await edit_belief_text(app, person, home, "  ")
+    with pytest.raises(NotFound):
+        await apply_belief_action(app, person, "pin", "ffffffff")
+    await apply_belief_action(app, person, "reject", home)
+    with pytest.raises(InvalidInput, match="not believed any more"):
+        await apply_belief_action(app, person, "pin", home)

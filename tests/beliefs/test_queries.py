@@ -1,0 +1,234 @@
+"""What is believed, what was believed on a day, and why."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.correct import edit_belief_text
+from oldfriend.beliefs.history import get_history
+from oldfriend.beliefs.queries import (
+    build_searchable_text,
+    filter_beliefs_about,
+    get_belief,
+    list_beliefs_at,
+    list_conversation_summaries,
+    parse_as_of,
+    search_beliefs,
+)
+from oldfriend.beliefs.undo import undo_segment
+from oldfriend.cli.stats import compute_stats
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import new_id
+from oldfriend.domain.memories import Memory
+from oldfriend.domain.messages import Message
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
+from oldfriend.memory.people import rename_person
+from oldfriend.presenters.belief_presenter import format_belief, format_belief_line, format_history
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
+from tests.beliefs.life import TOLD, believed, tell, the_one
+from tests.clock import FrozenClock
+
+MONTH = 60 * 24 * 30
+
+
+async def homes(app: AppContext, line: ChatContext, at: int) -> list[str]:
+    """Where the person was believed to live at a moment."""
+    async with app.db.begin_read() as tx:
+        return [
+            each.content.value
+            for each in await list_beliefs_at(tx, line.person.id, at)
+            if isinstance(each.content, Memory) and each.content.key == "location"
+        ]
+
+
+async def test_each_day_has_what_was_believed_then(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Nothing before anything was said; the old home until the move was heard of."""
+    before = clock() - 1
+    await tell(app, line)
+    first = clock()
+    clock.tick(minutes=MONTH)
+    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+
+    assert await homes(app, line, before) == []
+    assert await homes(app, line, first) == ["Porto"]
+    assert await homes(app, line, clock()) == ["Lisbon"]
+
+
+async def test_a_past_belief_stands_on_what_was_said_by_then(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Not on what was said about it since."""
+    await tell(app, line, ["I love jazz."])
+    first = clock()
+    clock.tick(minutes=MONTH)
+    await tell(app, line, ["I really love jazz, I told you."])
+
+    async with app.db.begin_read() as tx:
+        then, now = [
+            next(
+                each
+                for each in await list_beliefs_at(tx, line.person.id, at)
+                if isinstance(each.content, Memory) and each.content.value == "jazz"
+            )
+            for at in (first, clock())
+        ]
+    assert [each.said_at <= first for each in then.evidence] == [True]
+    assert len(now.evidence) == 2
+
+
+async def test_a_history_follows_a_matter_through_its_values(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Asked of the old value or the new: each decision, its author, the words, until when."""
+    await tell(app, line)
+    porto = await the_one(app, line, "Porto")
+    clock.tick(minutes=MONTH)
+    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+    lisbon = next(
+        each.content.id
+        for each in await believed(app, line)
+        if isinstance(each.content, Memory) and each.content.value == "Lisbon"
+    )
+    clock.tick(minutes=MONTH)
+    await edit_belief_text(app, line.person.id, lisbon, "Lives in Cascais.", value="Cascais")
+
+    async with app.db.begin_read() as tx:
+        told = [await get_history(tx, line.person.id, each[-8:]) for each in (porto, lisbon)]
+    assert told[0].entries == told[1].entries
+    ops = [(step.change.op, step.change.author.partition("/")[0]) for step in told[0].entries]
+    assert sorted(ops) == sorted(
+        [
+            ("learned", "rules"),
+            ("learned", "rules"),
+            ("superseded", "rules"),
+            ("learned", "person"),
+            ("superseded", "person"),
+        ]
+    )
+    first = told[0].entries[0]
+    assert [message.text for message in first.cause_messages] == [TOLD[0]]
+    assert first.until == first.change.decided_at + 30 * DAY
+    text = format_history(told[0], zone="UTC")
+    assert "by you" in text
+    assert TOLD[0] in text
+
+
+async def test_a_belief_is_shown_with_its_words(app: AppContext, line: ChatContext) -> None:
+    """Found by the end of its id."""
+    await tell(app, line)
+    porto = await the_one(app, line, "Porto")
+    async with app.db.begin_read() as tx:
+        found = await get_belief(tx, line.person.id, porto[-8:])
+
+    text = format_belief(found, zone="UTC", now=app.clock())
+    assert "location: Porto" in text
+    assert f"“{TOLD[0]}”" in text
+    assert porto[-8:] in text
+
+
+async def test_a_summary_of_summaries_leads_to_these(app: AppContext, line: ChatContext) -> None:
+    """And each of them to what was said."""
+    await tell(app, line)
+    now, person = app.clock(), line.person.id
+    async with app.db.begin_write() as tx:
+        (first, *_) = await list_conversation_summaries(tx, person)
+        whole = replace(
+            first, id=new_id(now), level=2, text="In short.", sources=(first.id,), learned_at=now
+        )
+        folded = replace(first, is_active=False)
+        ground = Provenance(author="summarise-by-rules/1")
+        base = await get_latest_seq(tx, person, first.id)
+        await record_decision(tx, folded, op="revised", base=base, provenance=ground, now=now)
+        await record_decision(tx, whole, op="learned", base=0, provenance=ground, now=now)
+        found = await get_belief(tx, person, whole.id)
+        below = await get_belief(tx, person, first.id)
+
+    assert found.sources == (folded,)
+    assert f"  • {format_belief_line(folded, zone='UTC')}" in format_belief(
+        found, zone="UTC", now=now
+    )
+    said = [each for each in below.sources if isinstance(each, Message)]
+    words = [each.text for each in said if each.role == "person"]
+    assert words
+    assert all(text in format_belief(below, zone="UTC", now=now) for text in words)
+
+
+async def test_what_is_about_a_name_is_found_by_it(app: AppContext, line: ChatContext) -> None:
+    """A name that nobody has is refused."""
+    await tell(app, line)
+    async with app.db.begin_read() as tx:
+        told = await list_beliefs_at(tx, line.person.id, app.clock())
+        ana = await filter_beliefs_about(tx, line.person.id, "ana", told)
+        with pytest.raises(NotFound):
+            await filter_beliefs_about(tx, line.person.id, "Zebedee", told)
+
+    assert ana
+    assert len(ana) < len(told)
+
+
+async def test_by_their_own_name_all_is_found_that_is_of_the_person(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Not only what holds the name."""
+    await tell(app, line)
+    async with app.db.begin_write() as tx:
+        await rename_person(tx, line.person, "Jazz", platforms=())
+    async with app.db.begin_read() as tx:
+        told = await list_beliefs_at(tx, line.person.id, app.clock())
+        own = await filter_beliefs_about(tx, line.person.id, "jazz", told)
+
+    assert {"jazz" in build_searchable_text(each.content).casefold() for each in own} == {
+        True,
+        False,
+    }
+
+
+async def test_beliefs_are_found_by_words_and_meaning(app: AppContext, line: ChatContext) -> None:
+    """The best first."""
+    await tell(app, line)
+    (first, *_) = await search_beliefs(app, line.person, "which music do I love")
+    assert "jazz" in getattr(first.content, "text", "")
+    assert await search_beliefs(app, line.person, "zzzzqqq") == []
+
+
+async def test_a_reading_that_is_undone_leaves_nothing(app: AppContext, line: ChatContext) -> None:
+    """Of it; and it is not read again by itself."""
+    await tell(app, line)
+    assert (await undo_segment(app, line.person.id, None)).ended
+    assert await believed(app, line) == []
+    async with app.db.begin_read() as tx:
+        assert await list_conversation_summaries(tx, line.person.id) == []
+    await learn_now(app, line.person.id, cut_reason="asked")
+    assert await believed(app, line) == []
+    with pytest.raises(NotFound):
+        await undo_segment(app, line.person.id, None)
+
+
+async def test_the_numbers_say_what_became_of_talk(app: AppContext, line: ChatContext) -> None:
+    """What was kept, learned, joined; and that replies took up what they were based on."""
+    await tell(app, line)
+    await answer_message(app, line, MessageSubmission(text="Where do I live?"))
+    stats = await compute_stats(app, line.person)
+
+    assert stats.believed["event"] == 1
+    assert stats.segments == {"done": 1}
+    assert (stats.conversations, stats.unread) == (2, 2)
+    assert stats.bytes > 0
+    assert 0 <= stats.used <= stats.shown
+
+
+def test_a_date_means_its_end_by_the_persons_clocks() -> None:
+    """But never later than now; the day after tomorrow is refused."""
+    now = 1_700_000_000_000_000  # 2023-11-14T22:13:20Z
+    assert parse_as_of("2023-11-13", "UTC", now=now) == 1_699_919_999_999_999
+    assert parse_as_of("2023-11-13", "+02:00", now=now) == 1_699_912_799_999_999
+    assert parse_as_of("2023-11-14", "UTC", now=now) == now
+    assert parse_as_of("2023-11-13T10:00", "UTC", now=now) == 1_699_869_600_000_000
+    with pytest.raises(InvalidInput):
+        parse_as_of("2023-11-20", "UTC", now=now)

@@ -1,0 +1,78 @@
+"""What was told to hold until some day holds no more from then on."""
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import DAY, from_micros
+from oldfriend.domain.memories import Memory
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.memory.expiry import expire_overdue, find_next_expiry
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
+from tests.beliefs.life import believed, tell
+from tests.clock import FrozenClock
+
+A_DAY = 60 * 24
+
+UNTIL = [
+    ("I live in Bruges until June by the way, then we move to Ghent.", "Bruges"),
+    ("Vivo en Brujas hasta junio.", "Brujas"),
+    ("J'habite à Bruges jusqu'en juin.", "Bruges"),
+    ("Ich wohne bis Juni in Brügge.", "Brügge"),
+    ("我在布鲁日住到六月。", "布鲁日"),
+]
+
+
+async def the_home(app: AppContext, line: ChatContext) -> Memory:
+    """Where somebody lives or lived."""
+    told = [each.content for each in await believed(app, line, live=False)]
+    (home,) = [each for each in told if isinstance(each, Memory) and each.key == "location"]
+    return home
+
+
+@pytest.mark.parametrize(("said", "place"), UNTIL)
+async def test_a_home_until_june_ends_then(
+    app: AppContext, line: ChatContext, clock: FrozenClock, said: str, place: str
+) -> None:
+    """It is believed until then, and history afterwards."""
+    await tell(app, line, [said])
+    before = await the_home(app, line)
+    assert before.holds_until is not None
+    ends = from_micros(before.holds_until, line.person.zone)
+    assert (before.value, before.status, ends.month, ends.day) == (place, "active", 6, 1)
+
+    clock.tick(minutes=A_DAY * 365)
+    async with app.db.begin_write() as tx:
+        expires = await find_next_expiry(tx, line.person.id)
+        await expire_overdue(tx, line.person.id, now=app.clock())
+
+    assert expires is not None
+    assert 0 < expires - before.holds_until < 3 * DAY
+    after = await the_home(app, line)
+    assert (after.status, after.holds_until) == ("superseded", before.holds_until)
+
+
+async def test_what_is_read_when_it_has_ended_is_history_at_once(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """As in a chat of long ago."""
+    await answer_message(app, line, MessageSubmission(text="I live in Bruges until June."))
+    clock.tick(minutes=A_DAY * 365)
+    await learn_now(app, line.person.id, cut_reason="asked")
+    home = await the_home(app, line)
+
+    assert (home.status, home.ended_at is not None) == ("superseded", True)
+
+
+async def test_whoever_says_later_that_it_is_still_so_goes_on(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Plans change."""
+    await tell(app, line, ["I live in Bruges until December 10."])
+    until = (await the_home(app, line)).holds_until
+    assert until is not None
+    clock.tick(minutes=round((until - app.clock()) / DAY * A_DAY) + A_DAY)
+    await tell(app, line, ["I still live in Bruges."])
+    home = await the_home(app, line)
+
+    assert (home.status, home.holds_until) == ("active", None)

@@ -1,0 +1,37 @@
+"""Whatever an answer stood on, "why do you think that?" has an answer."""
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.correct import edit_belief_text
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.memory.beliefs import list_memories
+from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.replies.reply_worker import answer_message
+
+
+@pytest.mark.parametrize(
+    ("home", "asked", "why"),
+    [
+        ("I live in Bath.", "Where do I live?", "Why do you think that?"),
+        ("Ich wohne in Bremen.", "Wo wohne ich?", "Warum glaubst du das?"),
+    ],
+)
+async def test_what_the_person_set_themselves_stands_on_no_other_words(
+    app: AppContext, line: ChatContext, home: str, asked: str, why: str
+) -> None:
+    """It is said that they have set it."""
+    language = (await answer_message(app, line, MessageSubmission(text=home))).reply.language
+    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        await consolidate_segment(app, line.person.id, segment.id)
+    async with app.db.begin_read() as tx:
+        (belief,) = [k.memory for k in await list_memories(tx, line.person.id) if k.memory.key]
+    text = belief.text.replace("Bath", "Faro").replace("Bremen", "Faro")
+    await edit_belief_text(app, line.person.id, belief.id, text, value="Faro")
+
+    told = (await answer_message(app, line, MessageSubmission(text=asked))).reply.text
+    explained = (await answer_message(app, line, MessageSubmission(text=why))).reply.text
+
+    assert "Faro" in told
+    assert explained == load_phrases(language).phrases["why_by_you"]

@@ -1,0 +1,36 @@
+"""Commands are offered to people in their language, once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from oldfriend.channels.telegram.bot_api import BotApi
+from oldfriend.channels.telegram.telegram_channel import register_commands
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from tests.fakes.telegram import Fault, World, running_telegram
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A Telegram of this test."""
+    with running_telegram() as world:
+        yield world
+
+
+async def test_commands_are_offered_once(world: World) -> None:
+    """What is offered already is not offered again; what was left half done is done."""
+    async with BotApi(world.token, base_url=world.url) as api:
+        world.scripted["setMyCommands"] += [Fault(status=200)] * 3 + [Fault(status=502)]
+        await register_commands(api)
+        half = len(world.commands)
+        await register_commands(api)
+        calls = len(world.called("setMyCommands"))
+        await register_commands(api)
+
+    alone = world.commands["all_private_chats", ""]
+    in_spanish = world.commands["all_group_chats", "es"]
+    assert (half, len(world.commands)) == (3, 2 * len(OFFLINE_LANGUAGES))
+    assert calls == len(world.called("setMyCommands")) == 4 + 2 * len(OFFLINE_LANGUAGES)
+    assert [each["command"] for each in alone] == ["zone", "retry", "stop"]
+    assert alone[0]["description"] == "By whose clocks you live: /zone Lisbon"
+    assert in_spanish[0]["description"] == "Parar la respuesta en la que estoy"

@@ -1,0 +1,251 @@
+"""`oldfriend forget` shows what would go, asks, takes it away, and says whether it is gone."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+SECRET = "my sister Ana is terribly allergic to hazelnuts"
+
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+@pytest.fixture
+def told(call: Call) -> None:
+    """Something was said, noted, and asked about; and something else."""
+    call("say", f"Remember: {SECRET}")
+    call("say", "we had a very long walk along the river")
+    call("say", "what is my sister allergic to?")
+
+
+def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
+    """Nothing is forgotten by looking."""
+    text = call("forget", "--about", "Ana", "--dry-run").stdout
+    shown = call("forget", "--about", "Ana", "--dry-run", "--json").json
+
+    assert "These messages go:" in text
+    assert f"note: {SECRET}" in text
+    assert "It was before me for 2 replies" in text
+    assert {each["text"] for each in shown["beliefs"]} >= {SECRET}
+    assert shown["counts"]["messages"] == len(shown["messages"])
+    assert SECRET in call("recall", "hazelnuts").stdout
+
+
+def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call) -> None:
+    """What it tells of other things is not forgotten."""
+    call("say", "I can't stand coriander, it tastes like soap to me.")
+    call("say", "My mother Ingrid has moved to Mechelen this summer.")
+    call("consolidate", "--now")
+    message = call("recall", "coriander", "--kind", "message", "--json").json[0]["message"]
+    text = call("forget", message, "--dry-run").stdout
+    shown = call("forget", message, "--dry-run", "--json").json
+    goes, _, anew = text.partition("These go, and are made anew from the words that stay:")
+
+    assert "Mechelen" in anew
+    assert "Mechelen" not in goes
+    assert {each["is_learned_anew"] for each in shown["beliefs"] if each["kind"] == "summary"} == {
+        True
+    }
+
+
+def test_a_program_is_shown_it_unless_it_is_sure(call: Call, told: None) -> None:
+    """By --yes; else nothing is done, which the exit code tells."""
+    shown = call("forget", "--about", "Ana", "--json")
+
+    assert shown.code == 1
+    assert {each["text"] for each in shown.json["beliefs"]} >= {SECRET}
+    assert SECRET in call("recall", "hazelnuts").stdout
+
+
+def test_it_is_gone_and_that_is_said(call: Call, told: None, tmp_path: Path) -> None:
+    """With what cannot be promised."""
+    done = call("forget", "--about", "Ana", "--yes")
+    again = call("forget", "--about", "Ana", "--yes")
+
+    assert done.code == 0
+    assert "I looked for it in all tables and" in done.stdout
+    assert "What I cannot take back" in done.stdout
+    assert "hazelnuts" not in call("export").stdout
+    held = b"".join(f.read_bytes() for f in (tmp_path / "data").rglob("*") if f.is_file())
+    assert b"hazelnuts" not in held
+    assert (again.code, "Nothing that is kept is about 'Ana'" in again.stderr) == (1, True)
+
+
+def test_a_message_is_forgotten_by_the_end_of_its_id(call: Call, told: None) -> None:
+    """As the preview shows it; a program gets counts and ids, and no words."""
+    found = call("recall", "river", "--json").json[0]
+    done = call("forget", found["message"][-8:], "--yes", "--json")
+
+    assert found["message"] in done.json["ids"]
+    assert done.json["is_proved"] is True
+    assert "river" not in done.stdout
+    assert SECRET in call("recall", "hazelnuts").stdout
+
+
+def test_what_stays_is_named_and_why(call: Call) -> None:
+    """It was said elsewhere, too, or the person has decided that it is so."""
+    call("say", "I live in Porto.")
+    call("say", "I live in Porto, and my sister Ana is a nurse.")
+    call("consolidate", "--now")
+    (nurse,) = [e for e in call("facts", "--json").json if "nurse" in e["text"]]
+    call("memory", "confirm", nurse["id"])
+    told = nurse["evidence"][0]["message"]
+    shown = call("forget", told[-8:], "--dry-run").stdout.splitlines()
+    stays = shown[shown.index("These stay, for something else speaks for them:") :]
+
+    assert any("Lives in Porto. (1 other quote)" in line for line in stays)
+    assert any(f"{nurse['text']} (you have decided so yourself)" in line for line in stays)
+
+
+def test_words_that_stay_are_named_where_a_belief_is_forgotten(call: Call) -> None:
+    """With what else was read from them, and what is typed to forget both."""
+    call("say", "I play the cello on Thursdays in an amateur orchestra.")
+    call("consolidate", "--now")
+    told = {each["kind"]: each for each in call("memory", "list", "--json").json}
+    cello, pattern = told["fact"], told["pattern"]
+    said = cello["evidence"][0]["message"]
+    shown = call("forget", cello["id"], "--dry-run").stdout
+    listed = call("forget", cello["id"], "--dry-run", "--json").json
+    done = call("forget", cello["id"], "--yes")
+    command = f"oldfriend forget {said[-8:]} {pattern['id'][-8:]}"
+
+    assert command in shown
+    assert "owner: I play the cello on Thursdays" in shown
+    assert [each["id"] for each in listed["near"]] == listed["read_from"] == [said]
+    assert [each["id"] for each in listed["beside"]] == [pattern["id"]]
+    assert (done.code, "the words it was read from stay" in done.stdout) == (0, True)
+    assert f"To forget these, too: oldfriend forget {said[-8:]}" in done.stdout
+
+    both = call(*command.split()[1:], "--yes", "--json").json
+    assert (both["is_proved"], both["read_from"]) == (True, [])
+    assert call("memory", "list", "--json").json == []
+
+
+def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
+    """They stay, and are named."""
+    found = call("recall", "hazelnuts", "--json").json[0]
+    shown = call("forget", found["message"], "--orphan", "--dry-run").stdout
+    done = call("forget", found["message"], "--orphan", "--yes").stdout
+
+    assert "These are NOT forgotten" in shown
+    assert re.search(r"Not forgotten: [1-9]\d* belief", done)
+
+
+@pytest.mark.parametrize(("typed", "is_gone"), [("y", True), ("n", False), ("", False)])
+def test_on_a_terminal_it_asks(
+    call: Call, told: None, monkeypatch: pytest.MonkeyPatch, typed: str, is_gone: bool
+) -> None:
+    """What is not agreed to is not done."""
+    monkeypatch.setattr("oldfriend.cli.forget.is_interactive", lambda: True)
+    said = call("forget", "--everything", stdin=f"{typed}\n")
+
+    assert said.code == (0 if is_gone else 1)
+    assert ("Nothing was forgotten." in said.stdout) is not is_gone
+    assert ("hazelnuts" in call("export").stdout) is not is_gone
+
+
+def test_a_script_must_be_sure(call: Call, told: None) -> None:
+    """By --yes."""
+    ended = call("forget", "--everything")
+
+    assert (ended.code, "add --yes" in ended.stderr) == (2, True)
+    assert "hazelnuts" in call("export").stdout
+
+
+def test_a_day_is_forgotten_to_its_end(call: Call) -> None:
+    """Both days are included, by the person's clocks."""
+    for day in (3, 4, 5, 6):
+        call("say", f"on day {day} we saw some very fine boats", "--at", f"2024-05-0{day}T23:59")
+    shown = call("forget", "--between", "2024-05-04", "2024-05-05", "--dry-run", "--json").json
+    call("forget", "--between", "2024-05-04", "2024-05-05", "--yes")
+    left = call("export").stdout
+
+    assert {each["text"][:8] for each in shown["messages"]} >= {"on day 4", "on day 5"}
+    assert [f"on day {day}" in left for day in (3, 4, 5, 6)] == [True, False, False, True]
+
+
+def test_an_import_that_was_forgotten_does_not_come_back(call: Call, tmp_path: Path) -> None:
+    """Unlike one that was undone."""
+    file = tmp_path / "chat.txt"
+    file.write_text("31/12/23, 21:05 - Ana: we leave for the islands on Friday\n")
+    call("import", str(file), "--me", "Ana")
+    done = call("forget", "--import", "1", "--yes")
+    again = call("import", str(file), "--me", "Ana")
+
+    assert done.code == again.code == 0
+    assert "1 was forgotten and stays out" in again.stdout
+    assert "islands" not in call("export").stdout
+
+
+def test_somebody_goes_with_the_chat_that_bears_their_name(call: Call, tmp_path: Path) -> None:
+    """And with what they said in it."""
+    file = tmp_path / "WhatsApp Chat with Giuseppina Quaglia.txt"
+    file.write_text(
+        "31/12/23, 21:05 - Giuseppina Quaglia: did the clinic call you back?\n"
+        "31/12/23, 21:06 - Nora: yes, and I am glad that it is over\n"
+        "31/12/23, 21:07 - Nora: I owe Giuseppina a long letter for that\n"
+    )
+    call("import", str(file), "--me", "Nora")
+    shown = call("forget", "--about", "Giuseppina", "--dry-run").stdout
+    done = call("forget", "--about", "Giuseppina", "--yes")
+    held = b"".join(f.read_bytes() for f in (tmp_path / "data").rglob("*") if f.is_file())
+
+    assert "Giuseppina Quaglia: did the clinic" in shown
+    assert f"  {file.name}" in shown
+    assert (done.code, "it is gone" in done.stdout) == (0, True)
+    assert "glad that it is over" in call("export").stdout
+    assert b"Giuseppina" not in held
+    assert b"Quaglia" not in held
+
+
+def test_who_is_named_in_full_may_be_called_otherwise_elsewhere(call: Call, tmp_path: Path) -> None:
+    """Whether a first name means the same one is for the person to say."""
+    file = tmp_path / "chat.txt"
+    file.write_text(
+        "31/12/23, 21:05 - Giuseppina Quaglia: did the clinic call you back?\n"
+        "31/12/23, 21:07 - Nora: I owe Giuseppina a long letter for that\n"
+    )
+    call("import", str(file), "--me", "Nora")
+    shown = call("forget", "--about", "Giuseppina Quaglia", "--yes").stdout
+
+    assert "This part of the name is said elsewhere and stays" in shown
+    assert "\n  Giuseppina\n" in shown
+
+
+def test_another_machine_says_that_it_lacks_the_key(
+    call: Call, told: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was forgotten is not known again there, and it is said what to do."""
+    call("forget", "--about", "Ana", "--yes")
+    file = tmp_path / "chat.txt"
+    file.write_text("31/12/23, 21:05 - Nora: we leave for the islands on Friday\n")
+    here = call("doctor").stdout
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
+
+    assert "with a key that this machine does not have" not in here
+    for said in (call("doctor"), call("import", str(file), "--me", "Nora")):
+        assert "with a key that this machine does not have" in said.stdout
+        assert "OLDFRIEND_FORGETTING_KEY" in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Name what is to be forgotten"),
+        (("abc",), "cannot be an id"),
+        (("--between", "2024-05-05", "2024-05-04"), "the earlier date first"),
+        (("--between", "yesterday", "today"), "is not a time"),
+        (("--import", "0"), "at least 1"),
+    ],
+)
+def test_wrong_usage_is_told(
+    call: Call, told: None, arguments: tuple[str, ...], message: str
+) -> None:
+    """In a sentence."""
+    ended = call("forget", *arguments, "--yes")
+
+    assert ended.code == 2
+    assert message in ended.stderr

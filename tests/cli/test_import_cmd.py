@@ -1,0 +1,171 @@
+"""Chats are brought in, looked at first, and never mixed up."""
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app import embed_messages as embedding
+from oldfriend.cli.import_cmd import ask_speaker
+from oldfriend.transfer.preview import build_preview
+from tests.cli.conftest import Call
+from tests.fakes.embedding_server import embedding_server
+from tests.processes import Program
+
+CHAT = "31/12/2023, 21:05 - Ana: shall we swim?\n31/12/2023, 21:06 - Ben: yes\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A chat of two people."""
+    path = tmp_path / "chat.txt"
+    path.write_text(CHAT)
+    return path
+
+
+def test_looking_at_an_export_of_ours_writes_nothing(call: Call, tmp_path: Path) -> None:
+    """It is checked as a whole, and counted."""
+    export, other = tmp_path / "all.jsonl", tmp_path / "other"
+    call("say", "My cat is called Miso.")
+    call("say", "hello", "--person", "Ada", "--new-person")
+    call("export", str(export))
+    looked = call("import", "--dry-run", str(export), "--data", str(other))
+
+    assert looked.code == 0
+    assert "An export of Oldfriend, of " in looked.stdout
+    assert "Ada" in looked.stdout
+    assert "4  message\n" in looked.stdout
+    assert looked.stdout.endswith("Nothing was written.\n")
+    assert not other.exists()
+
+    export.write_text(export.read_text()[:-40])
+    refused = call("import", "--dry-run", str(export), "--data", str(other))
+    assert refused.code == 1
+    assert "Expected" in refused.stderr
+    assert not other.exists()
+
+
+def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> None:
+    """What is here stays as it was read."""
+    call("import", str(file), "--me", "Ana")
+    assert "note:" not in call("import", str(file), "--me", "Ana").stdout
+    other = call("import", str(file), "--me", "Ben")
+
+    assert other.code == 0
+    assert "Import 1 brought this file with --me 'Ana'" in other.stdout
+    assert "oldfriend import undo 1" in other.stdout
+
+
+def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> None:
+    """What is counted reads as it is said."""
+    brought = call("import", str(file)).stdout
+    assert "  2 messages in 1 session, 2023-12-31" in brought
+    assert "2 messages are new. " in brought
+    assert "\n2 messages can now be found by meaning, too." in brought
+
+    file.write_text(CHAT + "31/12/2023, 21:07 - Ana: now\n")
+    brought = call("import", str(file)).stdout
+    assert "1 message is new, 2 were here already. " in brought
+    assert "\n1 message can now be found by meaning, too." in brought
+    assert "is undone: 1 message was taken out." in call("import", "undo", "2").stdout
+
+    export = tmp_path / "all.jsonl"
+    call("export", str(export))
+    restored = call("import", str(export), "--data", str(tmp_path / "other")).stdout
+    assert restored.startswith("Restored ")
+    assert " rows of 1 person.\n" in restored
+
+
+def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) -> None:
+    """What they found here is gone with the first; what is told brings it back, once."""
+    newer = file.with_name("newer.txt")
+    file.write_text(CHAT + "31/12/2023, 21:07 - Ana: now\n")
+    call("import", str(file))
+    newer.write_text(file.read_text() + "31/12/2023, 21:08 - Ben: wait\n")
+    assert "1 message is new, 3 were here already." in call("import", str(newer)).stdout
+    undone = call("import", "undo", "1").stdout
+
+    assert "note: Import 2 held messages that were here already" in undone
+    assert "oldfriend import undo 2, then import newer.txt again." in undone
+    assert "note:" not in call("import", "undo", "2").stdout
+    assert "4 messages are new. " in call("import", str(newer)).stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("undo", "oldfriend import undo NUMBER"),
+        ("undo first", "not 'first': oldfriend import undo NUMBER"),
+        ("undo 1 2", "oldfriend import list"),
+        (f"undo {'9' * 5000}", "oldfriend import list"),
+        ("undo 1 --dry-run", "leave --dry-run out"),
+        ("list all", "takes nothing more"),
+        ("chat.txt --zone Moon", "Use a name such as Europe/Madrid"),
+        ("", "FILE"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_to_do(
+    call: Call, file: Path, monkeypatch: pytest.MonkeyPatch, typed: str, told: str
+) -> None:
+    """And nothing is done."""
+    monkeypatch.chdir(file.parent)
+    call("import", "chat.txt")
+    wrong = call("import", *typed.split())
+
+    assert wrong.code == 2
+    assert told in wrong.stderr
+    assert "2 new  done" in call("import", "list").stdout
+
+
+def test_an_import_that_never_was_is_not_undone(call: Call, file: Path) -> None:
+    """It is said where to see which there are."""
+    call("import", str(file))
+    for number in ("0", "7", "999999999"):
+        wrong = call("import", "undo", number)
+
+        assert (wrong.code, wrong.stdout) == (1, "")
+        assert f"There is no import {number}. See: oldfriend import list" in wrong.stderr
+
+
+def test_whoever_does_not_say_who_they_are_is_nobody(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-D is an answer."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+    assert ask_speaker(build_preview(file, me=None, person="Nora", zone="UTC")) is None
+
+
+def test_a_file_whose_name_is_no_text_comes_in(oldfriend: Program, file: Path) -> None:
+    """It is opened by its bytes, and listed as far as it can be read."""
+    name = os.fsencode(file.parent) + b"/caf\xe9.txt"
+    file.rename(os.fsdecode(name))
+    brought = oldfriend.done("import", name)
+
+    assert "2 messages are new" in brought.stdout
+    assert "caf\ufffd.txt" in oldfriend.done("import", "list").stdout
+
+
+def test_over_the_limit_of_the_day_it_says_what_is_left(
+    call: Call, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words are in; the rest is done when something may be spent again."""
+    monkeypatch.setattr(embedding, "BATCH_SIZE", 1)
+    with embedding_server() as server:
+        monkeypatch.setenv("OLDFRIEND_PROVIDERS_MINE_BASE_URL", server.url)
+        monkeypatch.setenv("OLDFRIEND_EMBEDDER_MODEL", "mine:hashed:cloud")
+        monkeypatch.setenv("OLDFRIEND_EMBEDDER_DIMENSION", "512")
+        monkeypatch.setenv("OLDFRIEND_BUDGET_BACKGROUND_TOKENS_PER_DAY", "7")
+        brought = call("import", str(file), "--me", "Ana")
+        spent = call("cost", "--json").json["sums"]
+
+    assert brought.code == 0
+    assert "1 message can now be found by meaning, too." in brought.stdout
+    assert "Today's limit for work in the background is reached" in brought.stdout
+    assert "1 message cannot be found by meaning yet." in brought.stdout
+    assert [(each["purpose"], each["calls"], each["tokens_in"]) for each in spent] == [
+        ("embedding", 1, 7)
+    ]
+    assert len(server.asked) == 1

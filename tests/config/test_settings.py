@@ -1,0 +1,396 @@
+"""What is chosen comes from the command line, the environment, the file, then defaults."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from oldfriend.config.parsers import Microdollars
+from oldfriend.config.settings import (
+    RELOADABLE_SETTINGS,
+    SECTIONS,
+    Settings,
+    apply_reload,
+    find_locale_language,
+    flatten_settings,
+    load_settings,
+)
+from oldfriend.config.settings_schema import (
+    BudgetSettings,
+    LimitSettings,
+    ModelSettings,
+    ProviderSettings,
+)
+from oldfriend.domain.errors import InvalidInput
+
+EVERYTHING = """
+database = "sqlite:///elsewhere.db"
+
+[models]
+small = "openai:gpt-5-nano"
+main = ["anthropic:claude-sonnet-5", "ollama:qwen3"]
+
+[providers.ollama]
+kind = "openai"
+base_url = "http://localhost:11434/v1"
+connect_s = 2
+
+[embedder]
+model = "ollama:nomic-embed-text"
+dimension = 768
+
+[limits]
+messages_per_minute = 0
+turn_timeout_s = 60.5
+most_tool_calls = 3
+lease_s = 3
+heartbeat_s = 1
+
+[budget]
+background_per_day = 0.25
+background_tokens_per_day = 100_000
+all_per_day = 5
+
+[context]
+preset = "large"
+
+[search]
+memory_mb = 64
+scorer = "act_r"
+
+[memory]
+forms = false
+
+[serve]
+host = "::1"
+port = 0
+turns_at_once = 2
+"""
+
+
+def written(data: Path, text: str) -> str:
+    """The name of a folder with these settings in it."""
+    data.mkdir(exist_ok=True)
+    (data / "oldfriend.toml").write_text(text, encoding="utf-8")
+    return str(data)
+
+
+def test_the_command_line_beats_the_environment_which_beats_the_default(tmp_path: Path) -> None:
+    """Each for itself: the folder and the database."""
+    environment = {"OLDFRIEND_DATA": "/from/env", "OLDFRIEND_DATABASE": "sqlite:////env.db"}
+
+    assert load_settings({}).data.name == "oldfriend"
+    assert load_settings(environment).data == Path("/from/env")
+    assert load_settings(environment).database == "sqlite:////env.db"
+    assert load_settings(environment, data="/typed").data == Path("/typed")
+    assert load_settings(environment, database="sqlite:////t.db").database == "sqlite:////t.db"
+    assert load_settings({"OLDFRIEND_DATA": "/d"}).database == "sqlite:////d/oldfriend.db"
+
+
+def test_the_environment_beats_the_file_and_what_was_typed_beats_both(tmp_path: Path) -> None:
+    """Key by key: one that is said in one place only holds from there."""
+    data = written(tmp_path, "[limits]\nlease_s = 40\nmost_tool_calls = 4\nturn_timeout_s = 44\n")
+    environment = {"OLDFRIEND_LIMITS_LEASE_S": "50", "OLDFRIEND_LIMITS_MOST_TOOL_CALLS": "5"}
+
+    limits = load_settings(environment, data=data, overrides=["limits.lease_s=60"]).limits
+
+    assert limits == LimitSettings(lease_s=60, most_tool_calls=5, turn_timeout_s=44)
+
+
+def test_a_file_can_say_everything(tmp_path: Path) -> None:
+    """Each value arrives as what it means."""
+    settings = load_settings({}, data=written(tmp_path, EVERYTHING))
+
+    assert settings.database == "sqlite:///elsewhere.db"
+    assert settings.models.for_role("main") == ("anthropic:claude-sonnet-5", "ollama:qwen3")
+    assert settings.models.for_role("reflect") == settings.models.main
+    assert settings.models.for_role("small") == ("openai:gpt-5-nano",)
+    assert settings.providers == {
+        "ollama": ProviderSettings(kind="openai", base_url="http://localhost:11434/v1", connect_s=2)
+    }
+    assert settings.embedder.model == "ollama:nomic-embed-text"
+    assert settings.limits.messages_per_minute == 0
+    assert settings.budget.background_per_day == 250_000
+    assert settings.budget.all_per_day == 5_000_000
+    assert settings.context.preset == "large"
+    assert settings.search.scorer == "act_r"
+    assert settings.serve.port == 0
+
+
+def test_without_a_choice_nothing_leaves_the_machine_and_a_day_costs_a_dollar(
+    tmp_path: Path,
+) -> None:
+    """A key that lies in the environment changes nothing."""
+    settings = load_settings({"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y"}, data=str(tmp_path))
+
+    assert settings.models == ModelSettings()
+    assert settings.embedder.model == "local"
+    assert settings.budget == BudgetSettings(background_per_day=Microdollars(1_000_000))
+    assert settings.limits == LimitSettings(messages_per_minute=15, turn_timeout_s=120, lease_s=30)
+
+
+def test_variables_say_the_same_as_the_file(tmp_path: Path) -> None:
+    """Lists have commas; a dash in a provider's name is an underscore; "none" is no value."""
+    settings = load_settings(
+        {
+            "OLDFRIEND_MODELS_MAIN": "lm-studio:qwen, openai:gpt-5",
+            "OLDFRIEND_PROVIDERS_LM_STUDIO_BASE_URL": "http://127.0.0.1:1234/v1",
+            "OLDFRIEND_BUDGET_BACKGROUND_PER_DAY": "none",
+            "OLDFRIEND_SERVE_PORT": "0",
+            "OLDFRIEND_LIMITS_LEASE_S": "",
+        },
+        data=str(tmp_path),
+    )
+
+    assert settings.models.main == ("lm-studio:qwen", "openai:gpt-5")
+    assert settings.providers["lm-studio"].base_url == "http://127.0.0.1:1234/v1"
+    assert settings.budget.background_per_day is None
+    assert settings.serve.port == 0
+    assert settings.limits.lease_s == LimitSettings().lease_s
+
+
+def test_a_lease_that_no_queue_would_grant_is_refused(tmp_path: Path) -> None:
+    """Else nothing would be answered, and each message would say why anew."""
+    with pytest.raises(InvalidInput, match="120"):
+        load_settings({}, data=written(tmp_path, "[limits]\nlease_s = 121\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("[limits]\nlease = 3", "limits.lease_s"),
+        ("[limit]\nlease_s = 3", "limits.lease_s"),
+        ("[models]\nsmal = 'a:b'", "models.small"),
+        ("[serve]\nprot = 3", "serve.port"),
+        ("[providers.x]\nbase = 'http://a'", "providers.x.base_url"),
+        ("databse = 'x'", "database"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest_one(
+    tmp_path: Path, text: str, nearest: str
+) -> None:
+    """A misspelt setting would silently be none."""
+    with pytest.raises(InvalidInput, match="is not a setting") as refused:
+        load_settings({}, data=written(tmp_path, text))
+
+    assert f"Did you mean {nearest}?" in str(refused.value)
+    assert str(tmp_path / "oldfriend.toml") in str(refused.value)
+
+
+def test_an_unknown_key_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+    """Named as it was written there."""
+    with pytest.raises(InvalidInput, match=r"OLDFRIEND_LIMITS_LEASE is not .*limits\.lease_s"):
+        load_settings({"OLDFRIEND_LIMITS_LEASE": "3"}, data=str(tmp_path))
+    with pytest.raises(InvalidInput, match="--set wombat is not a setting. There are: models"):
+        load_settings({}, data=str(tmp_path), overrides=["wombat=3"])
+    with pytest.raises(InvalidInput, match="NAME=VALUE"):
+        load_settings({}, data=str(tmp_path), overrides=["limits.lease_s"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[limits]\nlease_s = 'long'", "limits.lease_s in .* a number from 0.1 to 120, not 'long'"),
+        ("[limits]\nmost_tool_calls = 1.5", "a whole number of at least 0, not 1.5"),
+        ("[limits]\nmost_tool_calls = true", "a whole number"),
+        ("[limits]\nlease_s = nan", "a number"),
+        ("[limits]\nlease_s = inf", "a number"),
+        ("[serve]\nport = 65536", "a whole number from 0 to 65535"),
+        ("[serve]\nhost = '0.0.0.0'", "of this machine alone"),
+        ("[models]\nmain = 'gpt-5'", '"provider:name"'),
+        ("[models]\nmain = 5", '"provider:name"'),
+        ("[models]\nmain = [1]", '"provider:name"'),
+        ("[context]\npreset = 'huge'", '"small" or "normal" or "large", not \'huge\''),
+        ("[budget]\nall_per_day = -1", "a number from 0"),
+        ("[providers.x]\nkind = 'cohere'", '"openai-responses"'),
+        ("[providers.x]\nbase_url = 'example.com'", "an address such as"),
+        ("[embedder]\nmodel = 'minilm'", '"local"'),
+        ("database = 3", "the address of a database"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_place_and_what_should_stand_there(
+    tmp_path: Path, text: str, expected: str
+) -> None:
+    """In the file as in a variable."""
+    with pytest.raises(InvalidInput, match=expected) as refused:
+        load_settings({}, data=written(tmp_path, text))
+
+    assert str(tmp_path / "oldfriend.toml") in str(refused.value)
+
+
+@pytest.mark.parametrize("value", ["soon", "1e999", "nan", "3 4"])
+def test_a_wrong_variable_is_refused_by_its_name(tmp_path: Path, value: str) -> None:
+    """What it is called where it was set."""
+    with pytest.raises(InvalidInput, match="OLDFRIEND_LIMITS_LEASE_S must be a number"):
+        load_settings({"OLDFRIEND_LIMITS_LEASE_S": value}, data=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[providers.openai]\napi_key = 'sk-verysecretindeed'",
+        "[providers.openai]\nkey_from_env = 'sk-verysecretindeed'",
+        "[models]\nmain = ['openai:gpt', 'sk-verysecretindeed']",
+        "key = 'verysecretindeed'",
+        "[telegram]\nbot_token = 'verysecretindeed'",
+        "database = 'postgresql://me:verysecretindeed@host/db'",
+        "[providers.x]\nbase_url = 'https://me:verysecretindeed@host'",
+    ],
+)
+def test_a_secret_in_the_file_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+    """It is said where it may stand instead."""
+    with pytest.raises(InvalidInput, match="looks like a secret.*keyring") as refused:
+        load_settings({}, data=written(tmp_path, text))
+
+    assert "verysecretindeed" not in str(refused.value)
+
+
+def test_a_file_that_is_not_toml_is_refused_with_the_line(tmp_path: Path) -> None:
+    """Or that is not text."""
+    with pytest.raises(InvalidInput, match=r"oldfriend\.toml .* line 2"):
+        load_settings({}, data=written(tmp_path, "[limits]\nlease_s = \n"))
+    (tmp_path / "oldfriend.toml").write_bytes(b"# fine\n# \xff\xfe")
+    with pytest.raises(InvalidInput, match=r"oldfriend\.toml .* line 2"):
+        load_settings({}, data=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "value", ["7" * 10_000, "1e999999", "inf", "nan", "9" * 25, "[" * 100_000, "-1"]
+)
+def test_a_number_that_is_none_is_refused_in_words(tmp_path: Path, value: str) -> None:
+    """It does not end the program that reads the file."""
+    with pytest.raises(InvalidInput, match=r"oldfriend\.toml"):
+        load_settings({}, data=written(tmp_path, f"[limits]\nlease_s = {value}\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# mine\n[limits]\nlease_s = 'long'", 3),
+        ("[limits]\n\n  'lease' = 3", 3),
+        ("limits.lease = 3", 1),
+        ("[providers.'my-own']\nkind = 'x'", 2),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    """Nobody searches for it."""
+    with pytest.raises(InvalidInput, match=rf"oldfriend\.toml, line {line} "):
+        load_settings({}, data=written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[limits]\nlease_s = 5\nheartbeat_s = 4", "outlive two heartbeats"),
+        ("[embedder]\nmodel = 'openai:text-embedding-3-small'", "oldfriend connect embedder"),
+    ],
+)
+def test_choices_that_contradict_each_other_are_refused(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    """Before anything runs under them."""
+    with pytest.raises(InvalidInput, match=told):
+        load_settings({}, data=written(tmp_path, text))
+
+
+def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: Path) -> None:
+    """RELOADABLE is the whole list."""
+    running = load_settings({}, data=str(tmp_path))
+    changed = replace(
+        load_settings({}, data=written(tmp_path, EVERYTHING)),
+        limits=LimitSettings(
+            messages_per_minute=1, turn_timeout_s=2, most_tool_calls=3, lease_s=4, heartbeat_s=1
+        ),
+    )
+
+    taken, waiting = apply_reload(running, changed)
+
+    before, after, wished = (dict(flatten_settings(each)) for each in (running, taken, changed))
+    for name in wished:
+        may_change = name in RELOADABLE_SETTINGS or name.partition(".")[0] in RELOADABLE_SETTINGS
+        assert after[name] == (wished if may_change else before)[name], name
+    assert set(waiting) == {name for name in wished if after[name] != wished[name]}
+    assert waiting == (
+        "database",
+        "embedder.model",
+        "embedder.dimension",
+        "limits.lease_s",
+        "limits.heartbeat_s",
+        "search.memory_mb",
+        "serve.host",
+        "serve.port",
+        "serve.turns_at_once",
+    )
+    assert apply_reload(running, running) == (running, ())
+    known = {"providers", *SECTIONS, *dict(flatten_settings(running))}
+    assert set(RELOADABLE_SETTINGS) <= known
+
+
+def test_every_setting_is_explained(tmp_path: Path) -> None:
+    """A setting that nobody can know of is none."""
+    page = (Path(__file__).parents[2] / "docs/how-to/settings.md").read_text("utf-8")
+    names = [part.name for kind in (*SECTIONS.values(), ProviderSettings) for part in fields(kind)]
+
+    assert [
+        name for name in (*SECTIONS, *names) if f"`{name}`" not in page and f"[{name}]" not in page
+    ] == []
+    assert [
+        name for name in RELOADABLE_SETTINGS if f"`{name.rpartition('.')[2]}`" not in page
+    ] == []
+
+
+def test_every_section_is_part_of_the_settings() -> None:
+    """Under its own name."""
+    assert set(SECTIONS) < set(Settings.__dataclass_fields__)
+
+
+def test_a_tilde_is_the_home_and_an_empty_variable_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a shell would have it."""
+    monkeypatch.setenv("HOME", "/home/ada")
+
+    assert load_settings({"OLDFRIEND_DATA": "~/memory"}).data == Path("/home/ada/memory")
+    assert load_settings({"OLDFRIEND_DATA": ""}).data == load_settings({}).data
+
+
+@pytest.mark.parametrize("typed", [{"data": ""}, {"database": ""}])
+def test_an_empty_word_that_was_typed_is_refused(typed: dict[str, str]) -> None:
+    """It would silently mean the usual memory."""
+    with pytest.raises(InvalidInput, match="is empty"):
+        load_settings({}, **typed)
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({"LANG": "de_DE.UTF-8"}, "de"),
+        ({"LC_ALL": "es_ES", "LANG": "de_DE"}, "es"),
+        ({"LANG": "C.UTF-8"}, None),
+        ({"LANG": "POSIX"}, None),
+        ({}, None),
+    ],
+)
+def test_the_language_is_that_of_the_locale(
+    environment: dict[str, str], language: str | None
+) -> None:
+    """A locale without a language says nothing."""
+    assert find_locale_language(environment) == language
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "providers.x.base_url=https://me:s3cret@host/v1",
+        "postgresql://me:s3cret@host/db?listen=x",
+        "limits.lease_s=postgresql://me:s3@cret@host/db",
+        "s3cret",
+    ],
+)
+def test_what_is_refused_is_shown_without_its_password(typed: str) -> None:
+    """Whoever types a setting may mistake its place."""
+    with pytest.raises(InvalidInput, match="…@host|NAME=VALUE") as caught:
+        load_settings({}, overrides=[typed])
+
+    assert "s3" not in str(caught.value)
+    assert "cret" not in str(caught.value)

@@ -1,0 +1,13 @@
+"""The port of a database is digits as protocols write them."""
+
+import pytest
+
+from oldfriend.db.postgres.address import parse_host_port
+
+
+@pytest.mark.parametrize(
+    ("listen", "port"), [("here:5433", "5433"), ("here:²", "5432"), ("here:٥٤", "5432")]
+)
+def test_a_port_is_a_number_in_ascii(listen: str, port: str) -> None:
+    """No driver reads another."""
+    assert parse_host_port(listen)["port"] == port

@@ -1,0 +1,49 @@
+"""A table that somebody has locked is not passed over when what was deleted is let go."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from oldfriend.db.postgres import postgres_database as database
+from oldfriend.db.postgres.connection_pool import connect
+from oldfriend.db.postgres.postgres_database import PostgresDatabase
+from oldfriend.db.schema import Migration
+from tests.db.conftest import OpenWith
+
+SHELF = Migration(version=1, name="0001_shelves", sql="CREATE TABLE shelf (id TEXT PRIMARY KEY);")
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+@pytest.fixture
+async def db(open_with: OpenWith) -> AsyncIterator[PostgresDatabase]:
+    """A database with one table."""
+    db = await open_with(SHELF)
+    assert isinstance(db, PostgresDatabase)
+    yield db
+    await db.close()
+
+
+async def test_a_table_that_stays_locked_is_not_said_to_be_written_anew(
+    db: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server only warns of it."""
+    other = await connect(db.address)
+    async with other, other.transaction():
+        await other.execute(b"LOCK TABLE shelf IN SHARE MODE")
+        with monkeypatch.context() as patch:
+            patch.setattr(database, "VACUUM_TIMEOUT_S", 1.2)
+            assert not await db.vacuum()
+    assert await db.vacuum()
+
+
+async def test_a_table_that_is_locked_for_a_moment_is_tried_again(db: PostgresDatabase) -> None:
+    """As it is while the server itself vacuums it."""
+    other = await connect(db.address)
+    async with other, asyncio.TaskGroup() as group:
+        async with other.transaction():
+            await other.execute(b"LOCK TABLE shelf IN SHARE MODE")
+            writing = group.create_task(db.vacuum())
+            await asyncio.sleep(1.0)
+            assert not writing.done()
+        assert await writing

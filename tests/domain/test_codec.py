@@ -1,0 +1,135 @@
+"""What is packed comes back as it was, is small, and holds no word."""
+
+import json
+from typing import get_args
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.domain.codec import (
+    CAUSES,
+    PROMPT_SECTIONS,
+    PackedItem,
+    PackedReason,
+    join_details,
+    pack_id,
+    pack_items,
+    pack_references,
+    pack_sources,
+    split_details,
+    unpack_items,
+    unpack_references,
+    unpack_sources,
+)
+from oldfriend.search import ReasonCause
+
+UUIDS = st.uuids().map(str)
+NUMBERS = st.integers(min_value=1, max_value=1 << 40)
+NAMES = st.one_of(UUIDS, st.text(max_size=20))
+SHARES = st.integers(min_value=-10_000, max_value=50_000).map(lambda each: each / 10_000)
+REASONS = st.builds(
+    PackedReason,
+    cause=st.sampled_from((*CAUSES, "a cause of later")),
+    words=st.lists(st.text(max_size=8), max_size=3).map(tuple),
+    name=st.none() | st.text(max_size=8),
+    strength=SHARES,
+)
+NUMBERED = st.tuples(NUMBERS, st.just(0))
+NAMED = st.tuples(NAMES, st.integers(min_value=0, max_value=1 << 40))
+ITEMS = st.builds(
+    lambda which, **more: PackedItem(reference=which[0], version=which[1], **more),
+    NUMBERED | NAMED,
+    is_memory=st.booleans(),
+    is_used=st.booleans(),
+    score=SHARES,
+    reasons=st.lists(REASONS, max_size=3).map(tuple),
+    is_cited=st.none() | st.booleans(),
+)
+BELIEF = str(UUID(int=7))
+
+
+@given(references=st.sets(NUMBERS | NAMES))
+def test_references_come_back(references: set[int | str]) -> None:
+    """Message numbers, ids of the usual form, and any other."""
+    assert set(unpack_references(pack_references(references))) == references
+
+
+@given(items=st.lists(ITEMS, max_size=5))
+def test_what_was_considered_comes_back_whole_and_in_order(items: list[PackedItem]) -> None:
+    """With scores and strengths to four places, which is as much as anybody is shown."""
+    assert unpack_items(*pack_items(items)) == items
+
+
+@given(items=st.lists(ITEMS, max_size=5))
+def test_of_sources_only_the_causes_are_kept(items: list[PackedItem]) -> None:
+    """The strongest first; no scores, and nothing of what was not used."""
+    found = unpack_sources(pack_sources(items))
+
+    used = [item for item in items if item.is_used]
+    assert [(each.reference, each.is_cited) for each in found] == [
+        (each.reference, each.is_cited) for each in used
+    ]
+    assert [[why.cause for why in each.reasons] for each in found] == [
+        [why.cause for why in sorted(each.reasons, key=lambda why: -why.strength)] for each in used
+    ]
+
+
+def test_no_word_stands_among_the_packed_bytes() -> None:
+    """So that a search through a file for words that were forgotten finds all of them."""
+    why = (PackedReason("words", ("hazelnuts",), "Ana", 0.5),)
+    items = [PackedItem(False, 5, 0, True, 0.5, why), PackedItem(True, BELIEF, 3, False, 0.25, why)]
+    packed, terms = pack_items(items)
+
+    assert json.loads(terms) == ["hazelnuts", "Ana"]
+    for held in (packed, pack_sources(items)):
+        assert b"hazelnuts" not in held
+        assert b"Ana" not in held
+
+
+def test_a_run_of_messages_takes_a_few_bytes() -> None:
+    """The newest messages of a talk are shown to each call."""
+    assert len(pack_references(range(1_000, 1_040))) < 10
+
+
+@pytest.mark.parametrize("name", [BELIEF, "no usual id"])
+def test_an_id_is_found_without_unpacking(name: str) -> None:
+    """A database looks for its bytes."""
+    packed, _ = pack_items([PackedItem(True, name, 3, False, 0.25, ())])
+
+    assert pack_id(name) in packed
+    assert pack_id(str(UUID(int=8))) not in packed
+
+
+def test_what_another_version_packed_is_refused() -> None:
+    """Rather than read as something else."""
+    with pytest.raises(ValueError, match="another version"):
+        unpack_references(b"\x09\x00")
+
+
+def test_every_cause_has_a_code() -> None:
+    """A new one is appended, so that those that are kept stay what they are."""
+    assert set(CAUSES) == set(get_args(ReasonCause))
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        {**dict.fromkeys(PROMPT_SECTIONS, 3), "about Ana": 7},
+        dict.fromkeys(PROMPT_SECTIONS, 3),
+        {"rules": 1},
+    ],
+)
+def test_details_come_back_whole_from_the_receipt_and_its_trace(tokens: dict[str, int]) -> None:
+    """Also what was dropped from the context, known or not among what was considered."""
+    details = {
+        "intent": "question",
+        "understood": {"goal": "inform"},
+        "context": {"tokens": tokens, "dropped": {"beliefs": [BELIEF, "elsewhere"]}},
+    }
+
+    lasting, passing = split_details(details, ["m1", BELIEF])
+
+    assert join_details(lasting, passing, ["m1", BELIEF]) == details
+    assert join_details(lasting, None, []) == {"intent": "question"}

@@ -1,0 +1,19 @@
+"""What was worked out of texts is remembered, until it is let go."""
+
+from oldfriend.domain.text_cache import clear_text_caches, text_lru_cache
+
+
+def test_a_text_is_worked_on_once_until_all_is_let_go() -> None:
+    """So no word of it stays behind."""
+    seen: list[str] = []
+
+    @text_lru_cache(2)
+    def length(text: str) -> int:
+        seen.append(text)
+        return len(text)
+
+    assert [length("one"), length("one"), length("three")] == [3, 3, 5]
+    assert seen == ["one", "three"]
+    clear_text_caches()
+    assert length("one") == 3
+    assert seen == ["one", "three", "one"]

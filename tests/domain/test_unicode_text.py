@@ -1,0 +1,50 @@
+"""Numbers of protocols are ASCII digits, and normal forms take time in proportion to the text."""
+
+import sys
+import time
+import unicodedata
+
+import pytest
+
+from oldfriend.domain.unicode_text import is_ascii_number, normalize
+
+MARKS = "\u0301\u0316"
+"""One above and one below, which a normal form sorts."""
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize(
+    "text",
+    ["plain", "Ångström ﬁne", "e\u0301\u0316x", "가각 ｱﾞ ½ 你好", "a" + MARKS * 15 + "b", "😀" * 99],
+)
+def test_ordinary_text_has_its_normal_form(form: str, text: str) -> None:
+    """Also with as many marks as any script needs."""
+    assert normalize(form, text) == unicodedata.normalize(form, text)
+
+
+def test_marks_without_end_are_sorted_a_few_at_a_time() -> None:
+    """All at once, 100,000 of them take ten seconds of a whole process."""
+    began = time.thread_time()
+    found = normalize("NFKD", "a" + MARKS * 50_000)
+
+    assert time.thread_time() - began < 2
+    assert found.count("\u0301") == found.count("\u0316") == 50_000
+
+
+def test_no_mark_is_part_of_a_word() -> None:
+    """So that marks in a row are found as what is neither word nor space."""
+    marks = filter(unicodedata.combining, map(chr, range(sys.maxunicode + 1)))
+
+    assert not any(each.isalnum() or each.isspace() or each < "\u0300" for each in marks)
+
+
+@pytest.mark.parametrize(("text", "is_one"), [("0", True), ("2026", True), ("", False)])
+def test_digits_are_a_number(text: str, is_one: bool) -> None:
+    """At least one of them."""
+    assert is_ascii_number(text) is is_one
+
+
+@pytest.mark.parametrize("text", ["²", "٣", "１", "½", "-1", " 1", "1_000", "1e3", "nan"])
+def test_nothing_else_is_a_number(text: str) -> None:
+    """Though Python reads some of it as one."""
+    assert not is_ascii_number(text)

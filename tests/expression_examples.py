@@ -1,0 +1,87 @@
+"""What is known of the regular expressions of the product besides what they are.
+
+Calls of all functions that build one from their arguments; and for those that are shown only so
+much of a text, how many characters that are.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from oldfriend.beliefs.belief_pages import build_prefix_patterns
+from oldfriend.channels.telegram.event_mapping import compile_mention, is_called_by_name
+from oldfriend.domain.messages import MAX_SENTENCE_CHARS
+from oldfriend.learning.resolution.cascade import build_animal_patterns
+from oldfriend.learning.rule_extraction.fulfilled_promises import framed
+from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
+from oldfriend.learning.validation.cue_words import get_cue_words
+from oldfriend.learning.validation.relation_checks import has_breakup, has_given_birth
+from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
+from oldfriend.memory.deletion.selection import is_whole_word
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
+from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
+from oldfriend.search.subject_query import is_only_about_kin
+from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, compile_name_pattern
+
+NAMES = ("Mira", "小美")
+BOUNDS: Mapping[str, int] = {
+    "learning/rule_extraction/rule_loader.py:_all_prefiltered": MAX_SENTENCE_CHARS,
+    "learning/rule_extraction/rule_loader.py:_compiled": MAX_SENTENCE_CHARS,
+    "learning/rule_extraction/fulfilled_promises.py:framed": MAX_SENTENCE_CHARS,
+    "search/question_pattern_loader.py:patterns": MAX_QUESTION_LENGTH,
+    "turn/intent.py:compile_address_patterns": MAX_ADDRESS_CHARS,
+}
+"""By the functions that make them. All others may be shown texts of any length."""
+
+
+def bounded() -> Iterator[tuple[re.Pattern[str], int]]:
+    """Those of which not all that the same function compiles are shown only so much."""
+    for language in OFFLINE_LANGUAGES:
+        told = get_cue_words(language)
+        yield told.laughter, MAX_LAUGHTER_LENGTH
+        yield told.likened, MAX_COMPARISON_DISTANCE
+    for book in list_all_grammars():
+        yield book.own_kin_pattern, MAX_SCANNED_LENGTH
+
+
+def matched() -> Iterator[re.Pattern[str]]:
+    """Those that are only asked whether they stand at one place, and never searched for."""
+    for questions in list_all_grammars():
+        yield from (shape.pattern.compiled for shape in questions.patterns)
+    for language in OFFLINE_LANGUAGES:
+        book = load_rule_book(language)
+        yield from (getattr(each, "compiled", each) for each in book.did)
+        for rule in book.rules:
+            yield from (each.compiled for each in (*rule.said, *rule.told))
+            yield framed(rule.text)
+
+
+def of_books() -> None:
+    """Of the books whose expressions are compiled when they are needed."""
+    for book in list_all_grammars():
+        for name, kept in vars(QuestionGrammar).items():
+            if isinstance(kept, cached_property):
+                getattr(book, name)
+
+
+def of_names() -> None:
+    """Of the companion, and of others."""
+    for name in NAMES:
+        compile_address_patterns(name)
+        compile_name_pattern(name)
+        is_called_by_name("Hello.", name * 2)
+        compile_mention(name)
+        is_whole_word(name, "hello")
+
+
+def of_languages() -> None:
+    """In each of the spoken languages."""
+    for language in OFFLINE_LANGUAGES:
+        build_prefix_patterns("long walks, 散步", language)
+        build_animal_patterns("cat", language)
+        has_given_birth("Ana", "Hello.", language=language)
+        has_breakup("Hello.", language=language)
+        is_only_about_kin("Hello.", language)
+        for rule in load_rule_book(language).rules:
+            framed(rule.text)

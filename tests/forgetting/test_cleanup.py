@@ -1,0 +1,260 @@
+"""What was forgotten leaves the files, also when whoever forgot it did not come to that."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.spool_file import write_offline_file
+from oldfriend.forgetting import cleanup
+from oldfriend.forgetting.cleanup import CLEAN_JOB, cleanup_lock, resume_cleanups, run_cleanups
+from oldfriend.forgetting.forget import forget
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.memory.deletion.audit_log import list_audit_entries
+from oldfriend.memory.deletion.pending_cleanups import Cleanup, list_cleanups
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.messages import list_messages
+from oldfriend.queues.queue import claim
+from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.wiring import open_app
+from tests.chat_fixtures import Say
+from tests.clock import FrozenClock
+from tests.engines import SQLITE_ONLY, both_engines
+
+engine = both_engines
+
+
+SECRET = "my sister Ana is terribly allergic to hazelnuts"
+HARMLESS = "we had a very long walk along the river"
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+def type_it(app: AppContext, line: ChatContext) -> Path:
+    """Have the secret stand among what was typed."""
+    typed = app.settings.data / f"chat-history-{line.person.id}"
+    typed.parent.mkdir(exist_ok=True)
+    typed.write_text(f"\n# 2026\n+{SECRET}\n\n# 2026\n+{HARMLESS}\n")
+    return typed
+
+
+async def forget_and_die(app: AppContext, line: ChatContext) -> None:
+    """Forget the secret, and end once that is committed: before any file is cleaned of it."""
+    async with cleanup_lock(app.settings.data, timeout_s=0.0), asyncio.TaskGroup() as tasks:
+        dying = tasks.create_task(forget(app, line.person.id, DeletionRequest(about="Ana")))
+        planned: list[Cleanup] = []
+        while not planned:
+            await asyncio.sleep(0.01)
+            async with app.db.begin_read() as tx:
+                planned = await list_cleanups(tx)
+        dying.cancel()
+
+
+async def test_what_is_not_cleaned_yet_is_not_proved_but_planned(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Without a word of it; the record of it is not proved either."""
+    await say(SECRET)
+    await forget_and_die(app, line)
+    async with app.db.begin_read() as tx:
+        (planned,) = await list_cleanups(tx)
+        (entry,) = await list_audit_entries(tx, line.person.id)
+
+    assert entry.proved_at is None
+    assert not any(word in planned.traces for word in ("sister", "hazelnuts", "Ana"))
+
+
+async def test_who_opens_the_memory_next_finishes_it(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """And the record says when it was proved."""
+    typed = type_it(app, line)
+    await say(SECRET)
+    await forget_and_die(app, line)
+    assert SECRET in typed.read_text()
+    async with open_app(app.settings, clock=app.clock) as again:
+        cleaned = again.finished_cleanups
+        async with again.db.begin_read() as tx:
+            planned, (entry,) = (
+                await list_cleanups(tx),
+                await list_audit_entries(tx, line.person.id),
+            )
+            waiting = await tx.rows("SELECT 1 FROM letter WHERE lane = :lane", lane=CLEAN_JOB)
+    async with open_app(app.settings, clock=app.clock) as once_more:
+        assert once_more.finished_cleanups == ()
+
+    assert [each.is_verified for each in cleaned] == [True]
+    assert typed.read_text() == f"\n# 2026\n+{HARMLESS}\n"
+    assert planned == []
+    assert entry.proved_at == app.clock()
+    assert waiting == []
+
+
+async def test_a_worker_finishes_it_a_minute_later(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """For whoever forgot may live, and only have been held up."""
+    typed = type_it(app, line)
+    await say(SECRET)
+    await forget_and_die(app, line)
+    async with app.db.begin_write() as tx:
+        assert (
+            await claim(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
+            is None
+        )
+    clock.tick(minutes=1)
+    async with app.db.begin_write() as tx:
+        due = await claim(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
+    assert due is not None
+    await run_jobs(app, due, asyncio.Event())
+
+    assert SECRET not in typed.read_text()
+    async with app.db.begin_read() as tx:
+        assert await list_cleanups(tx) == []
+        assert await tx.rows("SELECT 1 FROM letter WHERE lane = :lane", lane=CLEAN_JOB) == []
+
+
+async def test_a_later_forget_finishes_an_earlier_one(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """So that what is told of it is true of both."""
+    typed = type_it(app, line)
+    await say(SECRET)
+    await forget_and_die(app, line)
+    await say(HARMLESS)
+    async with app.db.begin_read() as tx:
+        (walk,) = [
+            each.id
+            for each in await list_messages(tx, line.person.id)
+            if each.text == HARMLESS and each.role == "person"
+        ]
+    report = await forget(app, line.person.id, DeletionRequest(ids=(walk,)))
+
+    assert report.is_proved
+    assert typed.read_text().strip() == ""
+
+
+async def test_who_comes_while_another_cleans_up_leaves_it_to_them(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """It costs nobody time twice."""
+    await say(SECRET)
+    await forget_and_die(app, line)
+    async with cleanup_lock(app.settings.data, timeout_s=0.0) as is_held:
+        assert is_held
+        assert await resume_cleanups(app) == ()
+    assert [each.is_verified for each in await resume_cleanups(app)] == [True]
+
+
+async def test_one_that_never_lets_go_is_not_waited_for_for_ever(
+    app: AppContext, line: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both clean the same then."""
+    await say(SECRET)
+    await forget_and_die(app, line)
+    monkeypatch.setattr(cleanup, "LOCK_TIMEOUT_S", 0.1)
+    async with cleanup_lock(app.settings.data, timeout_s=0.0):
+        cleaned = await run_cleanups(app)
+
+    assert [each.is_verified for each in cleaned.values()] == [True]
+
+
+async def test_on_another_machine_without_the_key_it_stays_planned(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Which the doctor says."""
+    await say(SECRET)
+    await forget_and_die(app, line)
+    elsewhere = {**app.settings.environment, "OLDFRIEND_FORGETTING_KEY": "another" * 3}
+    async with open_app(replace(app.settings, environment=elsewhere)) as other:
+        assert other.finished_cleanups == ()
+        findings = await run_checks(other)
+
+    assert any("not proved to be gone" in each.text for each in findings if not each.is_ok)
+
+
+@SQLITE_ONLY
+async def test_the_doctor_names_the_file_until_it_is_put_away(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """It is somebody's own, so that only they may."""
+    mine = app.settings.data / "mine.txt"
+    mine.write_text(f"keep: {SECRET}")
+    await say(SECRET)
+    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    ill = [each.text for each in await run_checks(app) if not each.is_ok]
+    mine.unlink()
+    well = [each.text for each in await run_checks(app) if not each.is_ok]
+    async with app.db.begin_read() as tx:
+        (entry,) = await list_audit_entries(tx, line.person.id)
+
+    assert (report.is_proved, report.is_clean) == (False, True)
+    assert [text for text in ill if "mine.txt" in text] != []
+    assert [text for text in well if "not proved" in text] == []
+    assert entry.proved_at == clock()
+
+
+@SQLITE_ONLY
+async def test_a_file_of_ours_that_cannot_be_cleaned_is_tried_again(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """The forgetting itself is done, and told of."""
+    copy = app.settings.data / "oldfriend.db.before-8"
+    copy.mkdir()  # what cannot be deleted as a file is
+    await say(SECRET)
+    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    async with open_app(app.settings, clock=app.clock) as again:
+        still = again.finished_cleanups
+    copy.rmdir()
+    async with open_app(app.settings, clock=app.clock) as again:
+        done = again.finished_cleanups
+
+    assert (report.is_clean, report.stuck) == (False, (copy.name,))
+    assert [(each.is_verified, each.stuck_files) for each in still] == [(False, (copy.name,))]
+    assert [each.is_verified for each in done] == [True]
+
+
+@SQLITE_ONLY
+async def test_what_an_old_place_of_a_row_still_holds_goes_however_short(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """SQLite does not overwrite where a row was before it was moved."""
+    for number in range(60):
+        await say(f"{HARMLESS}, the {number}. time")
+    await say("call zq81x")
+    await forget(app, line.person.id, DeletionRequest(about="zq81x"))
+
+    assert not [piece async for _, piece in app.db.iter_raw_bytes() if b"zq81x" in piece]
+
+
+@SQLITE_ONLY
+async def test_a_talk_that_lies_in_a_file_loses_what_is_forgotten(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Line by line, the rest stays; one that was cut off as it was written goes as a whole."""
+    await say(SECRET)
+    await say(HARMLESS)
+    async with app.db.begin_read() as tx:
+        messages = await list_messages(tx, line.person.id)
+    file = write_offline_file(app.settings.data, messages)
+    assert file is not None
+    part = file.with_name(f"{file.name}.part")
+    part.write_text(file.read_text()[:150])
+    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+
+    assert report.is_proved, report.left
+    assert HARMLESS in file.read_text()
+    assert "hazelnuts" not in file.read_text()
+    assert not part.exists() or "hazelnuts" not in part.read_text()
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+async def test_a_server_is_asked_to_give_up_what_was_deleted(app: AppContext, say: Say) -> None:
+    """Beside those who use it: nobody waits for it, and it is told where it could not."""
+    await say(SECRET)
+    async with app.db.begin_read() as tx:
+        await tx.rows("SELECT 1 FROM message")
+        assert await app.db.vacuum()

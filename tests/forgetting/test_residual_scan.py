@@ -1,0 +1,129 @@
+"""Files that were handed over, or hold a talk: one's own are looked through, nobody else's."""
+
+import asyncio
+import io
+import zipfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.spool_file import write_offline_file
+from oldfriend.channels.telegram.send_locks import SendLocks
+from oldfriend.domain.ids import PersonId
+from oldfriend.forgetting.forget import forget
+from oldfriend.inbound.accept import ChatContext, open_local_chat
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.messages import list_messages
+from oldfriend.runtime.import_jobs import ImportWorker
+from oldfriend.transfer.uploads import Upload
+from tests.chat_fixtures import Say
+from tests.engines import SQLITE_ONLY
+from tests.processes import line_of, python
+
+SECRET = "my sister Ana is terribly allergic to hazelnuts"
+WAITS = """
+import asyncio, sys, time
+from pathlib import Path
+from oldfriend.channels.telegram.send_locks import SendLocks
+
+began = time.monotonic()
+asyncio.run(SendLocks(Path(sys.argv[1]), timeout_s=0.5).acquire("reply/0"))
+print("waited" if time.monotonic() - began >= 0.5 else "went on")
+"""
+CHAT = f"03/05/2024, 18:30 - Nora: {SECRET}\n03/05/2024, 18:31 - Ana: oh\n"
+
+pytestmark = [SQLITE_ONLY, pytest.mark.usefixtures("settings_folder")]
+
+
+def zipped(text: str) -> bytes:
+    """A text in a zip, where no byte of it can be read."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("_chat.txt", text)
+    return packed.getvalue()
+
+
+async def hand_over(app: AppContext, person: PersonId, name: str, content: bytes) -> Upload:
+    """Hand a file over, and leave it."""
+
+    async def sent() -> AsyncIterator[bytes]:
+        yield content
+
+    porter = ImportWorker(app.settings.data / "brought")
+    return await porter.receive(person, name, sent(), zone="UTC", now=app.clock())
+
+
+@pytest.fixture
+async def other(app: AppContext) -> PersonId:
+    """Somebody else who is known here."""
+    return (await open_local_chat(app, person="Omar", channel="terminal")).person.id
+
+
+async def test_with_everything_goes_what_waits_to_be_brought_in(
+    app: AppContext, line: ChatContext, say: Say, other: PersonId
+) -> None:
+    """One's own; what another has handed over, or said, is neither looked at nor named."""
+    own = await hand_over(app, line.person.id, "mine.zip", zipped(CHAT))
+    theirs = await hand_over(app, other, "Chat with my lover Bo.txt", CHAT.encode())
+    arriving = app.settings.data / "brought" / "arriving"
+    arriving.mkdir()
+    (arriving / "half.txt").write_text(CHAT)
+    await say(SECRET, person="Omar")
+    async with app.db.begin_read() as tx:
+        kept = write_offline_file(app.settings.data, await list_messages(tx, other))
+    await say(SECRET)
+    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+
+    assert report.is_proved, report.left
+    assert not own.folder.exists()
+    assert theirs.file.exists()
+    assert kept is not None
+    assert kept.exists()
+
+
+@pytest.mark.parametrize("content", [CHAT.encode(), zipped(CHAT), CHAT.encode("utf-16")])
+async def test_of_a_part_what_waits_and_holds_it_is_named(
+    app: AppContext, line: ChatContext, say: Say, content: bytes
+) -> None:
+    """However it is packed and written: who handed it over puts it away."""
+    parcel = await hand_over(app, line.person.id, "WhatsApp.dat", content)
+    await hand_over(app, line.person.id, "harmless.zip", zipped("Nothing of that is in here."))
+    said = await say(SECRET)
+    report = await forget(app, line.person.id, DeletionRequest(about="hazelnuts"))
+
+    assert said
+    assert [each.place for each in report.left] == ["WhatsApp.dat"]
+    assert parcel.file.exists()
+
+
+async def test_ones_own_talk_that_lies_in_a_file_goes_with_everything(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """It could not get into its store; nothing of it is to be left either."""
+    await say(SECRET)
+    async with app.db.begin_read() as tx:
+        messages = await list_messages(tx, line.person.id)
+    file: Path | None = await asyncio.to_thread(write_offline_file, app.settings.data, messages)
+    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+
+    assert file is not None
+    assert report.is_proved, report.left
+    assert not file.exists()
+
+
+async def test_what_is_about_to_be_sent_stays_held(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Whoever opens a file of a process and closes it lets go of what that holds."""
+    folder = app.settings.data / "telegram"
+    begun = SendLocks(folder, timeout_s=9)
+    await begun.acquire("reply/0")
+    await say(SECRET)
+    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+    with python(WAITS, folder) as other:
+        outcome = await asyncio.to_thread(line_of, other.stdout)
+
+    assert report.is_proved, report.left
+    assert outcome == "waited"

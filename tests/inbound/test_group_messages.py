@@ -1,0 +1,548 @@
+"""What is said in a group is remembered there and by its members, and never more is told there."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import EMBED_JOB
+from oldfriend.channels.channel_events import (
+    ChannelEvent,
+    ChatAvailability,
+    ChatMoved,
+    ChatRef,
+    IncomingMessage,
+    MembershipChange,
+    Reaction,
+    Sender,
+)
+from oldfriend.config.settings_schema import TelegramSettings
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.messages import ADDRESS_DETAIL
+from oldfriend.domain.messages import Message as Kept
+from oldfriend.domain.people import Person
+from oldfriend.forgetting.forget import forget
+from oldfriend.inbound.account_linking import create_code, unlink_channel
+from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
+from oldfriend.inbound.receive import handle_event
+from oldfriend.inbound.system_replies import SystemReply
+from oldfriend.inbound.transcription import TranscribedAudio
+from oldfriend.inbound.voice_messages import RECORDING_KEY, write_transcript
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.groups import find_group, list_members
+from oldfriend.memory.messages import list_messages
+from oldfriend.memory.people import find_person, list_people
+from oldfriend.presenters.deletion_presenter import KEPT_IN_GROUP, list_remarks
+from oldfriend.queues.delivery_log import find_block_reason
+from oldfriend.queues.queue import claim, list_jobs
+from oldfriend.replies.reply_worker import process_chat
+from oldfriend.runtime.learn_now import learn_now
+from tests.app.test_lanes_of_turns import Platform, with_model
+from tests.clock import FrozenClock
+from tests.learning.test_learning_scheduler import planned, work
+
+ANA = Sender(address="7", name="Ana")
+BEN = Sender(address="8", name="Ben")
+EVE = Sender(address="9", name="Eve")
+FAMILY = ChatRef(channel="telegram", address="-100", title="Family", is_private=False)
+CAKES = replace(FAMILY, address="-100/5")
+WORK = replace(FAMILY, address="-200", title="Work")
+GROUP = "Family (group)"
+
+
+class Town:
+    """People who talk to the companion, each alone and together."""
+
+    def __init__(self, app: AppContext, clock: FrozenClock) -> None:
+        """Nothing was said yet."""
+        self.app = app
+        self.clock = clock
+        self.number = 0
+
+    async def says(
+        self, sender: Sender, text: str, spot: ChatRef | None = None, **more: Any
+    ) -> SystemReply | None:
+        """Say something, here or alone; what is said to it at once."""
+        self.number += 1
+        self.clock.tick(seconds=5)
+        place = spot or ChatRef(
+            channel="telegram", address=sender.address, title=sender.name, is_private=True
+        )
+        said: dict[str, Any] = {
+            "key": f"message:{place.group_address}:{self.number}",
+            "text": text,
+            "is_addressed": place.is_private,
+            **more,
+        }
+        return await handle_event(
+            self.app,
+            IncomingMessage(
+                chat_ref=place, sender=sender, number=self.number, at=self.app.clock(), **said
+            ),
+        )
+
+    async def happens(self, what: ChannelEvent) -> None:
+        """Something else happens."""
+        await handle_event(self.app, what)
+
+    async def asks(self, sender: Sender, text: str, spot: ChatRef = FAMILY, **more: Any) -> str:
+        """Call the companion in a group; its answer."""
+        called = f"@oldfriend_bot {text}"
+        details = {ADDRESS_DETAIL: "@oldfriend_bot"}
+        await self.says(sender, called, spot, is_addressed=True, details=details, **more)
+        return await self.answer()
+
+    async def answer(self) -> str:
+        """Have everything answered that waits; the last answer."""
+        self.clock.tick(minutes=1)
+        while True:
+            async with self.app.db.begin_write() as tx:
+                held = await claim(tx, "inbox", owner="test", now=self.app.clock(), lease_s=30.0)
+            if held is None:
+                break
+            await process_chat(self.app, held)
+        async with self.app.db.begin_read() as tx:
+            rows = await tx.rows(
+                "SELECT text FROM message WHERE role = 'companion' ORDER BY written_at, id"
+            )
+        return str(rows[-1][0]) if rows else ""
+
+    async def log_of(self, name: str) -> list[Kept]:
+        """What is kept in somebody's memory, or a group's."""
+        async with self.app.db.begin_read() as tx:
+            person = await find_person(tx, name)
+            return [] if person is None else await list_messages(tx, person.id)
+
+    async def members(self) -> list[str]:
+        """Whom we know in the family."""
+        async with self.app.db.begin_read() as tx:
+            return sorted(each.name for each in await list_members(tx, "telegram", "-100"))
+
+
+@pytest.fixture
+async def town(app: AppContext, clock: FrozenClock) -> Town:
+    """A town in which Ana is the owner, Ben is known, and the family is let in."""
+    town = Town(app, clock)
+    for sender, name in ((ANA, "Ana"), (BEN, "Ben")):
+        if sender is ANA:
+            _, code = await create_code(app, None)
+        else:
+            _, code = await create_code(app, name)
+        await town.says(sender, code)
+    await town.says(ANA, "/allow", FAMILY, is_addressed=True)
+    return town
+
+
+async def group_of(app: AppContext) -> Person | None:
+    """The family."""
+    async with app.db.begin_read() as tx:
+        return await find_group(tx, "telegram", "-100")
+
+
+async def test_only_the_owner_lets_it_into_a_group(app: AppContext, clock: FrozenClock) -> None:
+    """Before that one polite line a day, to whoever talks to it, and nothing is kept."""
+    town = Town(app, clock)
+    for sender, name in ((ANA, None), (BEN, "Ben")):
+        _, code = await create_code(app, name)
+        await town.says(sender, code)
+    silent = await town.says(ANA, "who brings cake?", FAMILY)
+    told = await town.says(BEN, "/allow", FAMILY, is_addressed=True)
+    again = await town.says(BEN, "what about you?", CAKES, is_addressed=True)
+    assert await group_of(app) is None
+    allowed = await town.says(ANA, "/allow@oldfriend_bot", FAMILY, is_addressed=True)
+    family = await group_of(app)
+    left = await town.says(ANA, "/disallow", FAMILY, is_addressed=True)
+    await town.says(BEN, "a secret plan", FAMILY, is_addressed=True)
+
+    assert (silent, again) == (None, None)
+    assert told is not None
+    assert "unless my owner" in told.text
+    assert allowed is not None
+    assert "From now on I keep" in allowed.text
+    assert family is not None
+    assert family.name == GROUP
+    assert left is not None
+    assert await group_of(app) is None
+    assert await town.log_of(GROUP) == []
+    await town.says(ANA, "/allow", FAMILY, is_addressed=True)
+    assert await group_of(app) == family  # and it knows it again
+
+
+async def test_a_group_may_be_named_in_the_settings(app: AppContext, clock: FrozenClock) -> None:
+    """An empty list is no group at all."""
+    allowed = TelegramSettings(allowed=("-100",))
+    town = Town(replace(app, settings=replace(app.settings, telegram=allowed)), clock)
+    await town.says(BEN, "the cake is mine", FAMILY)
+    await town.says(BEN, "the plan is mine", WORK)
+
+    assert [each.text for each in await town.log_of(GROUP)] == ["the cake is mine"]
+    async with app.db.begin_read() as tx:
+        assert [each.name for each in await list_people(tx)] == ["owner", GROUP]
+
+
+async def test_everybody_hears_it_as_theirs_or_as_anothers(town: Town) -> None:
+    """In the group each is another; in the memory of whoever said it, it is their own word."""
+    await town.says(BEN, "I moved to Porto.", FAMILY)
+    await town.says(EVE, "I never liked fish.", FAMILY)
+    await town.says(ANA, "Nuts are dangerous.", FAMILY, is_own_words=False)
+    ben = await town.log_of("Ben")
+    family = await town.log_of(GROUP)
+    owner = await town.log_of("owner")
+
+    assert [(m.role, m.trust, m.speaker, m.text) for m in family] == [
+        ("other", "other", "Ben", "I moved to Porto."),
+        ("other", "other", "Eve", "I never liked fish."),
+        ("other", "outside", "owner", "Nuts are dangerous."),
+    ]
+    assert [(m.role, m.trust, m.text) for m in ben] == [
+        ("person", "person", "I moved to Porto."),
+        ("other", "other", "I never liked fish."),
+        ("other", "outside", "Nuts are dangerous."),
+    ]
+    assert [(m.role, m.trust) for m in owner] == [
+        ("other", "other"),
+        ("other", "other"),
+        ("person", "outside"),
+    ]
+    assert family[0].author == ben[0].author == ben[0].person
+    assert family[1].author == "telegram 9"
+    assert not await town.log_of("Eve")
+
+
+async def test_what_a_member_forgets_others_are_said_to_keep(town: Town) -> None:
+    """The proof is of one memory, and says so; not of what was said alone."""
+    await town.says(BEN, "my marmalade won a prize in the village", FAMILY)
+    await town.says(BEN, "my secret pantry is behind the stairs")
+    reports = []
+    async with town.app.db.begin_read() as tx:
+        ben = await find_person(tx, "Ben")
+        group = await find_person(tx, GROUP)
+    assert ben is not None
+    assert group is not None
+    for person, about in ((ben, "pantry"), (ben, "marmalade"), (group, "marmalade")):
+        (seen,) = [each for each in await town.log_of(person.name) if about in each.text]
+        reports.append(await forget(town.app, person.id, DeletionRequest(ids=(seen.id,))))
+
+    assert [each.was_in_group for each in reports] == [False, True, True]
+    assert [KEPT_IN_GROUP in list_remarks(each, has_files=True) for each in reports] == [
+        False,
+        True,
+        True,
+    ]
+
+
+async def test_who_calls_themselves_like_somebody_else_is_not_them(town: Town) -> None:
+    """Names are free on a platform."""
+    await town.says(replace(EVE, name="Ben"), "I moved to Rome.", FAMILY)
+    await town.says(BEN, "I moved to Porto.", FAMILY)
+
+    assert [m.speaker for m in await town.log_of(GROUP)] == ["Ben (telegram 9)", "Ben"]
+
+
+async def test_what_is_said_alone_is_never_told_in_a_group(town: Town) -> None:
+    """The reverse is: what was said in the group is known to its members when they are alone."""
+    await town.says(BEN, "My blood group is zero negative.")
+    await town.says(ANA, "The alarm code of the house is 4711.")
+    await town.answer()
+    await town.says(EVE, "My ferry to Dublin leaves at noon.", FAMILY)
+    in_group = [
+        await town.asks(BEN, "What is my blood group?"),
+        await town.asks(ANA, "What is the alarm code of the house?"),
+        await town.asks(EVE, "What do you know about Ben?"),
+    ]
+    ferry = await town.asks(BEN, "When does the ferry to Dublin leave?")
+    await town.says(ANA, "When does the ferry to Dublin leave?")
+    alone = await town.answer()
+    await town.says(BEN, "What is my blood group?")
+    own = await town.answer()
+
+    assert not any("negative" in each or "4711" in each for each in in_group)
+    assert "leaves at noon" in ferry
+    assert "leaves at noon" in alone
+    assert "zero negative" in own
+
+
+async def test_one_group_knows_nothing_of_another(town: Town) -> None:
+    """Also where somebody is in both."""
+    await town.says(ANA, "/allow", WORK, is_addressed=True)
+    await town.says(BEN, "The merger is called Bluebird.", WORK)
+    told = await town.asks(ANA, "What is the merger called?", FAMILY)
+    known = await town.asks(ANA, "What is the merger called?", WORK)
+
+    assert "Bluebird" not in told
+    assert "Bluebird" in known
+
+
+async def test_it_answers_only_when_it_is_spoken_to(town: Town) -> None:
+    """What goes on at once from what was said to it belongs to it; another's words do not."""
+    await town.says(BEN, "who brings the cake?", FAMILY)
+    async with town.app.db.begin_read() as tx:
+        assert not [
+            each for each in await list_jobs(tx, is_dead_letter=False) if each.queue == "inbox"
+        ]
+    answer = await town.asks(EVE, "remember that the cake is vegan")
+    family = await town.log_of(GROUP)
+
+    assert answer
+    assert [(m.role, m.turn is None) for m in family] == [
+        ("other", True),
+        ("other", False),
+        ("companion", False),
+    ]
+    async with town.app.db.begin_read() as tx:
+        (part,) = [e for e in await list_jobs(tx, is_dead_letter=False) if e.queue == "outbox"]
+        notes = await tx.rows("SELECT 1 FROM memory WHERE kind = 'note'")
+    assert part.payload["address"] == "-100"
+    assert notes == []  # nothing is noted for somebody who is one of several
+
+
+async def test_what_is_learned_there_stays_there(town: Town) -> None:
+    """In the group a fact is Ben's; in Ben's own memory it is his; Ana's private facts are not."""
+    await town.says(ANA, "I work as a nurse.")
+    await town.answer()
+    for words in ("I live in Porto.", "I am allergic to peanuts.", "I play the cello."):
+        await town.says(BEN, words, FAMILY)
+    async with town.app.db.begin_read() as tx:
+        people = {each.name: each for each in await list_people(tx)}
+    for person in people.values():
+        await learn_now(town.app, person.id, cut_reason="asked")
+    beliefs: dict[str, str] = {}
+    async with town.app.db.begin_read() as tx:
+        for name, person in people.items():
+            rows = await tx.rows(
+                "SELECT subject, text FROM memory WHERE person = :id AND ended_at IS NULL",
+                id=person.id,
+            )
+            beliefs[name] = " ".join(f"{subject}: {text}" for subject, text in rows)
+
+    assert "person: " not in beliefs[GROUP]
+    assert "Porto" in beliefs[GROUP]
+    assert "nurse" not in beliefs[GROUP]
+    assert "Porto" in beliefs["Ben"]
+    assert "nurse" in beliefs["owner"]
+
+
+async def test_topics_are_chats_of_their_own(town: Town) -> None:
+    """Each has its lane and gets its answers; they share what the group knows."""
+    await town.says(EVE, "My oven goes to 300 degrees.", CAKES)
+    told = await town.asks(BEN, "How hot does the oven go?", FAMILY)
+    await town.asks(BEN, "How hot does the oven go?", CAKES)
+    async with town.app.db.begin_read() as tx:
+        parts = [
+            each for each in await list_jobs(tx, is_dead_letter=False) if each.queue == "outbox"
+        ]
+
+    assert "300" in told
+    assert sorted(str(each.payload["address"]) for each in parts) == ["-100", "-100/5"]
+    assert len({each.partition for each in parts}) == 2
+
+
+async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
+    """An edit counts for everybody; calling it only then is answered as well."""
+    await town.says(BEN, "Cake at five.", FAMILY, key="message:-100:50")
+    await town.says(BEN, "Cake at six.", FAMILY, key="message:-100:50", is_edit=True)
+    await town.says(ANA, "Fine.", FAMILY, replies_to="message:-100:50")
+    await town.says(
+        EVE,
+        "Oh?",
+        FAMILY,
+        replies_to="message:-100:3",
+        quoted_text="Bring tea.",
+        quoted_from="Uncle Bo",
+    )
+    reaction = Reaction(
+        chat_ref=FAMILY,
+        sender=EVE,
+        key="update:9",
+        message_key="message:-100:50",
+        at=town.app.clock(),
+        emoji="+",
+    )
+    await town.happens(reaction)
+    await town.happens(reaction)
+    cake, fine, oh, plus = await town.log_of(GROUP)
+    (own, *_) = await town.log_of("Ben")
+
+    assert (cake.text, cake.version, own.text, own.version) == ("Cake at six.", 2) * 2
+    assert fine.details == {"replies_to": cake.id}
+    assert oh.details == {"quoted": "Bring tea.", "quoted_from": "Uncle Bo"}
+    assert (plus.text, plus.details, plus.speaker) == ("[+]", {"reacts_to": cake.id}, "Eve")
+    await town.says(
+        BEN,
+        "Cake at six, Oldfriend?",
+        FAMILY,
+        key="message:-100:50",
+        is_edit=True,
+        is_addressed=True,
+    )
+    assert await town.answer()
+
+
+async def test_who_has_left_hears_nothing_more(town: Town) -> None:
+    """And whoever comes in is told from then on; what they had heard stays theirs."""
+    await town.happens(MembershipChange(chat_ref=FAMILY, members=(BEN, EVE), has_joined=True))
+    assert await town.members() == ["Ben", "owner"]
+    await town.says(EVE, "one", FAMILY)
+    await town.happens(MembershipChange(chat_ref=FAMILY, members=(BEN,), has_joined=False))
+    await town.says(EVE, "two", CAKES)
+    await town.happens(MembershipChange(chat_ref=FAMILY, members=(BEN,), has_joined=True))
+    await town.says(EVE, "three", FAMILY)
+
+    assert [m.text for m in await town.log_of("Ben")] == ["one", "three"]
+    assert [m.text for m in await town.log_of(GROUP)] == ["one", "two", "three"]
+    async with town.app.db.begin_read() as tx:
+        ben = await find_person(tx, "Ben")
+    assert ben is not None
+    await unlink_channel(town.app, ben, "telegram")
+    await town.says(EVE, "four", FAMILY)
+    assert [m.text for m in await town.log_of("Ben")] == ["one", "three"]
+
+
+async def test_a_group_moves_and_closes_its_doors(town: Town) -> None:
+    """It is the same group at its new address; put out of it, nothing is sent to any topic."""
+    await town.says(BEN, "I moved to Porto.", FAMILY)
+    await town.happens(ChatMoved(channel="telegram", old_address="-100", new_address="-1009"))
+    moved = replace(FAMILY, address="-1009")
+    await town.says(BEN, "It is nice here.", moved)
+    assert [m.text for m in await town.log_of(GROUP)] == ["I moved to Porto.", "It is nice here."]
+    await town.happens(ChatAvailability(chat_ref=moved, is_available=False))
+    async with town.app.db.begin_read() as tx:
+        assert await find_block_reason(tx, "telegram", "-1009/5") is not None
+    await town.says(BEN, "Are you back?", moved)
+    async with town.app.db.begin_read() as tx:
+        assert await find_block_reason(tx, "telegram", "-1009/5") is None
+
+
+async def test_nobody_can_become_a_group(town: Town) -> None:
+    """A code for one would open all that it knows to whoever shows it."""
+    with pytest.raises(InvalidInput, match="is a group"):
+        await create_code(town.app, GROUP)
+    wrote = await town.says(BEN, "654321", FAMILY, is_addressed=True)
+
+    assert wrote is None
+    assert [m.text for m in await town.log_of(GROUP)] == ["654321"]
+
+
+async def test_what_comes_again_is_taken_once(town: Town) -> None:
+    """By everybody."""
+    for _ in range(2):
+        await town.says(BEN, "Cake at five.", FAMILY, key="message:-100:60")
+
+    assert len(await town.log_of(GROUP)) == len(await town.log_of("Ben")) == 1
+
+
+async def test_a_burst_is_one_persons(app: AppContext, clock: FrozenClock) -> None:
+    """Who goes on within two seconds means it, too; another's words are their own."""
+    town = Town(replace(app, channels={"telegram": Platform(debounce_s=2.0)}), clock)
+    _, code = await create_code(app, None)
+    await town.says(ANA, code)
+    await town.says(ANA, "/allow", FAMILY, is_addressed=True)
+    await town.says(BEN, "Oldfriend, listen.", FAMILY, is_addressed=True)
+    clock.tick(seconds=-4)
+    await town.says(BEN, "I like rain.", FAMILY)
+    clock.tick(seconds=-5)
+    await town.says(EVE, "Oldfriend, hello.", FAMILY, is_addressed=True)
+    listen, rain, hello = await town.log_of(GROUP)
+
+    assert listen.turn == rain.turn
+    assert hello.turn not in {None, listen.turn}
+
+
+async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
+    """Who asks stands before their words; of private talk nothing is in what it is told."""
+    await town.says(BEN, "My blood group is zero negative, and I am allergic to peanuts.")
+    await town.says(ANA, "Ben seems tired.")
+    await town.answer()
+    await town.says(EVE, "My ferry to Dublin leaves at noon.", FAMILY)
+    await town.says(EVE, "Peanuts cure everything.", FAMILY, is_own_words=False)
+    model = ScriptedModel(["At noon."])
+    plain, town.app = town.app, with_model(town.app, model)
+    await town.asks(BEN, "What do you know about me, and when does the ferry leave?")
+    town.app = plain
+    (request,) = model.requests
+    told = "\n".join([request.stable, request.changing, *(turn.text for turn in request.turns)])
+
+    assert request.turns[-1].text == (
+        "Ben: What do you know about me, and when does the ferry leave?"
+    )
+    assert "You are in a group of several people, Family (group)." in told
+    assert 'class="other">My ferry to Dublin leaves at noon.' in told
+    assert 'class="outside">Peanuts cure everything.' in told
+    assert "negative" not in told
+    assert "allergic" not in told
+    assert "tired" not in told
+
+
+async def test_an_album_is_one_message_for_everybody(town: Town) -> None:
+    """It is answered where any of its words are said to us."""
+    await town.says(BEN, "[photo]", FAMILY, is_readable=False, album_id="x")
+    await town.says(BEN, "The boat.", FAMILY, album_id="x")
+    await town.says(BEN, "Hey Oldfriend, remember it.", FAMILY, album_id="x", is_addressed=True)
+    logs = [[m.text for m in await town.log_of(name)][-2:] for name in (GROUP, "Ben")]
+    reply = await town.answer()
+
+    assert logs[0] == ["The boat.", "The boat.\nHey Oldfriend, remember it."]
+    assert logs[1][-1] == "The boat.\nHey Oldfriend, remember it."
+    assert reply
+
+
+async def test_words_are_added_to_an_album_whose_first_piece_was_long_ago(town: Town) -> None:
+    """Those that were said to us are not lost to those that come late."""
+    await town.says(BEN, "[photo]", FAMILY, is_readable=False, album_id="x")
+    await town.says(
+        BEN, "Hey Oldfriend, this is the boat.", FAMILY, album_id="x", is_addressed=True
+    )
+    for _ in range(ALBUM_WINDOW - 1):
+        await town.says(BEN, "And then?", FAMILY)
+    await town.says(BEN, "At noon.", FAMILY, album_id="x")
+    texts = [m.text for m in await town.log_of(GROUP)]
+
+    assert "Hey Oldfriend, this is the boat.\nAt noon." in texts
+    assert "At noon." not in texts
+
+
+async def says_aloud(town: Town, sender: Sender, file: str) -> str:
+    """Somebody sends a recording to the family that nobody hears; its key."""
+    await town.says(sender, "[voice]", FAMILY, is_readable=False, details={RECORDING_KEY: file})
+    return f"message:-100:{town.number}"
+
+
+async def test_again_means_the_recording_that_is_replied_to(town: Town) -> None:
+    """Of others none; without a reply one's own last, however it is called."""
+    await says_aloud(town, ANA, "anas")
+    bens = await says_aloud(town, BEN, "bens")
+    await says_aloud(town, ANA, "anas last")
+    (first,) = [
+        each for each in await town.log_of(GROUP) if each.details.get(RECORDING_KEY) == "anas"
+    ]
+    assert first.external_id is not None
+    meant = []
+    for text, replies_to in ((", again!", None), ("again", bens), ("again", first.external_id)):
+        await town.asks(ANA, text, replies_to=replies_to)
+        said = [each for each in await town.log_of(GROUP) if each.role == "other"]
+        meant.append(said[-1].details.get(RECORDING_KEY))
+
+    assert meant == ["anas last", None, "anas"]
+
+
+async def test_what_is_heard_is_found_by_its_meaning_in_all_their_memories(town: Town) -> None:
+    """No turn of theirs sees to that."""
+    await says_aloud(town, BEN, "bens")
+    (sound,) = [each for each in await town.log_of(GROUP) if RECORDING_KEY in each.details]
+    await town.says(ANA, "What did he say?", FAMILY, is_addressed=True)
+    await work(town.app)
+    assert await planned(town.app, EMBED_JOB) == []
+    async with town.app.db.begin_write() as tx:
+        held = await claim(tx, "inbox", owner="test", now=town.app.clock(), lease_s=30.0)
+    assert held is not None
+    await write_transcript(
+        town.app,
+        sound,
+        TranscribedAudio(text="I have a boat.", language="en", seconds=2.0, audio=None),
+        lease=held,
+    )
+
+    assert [each.text for each in await town.log_of("owner")][-2] == "I have a boat."
+    assert len(await planned(town.app, EMBED_JOB)) == 1

@@ -1,0 +1,432 @@
+"""Who writes on a platform is who has shown a code, or nobody; what they do is what they meant."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.channels.channel_events import (
+    ChatAvailability,
+    ChatMoved,
+    ChatRef,
+    IncomingMessage,
+    Reaction,
+    Sender,
+)
+from oldfriend.channels.telegram.bot_api import BotIdentity
+from oldfriend.channels.telegram.event_mapping import to_channel_event
+from oldfriend.channels.telegram.polling import Update, join_albums, try_parse_update
+from oldfriend.config.settings_schema import TelegramSettings
+from oldfriend.domain.messages import Message as Kept
+from oldfriend.forgetting.forget import forget
+from oldfriend.inbound.account_linking import create_code
+from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
+from oldfriend.inbound.receive import handle_event
+from oldfriend.inbound.system_replies import SystemReply
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity
+from oldfriend.memory.messages import list_messages
+from oldfriend.memory.people import get_companion, list_people
+from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.prompts.token_budget import BUDGETS
+from oldfriend.queues.delivery_log import find_block_reason
+from oldfriend.queues.queue import list_jobs
+from oldfriend.turn.intent import Addressee
+from oldfriend.turn.prompt_builder import build_reply_prompt
+from oldfriend.turn.recent_messages import list_replied_to
+from oldfriend.turn.reply_context import ReplyContext
+from oldfriend.turn.retrieval import EMPTY_RECALL
+from oldfriend.turn.turn_outcome import Utterance
+from tests.clock import FrozenClock
+
+ANA = Sender(address="7", name="Ana", language="es")
+BEN = Sender(address="8", name="Ben")
+
+
+def spot_of(sender: Sender) -> ChatRef:
+    """Their chat with the bot."""
+    return ChatRef(channel="telegram", address=sender.address, title=sender.name, is_private=True)
+
+
+class Talk:
+    """Somebody on the platform, whose messages are counted."""
+
+    def __init__(self, app: AppContext) -> None:
+        """Nothing was said yet."""
+        self.app = app
+        self.number = 0
+
+    async def says(self, sender: Sender, text: str, **more: Any) -> SystemReply | None:
+        """Say something; what is said to it at once."""
+        self.number += 1
+        said = IncomingMessage(
+            sender=sender,
+            number=self.number,
+            at=self.app.clock(),
+            **{
+                "chat_ref": spot_of(sender),
+                "key": f"message:{sender.address}:{self.number}",
+                "text": text,
+                **more,
+            },
+        )
+        return await handle_event(self.app, said)
+
+    async def is_told(self, sender: Sender, text: str) -> str:
+        """The same; the words that are said."""
+        courtesy = await self.says(sender, text)
+        return "" if courtesy is None else courtesy.text
+
+
+@pytest.fixture
+def talk(app: AppContext) -> Talk:
+    """A platform on which nobody is known."""
+    return Talk(app)
+
+
+async def log_of(app: AppContext, name: str | None = None) -> list[Kept]:
+    """What is kept of a person."""
+    async with app.db.begin_read() as tx:
+        people = await list_people(tx)
+        whose = [each for each in people if each.name == name or (name is None and each.is_owner)]
+        return [m for each in whose for m in await list_messages(tx, each.id)]
+
+
+async def test_a_code_joins_once_and_only_while_it_is_fresh(
+    app: AppContext, talk: Talk, clock: FrozenClock
+) -> None:
+    """In the language of the platform, until one is known."""
+    _, stale = await create_code(app, None)
+    clock.tick(minutes=11)
+    assert "No" not in await talk.is_told(ANA, "hola")
+    assert "código" in await talk.is_told(ANA, stale)
+    _, code = await create_code(app, None)
+    assert "Ahora sé quién eres" in await talk.is_told(ANA, f"{code[:3]} {code[3:]}")
+    assert "code" in await talk.is_told(BEN, code)
+    async with app.db.begin_read() as tx:
+        ana = await find_identity(tx, "telegram", ANA.address)
+        rows = await tx.rows("SELECT print FROM link_code")
+
+    assert ana is not None
+    assert (ana.is_owner, ana.language) == (True, "es")
+    assert all(code not in row[0] for row in rows)
+
+
+async def test_a_link_to_the_bot_brings_its_code_along(app: AppContext, talk: Talk) -> None:
+    """As a QR code opens it: the platform then writes /start and the code."""
+    _, code = await create_code(app, None)
+
+    assert "Ahora sé quién eres" in await talk.is_told(ANA, f"/start {code}")
+
+
+async def test_the_clocks_that_one_lives_by_can_be_said(app: AppContext, talk: Talk) -> None:
+    """In one's language; what is no place changes nothing, and what may be meant is told."""
+    _, code = await create_code(app, None)
+    assert f"relojes de {app.settings.zone}" in await talk.is_told(ANA, code)
+    assert "Asia/Tokyo, donde ahora son las 07:13" in await talk.is_told(ANA, "/zone tokyo")
+    assert "«Madird»" in (near := await talk.is_told(ANA, "/zone@oldfriend_bot Madird"))
+    assert "«qqqqq»" in await talk.is_told(ANA, "/zone qqqqq")
+    assert "Asia/Tokyo" in await talk.is_told(ANA, "/ZONE")
+    assert "Asia/Tokyo" in await talk.is_told(ANA, "/start")
+    await talk.says(ANA, "I like tea.")
+    assert await talk.says(ANA, "/zone Lisbon", is_own_words=False) is None
+    async with app.db.begin_read() as tx:
+        ana = await find_identity(tx, "telegram", ANA.address)
+
+    assert "Europe/Madrid" in near
+    assert ana is not None
+    assert ana.zone == "Asia/Tokyo"
+    assert [each.zone for each in await log_of(app)] == ["Asia/Tokyo"] * 2
+
+
+async def test_codes_cannot_be_guessed(app: AppContext, talk: Talk, clock: FrozenClock) -> None:
+    """After five wrong ones, from whomever, none is taken for ten minutes."""
+    _, code = await create_code(app, None)
+    wrong = "000000" if code != "000000" else "000001"
+    told = [await talk.is_told(BEN, wrong) for _ in range(MAX_CODE_ATTEMPTS + 2)]
+    assert [bool(each) for each in told] == [True] * MAX_CODE_ATTEMPTS + [False] * 2
+    assert "Ahora" not in await talk.is_told(ANA, code)
+    clock.tick(minutes=11)
+    _, code = await create_code(app, None)
+
+    assert "Ahora" in await talk.is_told(ANA, code)
+
+
+async def test_somebody_known_may_say_a_number(app: AppContext, talk: Talk) -> None:
+    """It is talk, whether or not there is a code."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "123456")
+    await create_code(app, None)
+    await talk.says(ANA, "654321")
+
+    assert [each.text for each in await log_of(app)] == ["123456", "654321"]
+
+
+async def test_who_has_talked_as_somebody_else_is_not_joined(app: AppContext, talk: Talk) -> None:
+    """Who has not is, and is nobody else any more."""
+    allowed = TelegramSettings(allowed=("7", "8"))
+    talk.app = app = replace(app, settings=replace(app.settings, telegram=allowed))
+    await talk.says(ANA, "/start")
+    await talk.says(BEN, "I like tea.")
+    _, code = await create_code(app, "Nora")
+    assert "somebody else" in await talk.is_told(BEN, code)
+    assert "Ahora" in await talk.is_told(ANA, code)
+    async with app.db.begin_read() as tx:
+        people = [each.name for each in await list_people(tx)]
+
+    assert people == ["owner", "Ben", "Nora"]
+
+
+async def test_nobody_becomes_somebody_by_their_name(app: AppContext, talk: Talk) -> None:
+    """On a platform people call themselves what they like."""
+    _, code = await create_code(app, "Nora")
+    await talk.says(ANA, code)
+    allowed = TelegramSettings(allowed=("8",))
+    talk.app = replace(app, settings=replace(app.settings, telegram=allowed))
+    await talk.says(replace(BEN, name="Nora"), "who am I?")
+    async with app.db.begin_read() as tx:
+        people = [each.name for each in await list_people(tx)]
+
+    assert people == ["owner", "Nora", "Nora (telegram 8)"]
+
+
+async def test_of_strangers_only_the_count_is_kept(
+    app: AppContext, talk: Talk, clock: FrozenClock
+) -> None:
+    """They are told once a day."""
+    told = [await talk.is_told(BEN, f"secret {number}") for number in range(3)]
+    clock.tick(minutes=25 * 60)
+    told.append(await talk.is_told(BEN, "secret again"))
+    async with app.db.begin_read() as tx:
+        tables = [table.name for table in await tx.list_tables()]
+        held = [str(row) for name in tables for row in await tx.rows(f"SELECT * FROM {name}")]
+
+    assert [bool(each) for each in told] == [True, False, False, True]
+    assert not any("secret" in row for row in held)
+
+
+async def test_what_comes_again_is_taken_once(app: AppContext, talk: Talk) -> None:
+    """Also as an edit that says the same."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    for _ in range(2):
+        await talk.says(ANA, "I like tea.", key="message:7:50")
+    for _ in range(2):
+        await talk.says(ANA, "I like coffee.", key="message:7:50", is_edit=True)
+    await talk.says(ANA, "never heard of", key="message:7:51", is_edit=True)
+    async with app.db.begin_read() as tx:
+        versions = await tx.rows("SELECT version, text FROM message ORDER BY version")
+
+    assert versions == [(1, "I like tea."), (2, "I like coffee.")]
+
+
+async def test_what_is_passed_on_is_not_their_word(app: AppContext, talk: Talk) -> None:
+    """A reaction is kept and not answered; a reply knows to what."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea.", key="message:7:60")
+    await talk.says(ANA, "Tea kills.", is_own_words=False, details={"forwarded_from": "Bo"})
+    await talk.says(ANA, "Is that so?", replies_to="message:7:60")
+    spot, at = spot_of(ANA), app.clock()
+    reaction = Reaction(
+        chat_ref=spot, sender=ANA, key="update:9", message_key="message:7:60", at=at, emoji="+"
+    )
+    await handle_event(app, reaction)
+    await handle_event(app, reaction)
+    tea, killing, asking, plus = await log_of(app)
+    async with app.db.begin_read() as tx:
+        letters = await list_jobs(tx, is_dead_letter=False)
+
+    assert (killing.trust, killing.details) == ("outside", {"forwarded_from": "Bo"})
+    assert asking.details == {"replies_to": tea.id}
+    assert (plus.text, plus.turn, plus.details) == ("[+]", None, {"reacts_to": tea.id})
+    assert len([each for each in letters if each.queue == "inbox"]) == 3
+
+
+async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk) -> None:
+    """By their place only: they go with their message. Others' words come with the reply."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea, and rain.", key="message:7:60")
+    await talk.says(ANA, "Do I?", replies_to="message:7:60", quoted_text="rain", quoted_from="Ana")
+    await talk.says(ANA, "Or this?", quoted_text="Tea kills.", quoted_from="Uncle Bo")
+    tea, asking, other = await log_of(app)
+    async with app.db.begin_read() as tx:
+        owner = await find_identity(tx, "telegram", ANA.address)
+        companion = await get_companion(tx)
+        assert owner is not None
+        hearer = Addressee(name="Oldfriend", languages=("en",))
+        said = Utterance(
+            message=asking,
+            person=owner,
+            companion=companion,
+            addressee=hearer,
+            is_first_in_chat=False,
+        )
+        (picked,) = await list_replied_to(tx, said)
+    shown = build_reply_prompt(
+        replace(said, message=other),
+        ReplyContext(recall_result=EMPTY_RECALL),
+        get_reply_prompt(),
+        noted_text=None,
+        tools=(),
+        budget=BUDGETS["normal"],
+    ).request.changing
+
+    assert asking.details == {"replies_to": tea.id, "picked": "1:16:20"}
+    assert picked.text == "rain"
+    assert "Uncle Bo (the last message replies to this)" in shown
+    assert 'class="outside">Tea kills.' in shown
+
+
+async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) -> None:
+    """Words that are put below it later are answered."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    told = await talk.says(ANA, "[photo]", is_readable=False, key="message:7:70")
+    assert told is not None
+    assert "imágenes" in told.text
+    await talk.says(ANA, "This is Miso.", is_edit=True, key="message:7:70")
+
+    assert [(m.text, m.turn is None) for m in await log_of(app)] == [
+        ("[photo]", True),
+        ("This is Miso.", False),
+    ]
+
+
+async def test_an_album_is_one_message_piece_by_piece(app: AppContext, talk: Talk) -> None:
+    """Whoever was there when its first piece came; a piece that comes again adds nothing."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    told = [
+        await talk.says(ANA, text, is_readable=text != "[photo]", album_id="x")
+        for text in (
+            "[photo]",
+            "Us in Faro,\nat last.",
+            "And Miso.",
+            "Us in Faro,\nat last.",
+            "[photo]",
+        )
+    ]
+    await talk.says(ANA, "And another.", album_id="y")
+    await talk.says(ANA, "[photo]", is_readable=False, album_id="y")
+
+    assert [each is not None for each in told] == [True, False, False, False, False]
+    assert [m.text for m in await log_of(app)] == [
+        "[photo]",
+        "Us in Faro,\nat last.\nAnd Miso.",
+        "And another.",
+    ]
+
+
+def forwarded(number: int, caption: str) -> Update:
+    """A piece of an album that Ana passes on, as Telegram tells of it."""
+    message: dict[str, Any] = {
+        "message_id": number,
+        "date": 1_700_000_000,
+        "chat": {"id": 7, "type": "private"},
+        "from": {"id": 7, "first_name": "Ana"},
+        "photo": [{"file_id": "a"}],
+        "media_group_id": "x",
+        "caption": caption,
+        "forward_origin": {"type": "hidden_user", "sender_user_name": "Ben"},
+    }
+    return try_parse_update({"update_id": number, "message": message})
+
+
+@pytest.mark.parametrize("is_polled", [True, False], ids=["polled", "by webhook"])
+@pytest.mark.parametrize(
+    "captions",
+    [
+        ("", "I am allergic to nuts."),
+        ("I am allergic to nuts.", ""),
+        ("I am", "", "allergic to nuts."),
+    ],
+)
+async def test_an_album_that_is_passed_on_is_nobody_s_own_word(
+    app: AppContext, talk: Talk, captions: tuple[str, ...], *, is_polled: bool
+) -> None:
+    """Whichever of its pieces has the words, and however they come; they are answered."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    pieces = [forwarded(number, caption) for number, caption in enumerate(captions, start=70)]
+    for each in join_albums(pieces) if is_polled else pieces:
+        what = to_channel_event(each, BotIdentity(id=1, name="Oldfriend", username="oldfriend_bot"))
+        assert what is not None
+        await handle_event(app, what)
+    log = await log_of(app)
+
+    assert " ".join(log[-1].text.split()) == "I am allergic to nuts."
+    assert log[-1].turn is not None
+    assert {m.trust for m in log} == {"outside"}
+
+
+@pytest.mark.parametrize("is_forgotten", [True, False], ids=["forgotten", "long ago"])
+async def test_words_are_added_to_an_album_whose_first_piece_is_gone(
+    app: AppContext, talk: Talk, *, is_forgotten: bool
+) -> None:
+    """Those that came before are not lost to those that come late."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "[photo]", is_readable=False, album_id="x")
+    first = (await log_of(app))[0]
+    await talk.says(ANA, "Us in Faro.", album_id="x")
+    if is_forgotten:
+        await forget(app, first.person, DeletionRequest(ids=(first.id,)))
+    else:
+        for _ in range(ALBUM_WINDOW - 1):
+            await talk.says(ANA, "And then?")
+    await talk.says(ANA, "And Miso.", album_id="x")
+
+    texts = [m.text for m in await log_of(app)]
+    assert "Us in Faro.\nAnd Miso." in texts
+    assert "And Miso." not in texts
+
+
+async def test_words_below_a_picture_can_be_put_otherwise(app: AppContext, talk: Talk) -> None:
+    """As often as they like; what comes again is no further version."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "[photo]", is_readable=False, key="message:7:70")
+    for words in ("This is Miso.", "This is Mimi.", "This is Mimi.", "That was Mimi."):
+        await talk.says(ANA, words, is_edit=True, key="message:7:70")
+    async with app.db.begin_read() as tx:
+        rows = await tx.rows("SELECT version, text FROM message ORDER BY seq")
+
+    assert rows == [
+        (1, "[photo]"),
+        (1, "This is Miso."),
+        (2, "This is Mimi."),
+        (3, "That was Mimi."),
+    ]
+
+
+async def test_doors_close_and_open_and_places_move(app: AppContext, talk: Talk) -> None:
+    """Whoever writes is there again."""
+    _, code = await create_code(app, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea.")
+    await handle_event(app, ChatAvailability(chat_ref=spot_of(ANA), is_available=False))
+    async with app.db.begin_read() as tx:
+        assert await find_block_reason(tx, "telegram", "7") is not None
+    await talk.says(ANA, "I am back.")
+    await handle_event(app, ChatMoved(channel="telegram", old_address="7", new_address="77"))
+    async with app.db.begin_read() as tx:
+        assert await find_block_reason(tx, "telegram", "7") is None
+        assert await tx.rows("SELECT address FROM chat") == [("77",)]
+
+
+async def test_in_groups_it_says_once_that_it_does_not_talk_there(
+    app: AppContext, talk: Talk
+) -> None:
+    """And only to whoever speaks to it."""
+    group = ChatRef(channel="telegram", address="-100", title="Family", is_private=False)
+    unasked = await talk.says(ANA, "cake?", chat_ref=group, is_addressed=False)
+    asked = await talk.says(ANA, "and you?", chat_ref=group)
+    again = await talk.says(BEN, "hello?", chat_ref=group)
+
+    assert (unasked, again) == (None, None)
+    assert asked is not None
+    assert asked.address == "-100"

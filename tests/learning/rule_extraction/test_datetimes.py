@@ -1,0 +1,272 @@
+"""Days and hours in five languages, counted from Wednesday, 7 May 2025."""
+
+from datetime import UTC, datetime, time
+
+import pytest
+
+from oldfriend.domain.clock import SECOND, from_micros, to_micros
+from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times
+from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
+from tests.learning.rule_extraction.saying import message, said
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "day"),
+    [
+        ("en", "tomorrow", "2025-05-08"),
+        ("en", "on Friday", "2025-05-09"),
+        ("en", "on Wednesday", "2025-05-14"),
+        ("en", "next week", "2025-05-18"),
+        ("en", "next week on Tuesday", "2025-05-13"),
+        ("en", "in three days", "2025-05-10"),
+        ("en", "on 3 February", "2026-02-03"),
+        ("en", "in June", "2025-06-30"),
+        ("en", "on the 3rd", "2025-06-03"),
+        ("en", "in June next year", "2026-06-30"),
+        ("en", "in May of next year", "2026-05-31"),
+        ("es", "en junio del año que viene", "2026-06-30"),
+        ("fr", "en juin de l'année prochaine", "2026-06-30"),
+        ("de", "im Juni nächsten Jahres", "2026-06-30"),
+        ("zh", "明年六月", "2026-06-30"),
+        ("fr", "le 9", "2025-05-09"),
+        ("zh", "27号", "2025-05-27"),
+        ("en", "this weekend", "2025-05-11"),
+        ("es", "pasado mañana", "2025-05-09"),
+        ("es", "mañana por la mañana", "2025-05-08"),
+        ("es", "dentro de dos semanas", "2025-05-25"),
+        ("fr", "après-demain", "2025-05-09"),
+        ("fr", "le mois prochain", "2025-06-30"),
+        ("de", "übermorgen", "2025-05-09"),
+        ("de", "nächsten Monat", "2025-06-30"),
+        ("zh", "下周二", "2025-05-13"),
+        ("zh", "六月十二号", "2025-06-12"),
+        ("zh", "后天", "2025-05-09"),
+        ("zh", "4月7號", "2026-04-07"),
+        ("en", "on Tuesday 20 May", "2025-05-20"),
+        ("es", "el martes 20", "2025-05-20"),
+        ("fr", "mardi 20", "2025-05-20"),
+        ("de", "am Dienstag, den 20.", "2025-05-20"),
+    ],
+)
+def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
+    """A promise for a week is broken only when the week is over."""
+    due = due_in(words, message("", language=language), load_rule_book(language))
+
+    assert due is not None
+    assert from_micros(due.at + SECOND).time() == time()
+    assert from_micros(due.at).date().isoformat() == day
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "hour", "minute"),
+    [
+        ("en", "tomorrow at 5pm", 17, 0),
+        ("en", "tomorrow at 8:30", 8, 30),
+        ("en", "tomorrow at noon", 12, 0),
+        ("es", "mañana a las cinco y media de la tarde", 17, 30),
+        ("fr", "demain à 15h30", 15, 30),
+        ("de", "morgen um 10 Uhr", 10, 0),
+        ("zh", "明天下午3点半", 15, 30),
+    ],
+)
+def test_an_hour_of_a_day_is_due_then(language, words, hour, minute):
+    """Who is to be called at five is not called at midnight."""
+    due = due_in(words, message("", language=language), load_rule_book(language))
+
+    assert due is not None
+    assert due.at == to_micros(datetime(2025, 5, 8, hour, minute, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "yesterday"),
+        ("en", "some day"),
+        ("en", "in a mess"),
+        ("en", "on 31 February"),
+        ("es", "por la mañana"),
+        ("de", "heute Morgen"),
+        ("de", "am Morgen"),
+        ("zh", "昨天"),
+        *(("en", f"in {digit * 5_000} days") for digit in ("7", "0", "٧")),
+        ("de", f"in {'7' * 5_000} Wochen"),
+        ("es", f"dentro de {'7' * 5_000} días"),
+        ("fr", f"dans {'7' * 5_000} jours"),
+        ("zh", f"{'7' * 5_000}天后"),
+    ],
+    ids=lambda words: words[:20],
+)
+def test_what_is_not_to_come_is_not_due(language, words):
+    """A mistaken date is worse than none."""
+    due = due_in(words, message("", language=language), load_rule_book(language))
+
+    assert due is None or due.text == "7. Mai 2025"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "first"),
+    [
+        ("en", "last night", "2025-05-06"),
+        ("en", "two weeks ago", "2025-04-21"),
+        ("en", "on 9 November", "2024-11-09"),
+        ("en", "last Saturday, and I am tired today", "2025-05-03"),
+        ("en", "on Monday last week", "2025-04-28"),
+        ("es", "anteayer", "2025-05-05"),
+        ("es", "el sábado pasado, hoy estoy cansada", "2025-05-03"),
+        ("fr", "la semaine dernière", "2025-04-28"),
+        ("de", "vor drei Tagen", "2025-05-04"),
+        ("zh", "上个月", "2025-04-01"),
+    ],
+)
+def test_a_time_that_has_been_begins_on_its_first_day(language, words, first):
+    """Counted back from the message."""
+    period = past_in(words, message("", language=language), load_rule_book(language))
+
+    assert period is not None
+    assert from_micros(period.begins).date().isoformat() == first
+
+
+def test_words_for_times_are_taken_out_of_what_is_kept():
+    """ "Tomorrow" means nothing when it is read next year."""
+    assert without_times("call Ana tomorrow at 5pm", load_rule_book("en")) == "call Ana"
+    assert without_times("明天给安娜打电话", load_rule_book("zh")) == "给安娜打电话"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "rest"),
+    [
+        ("en", "fix the bike by Sunday", "fix the bike"),
+        ("en", "fix the bike before tomorrow", "fix the bike"),
+        ("en", "stand by Ana", "stand by Ana"),
+        ("es", "arreglar la bici antes del domingo", "arreglar la bici"),
+        ("es", "llamar antes de cenar", "llamar antes de cenar"),
+        ("fr", "réparer le vélo avant dimanche", "réparer le vélo"),
+        ("fr", "manger avant de partir", "manger avant de partir"),
+        ("de", "bis Sonntag das Rad zu reparieren", "das Rad zu reparieren"),
+        ("de", "bis zum Ende zu bleiben", "bis zum Ende zu bleiben"),
+        ("zh", "周日之前修好自行车", "修好自行车"),
+        ("zh", "吃饭之前洗手", "吃饭之前洗手"),
+    ],
+)
+def test_what_hangs_on_a_time_goes_with_it(language: str, words: str, rest: str) -> None:
+    """And only then."""
+    assert without_times(words, load_rule_book(language)) == rest
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "what", "hour"),
+    [
+        ("en", "Tomorrow at 3pm I have a dentist appointment.", "a dentist appointment", 15),
+        ("es", "Mañana a las 15 tengo cita con el dentista.", "cita con el dentista", 15),
+        ("fr", "Demain à 15 heures j'ai rendez-vous chez le dentiste.", "rendez-vous", 15),
+        ("de", "Morgen um 15 Uhr habe ich einen Zahnarzttermin.", "einen Zahnarzttermin", 15),
+        ("zh", "明天下午三点我有个牙医预约。", "牙医预约", 15),
+    ],
+)
+def test_a_time_may_stand_before_what_is_to_come(
+    language: str, text: str, what: str, hour: int
+) -> None:
+    """As often as behind it."""
+    (claim,) = said(text, language=language).claims
+
+    assert what in claim.text
+    assert claim.due_at == to_micros(datetime(2025, 5, 8, hour, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("text", ["On Thursday I work at Siemens.", "Tomorrow I live in Porto."])
+def test_a_time_before_it_makes_nothing_so_that_is_not(text: str) -> None:
+    """Only what is to come is told behind a time to come."""
+    assert said(text).claims == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I quit my job and start at Bosch in May."),
+        ("es", "He dejado mi trabajo y empiezo en Bosch en mayo."),
+        ("fr", "J'ai démissionné et je commence chez Bosch en mai."),
+        ("de", "Ich habe gekündigt und fange im Mai bei Bosch an."),
+        ("zh", "我辞职了，五月去新公司上班。"),
+    ],
+)
+def test_the_day_of_what_comes_next_is_not_the_day_of_what_was(language: str, text: str) -> None:
+    """It was said today."""
+    (told,) = [each for each in said(text, language=language).claims if each.kind == "fact"]
+
+    assert told.holds_from == message(text).at
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "ends"),
+    [
+        ("en", "I live in Bruges until June.", (6, 1)),
+        ("en", "I live in Bruges until the end of June.", (6, 30)),
+        ("es", "Vivo en Brujas hasta finales de junio.", (6, 30)),
+        ("fr", "J'habite à Bruges jusqu'à fin juin.", (6, 30)),
+        ("de", "Ich wohne in Brügge bis Ende Juni.", (6, 30)),
+        ("zh", "我在布鲁日住到六月底。", (6, 30)),
+    ],
+)
+def test_until_a_month_is_until_it_begins_or_until_its_end(
+    language: str, text: str, ends: tuple[int, int]
+) -> None:
+    """As it is said."""
+    (home,) = said(text, language=language).claims
+
+    assert home.holds_until is not None
+    day = from_micros(home.holds_until, "UTC")
+    assert (day.month, day.day) == ends
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I work at Siemens until noon every Monday."),
+        ("en", "I work at Siemens until five on Monday."),
+        ("en", "I work at Siemens until Friday every week."),
+        ("de", "Ich arbeite bei Siemens bis 17 Uhr am Freitag."),
+        ("de", "Ich arbeite bei Siemens bis Freitag, jede Woche."),
+        ("es", "Trabajo en Siemens hasta las cinco los viernes."),
+        ("es", "Trabajo en Siemens hasta las cinco el viernes."),
+        ("fr", "Je travaille chez Siemens jusqu'à 17 heures le vendredi."),
+        ("zh", "我住在布鲁日到五点，每周一。"),
+    ],
+)
+def test_until_an_hour_of_some_days_nothing_ends(language: str, text: str) -> None:
+    """It is so each week."""
+    (fact,) = said(text, language=language).claims
+
+    assert fact.holds_until is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "ends"),
+    [
+        ("en", "I live in Bruges until June next year.", (2026, 6, 1)),
+        ("en", "I live in Bruges until the 12th of June.", (2025, 6, 12)),
+        ("en", "I work at Siemens until Friday at noon.", (2025, 5, 9)),
+        ("es", "Vivo en Brujas hasta junio del año que viene.", (2026, 6, 1)),
+        ("fr", "J'habite à Bruges jusqu'à la fin du mois de juin.", (2025, 6, 30)),
+        ("de", "Ich wohne in Brügge bis zum 12. Juni.", (2025, 6, 12)),
+        ("de", "Ich wohne in Brügge bis nächstes Jahr.", (2026, 1, 1)),
+        ("zh", "我在布鲁日住到明年六月。", (2026, 6, 1)),
+    ],
+)
+def test_it_ends_at_the_time_that_stands_right_behind(
+    language: str, text: str, ends: tuple[int, int, int]
+) -> None:
+    """With its year."""
+    (fact,) = said(text, language=language).claims
+
+    assert fact.holds_until is not None
+    day = from_micros(fact.holds_until, "UTC")
+    assert (day.year, day.month, day.day) == ends
+
+
+def test_of_two_ends_told_at_once_the_last_counts() -> None:
+    """Both sentences tell it."""
+    (home,) = said("I live in Bruges until June.", "I live in Bruges until December.").claims
+
+    assert home.holds_until is not None
+    assert from_micros(home.holds_until, "UTC").month == 12
+    assert len(home.quotes) == 2

@@ -1,0 +1,110 @@
+"""What is said not to be so, but otherwise; and which word was meant instead: five languages."""
+
+import pytest
+
+from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
+from oldfriend.learning.rule_extraction.sentences import undenied
+from tests.learning.rule_extraction.saying import message, read, said
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "so", "denied"),
+    [
+        (
+            "en",
+            "No, Ana doesn't live in Porto, she lives in Faro.",
+            "No, Ana lives in Faro.",
+            "in Porto",
+        ),
+        ("en", "Rex isn't five, he's six.", "Rex is six.", "five"),
+        ("en", "My cat's name is Mizo, not Miso.", "My cat's name is Mizo.", "Miso"),
+        ("es", "Eva no vive en Cádiz, sino en Lugo.", "Eva vive en Lugo.", "en Cádiz"),
+        ("fr", "Eva n'est pas à Lyon, elle est à Lille.", "Eva est à Lille.", "à Lyon"),
+        ("de", "Eva wohnt nicht in Köln, sondern in Bonn.", "Eva wohnt in Bonn.", "in Köln"),
+        ("zh", "小丽不住在成都，她住在重庆。", "小丽住在重庆。", "成都"),
+    ],
+)
+def test_what_is_denied_stands_beside_what_is_so(
+    language: str, sentence: str, so: str, denied: str
+) -> None:
+    """The sentence is read as if only that had been said."""
+    assert undenied(sentence, load_rule_book(language)) == (so, denied)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "I am not vegetarian."),
+        ("en", "I'm not sure, but I like it."),
+        ("en", "My sister doesn't eat meat, she lives in Rome."),
+        ("en", "I don't like tea, I like coffee."),
+        ("en", "It is cold, not only today."),
+        ("en", "Ana doesn't live in Porto any more, she lives in Faro."),
+        ("es", "Ya no soy vegetariana, soy vegana."),
+        ("es", "No soy vegetariana."),
+        ("fr", "Je ne suis pas végétarienne."),
+        ("fr", "Eva n'habite plus à Lyon."),
+        ("de", "Eva wohnt nicht mehr in Köln, sie wohnt in Bonn."),
+        ("de", "Ich bin nicht vegetarisch."),
+        ("zh", "小丽不住在成都了，她住在重庆。"),
+        ("zh", "我不是素食者。"),
+    ],
+)
+def test_what_has_only_changed_or_stands_alone_is_left_as_it_is(
+    language: str, sentence: str
+) -> None:
+    """Nor is a half left out that tells something else."""
+    assert undenied(sentence, load_rule_book(language)) == (sentence, "")
+
+
+def test_who_lives_there_by_now_has_lived_elsewhere() -> None:
+    """That is no mistake."""
+    claims = said("My friend Ana lives in Porto.", "Ana lives in Faro now, not in Porto.").claims
+
+    assert [each.denied_value for each in claims if each.value == "Faro"] == [""]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "right", "due"),
+    [
+        ("en", "I'll call the dentist by Friday.", "Sorry, I meant Saturday.", 10),
+        ("es", "Le prometí a Luis llamarle el viernes.", "Perdón, quise decir el sábado.", 10),
+        ("fr", "Je te promets d'appeler Paul vendredi.", "Pardon, je voulais dire samedi.", 10),
+        ("de", "Ich rufe am Freitag den Zahnarzt an, versprochen.", "Ich meinte Samstag.", 10),
+        ("zh", "我答应李雷周五修好自行车。", "不好意思，我是说周六。", 10),
+    ],
+)
+def test_what_was_due_is_due_on_the_day_that_was_meant(
+    language: str, text: str, right: str, due: int
+) -> None:
+    """Only then; both sentences tell it."""
+    (promise,) = said(text, right, language=language).claims
+
+    assert f"{due}" in promise.text
+    assert [quote.text for quote in promise.quotes] == [right, text]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I live in Porto with Ana and Ben.", "Sorry, I meant Cleo."),  # which of them?
+        ("I'm 34 years old.", "I meant to call you."),
+        ("I'm 34 years old.", "I meant Faro."),
+        ("I'm 34 years old. Do I look 30?", "Sorry, I meant 35."),
+    ],
+)
+def test_where_no_word_or_several_may_be_meant_nothing_changes(texts: tuple[str, str]) -> None:
+    """It stays as it was said."""
+    assert [each.value for each in said(*texts).claims] == [
+        each.value for each in said(texts[0]).claims
+    ]
+
+
+def test_nobody_puts_right_what_another_said() -> None:
+    """Each speaks for themself."""
+    texts = (
+        message("I'm 34 years old."),
+        message("Sorry, I meant 35.", number=1, role="other", speaker="Tom"),
+    )
+
+    assert [each.value for each in read(*texts).claims] == ["34 years"]

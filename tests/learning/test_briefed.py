@@ -1,0 +1,186 @@
+"""What a model is told of the person: always who they are, what is open, and what bears on it."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import Entity, Memory
+from oldfriend.inbound.accept import MessageSubmission, open_local_chat
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.memory.evidence import NewEvidence, add_evidence
+from oldfriend.memory.journal import Provenance, record_decision
+from oldfriend.memory.messages import list_messages
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.turn.memory_context import build_context
+from oldfriend.turn.retrieval import RecallQuery
+from oldfriend.turn.turn_outcome import Outcome
+from tests.clock import FrozenClock
+from tests.turn.conftest import Talk
+
+TOLD = [
+    "I live in Porto, in a small flat by the river.",
+    "My sister Ana is a nurse. She works nights at the hospital.",
+    "I love jazz, and I can't stand coriander.",
+    "I promise I'll call Ana tomorrow at five.",
+]
+HERE = Provenance(author="rules/test")
+
+
+@pytest.fixture
+async def talk(app: AppContext, clock: FrozenClock) -> Talk:
+    """Nora, who has told of her life on another channel, some months ago."""
+    elsewhere = await open_local_chat(app, person="Nora", channel="whatsapp")
+    for text in TOLD:
+        clock.tick(minutes=1)
+        await answer_message(app, elsewhere, MessageSubmission(text=text))
+    for segment in await schedule_learning(app, elsewhere.person.id, cut_reason="asked"):
+        await consolidate_segment(app, elsewhere.person.id, segment.id)
+    clock.tick(minutes=60 * 24 * 3)
+    line = await open_local_chat(app, person="Nora", channel="terminal")
+    return Talk(app=app, clock=clock, line=line)
+
+
+async def briefed(talk: Talk, text: str) -> tuple[Outcome, CompletionRequest]:
+    """What comes of saying something, and what the model was told."""
+    outcome, (request, *_) = await talk.ask(text, "Yes.")
+    return outcome, request
+
+
+async def believe(talk: Talk, text: str, **fields: object) -> Memory:
+    """Something believed, on what was said of jazz."""
+    app, person = talk.app, talk.line.person.id
+    plain = Memory(
+        id=MemoryId(ObjectId(new_id(app.clock()))),
+        person=person,
+        kind="fact",
+        text=text,
+        language="en",
+        learned_at=app.clock(),
+    )
+    memory = replace(plain, **fields)
+    async with app.db.begin_write() as tx:
+        source = next(m for m in await list_messages(tx, person) if m.text == TOLD[2])
+        await record_decision(tx, memory, op="learned", base=0, provenance=HERE, now=app.clock())
+        words = [NewEvidence(source=source, quote=source.text)]
+        await add_evidence(tx, person, memory.id, words, extractor="test", now=app.clock())
+    return memory
+
+
+async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> None:
+    """Nothing is searched for; who they are and what is open is there all the same."""
+    outcome, request = await briefed(talk, "hello")
+
+    assert "What you know of the person:" in request.changing
+    home = "Lives in Porto. (first said 2023-11-14)"
+    assert f'<memory kind="location" class="person">{home}</memory>' in request.changing
+    assert "Loves jazz." in request.changing
+    assert "Open, promised or expected:" in request.changing
+    assert ", overdue" in request.changing
+    assert "What you know that bears" not in request.changing
+    assert all(item.used and item.score == 1.0 for item in outcome.reply.items)
+
+
+async def test_who_is_named_gets_a_section(talk: Talk) -> None:
+    """Everything that is known of them, once."""
+    _, request = await briefed(talk, "I had lunch with Ana")
+
+    assert "About Ana (person):" in request.changing
+    assert request.changing.count("Ana works as a nurse.") == 1
+
+
+async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:
+    """The better one stands for both; the receipt names what was left out."""
+    await believe(talk, "Cleans the oven after each quarrel.", kind="pattern", pattern="behavior")
+    outcome, request = await briefed(talk, "What do I clean after a quarrel, the oven?")
+    dropped = outcome.reply.details["context"]["dropped"]
+
+    assert 'sure="yes" class="person">Cleans the oven after each quarrel.' in request.changing
+    assert "coriander" not in request.changing.split("What you know that bears")[1]
+    assert dropped["memories"]
+
+
+async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -> None:
+    """It is found, and labelled."""
+    text = "Read in a newsletter that walnut oil cures colds."
+    await believe(talk, text, kind="event", trust="outside")
+    _, request = await briefed(talk, "What cures colds, walnut oil?")
+
+    (line,) = [line for line in request.changing.splitlines() if "walnut" in line]
+    assert 'class="outside"' in line
+    (title,) = [part for part in request.changing.split("\n\n") if "walnut" in part]
+    assert not title.startswith("What you know of the person")
+
+
+async def test_what_is_over_is_told_only_with_its_end(talk: Talk) -> None:
+    """And only where one asks for what was."""
+    over = talk.clock() - DAY
+    await believe(
+        talk,
+        "Lives in Braga.",
+        key="location",
+        status="superseded",
+        ended_at=over,
+        holds_until=over,
+    )
+    _, now = await briefed(talk, "Where do I live?")
+    _, before = await briefed(talk, "Where did I live before?")
+
+    assert "Braga" not in now.changing
+    (line,) = [line for line in before.changing.splitlines() if "Braga" in line]
+    assert 'over-since="2023-11-16"' in line
+
+
+async def test_it_may_ask_once_whether_two_are_the_same(talk: Talk) -> None:
+    """Where one of them is named; not again once it has."""
+    app, person = talk.app, talk.line.person.id
+    async with app.db.begin_write() as tx:
+        ids = [EntityId(ObjectId(new_id(app.clock()))) for _ in range(2)]
+        for name, id_, same in (("Pepe", ids[0], None), ("José", ids[1], ids[0])):
+            entity = Entity(
+                id=id_,
+                person=person,
+                name=name,
+                kind="person",
+                same_as=same,
+                status="uncertain" if same else "confirmed",
+                learned_at=app.clock(),
+            )
+            await record_decision(
+                tx, entity, op="learned", base=0, provenance=HERE, now=app.clock()
+            )
+    outcome, (first, *_) = await talk.ask("I saw Pepe today", "Is Pepe the same as José?")
+    _, second = await briefed(talk, "Pepe is well, by the way")
+    _, other = await briefed(talk, "It rains")
+
+    hint = "It is not known whether José and Pepe are the same. You may ask, once."
+    assert outcome.reply.text
+    assert hint in first.changing
+    assert hint not in second.changing
+    assert hint not in other.changing
+    assert "About José" not in first.changing
+
+
+async def test_a_correction_is_known_to_the_very_next_turn(talk: Talk) -> None:
+    """Whatever was at hand before."""
+    await briefed(talk, "hello")
+    await believe(talk, "Has a red car.", key="car")
+
+    assert "Has a red car." in (await briefed(talk, "hello"))[1].changing
+
+
+async def test_a_program_gets_the_same(talk: Talk) -> None:
+    """As plain lines, within the budget."""
+    await believe(talk, "Cleans the oven after each quarrel.", kind="pattern", pattern="behavior")
+    cue = RecallQuery(text="When do I clean the oven?", language="en", at=talk.clock())
+    looking, person = talk.app.search_deps, talk.line.person
+    text = await build_context(looking, person, cue, budget=2_000)
+    tight = await build_context(looking, person, cue, budget=60)
+
+    assert "Known of them:\n- Lives in Porto. (said 2023-11-14)" in text
+    assert "Promised or expected:" in text
+    assert "Believed:\n- Cleans the oven after each quarrel. (said 2023-11-14)" in text
+    assert len(tight) < 4 * 60 + 40

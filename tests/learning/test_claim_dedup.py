@@ -1,0 +1,28 @@
+"""What one and the same quote tells twice is looked at, however different it is worded."""
+
+from oldfriend.learning.claim_dedup import iter_pairs_sharing_quotes
+from tests.learning.talking import claim, quote
+
+MOVED = claim("event", "Moved to Porto.", "we moved, at last")
+
+
+def test_two_of_a_kind_on_one_quote_may_be_one() -> None:
+    """Somebody is asked; it is not decided by that."""
+    again = claim("event", "Left the old flat behind.", "we moved, at last")
+
+    assert list(iter_pairs_sharing_quotes([MOVED, again])) == [(MOVED, again)]
+
+
+def test_others_are_two() -> None:
+    """Of another kind, on other words, or told apart by their keys."""
+    other_words = claim("event", "Left the old flat.", quote("we moved, at last", 2))
+    habit = claim("pattern", "Moves a lot.", "we moved, at last", pattern="behavior")
+    facts = [
+        claim("fact", text, "nurse in Porto", key=key, value=value)
+        for text, key, value in [
+            ("Works as a nurse.", "occupation", "nurse"),
+            ("Lives in Porto.", "location", "Porto"),
+        ]
+    ]
+
+    assert not list(iter_pairs_sharing_quotes([MOVED, other_words, habit, *facts]))

@@ -1,0 +1,62 @@
+"""What the person has had forgotten is not believed again, until they tell it anew."""
+
+from dataclasses import dataclass
+
+from oldfriend.learning.consolidate import drop_forgotten
+from oldfriend.learning.extraction import Claim, Extraction, Quote
+from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
+
+LAID = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """A message, as far as it matters here."""
+
+    id: str
+    at: int
+
+
+def left_of(claim: Claim, forgotten: str) -> int:
+    """How many claims are left, when something was forgotten."""
+    extraction = Extraction(author="rules/1", claims=(claim,))
+    messages = [Heard(id="before", at=LAID - 1), Heard(id="after", at=LAID + 1)]
+    passed = drop_forgotten(
+        extraction,
+        messages,
+        lambda words, at: words == forgotten and at <= LAID,
+    )
+    return len(passed.claims)
+
+
+def claim(*messages: str) -> Claim:
+    """Where somebody lives, as they told."""
+    quotes = tuple(Quote(message=each, text="Porto") for each in messages)
+    return Claim(kind="fact", text="Lives in Porto.", quotes=quotes, key="location", value="Porto")
+
+
+def test_the_same_words_and_the_same_fact_are_left_out() -> None:
+    """All else stays."""
+    assert left_of(claim("before"), "Lives in Porto.") == 0
+    assert left_of(claim("before"), format_belief_words("fact", "location", "Porto")) == 0
+    assert left_of(claim("before"), "Lives in Lisbon.") == 1
+
+
+def test_what_rests_on_forgotten_words_alone_is_left_out() -> None:
+    """However it is worded; other words beside them let it stay."""
+    assert (
+        left_of(claim("before"), *format_quote_keys("fact", "location", "Porto", said_at=LAID - 1))
+        == 0
+    )
+    assert (
+        left_of(
+            claim("before", "after"),
+            *format_quote_keys("fact", "location", "Porto", said_at=LAID - 1),
+        )
+        == 1
+    )
+
+
+def test_what_was_told_anew_is_believed_anew() -> None:
+    """Also where old words say it, too."""
+    assert left_of(claim("before", "after"), "Lives in Porto.") == 1

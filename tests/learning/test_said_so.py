@@ -1,0 +1,55 @@
+"""What words say, and what only seems to stand in them: the same shapes in each language."""
+
+from importlib import resources
+from typing import Final, get_args
+
+import pytest
+
+from oldfriend.domain.memories import MemoryKind, PatternKind
+from oldfriend.learning.extraction import Claim, Extraction
+from oldfriend.learning.validate import validate_extraction
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from tests.learning.talking import claim, talk
+
+ROWS: Final = [
+    line.replace("\\n", "\n").split("\t")
+    for line in (resources.files("tests.learning") / "said_so.tsv").read_text("utf-8").split("\n")
+    if line and not line.startswith("#")
+]
+KINDS: Final[dict[str, MemoryKind]] = {kind: kind for kind in get_args(MemoryKind)}
+PATTERNS: Final[dict[str, PatternKind]] = {kind: kind for kind in get_args(PatternKind)}
+
+
+def test_each_shape_stands_there_in_each_language() -> None:
+    """What holds in one holds in all that are spoken here."""
+    shapes = {row[0] for row in ROWS}
+
+    assert len(shapes) >= 16
+    assert all(
+        {row[2] for row in ROWS if row[0] == shape} == {*OFFLINE_LANGUAGES} for shape in shapes
+    )
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[2]}")
+def test_only_what_words_say_is_believed(row: list[str]) -> None:
+    """A quote, a condition, a doubt or a "not" counts for the clause in which it stands."""
+    _, verdict, language, kind, text, key, value, said = row
+    claimed = told_carelessly(kind, text, key, value, said)
+    material = talk(said, language=language)
+
+    believed = validate_extraction(Extraction(author="careless/1", claims=(claimed,)), material)
+
+    assert bool(believed.extraction.claims) == (verdict == "so"), believed.rejected
+
+
+def told_carelessly(kind: str, text: str, key: str, value: str, said: str) -> Claim:
+    """What a careless reader makes of a message."""
+    return claim(
+        KINDS[kind],
+        text,
+        said,
+        key="" if key in PATTERNS else key,
+        value=value,
+        confidence=0.95,
+        pattern=PATTERNS.get(key),
+    )

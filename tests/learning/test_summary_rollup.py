@@ -1,0 +1,237 @@
+"""Summaries are folded level by level; nothing is lost when a model fails."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import ModelUnavailable, StaleDecision
+from oldfriend.domain.ids import ObjectId, PersonId, SegmentId, SummaryId, new_id
+from oldfriend.domain.memories import Summary
+from oldfriend.learning.summary_rollup import (
+    MAX_SUMMARIES,
+    MAX_WORDS,
+    RULES_AUTHOR,
+    RollupResult,
+    build_rollup,
+    count_words,
+    roll_up,
+    select_for_rollup,
+    summarize_with_rules,
+)
+from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.journal import (
+    Provenance,
+    list_object_journal,
+    list_view_mismatches,
+    record_decision,
+)
+from oldfriend.memory.retraction import end_summaries
+from tests.friends import Friend
+
+FOLDED = json.dumps({"text": "Five days in short.", "topics": ["rent", " rent", "Marta"]})
+
+
+def summary(day: int, text: str = "", *, level: int = 1, person: str = "p") -> Summary:
+    """What was said on a day."""
+    at = 20_000 * DAY + day * DAY
+    return Summary(
+        id=SummaryId(ObjectId(new_id(at))),
+        person=PersonId(person),
+        level=level,
+        text=text or f"On day {day} met Marta.",
+        language="en",
+        topics=("Marta", f"day {day}"),
+        segments=(SegmentId(f"s{day}"),),
+        from_at=at,
+        until_at=at + 1,
+        learned_at=at,
+    )
+
+
+async def learns(friend: Friend, *days: int) -> None:
+    """A summary for each of these days."""
+    async with friend.db.begin_write() as tx:
+        for day in days:
+            after, ground = summary(day, person=friend.person.id), Provenance(author="t")
+            await record_decision(
+                tx, after, op="learned", base=0, provenance=ground, now=friend.clock()
+            )
+
+
+async def compacts(friend: Friend, model: ScriptedModel | None = None) -> RollupResult:
+    """Fold what is due."""
+    return await roll_up(friend.db, friend.person.id, model=model, now=friend.clock())
+
+
+async def levels(friend: Friend) -> list[int]:
+    """The levels of what is active; the fold of what was decided is what is stored."""
+    async with friend.db.begin_read() as tx:
+        assert await list_view_mismatches(tx, friend.person.id) == []
+        return [each.level for each in await list_summaries(tx, friend.person.id)]
+
+
+async def test_the_sixth_folds_the_five_oldest(nora: Friend) -> None:
+    """Not before; the new one covers all that they covered, and they are kept aside."""
+    await learns(nora, 1, 2, 3, 4, 5)
+    assert await compacts(nora, ScriptedModel([FOLDED])) == RollupResult()
+    await learns(nora, 0)
+
+    (folded,) = (await compacts(nora, model := ScriptedModel([FOLDED]))).summaries
+
+    async with nora.db.begin_read() as tx:
+        active = await list_summaries(tx, nora.person.id)
+        whole = await list_summaries(tx, nora.person.id, active=False)
+        (decided,) = await list_object_journal(tx, nora.person.id, folded.id)
+    assert [(each.level, each.segments) for each in active] == [
+        (2, ("s0", "s1", "s2", "s3", "s4")),
+        (1, ("s5",)),
+    ]
+    assert active[0] == folded
+    assert (folded.text, folded.topics) == ("Five days in short.", ("rent", "Marta"))
+    assert set(folded.sources) == {each.id for each in whole if not each.is_active}
+    assert (decided.author, model.requests[0].purpose) == ("summarise/1", "summary")
+    assert model.requests[0].shown == folded.sources
+    assert await levels(nora) == [2, 1]
+
+
+async def test_levels_are_folded_like_what_is_below_them(nora: Friend) -> None:
+    """A year of days leaves no more than ten, and every day is in exactly one of them."""
+    for day in range(160):
+        await learns(nora, day)
+        await compacts(nora)
+        async with nora.db.begin_read() as tx:
+            active = await list_summaries(tx, nora.person.id)
+        assert len(active) <= MAX_SUMMARIES
+    covered = [segment for each in active for segment in each.segments]
+
+    assert max(each.level for each in active) >= 3
+    assert sorted(covered) == sorted(f"s{day}" for day in range(160))
+    assert await levels(nora) == [each.level for each in active]
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        ModelUnavailable("away"),
+        "no idea",
+        json.dumps({"text": " ", "topics": []}),
+        json.dumps({"text": "word " * 90, "topics": []}),
+        json.dumps({"text": "ok"}),
+    ],
+)
+async def test_a_model_that_fails_changes_nothing_and_is_named(
+    nora: Friend, failing: str | ModelUnavailable
+) -> None:
+    """They stay as they are, and are folded the next time; also what is longer than its sources."""
+    await learns(nora, *range(6))
+
+    done = await compacts(nora, ScriptedModel([failing]))
+
+    assert done.summaries == ()
+    assert done.error
+    assert await levels(nora) == [1] * 6
+    assert len((await compacts(nora, ScriptedModel([FOLDED]))).summaries) == 1
+
+
+async def test_what_was_folded_comes_back_when_the_fold_ends(nora: Friend) -> None:
+    """A segment in it was changed or forgotten: what is left is told anew without it."""
+    await learns(nora, *range(6))
+    (folded,) = (await compacts(nora)).summaries
+
+    async with nora.db.begin_write() as tx:
+        ground = Provenance(author="t")
+        await end_summaries(
+            tx, nora.person.id, [SegmentId("s2")], provenance=ground, now=nora.clock()
+        )
+    assert await levels(nora) == [1] * 5
+    await learns(nora, 9)
+    (anew,) = (await compacts(nora)).summaries
+
+    assert "day 2" in folded.text
+    assert "day 2" not in anew.text
+    assert anew.segments == ("s0", "s1", "s3", "s4", "s5")
+
+
+async def test_what_changed_while_a_model_wrote_is_not_folded(nora: Friend) -> None:
+    """A segment is taken back meanwhile: nothing that tells of it is written."""
+    await learns(nora, *range(6))
+
+    class Meanwhile(ScriptedModel):
+        async def complete(
+            self, request: CompletionRequest, say: TextCallback | None = None
+        ) -> Completion:
+            async with nora.db.begin_write() as tx:
+                ground, now = Provenance(author="t"), nora.clock()
+                await end_summaries(
+                    tx, nora.person.id, [SegmentId("s2")], provenance=ground, now=now
+                )
+            return await ScriptedModel.complete(self, request, say)
+
+    with pytest.raises(StaleDecision):
+        await compacts(nora, Meanwhile([FOLDED]))
+
+    assert await levels(nora) == [1] * 5
+
+
+async def test_only_ones_own_are_folded(nora: Friend, omar: Friend) -> None:
+    """Five of one and one of another are not six."""
+    await learns(nora, *range(5))
+    await learns(omar, 5)
+
+    assert await compacts(nora) == await compacts(omar) == RollupResult()
+
+
+def test_without_a_model_the_most_telling_sentences_stay() -> None:
+    """Each once, in their order, as they stand there, and not more than there is room for."""
+    filler = "Talked about this and that and about nothing much at all. "
+    sources = [
+        summary(day, f"{filler * 3}Moved to Porto in May {2010 + day}. {'Chatted on. ' * day}")
+        for day in range(5)
+    ]
+
+    told = summarize_with_rules(sources)
+
+    assert told.author == RULES_AUTHOR
+    assert told.topics[0] == "Marta"
+    assert told.text.count("Talked about") == 1
+    places = [told.text.index(f"Moved to Porto in May {2010 + day}.") for day in range(5)]
+    assert places == sorted(places)
+
+
+def test_what_is_too_much_leaves_the_names_and_dates() -> None:
+    """When not everything has room, what tells nothing goes first."""
+    chat = " ".join(f"so they went on and on about word{n} again and again." for n in range(60))
+    sources = [summary(day, f"{chat} Ana married Tom on 3 May 2019.") for day in range(5)]
+
+    told = summarize_with_rules(sources)
+
+    assert "Ana married Tom on 3 May 2019." in told.text
+    assert count_words(told.text) <= MAX_WORDS
+
+
+@pytest.mark.parametrize(
+    "text", ["搬到了波尔图。和小马吵架了。", "Zog nach Porto. Stritt mit Marta."]
+)
+def test_a_language_without_spaces_has_none_between_its_sentences(text: str) -> None:
+    """And others have."""
+    assert summarize_with_rules([summary(1, text)]).text == text
+
+
+@given(st.lists(st.integers(1, 5), max_size=40))
+def test_folding_always_ends_with_room(below: list[int]) -> None:
+    """From whatever levels: at most five of each and ten in all, and nothing is left out."""
+    active = [summary(day, level=level) for day, level in enumerate(below)]
+    covered = {segment for each in active for segment in each.segments}
+
+    while sources := select_for_rollup(active):
+        assert len(sources) > 1
+        new = build_rollup(sources, summarize_with_rules(sources), now=0)
+        active = [each for each in active if each not in sources] + [new]
+
+    assert len(active) <= MAX_SUMMARIES
+    assert {segment for each in active for segment in each.segments} == covered

@@ -1,0 +1,56 @@
+"""Providers are imported when one is chosen, and not before."""
+
+import subprocess
+import sys
+
+import pytest
+
+from oldfriend.llm.adapters.model_factory import build_model, warm_up_client
+from oldfriend.llm.providers import build_model_config
+
+HEAVY = "{'pydantic_ai', 'openai', 'anthropic', 'genai_prices', 'pydantic', 'httpx2'}"
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_nothing_of_a_providers_is_imported_before():
+    """The offline companion starts as fast as without them."""
+    modules = (
+        "chain, catalogue, replay, scripted, speech, adapters.making, adapters.ollama, "
+        "adapters.voices, adapters.whisper"
+    )
+    imports = "\n".join(f"import oldfriend.llm.{name}" for name in modules.split(", "))
+
+    assert run(f"{imports}\nimport sys\nprint({HEAVY} & set(sys.modules))") == "set()\n"
+
+
+def test_a_missing_extra_is_named():
+    """With the command that installs it."""
+    code = """
+import sys
+sys.modules["pydantic_ai"] = None
+from oldfriend.domain.errors import ModelMisconfigured
+from oldfriend.llm.adapters.model_factory import build_model, warm_up
+from oldfriend.llm.providers import build_model_config
+for act in (build_model, warm_up):
+    try:
+        act(build_model_config("ollama:llama3.2"))
+    except ModelMisconfigured as error:
+        print(error)
+"""
+    assert run(code).count('pip install "oldfriend[models]"') == 2
+
+
+@pytest.mark.parametrize("name", ["ollama:a", "openai:gpt-6-luna", "anthropic:claude-haiku-5-5"])
+def test_the_rehearsed_answer_is_one_that_the_clients_of_today_can_read(name):
+    """Else they would not be warm."""
+    assert warm_up_client(build_model_config(name, key="k"))
+
+
+async def test_one_that_is_made_can_be_closed():
+    """Without having been asked."""
+    await build_model(build_model_config("ollama:llama3.2")).close()

@@ -1,0 +1,135 @@
+"""What was forgotten is known again by whoever has the key, and tells nothing to others."""
+
+from oldfriend.domain.clock import DAY, MINUTE
+from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.memory.deletion.tombstones import (
+    NO_TOMBSTONES,
+    Tombstones,
+    delete_tombstones,
+    fingerprint_belief,
+    fingerprint_message,
+    fingerprint_words,
+    format_belief_words,
+    format_quote_keys,
+    load_tombstones,
+    save_key_tombstone,
+    save_tombstones,
+)
+from tests.friends import Friend
+
+KEY = b"k" * 32
+LONG = "my sister Ana is allergic to hazelnuts"
+
+
+async def laid(friend: Friend, *texts: str, said_at: int) -> Tombstones:
+    """What is known after some messages were forgotten."""
+    async with friend.db.begin_write() as tx:
+        prints = {
+            each for text in texts for each in fingerprint_message(KEY, text, said_at=said_at)
+        }
+        await save_tombstones(tx, friend.person.id, prints, now=friend.clock())
+        return await load_tombstones(tx, friend.person.id, KEY)
+
+
+async def test_the_same_words_are_known_again(nora: Friend, omar: Friend) -> None:
+    """However they are written, whenever they were said before; and only hers."""
+    now = nora.clock()
+    forgotten = await laid(nora, LONG, said_at=now - DAY)
+
+    assert forgotten.is_message_forgotten(LONG.upper() + "!", said_at=now - 2 * DAY)
+    assert not forgotten.is_message_forgotten(LONG + " too", said_at=now)
+    assert not forgotten.is_message_forgotten(LONG, said_at=now + 1)
+    async with nora.db.begin_read() as tx:
+        assert not (await load_tombstones(tx, omar.person.id, KEY)).forgotten_at
+        other_key = await load_tombstones(tx, nora.person.id, b"other")
+    assert not other_key.is_message_forgotten(LONG, said_at=now)
+
+
+async def test_a_few_words_are_known_only_at_their_minute(nora: Friend) -> None:
+    """For they are said every day."""
+    then = nora.clock() - DAY
+    forgotten = await laid(nora, "ok", said_at=then)
+
+    assert forgotten.is_message_forgotten("OK.", said_at=then)
+    assert not forgotten.is_message_forgotten("ok", said_at=then + MINUTE)
+
+
+async def test_what_is_said_anew_lifts_it(nora: Friend) -> None:
+    """Then old copies may come back, too."""
+    forgotten = await laid(nora, LONG, said_at=nora.clock())
+    async with nora.db.begin_write() as tx:
+        await delete_tombstones(tx, nora.person.id, [fingerprint_words(KEY, "something else")])
+        between = await load_tombstones(tx, nora.person.id, KEY)
+        await delete_tombstones(tx, nora.person.id, [fingerprint_words(KEY, LONG)])
+        after = await load_tombstones(tx, nora.person.id, KEY)
+
+    assert between == forgotten
+    assert not after.is_message_forgotten(LONG, said_at=0)
+
+
+async def test_it_is_known_that_another_key_was_used(nora: Friend) -> None:
+    """Also where both were."""
+    async with nora.db.begin_write() as tx:
+        await save_key_tombstone(tx, nora.person.id, KEY)
+        own = await load_tombstones(tx, nora.person.id, KEY)
+        none = await load_tombstones(tx, nora.person.id, b"")
+        await save_key_tombstone(tx, nora.person.id, b"other")
+        both = await load_tombstones(tx, nora.person.id, KEY)
+
+    assert [each.has_other_key for each in (NO_TOMBSTONES, own, none, both)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_a_quote_is_known_by_any_run_of_its_words() -> None:
+    """A few words only at their minute."""
+
+    def known_by(quote: str, at: int, kind: MemoryKind = "event", key: str = "") -> set[str]:
+        return set(format_quote_keys(kind, key, quote, said_at=at))
+
+    known = known_by(LONG, 0)
+    assert known & known_by(f"I think {LONG}", DAY, "thought")
+    assert known & known_by("sister Ana is allergic to", DAY)
+    assert not known & known_by("my sister Ana", 0)
+    assert not known & known_by(LONG, 0, "fact", "relation")
+    assert known_by("ok", 0) == known_by("ok", 1)
+    assert known_by("ok", 0) != known_by("ok", MINUTE)
+
+
+async def test_a_belief_is_known_by_its_text_and_by_what_it_says(nora: Friend) -> None:
+    """As long as it is read in words that were said before."""
+    now = nora.clock()
+    memory = Memory(
+        id="m",
+        person=nora.person.id,
+        kind="fact",
+        text="Lives in Porto.",
+        language="en",
+        key="location",
+        value="Porto",
+        learned_at=now,
+    )
+    async with nora.db.begin_write() as tx:
+        await save_tombstones(tx, nora.person.id, fingerprint_belief(KEY, memory), now=now)
+        forgotten = await load_tombstones(tx, nora.person.id, KEY)
+    at = now - DAY
+
+    assert forgotten.is_belief_forgotten("lives in porto", at)
+    assert forgotten.is_belief_forgotten(format_belief_words("fact", "location", "PORTO"), at)
+    assert not forgotten.is_belief_forgotten(format_belief_words("fact", "location", "Lisbon"), at)
+    assert not forgotten.is_belief_forgotten(format_belief_words("event", "", ""), at)
+    assert not forgotten.is_belief_forgotten("lives in porto", now + 1)
+    assert not NO_TOMBSTONES.is_belief_forgotten("lives in porto", 0)
+
+
+async def test_a_tombstone_tells_nothing(nora: Friend) -> None:
+    """It is a number of 256 bits."""
+    await laid(nora, LONG, "ok", said_at=0)
+    async with nora.db.begin_read() as tx:
+        rows = await tx.rows("SELECT print FROM tombstone")
+
+    assert len(rows) == 2
+    assert all(len(row[0]) == 64 and int(row[0], 16) for row in rows)

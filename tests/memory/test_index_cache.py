@@ -1,0 +1,383 @@
+"""The index in memory says what the database says, whoever wrote it, within its bytes."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.messages import edit_message
+from oldfriend.memory.vectors import save_message_vectors
+from oldfriend.runtime.wiring import open_database
+from oldfriend.search import PersonIndex
+from tests.engines import SEVERAL_PROCESSES
+from tests.friends import Friend, Meet
+from tests.processes import python
+
+WRITER = """
+import asyncio, sys
+from oldfriend.runtime.wiring import open_database
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.domain.people import Chat
+from oldfriend.memory.messages import WriteTarget, write_message
+
+async def write(url, person, companion, chat, session):
+    chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")
+    db = await open_database(url)
+    spoken = UnloggedMessage(role="person", speaker="", text="from elsewhere", at=0, trust="person")
+    async with db.begin_write() as tx:
+        await write_message(tx, WriteTarget(chat=chat, session=session), spoken, now=0)
+    await db.close()
+
+asyncio.run(write(*sys.argv[1:]))
+"""
+
+
+def one_hot(place: int) -> np.ndarray:
+    """A vector that only looks like itself."""
+    vector = np.zeros((1, 384), dtype=np.float32)
+    vector[0, :8] = 0.01
+    vector[0, place] = 1
+    return vector
+
+
+async def index_of(friend: Friend, shelf: IndexCache) -> PersonIndex:
+    """The person's index as of now."""
+    async with friend.db.begin_read() as tx:
+        return await shelf.get_message_index(tx, friend.person.id)
+
+
+async def seqs(friend: Friend, shelf: IndexCache) -> list[int]:
+    """Which messages the index holds."""
+    return sorted((await index_of(friend, shelf)).columns.seq.tolist())
+
+
+def every_vector(index: PersonIndex) -> np.ndarray:
+    """The vectors of all messages."""
+    return index.vectors.get_rows(np.arange(len(index)))
+
+
+@pytest.fixture(params=["whole", "narrow"])
+def shelf(request: pytest.FixtureRequest) -> IndexCache:
+    """An empty shelf for the vectors of one model; also one that is too small for anybody."""
+    return IndexCache("m") if request.param == "whole" else IndexCache("m", limit_bytes=1)
+
+
+async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: IndexCache) -> None:
+    """What search never finds is not: the companion's quotes, words without a letter."""
+    assert await seqs(nora, shelf) == []
+    first = await nora.says("one")
+    assert await seqs(nora, shelf) == [first.seq]
+    await nora.says("a quote", role="companion", findable=False)
+    await nora.says("…")
+    second = await nora.says("two")
+
+    assert await seqs(nora, shelf) == [first.seq, second.seq]
+
+
+@SEVERAL_PROCESSES
+async def test_what_another_connection_or_process_writes_is_there_too(
+    nora: Friend, shelf: IndexCache, database_url: str
+) -> None:
+    """A cache is never older than the transaction that asks for it."""
+    first = await nora.says("one")
+    assert await seqs(nora, shelf) == [first.seq]
+
+    ids = (nora.person.id, nora.companion.id, nora.chat.id, first.session)
+    with python(WRITER, database_url, *ids) as other:
+        assert other.wait(60) == 0
+
+    assert await seqs(nora, shelf) == [first.seq, first.seq + 1]
+
+
+async def test_an_edit_puts_the_new_words_in_the_place_of_the_old(
+    nora: Friend, shelf: IndexCache
+) -> None:
+    """On a shelf that knew the old ones, and on one that did not."""
+    message, other = await nora.says("Porto"), await nora.says("rain")
+    await seqs(nora, shelf)
+    async with nora.db.begin_write() as tx:
+        edited = await edit_message(tx, nora.person.id, message.id, "Lisbon", now=0)
+        again = await edit_message(tx, nora.person.id, message.id, "Lisboa", now=0)
+
+    assert edited.seq < again.seq
+    assert await seqs(nora, shelf) == await seqs(nora, IndexCache("m")) == [other.seq, again.seq]
+
+
+async def test_vectors_that_come_late_find_their_messages(nora: Friend, shelf: IndexCache) -> None:
+    """In any order, one by one, as if they had been there from the start."""
+    messages = [await nora.says(text) for text in ("one", "two", "three")]
+    assert not every_vector(await index_of(nora, shelf)).any()
+    for place in (2, 0, 1):
+        async with nora.db.begin_write() as tx:
+            await save_message_vectors(
+                tx, nora.person.id, "m", [messages[place].seq], one_hot(20 + place)
+            )
+        index = await index_of(nora, shelf)
+        there = np.flatnonzero(index.columns.seq == messages[place].seq)
+
+        assert index.vectors.get_rows(there).argmax() == 20 + place
+    assert every_vector(await index_of(nora, shelf)).any(axis=1).all()
+
+
+async def test_vectors_of_another_model_are_not_compared(nora: Friend, shelf: IndexCache) -> None:
+    """A cosine between two models means nothing."""
+    message = await nora.says("one")
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(tx, nora.person.id, "another", [message.seq], one_hot(20))
+
+    assert not every_vector(await index_of(nora, shelf)).any()
+    assert not every_vector(await index_of(nora, IndexCache(None))).any()
+    assert not (await index_of(nora, IndexCache(None))).legacy_vectors
+
+
+def standing(index: PersonIndex, model: str) -> dict[int, int]:
+    """Which messages are found by a model of before, and by which vector."""
+    former = index.legacy_vectors.get(model)
+    if former is None:
+        return {}
+    seqs = index.columns.seq[former.positions].tolist()
+    vectors = former.vectors.get_rows(np.arange(len(seqs)))
+    counting = zip(seqs, vectors.argmax(axis=1).tolist(), former.mask, strict=True)
+    return {seq: top for seq, top, counts in counting if counts}
+
+
+async def test_a_model_of_before_stands_in_until_all_is_embedded_anew(
+    nora: Friend, shelf: IndexCache
+) -> None:
+    """Message by message, on a shelf that saw it all and on one that comes late."""
+    seqs = [(await nora.says(text)).seq for text in ("one", "two", "three", "four")]
+    async with nora.db.begin_write() as tx:
+        for place, seq in enumerate(seqs[:3]):
+            await save_message_vectors(
+                tx, nora.person.id, "old", [seq], one_hot(20 + place)[:, :64]
+            )
+    places = dict(zip(seqs, (20, 21, 22), strict=False))
+    assert standing(await index_of(nora, shelf), "old") == places
+
+    for number, seq in enumerate(reversed(seqs)):
+        async with nora.db.begin_write() as tx:
+            await save_message_vectors(tx, nora.person.id, "m", [seq], one_hot(30 + number))
+        places.pop(seq, None)
+        for each in (shelf, IndexCache("m")):
+            index = await index_of(nora, each)
+            assert standing(index, "old") == places
+            assert np.count_nonzero(every_vector(index).any(axis=1)) == number + 1
+    assert not (await index_of(nora, shelf)).legacy_vectors
+
+
+async def test_what_an_older_process_embeds_meanwhile_stands_in_too(
+    nora: Friend, shelf: IndexCache
+) -> None:
+    """New words with their vector, and late vectors; an edit and a removal go through as well."""
+    first = await nora.says("one")
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(tx, nora.person.id, "old", [first.seq], one_hot(20))
+    assert standing(await index_of(nora, shelf), "old") == {first.seq: 20}
+    async with nora.db.begin_write() as tx:
+        second = await nora.says_in(tx, "two")
+        await save_message_vectors(tx, nora.person.id, "old", [second.seq], one_hot(21))
+    assert standing(await index_of(nora, shelf), "old") == {first.seq: 20, second.seq: 21}
+
+    third = await nora.says("three")
+    assert standing(await index_of(nora, shelf), "old") == {first.seq: 20, second.seq: 21}
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(tx, nora.person.id, "old", [third.seq], one_hot(22))
+        await edit_message(tx, nora.person.id, first.id, "uno", now=0)
+    assert standing(await index_of(nora, shelf), "old") == {second.seq: 21, third.seq: 22}
+
+
+async def test_vectors_of_before_count_as_bytes_on_the_shelf(nora: Friend) -> None:
+    """A shelf stays bounded during a switch."""
+    seqs = [(await nora.says(f"message {number}")).seq for number in range(50)]
+    empty, shelf = IndexCache("m"), IndexCache("m")
+    await index_of(nora, empty)
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(
+            tx, nora.person.id, "old", seqs, np.full((50, 1000), 0.03, dtype=np.float32)
+        )
+    await index_of(nora, shelf)
+
+    assert shelf.nbytes >= empty.nbytes + 50 * 1000 * 4
+
+
+async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: IndexCache) -> None:
+    """Whoever removes rows raises the person's counter."""
+    first, second = await nora.says("one"), await nora.says("two")
+    await seqs(nora, shelf)
+    async with nora.db.begin_write() as tx:
+        await tx.run("DELETE FROM message WHERE id = :id", id=first.id)
+        await tx.run("UPDATE person SET rewritten = rewritten + 1")
+
+    assert await seqs(nora, shelf) == [second.seq]
+
+
+@SEVERAL_PROCESSES
+async def test_a_reader_of_an_older_moment_gets_that_moment(
+    nora: Friend, shelf: IndexCache, database_url: str
+) -> None:
+    """And leaves the shelf in order for whoever comes after."""
+    first = await nora.says("one")
+    other = await open_database(database_url)
+    async with other.begin_read() as older:
+        await older.rows("SELECT 1 FROM person")
+        second = await nora.says("two")
+        assert await seqs(nora, shelf) == [first.seq, second.seq]
+        of_older = await shelf.get_message_index(older, nora.person.id)
+
+        assert of_older.columns.seq.tolist() == [first.seq]
+    await other.close()
+
+    assert await seqs(nora, shelf) == [first.seq, second.seq]
+
+
+async def test_several_who_read_at_once_find_each_message_once(
+    nora: Friend, shelf: IndexCache
+) -> None:
+    """Two chats of one person may ask at the same moment, in one process."""
+    written = [(await nora.says("the first")).seq]
+    assert await seqs(nora, shelf) == written
+    for burst in range(10):
+        written += [(await nora.says(f"{burst} {number}")).seq for number in range(3)]
+        async with nora.db.begin_write() as tx:
+            await save_message_vectors(tx, nora.person.id, "m", [written[-1]], one_hot(20 + burst))
+
+        async with asyncio.TaskGroup() as tasks:
+            readers = [tasks.create_task(seqs(nora, shelf)) for _ in range(8)]
+
+        assert all(reader.result() == written for reader in readers)
+    assert not shelf._locks
+
+
+async def test_who_is_stopped_while_reading_leaves_nothing_half_read(nora: Friend) -> None:
+    """A turn that takes too long is stopped wherever it is."""
+    written = [(await nora.says("the first")).seq]
+    shelf = IndexCache("m")
+    assert await seqs(nora, shelf) == written
+    for patience in range(40):
+        written.append((await nora.says(f"and {patience}")).seq)
+        async with asyncio.TaskGroup() as tasks:
+            reader = tasks.create_task(seqs(nora, shelf))
+            await asyncio.sleep(patience / 10_000)
+            reader.cancel()
+
+        assert await seqs(nora, shelf) == written
+
+
+async def test_each_person_has_a_volume_of_their_own(
+    nora: Friend, omar: Friend, shelf: IndexCache
+) -> None:
+    """Whatever the order in which they talk and ask."""
+    hers = [(await nora.says("hers")).seq]
+    his = [(await omar.says(f"his {i}")).seq for i in range(3)]
+
+    assert await seqs(nora, shelf) == hers
+    assert await seqs(omar, shelf) == his
+    async with nora.db.begin_read() as tx:
+        assert len(await shelf.get_message_index(tx, PersonId("nobody"))) == 0
+
+
+async def test_what_is_being_answered_is_read_later_with_its_vector(nora: Friend) -> None:
+    """As long as nothing that is asked for was written after it."""
+    shelf, first = IndexCache("m"), await nora.says("one")
+    said = await nora.says("two")
+    async with nora.db.begin_read() as tx:
+        index = await shelf.get_message_index(tx, nora.person.id, exclude=[said.seq])
+        assert index.columns.seq.tolist() == [first.seq]
+    later = await nora.says("three")
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(tx, nora.person.id, "m", [said.seq], one_hot(9))
+    async with nora.db.begin_read() as tx:
+        index = await shelf.get_message_index(tx, nora.person.id, exclude=[said.seq])
+
+    assert index.columns.seq.tolist() == [first.seq, said.seq, later.seq]
+    assert index.vector_mask.tolist() == [0, 1, 0]
+
+
+async def test_nothing_is_lost_behind_what_is_being_answered(
+    nora: Friend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it ends a part that is read at once."""
+    monkeypatch.setattr("oldfriend.memory.index_cache.ROWS_PER_READ", 2)
+    written = [(await nora.says(f"word{number}")).seq for number in range(4)]
+    shelf = IndexCache("m")
+    async with nora.db.begin_read() as tx:
+        index = await shelf.get_message_index(tx, nora.person.id, exclude=[written[1]])
+        assert index.columns.seq.tolist() == written
+
+    assert await seqs(nora, shelf) == written
+
+
+async def test_when_there_is_no_room_who_was_asked_about_longest_ago_goes(meet: Meet) -> None:
+    """And comes back, unchanged, when asked about again."""
+    people = [await meet(name) for name in ("Ada", "Bob", "Cyd")]
+    for person in people:
+        for number in range(50):
+            await person.says(f"{person.person.name} says word{number}")
+    one = IndexCache("m")
+    await index_of(people[0], one)
+    shelf = IndexCache("m", limit_bytes=one.nbytes * 5 // 2)
+
+    for place in (0, 1, 0, 2):
+        await index_of(people[place], shelf)
+
+    ada, bob, cyd = (person.person.id for person in people)
+    assert list(shelf._indexes) == [ada, cyd]
+    assert shelf.nbytes <= one.nbytes * 5 // 2
+    assert len(await seqs(people[1], shelf)) == 50
+    assert list(shelf._indexes) == [cyd, bob]
+
+
+async def test_one_who_is_larger_than_the_shelf_is_served_all_the_same(nora: Friend) -> None:
+    """Alone."""
+    message = await nora.says("one")
+
+    assert await seqs(nora, IndexCache("m", limit_bytes=1)) == [message.seq]
+
+
+async def test_one_who_alone_would_take_more_than_there_is_is_kept_narrow(nora: Friend) -> None:
+    """From the first part that is read, or once there is too much; the shelf's limit decides."""
+    written = [(await nora.says(f"word{number}")).seq for number in range(100)]
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(tx, nora.person.id, "m", written, np.vstack([one_hot(9)] * 100))
+    whole = IndexCache("m")
+    assert not (await index_of(nora, whole)).is_quantized
+    limit = whole.nbytes // 2
+    early, late = (
+        IndexCache("m", limit_bytes=limit),
+        IndexCache("m", limit_bytes=whole.nbytes + 2_000),
+    )
+
+    assert (await index_of(nora, early)).is_quantized
+    assert early.nbytes < limit
+    assert not (await index_of(nora, late)).is_quantized
+    more = [(await nora.says("more")).seq for _ in range(50)]
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(tx, nora.person.id, "m", more, np.vstack([one_hot(10)] * 50))
+    assert (await index_of(nora, late)).is_quantized
+    assert await seqs(nora, late) == written + more
+
+
+async def test_a_history_is_read_in_parts(nora: Friend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many messages there are; each is there once, with its vector."""
+    monkeypatch.setattr("oldfriend.memory.index_cache.ROWS_PER_READ", 7)
+    written = [(await nora.says(f"word{number}")).seq for number in range(20)]
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(
+            tx, nora.person.id, "m", written[:15], np.vstack([one_hot(9)] * 15)
+        )
+        await save_message_vectors(
+            tx, nora.person.id, "old", written[15:18], np.vstack([one_hot(8)] * 3)
+        )
+    shelf = IndexCache("m")
+
+    assert await seqs(nora, shelf) == written
+    assert every_vector(await index_of(nora, shelf)).any(axis=1).sum() == 15
+    assert standing(await index_of(nora, shelf), "old") == dict.fromkeys(written[15:18], 8)
+    async with nora.db.begin_write() as tx:
+        await save_message_vectors(
+            tx, nora.person.id, "m", written[15:], np.vstack([one_hot(7)] * 5)
+        )
+    assert every_vector(await index_of(nora, shelf)).any(axis=1).all()
+    assert not (await index_of(nora, shelf)).legacy_vectors

@@ -1,0 +1,60 @@
+"""The companion is given a name, and speaks by it from then on; somebody says their zone."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.errors import InvalidInput, StaleDecision
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message
+from oldfriend.memory.messages import list_messages
+from oldfriend.memory.people import get_companion, get_person_by_id
+from oldfriend.persona.profile_names import set_companion_name, update_person
+from tests.chat_fixtures import Say
+
+
+async def test_by_its_name_it_is_called_and_speaks_and_what_it_said_stays_signed(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """A bare name before a question belongs to no question."""
+    await say("who are you?")
+    await set_companion_name(app, "Mira")
+    told = await say("Mira, who are you?")
+    async with app.db.begin_read() as tx:
+        said = await list_messages(tx, line.person.id)
+
+    assert told.reply.text.startswith("I'm Mira, a program")
+    signed = [each.speaker for each in said if each.role == "companion"]
+    assert signed == ["Oldfriend", "Mira"]
+
+
+async def test_whoever_saw_another_name_changes_nothing(app: AppContext, line: ChatContext) -> None:
+    """And what is no name is refused in words."""
+    await set_companion_name(app, "Mira", base="Oldfriend")
+    with pytest.raises(StaleDecision, match="Look again"):
+        await set_companion_name(app, "Vera", base="Oldfriend")
+    with pytest.raises(InvalidInput, match="on one line"):
+        await set_companion_name(app, "Ve\nra")
+    async with app.db.begin_read() as tx:
+        companion = await get_companion(tx)
+
+    assert companion.name == "Mira"
+
+
+async def test_who_has_said_their_zone_keeps_it_wherever_they_write_from(
+    app: AppContext, line: ChatContext
+) -> None:
+    """At a terminal, too; who has not said it lives by the clocks of the machine."""
+
+    async def zones_in(machine: str) -> tuple[str, str]:
+        there = replace(app, settings=replace(app.settings, zone=machine))
+        accepted = await accept_message(
+            there, line, MessageSubmission(text="Hello."), claim_now=False
+        )
+        assert accepted is not None
+        async with app.db.begin_read() as tx:
+            return (await get_person_by_id(tx, line.person.id)).zone, accepted.message.zone
+
+    assert await zones_in("Asia/Tokyo") == ("Asia/Tokyo", "Asia/Tokyo")
+    await update_person(app, line.person.id, zone="Europe/Brussels")
+    assert await zones_in("Asia/Tokyo") == ("Europe/Brussels", "Europe/Brussels")

@@ -1,0 +1,62 @@
+"""SOUL.md is read when something starts; what cannot be used changes nothing."""
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.memory.global_persona import get_global_persona_text
+from oldfriend.persona.soul_file import sync_soul_file
+
+
+async def soul_of(app: AppContext) -> str:
+    """What holds now."""
+    async with app.db.begin_read() as tx:
+        return await get_global_persona_text(tx)
+
+
+async def test_it_is_taken_up_once_and_ends_by_an_empty_file(
+    app: AppContext, line: ChatContext
+) -> None:
+    """One that is gone changes nothing, for another machine may still have it."""
+    assert (await sync_soul_file(app)).version == 0
+    path = app.settings.data / "SOUL.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\ufeffYou are kind.\n", encoding="utf-8")
+    first, again = await sync_soul_file(app), await sync_soul_file(app)
+    assert (first.version, first.is_new, again.is_new) == (1, True, False)
+    assert await soul_of(app) == "You are kind."
+    path.unlink()
+    assert (await sync_soul_file(app)).version == 1
+    path.touch()
+    assert (await sync_soul_file(app)).version == 2
+    assert await soul_of(app) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (b"caf\xe9", "not UTF-8"),
+        (b"a\x00b", "not text"),
+        (b"x" * 8_001, "8,000 fit"),
+        (b"x" * 90_000, "8,000 characters fit"),
+        (None, "cannot be read"),
+    ],
+)
+async def test_a_broken_file_leaves_the_last_good_one(
+    app: AppContext, line: ChatContext, words: bytes | None, why: str
+) -> None:
+    """And says why, and what holds."""
+    path = app.settings.data / "SOUL.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("You are kind.")
+    await sync_soul_file(app)
+    path.unlink()
+    if words is None:
+        path.mkdir()
+    else:
+        path.write_bytes(words)
+    taken = await sync_soul_file(app)
+    assert taken.problem is not None
+    assert why in taken.problem
+    assert taken.problem.endswith("Version 1 of it still holds.")
+    assert await soul_of(app) == "You are kind."

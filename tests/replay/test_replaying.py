@@ -1,0 +1,338 @@
+"""The same log and reader: the same memory. Another reader: exactly what it reads otherwise."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs import correct as correcting
+from oldfriend.config.settings_schema import BudgetSettings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput
+from oldfriend.forgetting.forget import forget
+from oldfriend.llm.model import CompletionRequest, LanguageModel, TokenUsage
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.messages import list_messages
+from oldfriend.memory.people import set_language
+from oldfriend.memory.segments import list_segments
+from oldfriend.replay.copy_log import COPIED_TABLES, JOURNAL_TABLES, SKIPPED_TABLES
+from oldfriend.replay.replay_run import run_replay
+from oldfriend.replay.replay_types import ReplayRequest
+from oldfriend.transfer.export import export_lines
+from oldfriend.usage.costs import SpendCap, sum_usage
+from oldfriend_evals.lives.life import Life
+from oldfriend_evals.lives.living import calendar_for, with_small_model
+from oldfriend_evals.lives.loading import load_life
+from tests.clock import FrozenClock
+from tests.engines import SQLITE_ONLY, both_engines
+from tests.replay.lives import (
+    DEEDS,
+    answer_of,
+    compared,
+    derived,
+    faults_of,
+    findings,
+    live,
+    owner_of,
+    reader,
+)
+
+engine = both_engines
+
+
+DAYS = 10
+life_of = cache(load_life)
+
+
+async def exported(db: Database) -> list[str]:
+    """Everything that is kept."""
+    return [line async for line in export_lines(db, person=None, now=0)]
+
+
+@SQLITE_ONLY
+async def test_who_speaks_another_language_by_now_is_read_as_then(
+    app: AppContext, second: AppContext
+) -> None:
+    """Each stretch is in the language of its own words."""
+    life = life_of("es")
+    await live(app, life, model=None, days=4)
+    async with app.db.begin_write() as tx:
+        await set_language(tx, await owner_of(app.db), "de")
+
+    await derived(app.db, second, model=None)
+
+    assert findings(await compared(app.db, second.db)) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_same_reader_is_not_asked_again_and_believes_the_same(
+    app: AppContext, second: AppContext, language: str
+) -> None:
+    """Nothing differs, ever; every answer was there; and what was decided stands."""
+    life = life_of(language)
+    await live(app, life, model=reader(life), days=DAYS, deeds=DEEDS, seed=2)
+
+    told = await derived(app.db, second, model=reader(life))
+
+    assert (told.asked, told.failed, told.lost) == (0, 0, [])
+    assert told.reused > 0
+    assert told.upheld > 0
+    assert findings(await compared(app.db, second.db)) == []
+    assert await faults_of(second.db) == []
+
+
+@SQLITE_ONLY
+async def test_rules_believe_the_same(app: AppContext, second: AppContext) -> None:
+    """Without any model nobody is asked, and nothing differs."""
+    life = life_of("es")
+    await live(app, life, model=None, days=DAYS, deeds=DEEDS, seed=3)
+
+    told = await derived(app.db, second, model=None)
+
+    assert (told.asked, told.reused) == (0, 0)
+    assert findings(await compared(app.db, second.db)) == []
+    assert await faults_of(second.db) == []
+
+
+@SQLITE_ONLY
+async def test_what_was_forgotten_is_asked_anew_and_stays_forgotten(
+    app: AppContext, second: AppContext
+) -> None:
+    """Answers that had seen it are gone; nothing of it comes back, and nothing else differs."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=DAYS, deeds=("forget", "note"), seed=1)
+
+    told = await derived(app.db, second, model=reader(life))
+
+    assert told.asked > 0
+    assert findings(await compared(app.db, second.db)) == []
+
+
+@SQLITE_ONLY
+async def test_beliefs_that_outlived_their_words_come_over(
+    app: AppContext, second: AppContext
+) -> None:
+    """Nobody can read them again."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=DAYS, deeds=("orphan",), seed=2)
+
+    await derived(app.db, second, model=reader(life))
+
+    assert findings(await compared(app.db, second.db)) == []
+    assert await faults_of(second.db) == []
+
+
+def deaf_to(life: Life, word: str) -> LanguageModel:
+    """Another model, which does not make anything of some word."""
+
+    def answer(request: CompletionRequest) -> str:
+        given = answer_of(life, request)
+        try:
+            parts = json.loads(given)
+        except ValueError:
+            return given
+        for name, items in parts.items():
+            if isinstance(items, list):
+                parts[name] = [each for each in items if word not in json.dumps(each)]
+        return json.dumps(parts)
+
+    return ScriptedModel(answer, name="scripted:deaf")
+
+
+@SQLITE_ONLY
+async def test_another_model_differs_in_exactly_what_it_reads_otherwise(
+    app: AppContext, second: AppContext
+) -> None:
+    """It is asked everything, and what it alone has missed is named, and nothing else."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=DAYS)
+
+    told = await derived(app.db, second, model=deaf_to(life, "coffee"))
+
+    assert (told.reused, told.asked > 0) == (0, True)
+    differs = findings(await compared(app.db, second.db))
+    assert differs
+    assert all(how == "only in 1" and "coffee" in what for how, what in differs)
+    assert await compared(second.db, second.db) != []
+    assert findings(await compared(second.db, second.db)) == []
+
+
+@SQLITE_ONLY
+async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
+    app: AppContext, second: AppContext, clock: FrozenClock
+) -> None:
+    """What they pinned comes over with its words; what they rejected is not believed, or again."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=DAYS)
+    person = await owner_of(app.db)
+    async with app.db.begin_read() as tx:
+        known = [each.memory for each in await list_memories(tx, person)]
+    pinned = next(each for each in known if "coffee" in each.text)
+    rejected = next(each for each in known if each.kind == "fact" and each.id != pinned.id)
+    clock.now = known[-1].learned_at + DAY
+    await correcting.apply_belief_action(app, person, "pin", pinned.id)
+    await correcting.apply_belief_action(app, person, "reject", rejected.id)
+    undone = next(each for each in known if each.kind == "preference" and each.id != pinned.id)
+    await correcting.apply_belief_action(app, person, "reject", undone.id)
+    await correcting.apply_belief_action(app, person, "unreject", undone.id)
+
+    await derived(app.db, second, model=deaf_to(life, "coffee"))
+
+    async with second.db.begin_read() as tx:
+        there = [each.memory for each in await list_memories(tx, person, live=False)]
+    (kept,) = [each for each in there if each.id == pinned.id]
+    assert (kept.is_pinned, kept.text, kept.ended_at) == (True, pinned.text, None)
+    (gone,) = [each for each in there if each.text == rejected.text]
+    assert gone.status == "rejected"
+    assert [each.status for each in there if each.text == undone.text] == ["active"]
+
+
+@SQLITE_ONLY
+async def test_what_was_believed_before_a_day_stands(app: AppContext, second: AppContext) -> None:
+    """Only what was read since is read again; of the rest not even an answer is looked up."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=DAYS, deeds=DEEDS, seed=4)
+    person = await owner_of(app.db)
+    async with app.db.begin_read() as tx:
+        segments = await list_segments(tx, person)
+    since = segments[len(segments) // 2].cut_at
+
+    told = await derived(app.db, second, model=reader(life), wanted=ReplayRequest(since=since))
+
+    assert 0 < told.read < len(segments)
+    assert told.asked == 0
+    assert findings(await compared(app.db, second.db)) == []
+    assert await faults_of(second.db) == []
+
+
+class CutOff(Exception):
+    """The power went."""
+
+
+def after_one_step(done: int, _total: int) -> None:
+    """Let the power go when something was done."""
+    if done:
+        raise CutOff
+
+
+@SQLITE_ONLY
+async def test_it_goes_on_wherever_it_was_broken_off(app: AppContext, second: AppContext) -> None:
+    """Cut off after every single step, it comes to the same."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=4, deeds=DEEDS, seed=5)
+    there, cut_off, is_done = with_small_model(second, reader(life)), 0, False
+
+    while not is_done:
+        try:
+            await run_replay(app.db, there, ReplayRequest(), on_progress=after_one_step)
+            is_done = True
+        except CutOff:
+            cut_off += 1
+
+    assert cut_off > 10
+    assert findings(await compared(app.db, second.db)) == []
+    assert await faults_of(second.db) == []
+
+
+@SQLITE_ONLY
+async def test_it_stops_at_its_limit_and_goes_on_with_another(
+    app: AppContext, second: AppContext
+) -> None:
+    """So many tokens in all; what was paid for is not paid for again."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=4)
+    other = costly(life)
+
+    with pytest.raises(AllowanceUsedUp, match="limit"):
+        await derived(app.db, second, model=other, wanted=ReplayRequest(limit=SpendCap(tokens=250)))
+    asked_first = len(other.requests)
+    await derived(
+        app.db, second, model=other, wanted=ReplayRequest(limit=SpendCap(tokens=1_000_000))
+    )
+
+    assert asked_first == 3
+    async with second.db.begin_read() as tx:
+        spent = await sum_usage(tx, 0)
+    assert (spent.calls, spent.tokens) == (len(other.requests), 100 * len(other.requests))
+    assert findings(await compared(app.db, second.db)) == []
+
+
+def costly(life: Life) -> ScriptedModel:
+    """Another model that answers the same, for a hundred tokens each."""
+    return ScriptedModel(
+        lambda request: ScriptedReply(
+            text=answer_of(life, request), usage=TokenUsage(input=60, output=40)
+        ),
+        name="scripted:costly",
+    )
+
+
+@SQLITE_ONLY
+async def test_the_day_has_one_limit_for_both(app: AppContext, second: AppContext) -> None:
+    """What was spent today in the first database counts."""
+    life = life_of("en")
+    first = costly(life)
+    await live(app, life, model=first, days=3)
+    budget = BudgetSettings(background_tokens_per_day=100)
+    second = replace(second, settings=replace(second.settings, budget=budget))
+    second = replace(second, clock=lambda: calendar_for(life).now)
+
+    with pytest.raises(AllowanceUsedUp, match="Today"):
+        await derived(app.db, second, model=reader(life))
+
+
+async def test_a_database_with_anything_in_it_is_refused(
+    app: AppContext, second: AppContext
+) -> None:
+    """Neither another's memory nor another replay is written over; the source is left alone."""
+    life = life_of("en")
+    await live(app, life, model=None, days=2)
+    await live(second, life, model=None, days=1)
+    before = await exported(app.db)
+
+    with pytest.raises(InvalidInput, match="holds something"):
+        await derived(app.db, second, model=None)
+
+    assert await exported(app.db) == before
+
+
+@SQLITE_ONLY
+async def test_a_replay_goes_on_only_as_it_was_begun(app: AppContext, second: AppContext) -> None:
+    """With the same model and dates; and not where something was forgotten meanwhile."""
+    life = life_of("en")
+    await live(app, life, model=None, days=3)
+    with pytest.raises(CutOff):
+        await run_replay(app.db, second, ReplayRequest(), on_progress=after_one_step)
+
+    with pytest.raises(InvalidInput, match="begun with"):
+        await derived(app.db, second, model=None, wanted=ReplayRequest(model="rules"))
+    person = await owner_of(app.db)
+    async with app.db.begin_read() as tx:
+        said = await list_messages(tx, person, limit=1)
+    await forget(app, person, DeletionRequest(ids=(said[0].id,)))
+    with pytest.raises(InvalidInput, match="forgotten"):
+        await derived(app.db, second, model=None)
+
+
+async def test_every_table_comes_over_or_is_known_to_stay(app: AppContext) -> None:
+    """Whoever adds one says which."""
+    async with app.db.begin_read() as tx:
+        tables = {table.name for table in await tx.list_tables()}
+
+    assert tables <= {*COPIED_TABLES, *JOURNAL_TABLES, *SKIPPED_TABLES}
+
+
+async def test_from_one_engine_into_the_other(app: AppContext, elsewhere: AppContext) -> None:
+    """It makes no difference."""
+    life = life_of("en")
+    await live(app, life, model=reader(life), days=4, deeds=DEEDS, seed=6)
+
+    told = await derived(app.db, elsewhere, model=reader(life))
+
+    assert told.asked == 0
+    assert findings(await compared(app.db, elsewhere.db)) == []

@@ -1,0 +1,189 @@
+"""Whoever waits is told why, beside the talk, each reason once, and in their language."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings_schema import LimitSettings
+from oldfriend.domain.errors import TurnStopped
+from oldfriend.inbound.accept import (
+    ChatContext,
+    MessageSubmission,
+    accept_message,
+    open_local_chat,
+    stop_turn,
+)
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.replies import delay_notices as waiting
+from oldfriend.replies.delay_notices import Delay, format_delay
+from oldfriend.replies.reply_worker import answer_message, wait_for_reply
+from tests.app.test_lanes_of_turns import letters_in, said, with_model
+from tests.chat_fixtures import log_of
+from tests.clock import FrozenClock
+from tests.engines import both_engines
+
+engine = both_engines
+
+
+@pytest.fixture
+def told() -> list[Delay]:
+    """What whoever waits was told."""
+    return []
+
+
+def limited(app: AppContext, per_minute: int) -> AppContext:
+    """The house with so many messages a minute."""
+    limits = LimitSettings(messages_per_minute=per_minute)
+    return replace(app, settings=replace(app.settings, limits=limits))
+
+
+async def test_over_the_limit_one_is_told_for_how_long(
+    app: AppContext, line: ChatContext, clock: FrozenClock, told: list[Delay]
+) -> None:
+    """And is answered then; nothing of it is kept."""
+    app = limited(app, 2)
+
+    async def tell(delay: Delay) -> None:
+        told.append(delay)
+        clock.tick(seconds=60)
+
+    for text in ("hello", "hello again", "and again"):
+        given = await answer_message(app, line, MessageSubmission(text=text), on_delay=tell)
+
+    assert told == [Delay(reason="limit", seconds=30)]
+    assert given.reply.text
+    assert [role for role, _ in await log_of(app, line)] == ["person", "companion"] * 3
+
+
+async def test_what_was_said_before_comes_first(
+    app: AppContext, line: ChatContext, told: list[Delay]
+) -> None:
+    """Whoever is at it."""
+    slow = with_model(app, ScriptedModel([ScriptedReply(text="one", delay_s=1.5), "two"]))
+    first = await said(slow, line, "first")
+    second = await said(slow, line, "second")
+
+    async def tell(delay: Delay) -> None:
+        told.append(delay)
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(wait_for_reply(slow, first, on_text=None))
+        await asyncio.sleep(0.1)
+        answering = tasks.create_task(wait_for_reply(slow, second, on_text=None, on_delay=tell))
+
+    assert told == [Delay(reason="earlier")]
+    assert answering.result().reply.text == "two"
+
+
+async def test_a_model_that_says_nothing_is_mentioned_until_it_speaks(
+    app: AppContext, line: ChatContext, told: list[Delay], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and not after the first word."""
+    monkeypatch.setattr(waiting, "SILENT_AFTER_S", 0.6)
+    model = ScriptedModel([ScriptedReply(text="Well. " * 5, delay_s=1.5, chunk_delay_s=0.3)])
+    heard: list[str] = []
+
+    async def tell(delay: Delay) -> None:
+        assert not heard
+        told.append(delay)
+
+    async def say(piece: str) -> None:
+        heard.append(piece)
+
+    await answer_message(
+        with_model(app, model), line, MessageSubmission(text="a story"), on_text=say, on_delay=tell
+    )
+
+    assert [delay.reason for delay in told] == ["silent"]
+    assert told[0].seconds >= 1
+
+
+async def test_a_quick_answer_is_not_explained(
+    app: AppContext, line: ChatContext, told: list[Delay]
+) -> None:
+    """There was nothing to wait for."""
+
+    async def tell(delay: Delay) -> None:
+        told.append(delay)
+
+    await answer_message(app, line, MessageSubmission(text="hello"), on_delay=tell)
+
+    assert told == []
+
+
+@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("reason", ["limit", "again", "earlier", "silent"])
+def test_each_reason_has_its_words(language: str, reason: waiting.DelayReason) -> None:
+    """In brackets, as what is said beside a talk."""
+    words = format_delay(Delay(reason=reason, seconds=7, language=language))
+
+    assert words[0] in "(（"
+    assert ("7" in words) == (reason != "earlier")
+
+
+@pytest.mark.parametrize("text", ["Marie", "Pasta carbonara", "Et toi, où es-tu ?"])
+async def test_the_language_is_that_of_the_chat(
+    app: AppContext, line: ChatContext, clock: FrozenClock, text: str
+) -> None:
+    """Not of what was just said, nor what the person has spoken in another chat."""
+    slow = limited(app, 1)
+    words: list[str] = []
+
+    async def tell(delay: Delay) -> None:
+        words.append(format_delay(delay))
+        clock.tick(seconds=60)
+
+    await answer_message(
+        slow, line, MessageSubmission(text="I am going to the market with my sister and her son.")
+    )
+    clock.tick(seconds=60)
+    diary = await open_local_chat(app, person=None, channel="diary")
+    await answer_message(
+        app, diary, MessageSubmission(text="Je vais au marché avec ma sœur, et toi ?")
+    )
+    await answer_message(slow, line, MessageSubmission(text="What is the name of my cat?"))
+    line = await open_local_chat(app, person=None, channel="terminal")
+    await answer_message(slow, line, MessageSubmission(text=text), on_delay=tell)
+
+    assert words == [load_phrases("en").phrases["wait_limit"].format(seconds=60)]
+
+
+async def test_a_stop_takes_away_what_nobody_has_begun(app: AppContext, line: ChatContext) -> None:
+    """At once, without a word of reply, and the log says why."""
+    accepted = await accept_message(
+        app, line, MessageSubmission(text="never mind"), claim_now=False
+    )
+    assert accepted is not None
+    await stop_turn(app, line, accepted.message.id)
+
+    with pytest.raises(TurnStopped):
+        await wait_for_reply(app, accepted, on_text=None)
+    assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
+    assert await letters_in(app) == []
+
+
+async def test_a_stop_drops_what_was_set_aside(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """It is not tried again, whoever asks for that; a second stop finds nothing."""
+    accepted = await said(app, line, "a bad thing")
+    async with app.db.begin_write() as tx:
+        await tx.run("UPDATE letter SET parked_at = 1, error = 'a bug'")
+        await tx.run("UPDATE lane SET ready_at = NULL")
+    for _ in range(2):
+        await stop_turn(app, line, accepted.message.id)
+
+    assert await letters_in(app) == await letters_in(app, parked=True) == []
+    assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
+
+
+async def test_a_stop_after_the_answer_changes_nothing(app: AppContext, line: ChatContext) -> None:
+    """What was said was said."""
+    given = await answer_message(app, line, MessageSubmission(text="hello"))
+    await stop_turn(app, line, given.message.id)
+
+    assert [role for role, _ in await log_of(app, line)] == ["person", "companion"]
+    assert await letters_in(app) == []

@@ -1,0 +1,370 @@
+"""What was said is kept before anything can fail; what is answered is kept whole or not at all."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.leases import HeldLease
+from oldfriend.app.recorded_models import build_turn_dependencies
+from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelUnavailable, TurnFailed
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
+from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.journal import list_journal
+from oldfriend.memory.notes import list_notes
+from oldfriend.memory.receipts import find_receipt
+from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.replies.reply_worker import (
+    StoredReply,
+    TurnTask,
+    answer_message,
+    commit_turn,
+    load_utterance,
+)
+from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.turn_outcome import NoteDecision
+from tests.app.test_lanes_of_turns import with_model
+from tests.chat_fixtures import Say, log_of
+from tests.clock import FrozenClock
+
+ENGLISH = load_phrases("en").phrases
+QUESTION = "What is the name of my cat?"
+
+
+class BrokenEmbedder:
+    """An embedder that fails in a given way."""
+
+    model = "broken"
+    dimension = 384
+
+    def __init__(self, error: Exception) -> None:
+        """Know how to fail."""
+        self.error = error
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Fail."""
+        raise self.error
+
+
+def cited(given: StoredReply) -> set[str]:
+    """The messages that came to mind for a reply, quoted or not."""
+    return {item.object for item in given.receipt.items}
+
+
+async def test_what_was_said_is_kept_although_the_turn_fails(
+    app: AppContext, line: ChatContext
+) -> None:
+    """A peer loses the message exactly so (ACCEPTANCE B2)."""
+    broken = replace(app, embedder=BrokenEmbedder(RuntimeError("out of memory")))
+    with pytest.raises(TurnFailed, match="kept"):
+        await answer_message(
+            broken, line, MessageSubmission(text="My cat is called Miso, and where is the vet?")
+        )
+
+    assert await log_of(app, line) == [("person", "My cat is called Miso, and where is the vet?")]
+
+
+async def test_a_failing_embedder_costs_the_meaning_but_not_the_answer(
+    app: AppContext, say: Say
+) -> None:
+    """Recall goes on with words, and says so."""
+    await say("My cat is called Miso.")
+    broken = replace(app, embedder=BrokenEmbedder(EmbeddingFailed("no model")))
+    line = await open_local_chat(broken, person=None, channel="terminal")
+    given = await answer_message(broken, line, MessageSubmission(text=QUESTION))
+
+    assert given.receipt.details["degraded"] is True
+    assert ENGLISH["degraded"] in given.reply.text
+
+
+async def test_reply_receipt_and_notes_are_kept_together_or_not_at_all(
+    app: AppContext, line: ChatContext
+) -> None:
+    """A decision that turns out to be impossible takes all others of its turn with it."""
+    accepted = await accept_message(
+        app, line, MessageSubmission(text="Remember that I like tea"), claim_now=True
+    )
+    assert accepted is not None
+    assert accepted.lease is not None
+    task = TurnTask(held=HeldLease(app, accepted.lease), jobs=accepted.lease.jobs, later_jobs=())
+    said = await load_utterance(app, task)
+    outcome = await run_turn(said, await build_turn_dependencies(app, said))
+    impossible = NoteDecision(text="never said", source=said.message, author="rules/1")
+    outcome = replace(outcome, notes=(*outcome.notes, impossible))
+    with pytest.raises(InvalidInput):
+        await commit_turn(app, task, said, outcome, None, may_redo=True)
+
+    assert await log_of(app, line) == [("person", "Remember that I like tea")]
+    async with app.db.begin_read() as tx:
+        assert await find_receipt(tx, line.person.id) is None
+        assert await list_notes(tx, line.person.id) == []
+        assert await list_journal(tx, line.person.id) == []
+        assert await tx.row("SELECT introduced_at FROM companion") == (None,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that I like tea",
+        "Recuerda que me gusta el té",
+        "记住我喜欢喝茶",
+        "Remember that",
+        "Do you remember that I like tea?",
+        "I remember that day",
+        "Don't forget: I like tea",
+    ],
+)
+async def test_noted_is_only_said_with_a_change_behind_it(
+    app: AppContext, line: ChatContext, say: Say, text: str
+) -> None:
+    """And whatever was noted stands in the message that caused it."""
+    given = await say(text)
+
+    confirmed = any(
+        load_phrases(language).phrases["noted"].split("{")[0] in given.reply.text
+        for language in ("en", "es", "de", "fr", "zh")
+    )
+    async with app.db.begin_read() as tx:
+        changes = await list_journal(tx, line.person.id)
+        evidence = await list_evidence(tx, line.person.id)
+    assert confirmed == bool(changes)
+    for change in changes:
+        assert [cause.message for cause in change.causes] == [given.message.id]
+        assert change.after.text in given.message.text
+        assert [each.message for each in evidence[change.object_id]] == [given.message.id]
+
+
+async def test_that_it_is_offline_is_said_once_per_install(app: AppContext, say: Say) -> None:
+    """Not again to another person, on another channel, or in another language."""
+    replies = [
+        (await say("hello")).reply.text,
+        (await say("hello again")).reply.text,
+        (await say("hello", channel="web")).reply.text,
+        (await say("hello", person="Ada")).reply.text,
+        (await say("hola", person="Ana", channel="web")).reply.text,
+    ]
+    notices = [load_phrases(language).phrases["offline"] for language in ("en", "es")]
+
+    assert [any(notice in reply for notice in notices) for reply in replies] == [True] + [False] * 4
+
+
+async def test_two_who_say_hello_at_once_are_not_both_told(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Once per install holds for a race too."""
+    other = await open_local_chat(app, person="Ada", channel="terminal")
+    async with asyncio.TaskGroup() as tasks:
+        both = [
+            tasks.create_task(answer_message(app, each, MessageSubmission(text="What is new?")))
+            for each in (line, other)
+        ]
+
+    told = [ENGLISH["offline"] in task.result().reply.text for task in both]
+    assert sorted(told) == [False, True]
+
+
+async def test_a_reply_carries_a_receipt_that_names_what_it_quotes(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """From the reply to the person's own words."""
+    told = await say("The plumber left his blue ladder in the hall.")
+    given = await say("Who left the blue ladder in the hall?")
+
+    used = [item for item in given.receipt.items if item.used]
+    assert told.message.text in given.reply.text
+    assert (used[0].object, used[0].version) == (told.message.id, 1)
+    async with app.db.begin_read() as tx:
+        assert await find_receipt(tx, line.person.id, given.reply.id) == given.receipt
+
+
+async def test_the_companions_own_words_are_never_found_or_cited(say: Say) -> None:
+    """However often it has quoted something, the evidence is what the person said."""
+    told = await say("My cat is called Miso and she hates rain.")
+    answers = [await say(QUESTION) for _ in range(4)]
+
+    replies = {given.reply.id for given in answers}
+    for each in answers:
+        assert told.message.id in cited(each)
+        assert not cited(each) & replies
+
+
+async def test_an_earlier_question_does_not_answer_the_same_question(say: Say) -> None:
+    """It holds all its words and none of the answer."""
+    first = await say("Where did I put the spare key?")
+    second = await say("Where did I put the spare key?")
+
+    assert first.message.id not in cited(second)
+    assert ENGLISH["nothing_found"] in second.reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "language"),
+    [
+        (["My sister is called Eva.", "I work at Siemens."], "What did I promise Eva?", "en"),
+        (
+            ["Ich bin allergisch gegen Nüsse.", "Ich habe heute Brot gekauft."],
+            "Wann habe ich Geburtstag?",
+            "de",
+        ),
+        (["Soy alérgico a las nueces.", "Hoy compré pan."], "¿Cuándo es mi cumpleaños?", "es"),
+        (
+            ["Je suis allergique aux noix.", "J'ai acheté du pain."],
+            "C'est quand mon anniversaire ?",
+            "fr",
+        ),
+    ],
+)
+async def test_what_has_nothing_to_do_with_a_question_is_not_quoted(
+    say: Say, told: list[str], question: str, language: str
+) -> None:
+    """Better no answer than any."""
+    for each in told:
+        await say(each)
+    given = await say(question)
+
+    assert load_phrases(language).phrases["nothing_found"] in given.reply.text
+    assert not any(item.used for item in given.receipt.items)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ["Gestern war ich im Kino.", "Ich habe heute Brot gekauft.", "Heute war Rex beim Arzt."],
+        ["Ayer fui al cine con Ana.", "Hoy compré pan y leche.", "Hoy llevé a Rex al médico."],
+    ],
+)
+async def test_nothing_is_brought_up_that_only_seems_close(say: Say, told: list[str]) -> None:
+    """In languages in which everything seems so."""
+    for each in told:
+        given = await say(each)
+
+        assert not any(item.used for item in given.receipt.items)
+
+
+async def test_what_is_told_beside_a_question_is_found_later(say: Say) -> None:
+    """A message may tell something and ask something."""
+    told = await say("I put the spare key under the blue pot. Do you think that is safe?")
+    given = await say("Where did I put the spare key?")
+
+    assert told.message.id in cited(given)
+    assert "under the blue pot" in given.reply.text
+
+
+async def test_what_was_told_on_one_channel_is_known_on_another(say: Say) -> None:
+    """Memory is never filtered by channel (ACCEPTANCE J21)."""
+    told = await say("My cat is called Miso and she hates rain.", channel="discord")
+    given = await say(QUESTION, channel="web")
+
+    assert told.message.text in given.reply.text
+    assert "discord" in given.reply.text
+
+
+async def test_what_one_person_told_is_not_known_to_another(app: AppContext, say: Say) -> None:
+    """Neither by asking, nor by asking what is known (ACCEPTANCE J20)."""
+    await say("My cat is called Miso and she hates rain.")
+    await say("Remember that the alarm code is 4711.")
+    asked = [
+        await say(text, person="Ada")
+        for text in (QUESTION, "What is the alarm code?", "What do you know about me?", "Miso 4711")
+    ]
+
+    for each in asked:
+        assert "Miso and" not in each.reply.text
+        assert "4711." not in each.reply.text
+        assert each.receipt.items == ()
+
+
+async def test_an_empty_message_is_refused_and_not_kept(app: AppContext, line: ChatContext) -> None:
+    """There is nothing to keep."""
+    for text in ("", "  \n\t "):
+        with pytest.raises(InvalidInput, match="Write something"):
+            await answer_message(app, line, MessageSubmission(text=text))
+
+    assert await log_of(app, line) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["\0", "\ud800", "?" * 5000, "🙂" * 500, "\u202e", "a" * 300_000, "{quoted}", "%s \\1"]
+)
+async def test_any_text_is_safe_to_say(
+    app: AppContext, line: ChatContext, say: Say, text: str
+) -> None:
+    """Twice, so that the second finds the first."""
+    for _ in range(2):
+        assert (await say(text)).reply.text
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(), min_size=1).filter(str.strip))
+async def test_any_text_is_safe_to_ask_with(say: Say, text: str) -> None:
+    """In a memory that fills with them."""
+    given = await say(f"{text}?")
+
+    assert given.message.text == sanitize_text(f"{text}?")
+    assert given.reply.text
+
+
+async def test_what_is_said_for_another_time_is_kept_at_that_time(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """And the reply stands right behind it."""
+    given = await answer_message(
+        app, line, MessageSubmission(text="hello", at=1_000_000, zone="+05:30")
+    )
+
+    assert (
+        (given.message.at, given.message.zone)
+        == (given.reply.at, given.reply.zone)
+        == (
+            1_000_000,
+            "+05:30",
+        )
+    )
+    assert given.reply.session == given.message.session
+
+
+async def test_a_reply_is_in_the_language_that_was_spoken_and_it_is_remembered(
+    app: AppContext, say: Say
+) -> None:
+    """A word that says nothing about its language is answered in the last one."""
+    await say("Hola, me llamo Nora y vivo en Lisboa desde hace dos años.")
+    given = await say("42")
+
+    assert given.receipt.details["language"] == "es"
+
+
+async def test_an_error_is_told_in_the_language_of_the_chat(app: AppContext, say: Say) -> None:
+    """Not in that of another chat, in which the same person has written last."""
+    for text in ("What is the name of my cat?", "I am going to the market with my sister."):
+        await say(text, channel="terminal")
+    await say("Je vais au marché avec ma sœur, et toi ?", channel="diary")
+    model = ScriptedModel([ModelUnavailable("no answer", outage="unavailable")])
+    line = await open_local_chat(app, person=None, channel="terminal")
+
+    given = await answer_message(with_model(app, model), line, MessageSubmission(text="Ok super"))
+
+    assert given.reply.text.startswith(ENGLISH["trouble_unavailable"])
+
+
+async def test_a_reply_without_the_model_is_in_one_language(app: AppContext, say: Say) -> None:
+    """The chat's, also where a question in another is answered from memory."""
+    for text in ("What is the name of my cat?", "I am going to the market with my sister."):
+        await say(text, channel="terminal")
+    model = ScriptedModel([ModelUnavailable("no answer", outage="unavailable")])
+    line = await open_local_chat(app, person=None, channel="terminal")
+
+    given = await answer_message(
+        with_model(app, model), line, MessageSubmission(text="Comment s'appelle mon dentiste ?")
+    )
+
+    assert given.reply.text == "\n\n".join(
+        [ENGLISH["trouble_unavailable"], ENGLISH["from_memory"], ENGLISH["nothing_found"]]
+    )
+    assert given.receipt.details["language"] == "en"

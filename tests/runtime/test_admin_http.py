@@ -1,0 +1,287 @@
+"""Whoever looks after the house is told how it does: alive, ready, and in numbers."""
+
+import asyncio
+import http.client
+import json
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Transaction
+from oldfriend.db.free_disk_space import check_disk_space
+from oldfriend.domain.errors import ServerProcessError, StoreUnusable
+from oldfriend.inbound.accept import open_local_chat
+from oldfriend.memory.receipts import Receipt, write_receipt
+from oldfriend.queues.queue import enqueue
+from oldfriend.runtime.admin_http import AdminServer, listen
+from oldfriend.runtime.supervisor import Supervisor, WorkerPart
+from oldfriend.usage.model_calls import CallContext, record_call
+from tests.clock import FrozenClock
+from tests.usage.conftest import call_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What came back from the door."""
+
+    status: int
+    text: str
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """A house with its door open."""
+
+    supervisor: Supervisor
+    port: int
+
+    async def get(self, path: str, *, host: str | None = None) -> Answered:
+        """Ask at the door, by a name of this machine or another."""
+        return await asyncio.to_thread(self._get, path, host)
+
+    def _get(self, path: str, host: str | None) -> Answered:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("GET", path, headers={} if host is None else {"Host": host})
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return Answered(
+            status=response.status, text=text, kind=response.headers.get("content-type")
+        )
+
+
+async def idle(app: AppContext, stopping: asyncio.Event) -> None:
+    """Do nothing until told to stop."""
+    await stopping.wait()
+
+
+async def crash(app: AppContext, stopping: asyncio.Event) -> None:
+    """Crash at once."""
+    raise ZeroDivisionError
+
+
+@asynccontextmanager
+async def opened_door(app: AppContext, work: WorkerPart = idle) -> AsyncIterator[Open]:
+    """Run a supervisor with its door."""
+    supervisor = Supervisor(
+        app, {"worker": work}, load_settings=lambda: app.settings, backoff=lambda _: 0.0
+    )
+    with listen("127.0.0.1", 0) as listening:
+        door = AdminServer(supervisor=supervisor, listen_socket=listening, web_app=Starlette())
+        async with asyncio.TaskGroup() as group:
+            group.create_task(supervisor.run(admin_server=door.serve))
+            yield Open(supervisor=supervisor, port=listening.getsockname()[1])
+            supervisor.stop()
+
+
+async def test_it_is_alive_and_ready(app: AppContext) -> None:
+    """Any monitor understands the status; a person the rest."""
+    async with opened_door(app) as door:
+        health, ready = await door.get("/health"), await door.get("/ready")
+
+    assert (health.status, json.loads(health.text)) == (200, {"alive": True})
+    assert (ready.status, json.loads(ready.text)) == (200, {"ready": True, "why": []})
+
+
+async def test_while_the_worker_is_down_it_is_alive_and_not_ready(app: AppContext) -> None:
+    """And says why."""
+    async with opened_door(app, crash) as door:
+        part = door.supervisor.parts["worker"]
+        async with asyncio.timeout(10):
+            while not part.has_given_up:  # noqa: ASYNC110 - nothing rings
+                await asyncio.sleep(0.001)
+        health, ready = await door.get("/health"), await door.get("/ready")
+
+    assert health.status == 200
+    assert ready.status == 503
+    (why,) = json.loads(ready.text)["why"]
+    assert "worker crashed more than 5 times" in why
+
+
+class Unplugged:
+    """What is left of a database whose disk was pulled out."""
+
+    def begin_read(self) -> AbstractAsyncContextManager[Transaction]:
+        """Fail, as the disk does."""
+        raise StoreUnusable("The disk is gone.")
+
+
+async def test_without_its_database_it_is_not_ready(app: AppContext) -> None:
+    """Numbers cannot be had then, either; and nothing is made up."""
+    async with opened_door(replace(app, db=Unplugged())) as door:
+        ready, metrics = await door.get("/ready"), await door.get("/metrics")
+
+    assert ready.status == 503
+    assert json.loads(ready.text) == {"ready": False, "why": ["The disk is gone."]}
+    assert metrics.status == 503
+
+
+class ReadOnly:
+    """What is left of a database that turned read-only."""
+
+    def __init__(self, app: AppContext) -> None:
+        """It can be read still."""
+        self._db = app.db
+        self.asked = 0
+
+    def begin_read(self) -> AbstractAsyncContextManager[Transaction]:
+        """As before."""
+        return self._db.begin_read()
+
+    async def probe_write(self) -> None:
+        """Fail, as the disk does."""
+        self.asked += 1
+        raise StoreUnusable("It is read-only.")
+
+
+async def test_while_its_database_can_only_be_read_it_is_not_ready(app: AppContext) -> None:
+    """However many ask, that is found out once a second at most."""
+    db = ReadOnly(app)
+    async with opened_door(replace(app, db=db)) as door:
+        ready = [await door.get("/ready") for _ in range(5)]
+
+    assert {each.status for each in ready} == {503}
+    assert json.loads(ready[-1].text)["why"] == ["It is read-only."]
+    assert db.asked <= 2
+
+
+async def test_a_database_that_is_asked_whether_it_can_be_written_stays_as_it_is(
+    app: AppContext,
+) -> None:
+    """Nothing is added, however often."""
+    async with app.db.begin_read() as tx:
+        tables = [each.name for each in await tx.list_tables()]
+        before = {name: await tx.rows(f"SELECT * FROM {name}") for name in tables}
+    size = await app.db.size_bytes()
+    for _ in range(50):
+        await app.db.probe_write()
+    async with app.db.begin_read() as tx:
+        assert {name: await tx.rows(f"SELECT * FROM {name}") for name in tables} == before
+
+    assert await app.db.size_bytes() <= size + (64 << 10)
+
+
+def test_a_folder_that_cannot_be_written_is_no_place_for_a_store() -> None:
+    """Found out by writing, whoever one is."""
+    with pytest.raises(StoreUnusable, match="cannot be written"):
+        check_disk_space(Path("/proc/oldfriend.db"))
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
+async def test_under_a_foreign_name_nothing_is_told(app: AppContext, host: str) -> None:
+    """A page in a browser may have its own name point to this machine."""
+    async with opened_door(app) as door:
+        answers = [await door.get(path, host=host) for path in ("/health", "/ready", "/metrics")]
+
+    assert {each.status for each in answers} == {400}
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8344", "127.0.0.1:1", "[::1]:8344"])
+async def test_under_every_name_of_this_machine_it_answers(app: AppContext, host: str) -> None:
+    """Through whatever port was passed on."""
+    async with opened_door(app) as door:
+        assert (await door.get("/health", host=host)).status == 200
+
+
+async def test_only_what_there_is_is_answered(app: AppContext) -> None:
+    """There is no page that changes anything."""
+    async with opened_door(app) as door:
+        assert (await door.get("/stop")).status == 404
+        assert (await door.get("/")).status == 404
+        assert (await door.get("/health/")).status == 404
+
+
+async def live(app: AppContext, clock: FrozenClock) -> None:
+    """A call that was paid, one that failed, one without a price, a reply; letters."""
+    line = await open_local_chat(app, person="Nora Nobody", channel="terminal")
+    asker = CallContext(person=line.person.id)
+    async with app.db.begin_write() as tx:
+        for call in (
+            call_of(cost=250_000),
+            call_of(cost=None, text="dear Nora"),
+            call_of(outcome="failed"),
+        ):
+            await record_call(tx, asker, call, step=0, request_hash="hash", now=clock())
+        receipt_id = f"{'f' * 8}-ffff-7000-8000-000000000000"
+        await write_receipt(
+            tx,
+            Receipt(
+                id=receipt_id,
+                person=line.person.id,
+                turn=receipt_id,
+                asked="m1",
+                asked_seq=1,
+                replied="m2",
+                made_at=clock(),
+                details={},
+                items=(),
+            ),
+        )
+        for lane in ("a", "b"):
+            await enqueue(tx, "inbox", lane, {"text": "secret"}, person=line.person.id, now=clock())
+    clock.tick(seconds=90)
+
+
+async def test_everything_is_counted_and_nobody_named(app: AppContext, clock: FrozenClock) -> None:
+    """As Prometheus reads it."""
+    await live(app, clock)
+    async with opened_door(app) as door:
+        clock.tick(seconds=30)
+        answered = await door.get("/metrics")
+    samples = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(answered.text)
+        for sample in family.samples
+    }
+
+    assert answered.kind is not None
+    assert answered.kind.startswith("text/plain; version=0.0.4")
+    expected = {
+        ("oldfriend_letters", "inbox", "waiting"): 2,
+        ("oldfriend_letters", "inbox", "parked"): 0,
+        ("oldfriend_letters", "agenda", "later"): 0,
+        ("oldfriend_lanes_held", "inbox"): 0,
+        ("oldfriend_oldest_waiting_seconds", "inbox"): 120,
+        ("oldfriend_oldest_waiting_seconds", "outbox"): 0,
+        ("oldfriend_model_calls_total", "done"): 2,
+        ("oldfriend_model_calls_total", "failed"): 1,
+        ("oldfriend_model_tokens_total", "in"): 200,
+        ("oldfriend_model_tokens_total", "cached"): 80,
+        ("oldfriend_model_tokens_total", "out"): 20,
+        ("oldfriend_model_cost_dollars_total",): 0.25,
+        ("oldfriend_model_calls_unpriced_total",): 1,
+        ("oldfriend_turns_total",): 1,
+        ("oldfriend_uptime_seconds",): 30,
+    }
+    assert expected.items() <= samples.items()
+    assert samples["process_resident_memory_bytes",] > 1_000_000
+    for word in ("Nora", "Nobody", "secret", "terminal"):
+        assert word not in answered.text
+
+
+async def test_counts_of_the_day_begin_anew_at_midnight(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """By the clocks of this machine's zone."""
+    await live(app, clock)
+    clock.tick(minutes=24 * 60)
+    async with opened_door(app) as door:
+        text = (await door.get("/metrics")).text
+
+    assert "oldfriend_model_cost_dollars_total 0.0" in text
+    assert 'oldfriend_letters{queue="inbox",state="waiting"} 2.0' in text
+
+
+def test_an_address_that_is_taken_is_told() -> None:
+    """With what to do about it."""
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ServerProcessError, match=rf"127.0.0.1 port {port}.*serve.port"):
+            listen("127.0.0.1", port)

@@ -1,0 +1,214 @@
+"""Background work is done where nobody serves: in a person's own process, briefly, and once."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.config.parsers import Microdollars
+from oldfriend.config.settings_schema import BudgetSettings, RetentionSettings
+from oldfriend.domain.clock import SECOND
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.learning.learning_scheduler import (
+    CONSOLIDATE_JOB,
+    ROLLUP_JOB,
+    SCHEDULE_JOB,
+    build_rollup_partition,
+    maintain_memory,
+    schedule_learning,
+)
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.messages import count_messages
+from oldfriend.memory.segments import list_waiting_segments
+from oldfriend.queues.queue import list_jobs
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import claim_partition
+from oldfriend.runtime.maintenance import OVERDUE_S, MaintenanceTask, maintain, maintain_briefly
+from tests.clock import FrozenClock
+from tests.learning.test_learning_scheduler import (
+    MINUTES_OF_A_DAY,
+    levels,
+    planned,
+    promised,
+    talk,
+    with_model,
+)
+
+DAYS = MINUTES_OF_A_DAY
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here asks the database what test_jobs.py does not ask all."""
+    return "sqlite"
+
+
+async def test_what_a_consolidation_plans_is_done_with_it(
+    app: AppContext, line: ChatContext
+) -> None:
+    """The sixth summary folds the five before it, though no worker runs."""
+    for number in range(6):
+        await talk(app, line, number)
+    await maintain(app, line.person.id)
+
+    assert await levels(app, line) == [1, 2]
+    assert await planned(app, ROLLUP_JOB) == []
+
+
+async def test_what_is_over_expires_in_a_slice_after_an_answer(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Two days after a promise was due, though nobody serves."""
+    await promised(app, line, days=1)
+    await maintain_memory(app, line.person.id)
+    clock.tick(minutes=4 * DAYS)
+    await maintain_briefly(app, line.person.id)
+
+    async with app.db.begin_read() as tx:
+        (known,) = await list_memories(tx, line.person.id, kinds=["commitment"], live=False)
+    assert known.memory.status == "expired"
+
+
+async def test_what_has_only_just_become_due_is_left_to_a_worker(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """One that runs takes it within seconds; what waits longer waits for nobody."""
+    await answer_message(app, line, MessageSubmission(text="I live in Porto."))
+    clock.tick(minutes=31)
+    (due_at,) = await planned(app, SCHEDULE_JOB)
+    clock.now = due_at + int(OVERDUE_S * SECOND) - 1
+    assert await maintain(app, line.person.id, overdue_s=OVERDUE_S) == 0
+
+    clock.now += 1
+    assert await maintain(app, line.person.id, overdue_s=OVERDUE_S) == 2  # cut, and read
+    assert await planned(app, CONSOLIDATE_JOB) == []
+
+
+async def test_nothing_overdue_is_done_while_a_worker_is_at_work(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Whoever does other jobs of this store comes to these, too."""
+    for number in range(6):
+        await talk(app, line, number)
+    clock.tick(minutes=5)
+    worker = replace(app, process_name="worker")
+    held = await claim_partition(worker, build_rollup_partition(line.person.id))
+    assert held is not None
+
+    assert await maintain(app, line.person.id, overdue_s=OVERDUE_S) == 0
+    await maintain(app, line.person.id)  # nor is the same job done twice
+    assert await levels(app, line) == [1] * 6
+
+
+async def test_nothing_begins_once_the_time_is_up_and_the_next_slice_goes_on(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """What was not begun is free for others at once, and counts as not tried."""
+    for number in range(8):
+        await answer_message(
+            app, line, MessageSubmission(text=f"My friend Maria number {number} lives in Porto.")
+        )
+        clock.tick(minutes=40)
+    await schedule_learning(app, line.person.id, cut_reason="asked")
+    assert await maintain(app, line.person.id, within_s=0) == 0
+    await maintain(app, line.person.id, within_s=0.001)
+
+    async with app.db.begin_read() as tx:
+        waiting = await list_waiting_segments(tx, line.person.id)
+        begun = [each for each in await list_jobs(tx, is_dead_letter=False) if each.attempts]
+    assert len(waiting) > 0
+    assert begun == []
+    assert await maintain(app, line.person.id, within_s=60) >= len(waiting)
+    async with app.db.begin_read() as tx:
+        assert await list_waiting_segments(tx, line.person.id) == []
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    """A model that folds, and says what it folds."""
+    return ScriptedModel(lambda request: '{"summary": "Maria and soup."}')
+
+
+async def test_a_connected_model_is_asked_only_where_somebody_waits_for_it(
+    app: AppContext, line: ChatContext, clock: FrozenClock, model: ScriptedModel
+) -> None:
+    """A slice after a command leaves to others what a model does; the whole of it does not."""
+    for number in range(6):
+        await talk(app, line, number)
+    clock.tick(minutes=5)
+    connected = with_model(app, "small", model)
+    await maintain_briefly(connected, line.person.id)
+    assert model.requests == []
+
+    await maintain(connected, line.person.id)
+    assert {request.purpose for request in model.requests} == {"summary"}
+
+
+async def test_a_model_is_not_asked_once_the_day_s_money_is_spent(
+    app: AppContext, line: ChatContext, model: ScriptedModel
+) -> None:
+    """Folding waits for tomorrow, as reading does."""
+    for number in range(6):
+        await talk(app, line, number)
+    budget = BudgetSettings(background_per_day=Microdollars(0))
+    connected = with_model(app, "small", model)
+    connected = replace(connected, settings=replace(app.settings, budget=budget))
+    await maintain(connected, line.person.id)
+
+    assert model.requests == []
+    (due_at,) = await planned(app, ROLLUP_JOB)
+    assert due_at > app.clock()
+
+
+async def test_old_messages_are_let_go_where_that_was_chosen(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Though nobody serves."""
+    await answer_message(app, line, MessageSubmission(text="I live in Porto."))
+    clock.tick(minutes=40 * DAYS)
+    retention = RetentionSettings(messages_days=30)
+    short = replace(app, settings=replace(app.settings, retention=retention))
+    await maintain(short, line.person.id)
+
+    async with app.db.begin_read() as tx:
+        assert await count_messages(tx, line.person.id) == 0
+
+
+async def test_a_program_that_ends_does_not_wait_for_a_slow_job(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """It is given back as if it had not been begun, and done by whoever comes next."""
+    for number in range(6):
+        await talk(app, line, number)
+    clock.tick(minutes=5)
+    slow = with_model(app, "small", ScriptedModel([ScriptedReply(text="{}", delay_s=60)]))
+    task = MaintenanceTask(slow, line.person.id, budget_s=0.2)
+    task.start()
+    async with asyncio.timeout(5):
+        await asyncio.sleep(0.1)
+        await task.close()
+
+    assert await planned(app, ROLLUP_JOB) != []
+    await maintain(app, line.person.id)
+    assert await levels(app, line) == [1, 2]
+
+
+async def test_a_program_s_calls_begin_one_slice_at_a_time(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """And none without a budget."""
+    for number in range(6):
+        await talk(app, line, number)
+    clock.tick(minutes=5)
+    idle = MaintenanceTask(app, line.person.id, budget_s=0)
+    idle.start()
+    await idle.close()
+    assert await levels(app, line) == [1] * 6
+
+    task = MaintenanceTask(app, line.person.id, budget_s=5)
+    for _ in range(3):
+        task.start()
+    await task.close()
+    assert await levels(app, line) == [1, 2]

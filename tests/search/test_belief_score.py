@@ -1,0 +1,96 @@
+"""A belief that answers is worth more the better it stands, and less with time."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
+from oldfriend.domain.memories import EvidenceStats, Memory, MemoryKind, MemoryState
+from oldfriend.search.belief_score import PATTERN_DECAY, compute_retention, score_belief
+from oldfriend.search.scorers import SCORERS, Scorer, typed_decay
+
+NOW = 1_700_000_000_000_000
+STANDING = EvidenceStats(
+    strength=1.0, confidence=0.8, times_seen=1, first_seen=NOW - DAY, last_seen=NOW - DAY
+)
+
+
+def known(
+    kind: MemoryKind, *, days: int = 1, confidence: float = 0.8, **fields: object
+) -> MemoryState:
+    """A belief that was last said so many days ago."""
+    memory = Memory(
+        id=MemoryId(ObjectId("m")),
+        person=PersonId("p"),
+        kind=kind,
+        text="x",
+        language="en",
+        learned_at=NOW,
+    )
+    standing = replace(STANDING, last_seen=NOW - days * DAY, confidence=confidence)
+    return MemoryState(memory=replace(memory, **fields), stats=standing, base_seq=1)
+
+
+@pytest.mark.parametrize("pattern", PATTERN_DECAY)
+def test_a_pattern_fades_by_half_each_half_life_and_never_below_its_floor(pattern: str) -> None:
+    """ACCEPTANCE G12."""
+    decay = PATTERN_DECAY[pattern]
+    halved = compute_retention(
+        known("pattern", days=round(decay.half_life)), decay, NOW, typed_decay
+    )
+    forgotten = compute_retention(known("pattern", days=100_000), decay, NOW, typed_decay)
+
+    assert halved == pytest.approx(decay.floor + (1 - decay.floor) / 2, abs=0.001)
+    assert forgotten == pytest.approx(decay.floor)
+
+
+@pytest.mark.parametrize("scorer", SCORERS.values(), ids=SCORERS)
+def test_what_is_pinned_never_fades(scorer: Scorer) -> None:
+    """However long ago it was said, and whoever scores."""
+    old = known("pattern", days=5_000, pattern="emotion")
+    pinned = known("pattern", days=5_000, pattern="emotion", is_pinned=True)
+    new = known("pattern", days=0, pattern="emotion")
+
+    assert score_belief(pinned, NOW, scorer=scorer) == score_belief(new, NOW, scorer=scorer)
+    assert score_belief(old, NOW, scorer=scorer) < score_belief(pinned, NOW, scorer=scorer) / 4
+
+
+def test_strength_and_confidence_carry_a_pattern() -> None:
+    """ACCEPTANCE J3."""
+    strong = known("pattern", days=90, confidence=0.8)
+    strong = replace(strong, stats=replace(strong.stats, strength=15.0))
+
+    assert score_belief(strong, NOW) > score_belief(known("pattern", days=90), NOW)
+    assert score_belief(known("pattern", confidence=0.9), NOW) > score_belief(known("pattern"), NOW)
+
+
+def test_great_events_and_those_about_who_is_named_come_first() -> None:
+    """ACCEPTANCE J4."""
+    small = score_belief(known("event", days=60, impact=1), NOW)
+
+    assert score_belief(known("event", days=60, impact=-9), NOW) > small
+    assert score_belief(known("event", days=60, impact=1), NOW, is_named=True) > small
+    assert score_belief(known("event", days=60, impact=1, tags=("grief",)), NOW) > small
+
+
+def test_facts_hold_long_and_important_ones_come_first() -> None:
+    """ACCEPTANCE J5: two thirds of what it was worth are left after ten years."""
+    new, old = score_belief(known("fact"), NOW), score_belief(known("fact", days=3_650), NOW)
+
+    assert old > 0.66 * new
+    assert score_belief(known("fact", importance=1.0), NOW) > new
+
+
+def test_what_is_disputed_counts_half_and_what_is_over_not_as_current() -> None:
+    """ACCEPTANCE W9; what was superseded is found only where the past is asked for."""
+    active = score_belief(known("fact"), NOW)
+
+    assert score_belief(known("fact", status="disputed"), NOW) == active / 2
+    assert score_belief(known("fact", status="superseded"), NOW) == 0
+    assert 0 < score_belief(known("fact", status="superseded", ended_at=NOW), NOW) < active
+
+
+def test_an_open_promise_does_not_fade() -> None:
+    """It is open as long as it is."""
+    assert score_belief(known("commitment", days=400), NOW) == 1.0

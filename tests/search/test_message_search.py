@@ -1,0 +1,251 @@
+"""The right messages are found, and why is said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oldfriend.search import IndexRow, PersonIndex, SearchResult, encode_document_terms, search
+from oldfriend.search.types import MIN_ANSWER_PROBABILITY
+from tests.search.conversation import LINES, START, asking, index_of, rows, summary
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
+
+
+def found(index, text, k=3, **how):
+    return [hit.seq for hit in search(index, asking(text, **how), k).hits]
+
+
+@pytest.mark.parametrize(
+    ("question", "seq"),
+    [
+        ("What is the name of Ben's boat?", 1),
+        ("what did the boat cost, how many euros?", 3),
+        ("Who swallowed the hair tie?", 4),
+        ("Which bakery did Ben start at?", 7),
+    ],
+)
+def test_the_answer_is_among_the_first(question, seq):
+    """Plain questions find the words that answer them."""
+    assert seq in found(index_of(), question)
+
+
+def test_a_reason_names_the_words_as_they_were_asked():
+    """`why` must read like an explanation."""
+    hits = search(index_of(), asking("What is the name of Ben's boats?"), 3).hits
+    hit = next(hit for hit in hits if hit.seq == 1)
+
+    words = next(reason.words for reason in hit.reasons if reason.cause == "words")
+    assert set(words) == {"name", "boats"}
+    assert any(reason.cause == "said_by" and reason.name == "Ben" for reason in hit.reasons)
+
+
+def test_scores_and_probabilities_lie_between_zero_and_one():
+    """Callers compare and show them."""
+    result = search(index_of(), asking("boat"), 10)
+
+    assert 0 <= result.answer_probability <= 1
+    assert all(0 <= hit.score <= 1 for hit in result.hits)
+    assert [hit.score for hit in result.hits] == sorted(
+        (hit.score for hit in result.hits), reverse=True
+    )
+
+
+def test_what_is_excluded_is_never_found():
+    """What stands in the window already must not be recalled again."""
+    assert 1 not in found(index_of(), "What is the boat's name?", 10, exclude=frozenset({1}))
+
+
+def test_a_message_without_an_imprint_is_never_found():
+    """The companion's own offline replies are not evidence."""
+    silent = [row._replace(imprint=b"") if row.seq == 1 else row for row in rows()]
+
+    assert 1 not in found(PersonIndex.build(silent), "What is the boat's name?", 10)
+
+
+def test_one_wrong_letter_still_finds():
+    """People misspell."""
+    assert found(index_of(), "who told me about hambrug?", 1) == [1]
+
+
+def test_a_two_character_chinese_word_is_a_query():
+    """ "Too short" holds for alphabets only."""
+    lines = [("s1", "小明", "我家的猫叫麻薯"), ("s1", "小红", "真可爱"), ("s1", "小明", "船在港口")]
+    index = index_of(lines, language="zh")
+
+    assert found(index, "麻薯", 1, language="zh") == [0]
+    assert found(index, "船", 1, language="zh") == [2]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "a", "?!", "…"])
+def test_nothing_asked_finds_nothing(text):
+    """An empty query is no reason to recall."""
+    assert search(index_of(), asking(text), 5) == SearchResult(hits=(), answer_probability=0.0)
+
+
+def test_an_empty_history_finds_nothing():
+    """The first day."""
+    assert search(PersonIndex.build([]), asking("Where is the boat?"), 5).hits == ()
+
+
+def test_a_question_of_small_words_only_is_still_answered():
+    """ "Who are you?" has no other words."""
+    lines = [("s1", "Ben", "Who are you?"), ("s2", "Ana", "Cheese and bread")]
+
+    assert found(index_of(lines), "who are you", 1) == [0]
+
+
+def test_the_month_that_is_asked_about_comes_first():
+    """Three messages alike; the date tells them apart."""
+    lines = [(f"s{month}", "Ben", "We went sailing again.") for month in (1, 2, 3)]
+
+    assert found(index_of(lines), "When did Ben go sailing in January 2024?", 1) == [1]
+
+
+def test_i_means_the_person():
+    """Asked by Ana, "I" is Ana."""
+    lines = [("s1", "Ben", "I bought a red bicycle."), ("s2", "Ana", "I bought a blue bicycle.")]
+
+    assert found(index_of(lines), "What bicycle did I buy?", 1) == [1]
+
+
+def test_vectors_find_what_shares_no_word():
+    """Meaning counts beside words, and a missing vector does no harm."""
+    vectors = np.random.default_rng(0).normal(size=(len(LINES), 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[3] = 0
+    index = PersonIndex.build(rows(), vectors)
+
+    result = search(index, asking("feline surgery", vector=vectors[6]), 1)
+    assert [hit.seq for hit in result.hits] == [6]
+    assert "meaning" in {reason.cause for reason in result.hits[0].reasons}
+
+
+def with_vector(cosine):
+    """One message, and a question whose vector is that close to the message's."""
+    vector = np.zeros((1, 384), dtype=np.float32)
+    vector[0, :4] = 0.5
+    away = np.zeros(384, dtype=np.float32)
+    away[4:8] = 0.5
+    asked = cosine * vector[0] + np.sqrt(1 - cosine**2) * away
+    cat = [("s1", "Kim", "My cat is called Miso and she is afraid of thunder.")]
+    return PersonIndex.build(rows(cat), vector), asked.astype(np.float32)
+
+
+def test_one_message_that_is_close_in_meaning_is_found_for_its_meaning():
+    """On the first day nothing can be told from how the other messages are."""
+    index, vector = with_vector(0.4)
+    hit = search(index, asking("Who is scared of storms?", vector=vector), 3).hits[0]
+
+    assert {reason.cause for reason in hit.reasons} == {"meaning"}
+    assert 0.1 <= hit.score <= 1
+
+
+def test_one_message_is_the_surer_the_closer_it_is():
+    """Being the best of one is nothing; words and closeness must carry."""
+    sure = [
+        search(index, asking(text, vector=vector), 1).answer_probability
+        for text, (index, vector) in [
+            ("Where did they go on holiday?", with_vector(0.05)),
+            ("Who is scared of storms?", with_vector(0.4)),
+            ("Is my cat afraid of thunder?", with_vector(0.7)),
+        ]
+    ]
+
+    assert sure == sorted(sure)
+    assert sure[0] < MIN_ANSWER_PROBABILITY < sure[-1]
+
+
+@pytest.mark.parametrize("count", range(1, len(LINES) + 1))
+def test_in_a_small_history_reasons_explain(count):
+    """No hit is found for its conversation alone when words explain it, at any size."""
+    index = index_of(LINES[:count])
+
+    for hit in search(index, asking("Did Ana's cat get a boat in Hamburg?"), 20).hits:
+        causes = {reason.cause for reason in hit.reasons}
+        assert causes != {"session"}
+        text = LINES[hit.seq][2].lower()
+        assert all(
+            word in text
+            for reason in hit.reasons
+            if reason.cause == "words"
+            for word in reason.words
+        )
+
+
+def test_a_misspelt_word_is_named_as_it_was_read():
+    """A reason lists no word that the message does not hold."""
+    hit = search(index_of(), asking("who told me about hambrug?"), 1).hits[0]
+
+    assert next(reason.words for reason in hit.reasons if reason.cause == "words") == ("hamburg",)
+
+
+def test_further_hits_fall_behind_the_best_one():
+    """A second quote is worth adding only when its score is near the first one's."""
+    first, second, *_ = search(index_of(), asking("What did Ben pay for the boat?"), 3).hits
+    result = search(index_of(), asking("Where did Ben buy the sailing boat Lisbeth?"), 3)
+
+    assert first.score >= second.score > 0
+    assert result.hits[0].score == pytest.approx(result.answer_probability)
+    assert result.hits[1].score < 0.7 * result.hits[0].score
+
+
+def test_other_words_make_it_less_sure():
+    """Nothing good enough is told from something good."""
+    index = index_of()
+    plain = search(index, asking("What is the name of the boat Ben bought in Hamburg?"), 3)
+    foreign = search(index, asking("What did the astronaut cook for the volcano festival?"), 3)
+
+    assert plain.answer_probability > foreign.answer_probability
+    assert plain.is_answerable
+    assert not foreign.is_answerable
+
+
+def test_the_order_of_rows_does_not_matter():
+    """Imports bring old messages later."""
+    forwards, backwards = index_of(), PersonIndex.build(list(reversed(rows())))
+
+    for text in ("boat name", "vet", "bakery"):
+        ours, theirs = search(forwards, asking(text), 5), search(backwards, asking(text), 5)
+        assert summary(ours) == summary(theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANY_TEXT, st.lists(ANY_TEXT, max_size=6), st.sampled_from(["en", "zh", "de", "xx"]))
+def test_any_text_can_be_said_and_asked(question, texts, language):
+    """No string breaks search: emoji, lone surrogates, right-to-left, control characters."""
+    index = PersonIndex.build(
+        [
+            IndexRow(
+                number,
+                "c",
+                "s",
+                START,
+                "Ana",
+                "person",
+                language,
+                encode_document_terms(text, language=language),
+            )
+            for number, text in enumerate(texts)
+        ]
+    )
+
+    result = search(index, asking(question, language=language, asked_at=START), 5)
+    assert len(result.hits) <= len(texts)
+
+
+def test_a_hundred_thousand_characters_are_safe():
+    """Somebody will paste a book."""
+    book = "The boat sails. 船 " * 8_000
+    index = index_of([("s1", "Ana", book), *LINES])
+
+    assert found(index, book, 2)
+
+
+def test_a_question_can_be_asked_again_with_the_same_answer():
+    """Search changes nothing."""
+    index, question = index_of(), asking("boat")
+
+    assert search(index, question, 3) == search(index, replace(question), 3)

@@ -1,0 +1,500 @@
+"""Another program keeps and finds words with `from oldfriend import Memory`, awaited or not."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oldfriend import Hit, Memory, MemorySync, OldfriendError, Words
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
+from oldfriend.domain.errors import InvalidInput, MemoryMisused
+from oldfriend.domain.messages import MAX_TEXT_CHARS, estimate_tokens
+from tests.fakes.embedding_server import EmbeddingServer, embedding_server
+
+TALK = [
+    {
+        "id": "m1",
+        "session": "s1",
+        "speaker": "Nora",
+        "at": "2024-05-03T18:30",
+        "text": "My cat is called Miso.",
+    },
+    {
+        "id": "m2",
+        "session": "s1",
+        "speaker": "Tom",
+        "at": "2024-05-03T18:31",
+        "text": "Mine is Bruno, a dog.",
+    },
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A message as a program may have it."""
+
+    text: str
+    speaker: str = "Tom"
+    at: datetime | None = None
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """Where the memory is."""
+    return f"sqlite:///{tmp_path / 'memory.db'}"
+
+
+@pytest.fixture
+def memory(url: str) -> Iterator[MemorySync]:
+    """Nora's memory."""
+    with Memory.open(url, person="Nora") as opened:
+        yield opened
+
+
+def texts(memory: MemorySync) -> list[str]:
+    """Everything that is kept."""
+    return [words.text for words in memory.messages(limit=10_000)]
+
+
+async def rows(url: str, sql: str) -> list[tuple[Any, ...]]:
+    """Look into the store."""
+    db = open_sqlite(Path(url.removeprefix("sqlite:///")))
+    async with db.begin_read() as tx:
+        found = await tx.rows(sql)
+    await db.close()
+    return found
+
+
+def test_what_was_added_is_found(memory: MemorySync) -> None:
+    """By words and meaning, with all that is known of it."""
+    assert memory.add(TALK) == 2
+
+    hit = memory.recall("What is my cat's name?", limit=1)[0]
+
+    assert isinstance(hit, Hit)
+    assert (hit.external_id, hit.session, hit.channel) == ("m1", "s1", "library")
+    assert (hit.speaker, hit.role, hit.trust) == ("Nora", "person", "person")
+    assert hit.at.replace(tzinfo=None) == datetime(2024, 5, 3, 18, 30)  # noqa: DTZ001 - as given
+    assert hit.at.tzinfo is not None
+    assert 0 < hit.score <= 1
+    assert hit.why
+
+
+async def test_the_awaited_face_does_the_same(url: str) -> None:
+    """One implementation, two faces."""
+    async with Memory.open(url, person="Nora") as memory:
+        assert await memory.add(TALK) == 2
+        assert (await memory.recall("Who is Bruno?", limit=1))[0].external_id == "m2"
+        assert "My cat is called Miso." in await memory.context("cat", budget=100)
+        assert [words.external_id for words in await memory.messages()] == ["m1", "m2"]
+
+
+async def test_the_plain_face_works_beside_a_running_loop(url: str) -> None:
+    """From a thread of the program's, and even from the loop's own."""
+
+    def use() -> list[str]:
+        with Memory.open(url) as memory:
+            memory.add([{"text": "My cat is called Miso."}])
+            return [hit.text for hit in memory.recall("cat")]
+
+    assert await asyncio.to_thread(use) == ["My cat is called Miso."]
+    assert use() == ["My cat is called Miso."] * 2
+
+
+def test_it_is_still_there_when_opened_again(url: str) -> None:
+    """For the next program, under the same name."""
+    with Memory.open(url, person="Nora") as memory:
+        memory.add(TALK)
+    with Memory.open(url, person=" Nora ") as memory:
+        assert memory.add(TALK) == 0
+        assert texts(memory) == [TALK[0]["text"], TALK[1]["text"]]
+
+
+def test_two_people_never_see_each_other(url: str) -> None:
+    """Nor does it matter to the one which ids the other uses."""
+    with (
+        Memory.open(url, person="Nora") as noras,
+        Memory.open(url, person="Omar") as omars,
+        Memory.open(url) as owners,
+    ):
+        noras.add([{"id": "1", "text": "My locker code is 4411."}])
+        omars.add([{"id": "1", "text": "My locker code is 9999."}])
+
+        assert [hit.text for hit in noras.recall("locker code")] == ["My locker code is 4411."]
+        assert "4411" not in omars.context("locker code")
+        assert texts(owners) == owners.recall("locker code") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "speaker", "role"),
+    [
+        ({}, "Nora", "person"),
+        ({"speaker": "Nora"}, "Nora", "person"),
+        ({"speaker": " NORA"}, " NORA", "person"),
+        ({"speaker": "Tom"}, "Tom", "other"),
+        ({"speaker": "Tom", "role": "person"}, "Tom", "person"),
+        ({"speaker": "Nora", "role": "other"}, "Nora", "other"),
+        ({"role": "companion"}, "companion", "companion"),
+        ({"speaker": 7}, "7", "other"),
+    ],
+)
+def test_who_speaks_is_told_by_role_else_by_name(
+    memory: MemorySync, given: dict[str, object], speaker: str, role: str
+) -> None:
+    """Who bears the person's name, or none, is the person."""
+    memory.add([{"text": "hello there", **given}])
+
+    (words,) = memory.messages()
+    assert (words.speaker, words.role, words.trust) == (speaker, role, role)
+
+
+def test_a_known_id_adds_nothing_and_another_text_a_version(memory: MemorySync) -> None:
+    """Also back to an earlier text, and within one call; the last word holds."""
+    for text, added in (("one", 1), ("one", 0), ("two", 0), ("one", 0)):
+        assert memory.add([{"id": 1, "text": text}]) == added
+        assert texts(memory) == [text]
+
+    again = [{"id": id_, "text": text} for id_, text in ((1, "x"), (2, "y"), (2, "z"), (1, "w"))]
+    assert memory.add(again) == 1
+    assert sorted(texts(memory)) == ["w", "z"]
+
+
+def test_objects_are_as_good_as_mappings(memory: MemorySync) -> None:
+    """And a generator as good as a list."""
+    at = datetime(2024, 5, 3, 18, 30, tzinfo=UTC)
+    memory.add(line for line in [Line(text="Bruno barks.", at=at), {"text": "Miso sleeps."}])
+
+    bruno, miso = memory.messages()
+    assert (bruno.speaker, bruno.at, bruno.external_id) == ("Tom", at, None)
+    assert miso.at > datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        ("2024-05-03T18:30:00+02:00", "2024-05-03T18:30:00+02:00"),
+        ("2024-05-03T18:30:00Z", "2024-05-03T18:30:00+00:00"),
+        (datetime(2024, 5, 3, 18, 30, tzinfo=UTC), "2024-05-03T18:30:00+00:00"),
+        ("2024-05-03T18:30", "2024-05-03T18:30:00"),
+        (datetime(2024, 5, 3, 18, 30), "2024-05-03T18:30:00"),  # noqa: DTZ001 - naive on purpose
+    ],
+)
+def test_times_are_kept_as_told(memory: MemorySync, at: object, shown: str) -> None:
+    """Without an offset they are by the person's clocks."""
+    memory.add([{"text": "hello", "at": at}])
+
+    assert memory.messages()[0].at.isoformat().startswith(shown)
+
+
+def test_messages_come_from_a_span_of_time(memory: MemorySync) -> None:
+    """The newest of them, oldest first; the end does not belong to it."""
+    memory.add({"text": str(day), "at": f"2024-05-0{day}T12:00Z"} for day in range(1, 10))
+    third, sixth = (datetime(2024, 5, day, 12, tzinfo=UTC) for day in (3, 6))
+
+    found = memory.messages(since=third, until=sixth, limit=2)
+
+    assert [words.text for words in found] == ["4", "5"]
+    assert all(type(words) is Words for words in found)
+
+
+def test_a_span_of_time_may_be_told_as_text(memory: MemorySync) -> None:
+    """As the times in `add`: by the person's clocks where no offset is told."""
+    memory.add({"text": str(day), "at": f"2024-05-0{day}T12:00"} for day in range(1, 5))
+
+    found = memory.messages(since="2024-05-02", until="2024-05-04T12:00")
+
+    assert [words.text for words in found] == ["2", "3"]
+
+
+@pytest.mark.parametrize("wrong", ["soon", "", "0001-01-01", 1714750200, True])
+def test_a_span_of_time_that_is_none_is_refused(memory: MemorySync, wrong: Any) -> None:
+    """It is said which bound is wrong, or what was not understood."""
+    for name in ("since", "until"):
+        with pytest.raises(InvalidInput, match=rf"ISO 8601|years|{name}"):
+            memory.messages(**{name: wrong})
+
+
+FINE = {"text": "fine"}
+WRONG = [
+    {},
+    {"text": 7},
+    {"text": None},
+    {"text": "x" * (MAX_TEXT_CHARS + 1)},
+    {"text": "x", "role": "king"},
+    {"text": "x", "role": "system"},
+    {"text": "x", "id": 1.5},
+    {"text": "x", "session": True},
+    {"text": "x", "speaker": b"Tom"},
+    {"text": "x", "at": 1714750200},
+    {"text": "x", "at": "soon"},
+    {"text": "x", "at": "0001-01-01T00:00+14:00"},
+    "words",
+    7,
+    {"text": ""},
+    {"text": " \n"},
+    {"text": "x", "at": datetime.max.replace(tzinfo=UTC)},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: repr(value)[:40])
+def test_a_message_that_cannot_be_kept_is_named_and_nothing_is_kept(
+    memory: MemorySync, wrong: object
+) -> None:
+    """However many stand before it."""
+    with pytest.raises(InvalidInput, match=r"^Message 1500\b") as refused:
+        memory.add([*[FINE] * 1500, wrong, *[FINE] * 3])
+
+    assert isinstance(refused.value, OldfriendError)
+    assert texts(memory) == []
+    assert memory.add([]) == 0
+
+
+def test_half_characters_are_kept_as_what_can_be_kept(url: str) -> None:
+    """In every field; they are broken, not forbidden."""
+    half = "\ud83d\x00"
+    with Memory.open(url, person=f"Nora {half}", channel=f"web{half}") as memory:
+        given = {"text": f"cat {half}", "id": half, "session": half, "speaker": f"Tom {half}"}
+        assert (memory.add([given]), memory.add([given])) == (1, 0)
+
+        (hit,) = memory.recall(f"cat {half}")
+        assert memory.context(f"cat {half}")
+    whole = "\ufffd\ufffd"
+    assert (hit.text, hit.external_id, hit.session) == (f"cat {whole}", whole, whole)
+    assert (hit.speaker, hit.channel) == (f"Tom {whole}", f"web{whole}")
+
+
+async def test_without_sessions_long_pauses_make_them_and_they_are_closed(url: str) -> None:
+    """In the order of the times, whichever way the messages come."""
+    began = datetime(2019, 7, 1, 10, tzinfo=UTC)
+    minutes = [0, 20, 40, 400, 410, 430, 900]
+    shuffled = [minutes[place] for place in (4, 0, 6, 2, 5, 1, 3)]
+    async with Memory.open(url) as memory:
+        await memory.add(
+            {"text": f"{after}", "at": began + timedelta(minutes=after)} for after in shuffled
+        )
+
+    found = await rows(url, "SELECT status, (closed_at - opened_at) / 60000000 FROM session")
+    assert sorted(found) == [("closed", 0), ("closed", 30), ("closed", 40)]
+
+
+async def test_what_is_said_now_goes_on_in_the_open_session(url: str) -> None:
+    """One by one or two at once; what is said long ago, or later, is no part of it."""
+    later = datetime(2100, 1, 1, tzinfo=UTC)
+    async with Memory.open(url) as memory:
+        await memory.add([{"text": "hello"}])
+        await memory.add([{"text": "How are you?"}, {"text": "Fine.", "role": "companion"}])
+        await memory.add([{"text": "long ago", "at": "2019-07-01"}])
+        await memory.add([{"text": "far ahead", "at": later}])
+        await memory.add([{"text": "bye"}])
+
+    found = await rows(
+        url,
+        "SELECT s.status, count(*) FROM message m JOIN session s ON s.id = m.session "
+        "GROUP BY s.id ORDER BY 1, 2",
+    )
+    assert found == [("closed", 1), ("closed", 1), ("open", 4)]
+
+
+def test_many_messages_are_added_at_once(memory: MemorySync) -> None:
+    """More than one transaction holds, and each once."""
+    many = [{"id": number, "text": f"word {number}"} for number in range(1_200)]
+
+    assert (memory.add(many), memory.add(many)) == (1_200, 0)
+    assert len(texts(memory)) == 1_200
+
+
+def test_the_context_holds_its_budget(memory: MemorySync) -> None:
+    """And is empty where nothing fits."""
+    memory.add(TALK)
+
+    assert "Miso" in memory.context("What is my cat called?")
+    assert estimate_tokens(memory.context("What is my cat called?", budget=30)) <= 30
+    assert memory.context("What is my cat called?", budget=0) == ""
+
+
+USES = {
+    "add": ([FINE],),
+    "recall": ("cat",),
+    "context": ("cat",),
+    "messages": (),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_a_memory_outside_its_with_says_how_to_use_it(url: str, use: str) -> None:
+    """Before it, and after it, awaited or not."""
+    opening = Memory.open(url)
+    with pytest.raises(MemoryMisused, match=r"`with Memory.open\(...\) as memory:`"):
+        getattr(opening, use)
+    with opening as closed:
+        pass
+    with pytest.raises(MemoryMisused, match=r"`with Memory.open\(...\) as memory:`"):
+        getattr(closed, use)(*USES[use])
+    async with opening as closed_too:
+        pass
+    with pytest.raises(MemoryMisused, match="`async with`"):
+        await getattr(closed_too, use)(*USES[use])
+
+
+async def test_a_memory_is_entered_once_at_a_time(url: str) -> None:
+    """Else one of two would never be closed; one after the other is fine."""
+    opening = Memory.open(url)
+    with opening as memory:
+        with pytest.raises(MemoryMisused, match="open already"), opening:
+            pass
+        with pytest.raises(MemoryMisused, match="open already"):
+            async with opening:
+                pass
+        assert memory.add([FINE]) == 1
+    async with opening as again:
+        with pytest.raises(MemoryMisused, match="open already"), opening:
+            pass
+        assert len(await again.messages()) == 1
+
+
+def test_a_memory_not_yet_open_has_no_more_than_others(url: str) -> None:
+    """What no memory has is an ordinary mistake; and what did not open can be tried again."""
+    opening = Memory.open(url, person="\n")
+
+    with pytest.raises(AttributeError, match="forget_it"):
+        opening.forget_it()
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="cannot be a name"), opening:
+            pass
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_less_than_one_answer_is_refused(memory: MemorySync, limit: int) -> None:
+    """It would always be empty."""
+    with pytest.raises(InvalidInput, match="at least 1"):
+        memory.recall("cat", limit=limit)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("wrong", [{"person": "\n"}, {"channel": "x" * 201}], ids=str)
+async def test_a_memory_that_does_not_open_lets_go_of_its_file(
+    url: str, tmp_path: Path, wrong: dict[str, str]
+) -> None:
+    """Whoever tries again and again does not run out of files."""
+
+    def held() -> list[str]:
+        files = (each.resolve() for each in Path("/proc/self/fd").iterdir())
+        return [str(each) for each in files if each.is_relative_to(tmp_path)]
+
+    with pytest.raises(InvalidInput, match="cannot be a name"):
+        async with Memory.open(url, **wrong):
+            pass
+    with pytest.raises(InvalidInput, match="cannot be a name"), Memory.open(url, **wrong):
+        pass
+
+    assert held() == []
+
+
+@pytest.fixture
+def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
+    """An owner who has a provider embed what they say."""
+    with embedding_server() as server:
+        data = tmp_path / "owner"
+        data.mkdir()
+        (data / "oldfriend.toml").write_text(
+            f"""[embedder]
+            model = "mine:hashed"
+            dimension = 512
+            [providers.mine]
+            base_url = "{server.url}"
+            """
+        )
+        monkeypatch.setenv("OLDFRIEND_DATA", str(data))
+        yield server
+
+
+def test_a_programs_texts_do_not_go_where_the_owners_go(url: str, owner: EmbeddingServer) -> None:
+    """The owner has said yes for their own words only."""
+    with Memory.open(url, person="Nora") as memory:
+        memory.add(TALK)
+        assert memory.recall("What is my cat's name?", limit=1)[0].external_id == "m1"
+
+    assert owner.asked == []
+
+
+def test_the_companions_own_memory_is_opened_as_its_owner_chose(owner: EmbeddingServer) -> None:
+    """Else each would undo the other's work."""
+    with Memory.open() as memory:
+        memory.add(TALK)
+
+    assert len(owner.asked) == 1
+
+
+def test_the_companions_own_memory_is_known_by_its_url_too(
+    owner: EmbeddingServer, tmp_path: Path
+) -> None:
+    """A program that writes the address out must not have all of it embedded anew."""
+    with Memory.open(f"sqlite:///{tmp_path}/owner/../owner/oldfriend.db") as memory:
+        memory.add(TALK)
+
+    assert len(owner.asked) == 1
+
+
+def test_an_owners_broken_file_is_nothing_to_other_memories(
+    url: str, owner: EmbeddingServer, tmp_path: Path
+) -> None:
+    """Only to the companion's own."""
+    (tmp_path / "owner" / "oldfriend.toml").write_text("nonsense\n")
+    with Memory.open(url, person="Nora") as memory:
+        assert memory.add(TALK) == len(TALK)
+
+    own = f"sqlite:///{tmp_path}/owner/oldfriend.db"
+    with pytest.raises(InvalidInput, match="line 1"), Memory.open(own):
+        pass
+
+
+async def test_a_program_may_want_another_embedder(
+    url: str, owner: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the environment; what that costs is in its own ledger, under the person's name."""
+    monkeypatch.setenv("OLDFRIEND_EMBEDDER_MODEL", "other:hashed")
+    monkeypatch.setenv("OLDFRIEND_EMBEDDER_DIMENSION", "512")
+    with embedding_server() as server:
+        monkeypatch.setenv("OLDFRIEND_PROVIDERS_OTHER_BASE_URL", server.url)
+        async with Memory.open(url, person="Nora") as memory:
+            await memory.add(TALK)
+            await memory.recall("What is my cat's name?", limit=1)
+    kept = await rows(
+        url,
+        """SELECT person.name, model, is_background FROM model_call
+           JOIN person ON person.id = model_call.person ORDER BY made_at, model_call.id""",
+    )
+
+    assert owner.asked == []
+    assert len(server.asked) == 2
+    assert kept == [("Nora", "other:hashed", 1), ("Nora", "other:hashed", 0)]
+
+
+def test_words_are_forgotten_and_do_not_come_back(
+    memory: MemorySync, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By id, by name, or by time; until they are said anew."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    memory.add([{**each, "text": f"{each['text']} It is seven years old."} for each in TALK])
+    words = memory.messages()[0]
+    forgot = memory.forget(words.id)
+
+    assert (forgot.messages, forgot.is_proved) == (1, True)
+    assert memory.add([{**TALK[0], "text": words.text}]) == 0
+    assert memory.forget(about="Bruno").messages == 1
+    assert texts(memory) == []
+    with pytest.raises(InvalidInput, match="Name what to forget"):
+        memory.forget()
+
+
+def test_what_was_forgotten_altogether_can_be_followed_by_more(memory: MemorySync) -> None:
+    """In one open memory, whose chat went with its last session."""
+    memory.add(TALK)
+    memory.forget(everything=True)
+
+    assert memory.add([{"session": "s2", "text": "I like tea."}]) == 1
+    assert texts(memory) == ["I like tea."]

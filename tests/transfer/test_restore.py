@@ -1,0 +1,450 @@
+"""Everything leaves as lines, and comes back exactly as it was."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.db.message_numbers import pack_ids
+from oldfriend.domain.clock import MAX_TIME, MIN_TIME
+from oldfriend.domain.errors import ImportRefused
+from oldfriend.domain.ids import new_id
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.memory.messages import WriteTarget, edit_message, write_message
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    ensure_person,
+    get_companion,
+    list_people,
+    rename_companion,
+)
+from oldfriend.memory.receipts import Receipt, ReceiptItem, find_receipt, write_receipt
+from oldfriend.memory.sessions import ensure_open_session
+from oldfriend.memory.table_dump import DUMPED_TABLES, EXCLUDED_TABLES, SEARCHABLE_COLUMN
+from oldfriend.search import Reason
+from oldfriend.transfer.export import TYPE_KEY
+from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.restore import TABLES_BY_NAME, is_oldfriend_export, load_contents, restore
+
+NOW = 1_760_000_000_000_000
+VECTORS = "message_vector"
+
+
+async def live_in(app, write):
+    """Some of everything: an import, a talk, an edit, words that are never found, a memory."""
+    path = write(
+        "WhatsApp Chat with Ben.txt", "31/12/23, 21:05 - Ana: hi\n31/12/23, 23:05 - B: 猫 😀"
+    )
+    await app.bring_in(path)
+    async with app.db.begin_write() as tx:
+        ben = await ensure_person(tx, "Ben", now=NOW, zone="UTC")
+        await tx.run(
+            "INSERT INTO soul VALUES (:companion, 1, 'kind', 5)", companion=app.companion.id
+        )
+        for person in (app.person, ben):
+            chat = await ensure_chat(
+                tx, person, app.companion, channel="terminal", address="", title="", now=NOW
+            )
+            place = WriteTarget(chat=chat, session=await ensure_open_session(tx, chat, NOW))
+            spoken = UnloggedMessage(
+                role="person",
+                speaker="x",
+                text='a "b"\n\u2028c',
+                at=NOW,
+                trust="person",
+                details={"reply_to": "1"},
+            )
+            message = await write_message(tx, place, spoken, now=NOW)
+            await write_message(tx, place, spoken, now=NOW, is_searchable=False)
+            await edit_message(tx, person.id, message.id, "edited", now=NOW)
+            values = {"person": person.id, "id": f"r-{person.name}"}
+            await write_receipt(tx, receipt_in(person.id, message))
+            await tx.run(
+                """INSERT INTO memory (id, person, kind, text, language, learned_at, change_seq)
+                   VALUES (:id, :person, 'note', 'swims', 'en', 5, 1)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO change VALUES (:person, 1, 'x', 'note', 'learned', 1, 5, NULL,
+                   '{}', '[]', 'rule', NULL, 0, NULL)""",
+                person=person.id,
+            )
+            await tx.run(
+                """INSERT INTO evidence VALUES (:id, :person, 'x', 'a', 1, 'q', 'x', 'person',
+                   'explicit', 5, NULL, 'supports', 0.7, 'rules/1', NULL)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO entity VALUES (:id, :person, 'Ana', 'person', '["Anita"]', '',
+                   'confirmed', NULL, 0, 0, 5, NULL, 2)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO summary VALUES (:id, :person, 1, 'swam', 'en', '[]', '["g"]', '[]',
+                   5, 6, 1, 5, NULL, 3)""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO segment VALUES (:id, :person, :chat, :session, 1, 2, 2, 9, 5, 6, 1,
+                   'done', 'idle', 7, 'rules/1', '{}', NULL, 8, 'calm', 5, 'warm')""",
+                **values,
+                chat=message.chat,
+                session=message.session,
+            )
+            await tx.run(
+                "INSERT INTO core_block VALUES (:person, 'persona', 1, 'Ada', 5)",
+                person=person.id,
+            )
+            await tx.run(
+                """INSERT INTO suggestion VALUES (:id, :person, 'user', 'Swims.', '', 'Said so.',
+                   '["m"]', 'reflect/1', 'declined', 5, 6, NULL)""",
+                **values,
+            )
+            await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
+            await tx.run(
+                """INSERT INTO model_call VALUES (:id, :person, NULL, NULL, 0, 'x', 'reply',
+                   'reply/1', 'a:b', 'done', :shown, '{}', NULL, 1, 0, 1, NULL, NULL, 5, 0, 5)""",
+                **values,
+                shown=await pack_ids(tx, person.id, [message.id, new_id(1)]),
+            )
+            await tx.run(
+                """INSERT INTO tool_call VALUES (:person, :id, 0, 'note', 'once', '{}', NULL, 5,
+                   NULL)""",
+                **values,
+            )
+            await tx.run(
+                "INSERT INTO delivered VALUES (:person, :id, 0, 0, 'c', 'message:7:1', 5)",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO tick VALUES (:id, :person, 'reflection', 'timer', 5, 9, 3, '{}',
+                   NULL, '["m"]', '{"shown": [], "answered": ["hm"]}')""",
+                **values,
+            )
+            await tx.run("INSERT INTO tombstone VALUES (:person, 'f00d', 5)", person=person.id)
+            await tx.run(
+                "INSERT INTO audit VALUES (:id, :person, 5, 'forget', '{}', 'f00d', 6)", **values
+            )
+            await tx.run(
+                "INSERT INTO message_vector VALUES (:person, 'm', 1, :bytes)",
+                person=person.id,
+                bytes=bytes(1),
+            )
+
+
+def receipt_in(person, message):
+    """A reply that stood on a message and on a belief, with all that a trace can hold."""
+    why = (Reason(cause="words", words=("said", "猫"), name="Ana", strength=0.1234),)
+    belief = new_id(1)
+    return Receipt(
+        id=new_id(NOW),
+        person=person,
+        turn=new_id(NOW),
+        asked=message.id,
+        asked_seq=message.seq,
+        replied="b",
+        made_at=NOW,
+        details={
+            "intent": "question",
+            "context": {
+                "tokens": {"rules": 1},
+                "dropped": {
+                    "beliefs": [belief],
+                    "memories": ["elsewhere"],
+                },
+            },
+        },
+        items=(
+            ReceiptItem(
+                kind="message",
+                object=message.id,
+                version=1,
+                used=True,
+                score=0.5,
+                why=why,
+                is_cited=True,
+            ),
+            ReceiptItem(kind="memory", object=belief, version=7, used=False, score=2, why=()),
+        ),
+    )
+
+
+async def everything_in(db):
+    async with db.begin_read() as tx:
+        return {
+            table.name: sorted(await tx.rows(f"SELECT * FROM {table.name}"), key=repr)
+            for table in await tx.list_tables()
+        }
+
+
+async def test_everything_comes_back_exactly_as_it_was(app, write, empty, tmp_path):
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    restored = await restore(empty, path)
+
+    before, after = await everything_in(app.db), await everything_in(empty)
+    assert before.pop(VECTORS)
+    assert after.pop(VECTORS) == []
+    assert {name for name, rows in before.items() if not rows} <= EXCLUDED_TABLES.keys()
+    assert after == before
+    assert restored.rows == sum(len(rows) for rows in before.values())
+    assert set(restored.people) == {row[0] for row in before["person"]}
+
+
+async def test_one_person_leaves_without_the_others(app, write, empty, tmp_path):
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "one.jsonl", person=app.person.id)
+    assert "Ben" not in path.read_text().replace("Chat with Ben", "").replace(
+        '"title": "Ben"', ""
+    ).replace('"address": "Ben"', "")
+    await restore(empty, path)
+
+    before, after = await everything_in(app.db), await everything_in(empty)
+    for table in DUMPED_TABLES:
+        if table.person_column is not None:
+            place = 0 if table.name == "person" else list(table.columns).index(table.person_column)
+            mine = [row for row in before[table.name] if row[place] == app.person.id]
+            assert after[table.name] == mine
+
+
+async def test_more_rows_than_are_read_at_once_come_back(app, write, empty, tmp_path):
+    lines = [f'{{"speaker": "A", "at": "2024-01-01", "text": "{n}"}}' for n in range(2500)]
+    await app.bring_in(write("talk.jsonl", "\n".join(lines)))
+    await restore(empty, await app.export_to(tmp_path / "all.jsonl"))
+
+    assert (await everything_in(empty))["message"] == (await everything_in(app.db))["message"]
+
+
+async def test_the_list_of_tables_and_columns_is_complete(app):
+    """A column that a migration adds must not be lost by an export."""
+    async with app.db.begin_read() as tx:
+        found = {
+            table.name: set(table.columns)
+            for table in await tx.list_tables()
+            if table.name not in EXCLUDED_TABLES
+        }
+
+    listed = {table.name: {*table.columns, *table.extra_columns} for table in DUMPED_TABLES}
+    listed["message"] = listed["message"] - {SEARCHABLE_COLUMN} | {"imprint"}
+    assert listed == found
+
+
+async def test_a_store_that_holds_something_is_left_alone(app, write, tmp_path):
+    await live_in(app, write)
+    before = await everything_in(app.db)
+    with pytest.raises(ImportRefused, match="empty store"):
+        await restore(app.db, await app.export_to(tmp_path / "all.jsonl"))
+
+    assert await everything_in(app.db) == before
+
+
+async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(app, write, empty, tmp_path):
+    """A chat that was opened and left, an import that was taken out."""
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    async with empty.begin_write() as tx:
+        person = await ensure_person(tx, "Eve", now=NOW, zone="UTC")
+        companion = await ensure_companion(tx, now=NOW)
+        chat = await ensure_chat(
+            tx, person, companion, channel="terminal", address="", title="", now=NOW
+        )
+        await ensure_open_session(tx, chat, NOW)
+    other = replace(app, db=empty, person=person, companion=companion)
+    await other.bring_in(write("talk.txt", "31/12/23, 21:05 - Eve: hi"))
+    await other.undo(1)
+    await restore(empty, path)
+
+    before, after = await everything_in(app.db), await everything_in(empty)
+    assert {**after, VECTORS: before[VECTORS]} == before
+
+
+async def test_the_companion_comes_back_under_its_name(app, empty, tmp_path):
+    """Also where it was spoken to already, under its first one."""
+    async with app.db.begin_write() as tx:
+        named = await rename_companion(tx, app.companion, "Mira")
+    async with empty.begin_write() as tx:
+        await ensure_companion(tx, now=NOW)
+    await restore(empty, await app.export_to(tmp_path / "all.jsonl"))
+
+    async with empty.begin_read() as tx:
+        assert await get_companion(tx) == named
+
+
+async def test_an_export_tells_what_is_in_it(app, write, tmp_path):
+    """Without a store to bring it to."""
+    await live_in(app, write)
+    contents = load_contents(await app.export_to(tmp_path / "all.jsonl"))
+
+    assert sorted(contents.people) == ["Ana", "Ben"]
+    assert contents.rows == {
+        name: len(rows)
+        for name, rows in (await everything_in(app.db)).items()
+        if name not in EXCLUDED_TABLES
+    }
+
+
+def change_line(lines, number, **changes):
+    fields = json.loads(lines[number])
+    for name, value in changes.items():
+        if value is ...:
+            del fields[name]
+        else:
+            fields[name] = value
+    lines[number] = json.dumps(fields)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "line", "expected"),
+    [
+        (lambda lines: change_line(lines, 0, version=2), 1, '"version": 1'),
+        (lambda lines: change_line(lines, 1, type="toaster"), 2, "companion, person"),
+        (lambda lines: change_line(lines, 1, colour="red"), 2, "introduced_at"),
+        (lambda lines: change_line(lines, 1, name=...), 2, "introduced_at"),
+        (lambda lines: change_line(lines, 1, name=5), 2, "a text"),
+        (lambda lines: change_line(lines, 1, name="\ud800"), 2, "a text"),
+        (lambda lines: change_line(lines, 1, created_at=True), 2, "a whole number"),
+        (lambda lines: change_line(lines, 1, created_at=1 << 63), 2, "a whole number"),
+        (lambda lines: change_line(lines, 1, created_at=1.5), 2, "a whole number"),
+        (lambda lines: change_line(lines, 1, created_at=MAX_TIME + 1), 2, "years 2 to 9998"),
+        (lambda lines: change_line(lines, 1, introduced_at=MIN_TIME - 1), 2, "years 2 to 9998"),
+        (lambda lines: lines.insert(1, "{"), 2, "a JSON object"),
+        (lambda lines: lines.insert(1, "[]"), 2, "a JSON object"),
+        (lambda lines: lines.insert(2, lines[1]), None, "rows"),
+        (lambda lines: lines.pop(2), None, "rows"),
+        (lambda lines: lines.pop(), None, "a last line"),
+        (lambda lines: lines.append(lines[1]), None, "nothing"),
+    ],
+)
+async def test_a_damaged_export_changes_nothing(app, write, empty, tmp_path, spoil, line, expected):
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    before = await everything_in(empty)
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    spoil(lines)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ImportRefused) as refused:
+        await restore(empty, path)
+
+    assert line in {None, refused.value.line}
+    assert expected in str(refused.value.expected)
+    assert await everything_in(empty) == before
+
+
+async def test_a_number_that_is_none_is_refused(app, write, empty, tmp_path):
+    """Larger than any, or with more digits than anybody reads."""
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    whole = path.read_text(encoding="utf-8")
+    before = await everything_in(empty)
+    for number in ("1e999999", "NaN", "7" * 10_000):
+        path.write_text(re.sub(r'"confidence": [\d.]+', f'"confidence": {number}', whole))
+        with pytest.raises(ImportRefused) as refused:
+            await restore(empty, path)
+        assert refused.value.line is not None
+
+    assert await everything_in(empty) == before
+
+
+async def test_rows_that_contradict_each_other_are_refused(app, write, empty, tmp_path):
+    """Counted right, but one row twice: the store's own rules notice."""
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    lines[3] = lines[2]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    before = await everything_in(empty)
+    with pytest.raises(ImportRefused, match="does not fit"):
+        await restore(empty, path)
+
+    assert await everything_in(empty) == before
+
+
+async def test_an_export_is_known_as_one(app, write, tmp_path):
+    path = await app.export_to(tmp_path / "all.jsonl")
+
+    assert is_oldfriend_export(path)
+    assert not is_oldfriend_export(write("talk.jsonl", '{"text": "hi"}'))
+    assert not is_oldfriend_export(tmp_path)
+    assert not is_oldfriend_export(tmp_path / "none")
+
+
+async def test_an_export_is_no_list_of_messages(app, tmp_path):
+    """Even by its name it is not read as one."""
+    path = await app.export_to(tmp_path / "all.jsonl")
+    with pytest.raises(ImportRefused):
+        list(detect_format(path).parse([].append))
+
+
+async def test_receipts_of_an_export_from_before_they_were_packed_come_back(
+    app, write, empty, tmp_path
+):
+    """Each item was a row then; what a reply stood on is the same, in the same order."""
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    lines, rows = [], 0
+    for line in path.read_text("utf-8").split("\n")[:-1]:
+        row = json.loads(line)
+        match row.get(TYPE_KEY):
+            case "receipt":
+                del row["stood_on"]
+            case "receipt_trace":
+                for ordinal, item in enumerate(json.loads(row["items"])):
+                    del item["is_cited"]
+                    lines.append(
+                        json.dumps(
+                            {
+                                TYPE_KEY: "receipt_item",
+                                "receipt": row["receipt"],
+                                "ordinal": ordinal,
+                                "person": row["person"],
+                                **item,
+                                "used": int(item["used"]),
+                                "why": json.dumps(item["why"]),
+                            }
+                        )
+                    )
+                    rows += 1
+                continue
+            case None if "rows" in row:
+                row["rows"] += rows - 2
+        lines.append(json.dumps(row))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+    await restore(empty, path)
+
+    async with app.db.begin_read() as here, empty.begin_read() as there:
+        for person in (each.id for each in await list_people(here)):
+            before, after = await find_receipt(here, person), await find_receipt(there, person)
+            assert after.details == {"intent": "question"}
+            assert after.items == tuple(replace(each, is_cited=None) for each in before.items)
+
+
+async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
+    app, write, empty, tmp_path
+):
+    """Columns that were renamed or added since then do not stand in its way."""
+    await live_in(app, write)
+    path = await app.export_to(tmp_path / "all.jsonl")
+    new = {
+        "memory": TABLES_BY_NAME["memory"].defaults,
+        "evidence": TABLES_BY_NAME["evidence"].defaults,
+        "change": TABLES_BY_NAME["change"].defaults,
+    }
+    lines = []
+    for line in path.read_text("utf-8").split("\n")[:-1]:
+        row = json.loads(line)
+        row = {name: row[name] for name in row if name not in new.get(row.get(TYPE_KEY), {})}
+        if row.get(TYPE_KEY) == "evidence":
+            row["memory"] = row.pop("object")
+        lines.append(json.dumps(row))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+    await restore(empty, path)
+
+    async with empty.begin_read() as tx:
+        (row,) = await tx.rows("SELECT object, stance, confidence FROM evidence LIMIT 1")
+        assert row == ("x", "supports", 1.0)
+        rows = await tx.rows("SELECT text, status, importance FROM memory")
+        assert set(rows) == {("swims", "active", 0.5)}

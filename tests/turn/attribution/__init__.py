@@ -1,0 +1,1 @@
+"""Which words of a message are not the speaker's own."""

@@ -1,0 +1,36 @@
+"""A letter that was pasted alone is not the person's answer."""
+
+import pytest
+
+from oldfriend.turn.attribution.pasted_letters import find_letters
+
+LETTERS = [
+    ("en", "Dear Mrs Hill,\n\nI will start as head nurse.\n\nKind regards,\nJoanna Pike"),
+    ("en", "My dearest Anne,\nI leave for the front at dawn.\nForever yours,\nThomas"),
+    ("en", "Hi all, please note I'll be on leave from 3 March. Best, Olga"),
+    ("es", "Querida Elena:\nTe escribo porque me caso en junio.\nUn abrazo,\nPilar"),
+    ("de", "Liebe Frau Kern,\nhiermit kündige ich.\nMit freundlichen Grüßen\nH. Albers"),
+    ("fr", "Chère maman,\nje me marie à Nice.\nJe t'embrasse,\nÉlodie"),
+    ("zh", "亲爱的李老师：\n我下周起去深圳工作了。\n此致\n敬礼\n王芳"),
+    ("pt", "Prezado síndico, informo que deixarei o prédio. Atenciosamente, Luís"),
+    ("ja", "拝啓 田中様\n十二月に広島へ転勤します。\n敬具\n佐藤"),
+]
+OWN = [
+    ("en", "Hi Miro,\nI moved to Porto last week.\nNora"),
+    ("en", "hi! I got the job"),
+    ("en", "Oh dear, I broke the vase again and it was expensive"),
+    ("es", "Buenos días. Me llamo Mateo, aunque todos me llaman Teo."),
+    ("de", "Hallo, ich bin wieder da und habe Hunger."),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), LETTERS)
+def test_letters_are_found(language: str, text: str) -> None:
+    """By their salutation, their close, or how they are laid out."""
+    assert list(find_letters(text, language, frozenset({"Miro"})))
+
+
+@pytest.mark.parametrize(("language", "text"), OWN)
+def test_what_is_written_to_the_companion_is_no_letter(language: str, text: str) -> None:
+    """Nor is a greeting."""
+    assert list(find_letters(text, language, frozenset({"Miro"}))) == []

@@ -1,0 +1,97 @@
+"""All ways of borrowing together, in bounded time."""
+
+import time
+
+import pytest
+
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
+from oldfriend.turn.attribution.quoted_span import BorrowedSpan
+from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
+
+UNITS = [
+    "'",
+    '"',
+    "“",
+    "«",
+    "> ",
+    ": ",
+    "\n",
+    "\n\n",
+    "a: ",
+    "Nora: hi\n",
+    "10:21\n",
+    "*",
+    "`",
+    "{",
+    "<a",
+    "[x] ",
+    "- ",
+    "—",
+    "translate this: ",
+    "I said: ",
+    "(",
+    "http://",
+    "a?b=",
+    "=",
+    ";",
+    "|",
+    "she says: ",
+    "I had a dream. ",
+    "translate this: “a” ",
+    "Dear A,\n",
+    "Best,\n",
+    "если ",
+    "我说：",
+    "「",
+    "♪",
+    "x" * 50 + " ",
+    "\u200b",
+    "І",
+    ".",
+    "...",
+]
+LIMIT = 3.0
+"""Seconds of CPU for 20,000 characters, on a slow machine."""
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_repetitive_text_is_looked_through_in_bounded_time(unit: str) -> None:
+    """Whatever is repeated."""
+    text = (unit * 20_000)[:20_000]
+    began = time.thread_time()
+    stretches = find_borrowed_spans(text, "en")
+    blank_spans(text, stretches)
+
+    assert time.thread_time() - began < LIMIT
+
+
+def test_stretches_are_blanked_out_in_place() -> None:
+    """Each character by a space, however they overlap."""
+    text = "one two three four"
+    stretches = (BorrowedSpan(4, 13, "quoted"), BorrowedSpan(8, 13, "pasted"))
+
+    assert blank_spans(text, stretches) == "one           four"
+    assert (
+        merge_spans(stretches) == (BorrowedSpan(4, 13, "pasted"),)
+        or len(merge_spans(stretches)) == 1
+    )
+
+
+def test_only_so_much_of_a_text_is_its_speakers() -> None:
+    """Nobody types so much by hand."""
+    text = "I walked on. " * 3_000
+    stretches = find_borrowed_spans(text, "en")
+
+    assert blank_spans(text, stretches).strip() == text[:20_000].strip()
+
+
+@pytest.mark.parametrize(
+    "language", ["en", "es", "de", "fr", "zh", "pt", "it", "nl", "ru", "ja", "ko"]
+)
+def test_every_language_that_is_told_apart_has_all_cues(language: str) -> None:
+    """Those with a pack, and those without one."""
+    cues = load_cues(language)
+
+    assert cues.rework.pattern
+    assert cues.says.pattern
+    assert len(fold_punctuation("Ｉ’m ＯＫ")) == len("Ｉ’m ＯＫ")

@@ -1,0 +1,1 @@
+"""Citing: how often the sources of a reply are told right."""

@@ -1,0 +1,283 @@
+"""What goes on in the companion carries from turn to turn, and shows in how it is told to talk."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.clock import HOUR
+from oldfriend.domain.ids import MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState, Mood
+from oldfriend.domain.working_memory import Plan
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.core_blocks import write_block
+from oldfriend.memory.evidence import NewEvidence, add_evidence
+from oldfriend.memory.journal import Provenance, record_decision
+from oldfriend.memory.mood import set_mood
+from oldfriend.memory.segments import cut_segment, list_uncut_spans, set_segment_status
+from oldfriend.memory.working_memory import save_working_memory
+from oldfriend.prompts.token_budget import BUDGETS
+from oldfriend.turn.companion_state import (
+    EMPTY_COMPANION_STATE,
+    build_next_working_memory,
+    select_opinions,
+)
+from oldfriend.turn.turn_dependencies import TurnLimits
+from oldfriend.turn.turn_outcome import Outcome
+from tests.turn.conftest import Talk, wants
+
+GOA = {"goal": "a week in Goa", "progress": "dates known", "next_step": "find a hotel"}
+JUDGED = {
+    "complexity": "moderate",
+    "search": True,
+    "tool": None,
+    "emotion": "excited",
+    "goal": "plan",
+    "signal": "normal",
+    "asks_for": ["budget"],
+    "plan": GOA,
+}
+HERE = Provenance(author="test/1")
+
+
+async def turn(
+    talk: Talk, text: str, *answers: object, judged: dict[str, object] | None = None
+) -> tuple[Outcome, CompletionRequest]:
+    """A turn with a model, and with a small one where it is to judge; what is in mind is kept."""
+    small = None if judged is None else ScriptedModel([json.dumps(judged)], name="scripted:small")
+    mind = talk.mind(*(answers or ("Yes.",)), small_model=small)
+    assert isinstance(mind.model, ScriptedModel)
+    said = await talk.hears(text)
+    outcome = await talk.turn(said, mind)
+    if outcome.working_memory is not None:
+        async with talk.app.db.begin_write() as tx:
+            await save_working_memory(
+                tx, said.person.id, said.message.session, outcome.working_memory, now=talk.clock()
+            )
+    return outcome, mind.model.requests[0]
+
+
+async def thinks(talk: Talk, kind: str, text: str, **fields: object) -> Memory:
+    """Something that the companion thinks, resting on the first words that were said."""
+    said = await talk.tell("We talked about boats, and it was a good evening.")
+    plain = Memory(
+        id=MemoryId(ObjectId(new_id(talk.clock()))),
+        person=talk.line.person.id,
+        kind="thought",
+        text=text,
+        language="en",
+        learned_at=talk.clock(),
+    )
+    memory = replace(plain, kind=kind, **fields)
+    async with talk.app.db.begin_write() as tx:
+        await record_decision(tx, memory, op="learned", base=0, provenance=HERE, now=talk.clock())
+        words = [NewEvidence(source=said, quote=said.text)]
+        await add_evidence(
+            tx, talk.line.person.id, memory.id, words, extractor="test", now=talk.clock()
+        )
+    return memory
+
+
+async def feels(talk: Talk, phrase: str) -> None:
+    """The last talk was read, and has left a mood."""
+    person, now = talk.line.person.id, talk.clock()
+    async with talk.app.db.begin_write() as tx:
+        (uncut,) = await list_uncut_spans(tx, person)
+        segment = await cut_segment(tx, person, uncut, cut_by="asked", now=now)
+        await set_segment_status(tx, segment, "done", author="test/1", now=now)
+        await set_mood(tx, segment, Mood(phrase=phrase, energy=6, signal="warm"))
+
+
+async def test_a_plan_is_carried_from_turn_to_turn(talk: Talk) -> None:
+    """With what is still to be known; the next prompt begins where this one ended."""
+    first, told_nothing = await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    _, told = await turn(talk, "so, what now?", judged=JUDGED)
+
+    assert first.working_memory is not None
+    assert first.working_memory.plan is not None
+    assert first.working_memory.plan.texts == Plan(**GOA).texts
+    assert "What you have in mind" not in told_nothing.changing
+    plan = "- What you two are about to do: a week in Goa. Done: dates known. Next: find a hotel."
+    assert plan in told.changing
+    assert "were not told yet: budget" in told.changing
+    assert "oldest first: excited" in told.changing
+
+
+async def test_a_request_names_what_it_was_told_in_other_words(talk: Talk) -> None:
+    """A plan is made of messages, which may still come to mind in their own words."""
+    first, _ = await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    assert first.working_memory is not None
+    assert first.working_memory.plan is not None
+    (said,) = first.working_memory.plan.seen
+    budget = replace(BUDGETS["small"], recent=1)
+    mind = talk.mind("Yes.", limits=TurnLimits(budget=budget))
+    await talk.turn(await talk.hears("When do we go to Goa?"), mind)
+    assert isinstance(mind.model, ScriptedModel)
+    (request,) = mind.model.requests
+
+    assert "a week in Goa" in request.changing
+    assert request.shown.count(said) == 1
+    assert "Goa it is, in March!</memory>" in request.changing
+
+
+async def test_what_a_tool_gave_is_in_mind_afterwards(talk: Talk) -> None:
+    """In brief."""
+    await turn(talk, "what time is it in Tokyo?", wants("current_time", zone="Asia/Tokyo"), "Late.")
+    _, told = await turn(talk, "and what did you say?")
+
+    assert "- What a tool gave you last: " in told.changing
+    assert "Tokyo" in told.changing.split("gave you last: ")[1].splitlines()[0]
+
+
+async def test_an_hour_later_nothing_of_it_is_in_mind(talk: Talk) -> None:
+    """What is worth remembering was learned by then."""
+    await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    talk.clock.now += 2 * HOUR
+    _, told = await turn(talk, "hello again")
+
+    assert "What you have in mind" not in told.changing
+
+
+async def test_small_talk_searches_nothing_and_keeps_the_plan(talk: Talk) -> None:
+    """The profile is there all the same (ACCEPTANCE B5, X11)."""
+    await talk.remembers("My boat is called Juno.")
+    await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    outcome, told = await turn(talk, "thanks!", judged=JUDGED)
+
+    assert "Juno" not in told.changing
+    assert "a week in Goa" in told.changing
+    understood = outcome.reply.details["understood"]
+    assert understood["by"] == "rules/1"
+    assert understood["complexity"] == "trivial"
+
+
+async def test_who_is_in_distress_is_not_joked_with_right_after(talk: Talk) -> None:
+    """Whatever the persona; that it would have jarred is in the receipt."""
+    async with talk.app.db.begin_write() as tx:
+        weights = "Style modes: sarcastic 100"
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    usual, _ = await turn(talk, "The bus was late.")
+    await turn(talk, "I'm falling apart, I can't cope any more.")
+    after, told = await turn(talk, "Anyway. The bus was late.")
+
+    assert usual.reply.details["understood"]["style"] == "sarcastic"
+    assert after.reply.details["understood"]["style"] == "genuine"
+    assert after.reply.details["understood"]["kept_from"] == "sarcastic"
+    assert "Drily" not in told.changing
+
+
+async def test_who_wrote_under_stress_is_not_joked_with_right_after(talk: Talk) -> None:
+    """Also where no feeling was named: for two turns, and no longer."""
+    weights = "Style modes: sarcastic 100"
+    async with talk.app.db.begin_write() as tx:
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    plain = {**JUDGED, "emotion": "neutral"}
+    judged = [{**plain, "signal": "stressed"}, plain, plain, plain]
+    outcomes = [await turn(talk, "The bus was late.", judged=each) for each in judged]
+
+    styles = [each.reply.details["understood"]["style"] for each, _ in outcomes]
+    assert styles == ["genuine", "genuine", "genuine", "sarcastic"]
+
+
+async def test_a_mood_colours_the_next_talk_and_then_passes(talk: Talk) -> None:
+    """Neutral is silent."""
+    await talk.tell("What an evening!")
+    await feels(talk, "light at heart")
+    _, glad = await turn(talk, "hello")
+    talk.clock.now += 13 * HOUR
+    _, later = await turn(talk, "hello")
+
+    assert "Your own mood since you last talked: light at heart (energy 6 of 10)" in glad.changing
+    assert "Your own mood" not in later.changing
+
+
+async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
+    """Marked as its own, and in the receipt of the reply."""
+    thought = await thinks(talk, "thought", "She lights up when it is about water.")
+    outcome, told = await turn(talk, "hello")
+
+    assert 'about="person" class="companion">She lights up when it is about water.' in told.changing
+    assert thought.id in {item.object for item in outcome.reply.items}
+
+
+async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) -> None:
+    """And only then."""
+    await thinks(
+        talk,
+        "opinion",
+        "Sailing boats are better company than motor boats.",
+        key="boats",
+        subject="companion",
+        trust="companion",
+    )
+    _, about_boats = await turn(talk, "Shall I get a motor boat?")
+    _, about_buses = await turn(talk, "The bus was late.")
+
+    assert "Stand by it" in about_boats.changing
+    assert "Sailing boats are better company" in about_boats.changing
+    assert "Stand by it" not in about_buses.changing
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+async def test_at_no_budget_is_what_the_person_says_lost(talk: Talk, name: str) -> None:
+    """However much goes on within; what is in mind keeps to its few words."""
+    for nth in range(20):
+        await thinks(talk, "thought", f"Thought number {nth} about the sea and the boats. " * 4)
+    await turn(talk, "Goa it is, in March!", judged=JUDGED)
+    said = await talk.hears("And what about the boats? " * 40)
+    mind = talk.mind("Yes.", limits=TurnLimits(budget=BUDGETS[name]))
+    outcome = await talk.turn(said, mind)
+
+    assert isinstance(mind.model, ScriptedModel)
+    assert mind.model.requests[0].turns[-1].text == said.own_words
+    tokens = outcome.reply.details["context"]["tokens"]
+    assert sum(tokens.values()) <= BUDGETS[name].total
+    assert tokens["in mind"] <= 150
+    assert tokens["thoughts"] <= BUDGETS[name].snippets // 4
+
+
+async def test_the_offline_companion_has_nothing_in_mind(talk: Talk) -> None:
+    """It quotes, and pretends no mood."""
+    said = await talk.hears("I'm so worried about the scan")
+    outcome = await talk.turn(said, talk.mind())
+
+    assert outcome.working_memory is None
+    assert (
+        build_next_working_memory(
+            said, EMPTY_COMPANION_STATE, "x", tool_result="", seen_ids=(), now=1
+        )
+        is None
+    )
+
+
+async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:
+    """In the language of the opinion; "the" touches nothing."""
+    memory = await thinks(talk, "opinion", "…", key="the boats", subject="companion")
+    standing = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
+    known = [MemoryState(memory=memory, stats=standing, base_seq=0)]
+
+    assert select_opinions(known, "a boat, perhaps?", "en")
+    assert not select_opinions(known, "the bus was late", "en")
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "said"),
+    [
+        ("en", "so your view on keeping quiet was that quiet is best, yeah?", "I view it so."),
+        ("es", "¿Tu opinión era no decir nada, no?", "Hoy no hay opinión."),
+        ("de", "Was hältst du davon, gar nichts zu sagen?", "Ich halte nichts davon."),
+        ("fr", "Tu disais bien de ne rien dire ?", "Je ne disais rien."),
+        ("zh", "你的看法是什么都不说，对吧？", "我的看法变了。"),
+    ],
+)
+async def test_whoever_asks_what_it_thinks_need_not_name_the_topic(
+    talk: Talk, language: str, asked: str, said: str
+) -> None:
+    """Else it could be talked into the contrary by naming it otherwise."""
+    memory = await thinks(talk, "opinion", "…", key="the boats", subject="companion")
+    standing = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
+    known = [MemoryState(memory=memory, stats=standing, base_seq=0)]
+
+    assert select_opinions(known, asked, language) == tuple(known)
+    assert not select_opinions(known, said, language)

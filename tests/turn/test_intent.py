@@ -1,0 +1,340 @@
+"""What the person wants is understood in each language the companion speaks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.turn.intent import Addressee, Perception, perceive
+
+
+def understood(text: str, *, language: str | None = None, locale: str | None = None) -> Perception:
+    """What is understood of somebody who last spoke a language, on a machine with a locale."""
+    return perceive(text, Addressee(name="Oldfriend", languages=(language, locale)))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "intent"),
+    [
+        ("Hi", "en", "greeting"),
+        ("good morning, Oldfriend!", "en", "greeting"),
+        ("hey oldfriend", "en", "greeting"),
+        ("Hola", "es", "greeting"),
+        ("¡Buenos días!", "es", "greeting"),
+        ("Guten Morgen", "de", "greeting"),
+        ("Grüß dich!", "de", "greeting"),
+        ("Bonjour", "fr", "greeting"),
+        ("你好！", "zh", "greeting"),
+        ("早上好", "zh", "greeting"),
+        ("thanks!", "en", "thanks"),
+        ("muchas gracias", "es", "thanks"),
+        ("Danke schön", "de", "thanks"),
+        ("merci beaucoup", "fr", "thanks"),
+        ("谢谢你", "zh", "thanks"),
+        ("good night", "en", "farewell"),
+        ("hasta mañana", "es", "farewell"),
+        ("Tschüss", "de", "farewell"),
+        ("à bientôt", "fr", "farewell"),
+        ("晚安", "zh", "farewell"),
+        ("What do you know about me?", "en", "about_me"),
+        ("so what do you remember about me", "en", "about_me"),
+        ("¿Qué sabes de mí?", "es", "about_me"),
+        ("Was weißt du über mich?", "de", "about_me"),
+        ("Que sais-tu de moi ?", "fr", "about_me"),
+        ("Qu'est-ce que tu sais sur moi ?", "fr", "about_me"),
+        ("你知道我什么？", "zh", "about_me"),
+        ("你都记得我的哪些事", "zh", "about_me"),
+        ("How are you?", "en", "how_are_you"),
+        ("Hi there, how are you?", "en", "how_are_you"),
+        ("Hola, ¿qué tal?", "es", "how_are_you"),
+        ("Wie geht's dir?", "de", "how_are_you"),
+        ("Comment ça va ?", "fr", "how_are_you"),
+        ("你好吗？", "zh", "how_are_you"),
+        ("forget my locker code", "en", "forget"),
+        ("No, that's wrong", "en", "correct"),
+        ("No, I live in Faro", "en", "correct"),
+        ("No, vivo en Faro", "es", "correct"),
+        ("Nein, ich wohne in Faro", "de", "correct"),
+        ("Non, j'habite à Faro", "fr", "correct"),
+        ("不对，我住在法鲁", "zh", "correct"),
+        ("What did I promise you?", "en", "promises"),
+        ("¿Qué te he prometido?", "es", "promises"),
+        ("Was habe ich dir versprochen?", "de", "promises"),
+        ("Qu'est-ce que j'ai promis ?", "fr", "promises"),
+        ("我答应过什么？", "zh", "promises"),
+        ("Why do you think that?", "en", "why_so"),
+        ("¿Por qué crees eso?", "es", "why_so"),
+        ("Woher weißt du das?", "de", "why_so"),
+        ("Pourquoi penses-tu ça ?", "fr", "why_so"),
+        ("你怎么知道的？", "zh", "why_so"),
+        ("What did you think about me in March?", "en", "believed_then"),
+        ("¿Qué pensabas de mí en marzo?", "es", "believed_then"),
+        ("Was dachtest du im März?", "de", "believed_then"),
+        ("Que pensais-tu en mars ?", "fr", "believed_then"),
+        ("三月的时候你觉得我怎么样？", "zh", "believed_then"),
+        ("Why do you think he left?", "en", "question"),
+        ("What did I promise Priya?", "en", "question"),
+        ("No, where is it?", "en", "question"),
+        ("No way", "en", "statement"),
+        ("Olvida mi código", "es", "forget"),
+        ("Lösche das bitte", "de", "forget"),
+        ("Oublie ça", "fr", "forget"),
+        ("忘掉这件事", "zh", "forget"),
+        ("what are my notes?", "en", "about_me"),
+        ("Who are you?", "en", "about_you"),
+        ("are you human?", "en", "about_you"),
+        ("¿Eres humano?", "es", "about_you"),
+        ("Bist du ein Mensch?", "de", "about_you"),
+        ("Tu es un robot ?", "fr", "about_you"),
+        ("你是谁？", "zh", "about_you"),
+        ("What is my cat called?", "en", "question"),
+        ("where did ana move to", "en", "question"),
+        ("do you remember my cat", "en", "question"),
+        ("remember when we went to Porto?", "en", "question"),
+        ("¿Cómo se llama mi gato?", "es", "question"),
+        ("cuándo es el cumpleaños de Ana", "es", "question"),
+        ("Wie heißt meine Katze?", "de", "question"),
+        ("wann war ich in Porto", "de", "question"),
+        ("Comment s'appelle mon chat ?", "fr", "question"),
+        ("où est-ce que j'ai mis les clés", "fr", "question"),
+        ("你还记得我的猫吗", "zh", "question"),
+        ("我的猫叫什么", "zh", "question"),
+        ("My cat is called Miso.", "en", "statement"),
+        ("When I was young, we had a dog.", "en", "statement"),
+        ("What a day it was today.", "en", "statement"),
+        ("Mi gato se llama Miso y tiene miedo de los truenos.", "es", "statement"),
+        ("Meine Katze heißt Miso und sie hat Angst vor dem Gewitter.", "de", "statement"),
+        ("Mon chat s'appelle Miso et il a peur de l'orage.", "fr", "statement"),
+        ("我养了只白猫，叫小黑。", "zh", "statement"),
+    ],
+)
+def test_an_intent_is_understood_in_every_language(text: str, language: str, intent: str) -> None:
+    """The same wishes are understood, and answered in the language they came in."""
+    perception = understood(text)
+
+    assert (perception.intent, perception.language) == (intent, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("be honest: am I talking to a human?", "en"),
+        ("You're not a real person, are you?", "en"),
+        ("is there a human behind this?", "en"),
+        ("Hey. Are you actually a human being?", "en"),
+        ("¿Estoy hablando con una persona de verdad?", "es"),
+        ("¿sos humano?", "es"),
+        ("no eres de verdad, ¿no?", "es"),
+        ("Je parle à un humain ?", "fr"),
+        ("tu n'es pas humaine, si ?", "fr"),
+        ("Bist du ein echter Mensch?", "de"),
+        ("rede ich hier mit einem Menschen", "de"),
+        ("du bist doch kein Mensch, oder?", "de"),
+        ("你是人工智能吗？", "zh"),
+        ("你是人还是AI？", "zh"),
+        ("我是在跟机器人聊天吗", "zh"),
+        ("be honest, are you a bot", "en"),
+        ("you're a bot right", "en"),
+        ("dime la verdad, eres una máquina", "es"),
+        ("dis-moi la vérité, tu es un robot", "fr"),
+        ("sag mir ehrlich bist du ein Bot", "de"),
+        ("你是人还是AI", "zh"),
+        ("你是機器人嗎？", "zh"),
+    ],
+)
+def test_however_it_is_asked_whether_it_is_human_that_is_understood(
+    text: str, language: str
+) -> None:
+    """It is honest about that always (ACCEPTANCE I13), so it must know when it is asked."""
+    perception = understood(text)
+
+    assert (perception.intent, perception.language) == ("about_you", language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I talked to a person from the bank about it.",
+        "She asked me: are you a bot?",
+        "I am talking to a robot at work all day.",
+        "Yesterday the man on the phone asked my mother for her account number. Are you a bot?",
+        "I'm talking to a robot",
+        "you are at the computer",
+        "right, I'm talking to a robot",
+        "I'm talking to a real person now.",
+        "Is it late? I'm talking to a robot.",
+        "Estoy hablando con una máquina",
+        "Je parle à un robot.",
+        "Ich rede gerade mit einem Roboter.",
+        "我在跟机器人聊天",
+        "Estoy hablando con una persona del banco.",
+        "Je parle à un robot au travail.",
+        "Ich rede gern mit einem Menschen, der zuhört.",
+        "我昨天跟AI聊天了",
+        "你是程序员吗？",
+    ],
+)
+def test_what_is_told_of_humans_and_machines_is_not_asked_of_it(text: str) -> None:
+    """Else it would be found later by nobody, for it would count as a mere question."""
+    assert understood(text).intent in {"statement", "question"}
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("remember that my locker code is 4411", "my locker code is 4411"),
+        ("Please remember: the key is under the pot.", "the key is under the pot."),
+        ("Don't forget that Ana is allergic to nuts", "Ana is allergic to nuts"),
+        ("Can you remember that my bike is a Kona?", "my bike is a Kona"),
+        ("Recuerda que mi vuelo sale a las 7", "mi vuelo sale a las 7"),
+        ("por favor, anota que debo 20 euros a Luis", "debo 20 euros a Luis"),
+        ("Merk dir, dass mein Spind die Nummer 12 hat", "mein Spind die Nummer 12 hat"),
+        ("Souviens-toi que ma sœur habite à Lyon", "ma sœur habite à Lyon"),
+        ("n'oublie pas que j'ai rendez-vous mardi", "j'ai rendez-vous mardi"),
+        ("记住我的车位是12号", "我的车位是12号"),
+        ("请记住：妈妈的生日是五月三号", "妈妈的生日是五月三号"),
+    ],
+)
+def test_a_note_is_the_exact_words(text: str, note: str) -> None:
+    """What is noted stands letter for letter in what was said."""
+    perception = understood(text)
+
+    assert (perception.intent, perception.note) == ("remember", note)
+    assert note in text
+
+
+@pytest.mark.parametrize(
+    "text", ["Do you remember that?", "你记得吗", "¿Recuerdas a Ana?", "remember me?"]
+)
+def test_asking_whether_it_remembers_is_no_note(text: str) -> None:
+    """Only a request makes a note."""
+    assert understood(text).note is None
+
+
+def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
+    """What is told beside a question can be found later; a bare question cannot."""
+    assert understood("Where are my keys?").is_only_question
+    assert understood("Hi").is_only_question
+    assert not understood("I adopted a cat called Miso. Do you like cats?").is_only_question
+    assert not understood("remember that I like tea").is_only_question
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "meant"),
+    [
+        ("Mira", "Mira, hi!", "greeting"),
+        ("Mira", "thanks Mira", "thanks"),
+        ("小雨", "小雨你好", "greeting"),
+        ("Al", "thanks, Al!", "thanks"),
+        ("Al", "hial", "statement"),
+        ("Mo", "mohello", "statement"),
+    ],
+)
+def test_its_name_is_no_part_of_what_is_meant(name: str, said: str, meant: str) -> None:
+    """But part of a longer word."""
+    assert perceive(said, Addressee(name=name, languages=("en",))).intent == meant
+
+
+def test_whoever_spoke_chinese_before_is_answered_in_what_they_speak_now() -> None:
+    """Though these few words do not tell which language of Latin letters it is."""
+    assert understood("Coriander ruins everything", language="zh").language == "en"
+    assert understood("Coriander ruins everything", language="zh", locale="fr").language == "fr"
+    assert understood("haha OK", language="zh").language == "zh"
+
+
+def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
+    """A word that tells nothing is answered in the last language, the locale's, or English."""
+    assert understood("Bruno 4711", language="de", locale="fr").language == "de"
+    assert understood("Bruno 4711", locale="fr").language == "fr"
+    assert understood("Bruno 4711").language == "en"
+    assert understood("Bruno 4711", language="ru", locale="es").language == "es"
+
+
+def test_a_note_and_a_question_in_one_message_are_both_understood() -> None:
+    """Neither is lost over the other."""
+    perception = understood("Remember that my bike is a Kona. Also, what is my name?")
+
+    assert (perception.intent, perception.note) == ("question", "my bike is a Kona.")
+    assert perception.question == "Also, what is my name?"
+    assert not perception.is_only_question
+
+
+@pytest.mark.parametrize("text", ["Remember that", "remember it.", "记住它"])
+def test_a_pointing_word_alone_is_nothing_to_note(text: str) -> None:
+    """There is nothing in it to remember."""
+    assert understood(text).note is None
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        ("My father died last night.", "stressed"),
+        ("Estoy agotada, no puedo más", "stressed"),
+        ("Ich bin so gestresst", "stressed"),
+        ("Je suis épuisée", "stressed"),
+        ("压力好大，我受不了了", "stressed"),
+        ("You are so useless", "roasting"),
+        ("ok", "dry"),
+        ("fine whatever", "dry"),
+        ("My cat is called Miso and I love her.", "normal"),
+        ("我养了只白猫，叫小黑。", "normal"),
+    ],
+)
+def test_how_the_person_seems_to_be_is_noticed(text: str, signal: str) -> None:
+    """dry, stressed, roasting or normal (ACCEPTANCE B4)."""
+    assert understood(text).signal == signal
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Mira, where do I live?", "where do I live?"),
+        ("Where do I live, Mira?", "Where do I live?"),
+        ("Hey Mira! Where do I live?", "Where do I live?"),
+        ("thanks Mira, where does my sister live?", "where does my sister live?"),
+        ("mira where do i live", "where do i live"),
+        ("Mira, ¿dónde vivo?", "¿dónde vivo?"),
+        ("Mira, wo wohne ich?", "wo wohne ich?"),
+        ("Où est-ce que j'habite, Mira ?", "Où est-ce que j'habite?"),
+        ("Mira，我住在哪里？", "我住在哪里？"),
+        ("Where does Mira live?", None),
+        ("Who is Mira?", None),
+        ("Is Mira my sister?", None),
+        ("My sister Mira, where does she live?", None),
+        ("Miranda, where do I live?", None),
+        ("Mira?", None),
+        ("Mira, I live in Porto.", None),
+    ],
+)
+def test_who_is_called_by_name_is_not_asked_about(text: str, question: str | None) -> None:
+    """The name of the companion is no word of the question; somebody's who has it, too, is one."""
+    assert perceive(text, Addressee(name="Mira", languages=("en",))).question == question
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("Mira, remember that my code is 4711.", "my code is 4711."),
+        ("Remember that my code is 4711, Mira!", "my code is 4711"),
+        ("小米，记住我的密码是4711。", "我的密码是4711。"),
+    ],
+)
+def test_who_is_called_by_name_notes_what_it_is_told_to(text: str, note: str) -> None:
+    """In the words that stand there, without the name."""
+    name = "小米" if "小米" in text else "Mira"
+    perception = perceive(text, Addressee(name=name, languages=("en",)))
+
+    assert perception.intent == "remember"
+    assert perception.note == note
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_understood_as_something(text: str) -> None:
+    """No text makes it stumble, and a note is never anything but the person's own words."""
+    perception = understood(text)
+
+    assert perception.note is None or perception.note in text
+
+
+def test_a_very_long_text_is_taken_as_something_told() -> None:
+    """A pasted page is no command, and is looked at in no time."""
+    assert understood("remember that " + "word " * 200_000).intent == "statement"

@@ -1,0 +1,162 @@
+"""A model is told what fits: the rules and the person's words always, the rest by its worth."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.messages import estimate_tokens
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.prompts.token_budget import BUDGETS, PromptBudget
+from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.turn_dependencies import TurnLimits
+from oldfriend.turn.turn_outcome import Reply
+from tests.turn.conftest import Talk
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here asks the database what test_replying.py does not ask both."""
+    return "sqlite"
+
+
+TIGHT = PromptBudget(name="small", system=1200, summaries=0, recent=300, snippets=200)
+
+
+async def test_normal_is_what_was_asked_for() -> None:
+    """ACCEPTANCE J13."""
+    normal = BUDGETS["normal"]
+
+    assert normal.total == 8000
+    assert (normal.system, normal.summaries, normal.recent, normal.snippets) == (
+        1500,
+        2000,
+        3000,
+        1500,
+    )
+    assert BUDGETS["small"].total == 4000
+    assert BUDGETS["large"].total == 32_000
+
+
+async def reply_to(talk: Talk, text: str, budget: PromptBudget) -> tuple[Reply, CompletionRequest]:
+    """A reply with this budget, and what the model was told."""
+    mind = talk.mind("Yes.", limits=TurnLimits(budget=budget))
+    outcome = await talk.turn(await talk.hears(text), mind)
+    assert isinstance(mind.model, ScriptedModel)
+    return outcome.reply, mind.model.requests[0]
+
+
+async def fill(talk: Talk) -> None:
+    """A memory with far more than fits: notes, memories and a long chat."""
+    for number in range(12):
+        await talk.ask(f"remember that shelf {number} in the cellar is {'very ' * 20}soft", "Yes.")
+    for number in range(12):
+        await talk.tell(f"Jar {number} of cherries is in the cellar. {'Really. ' * 20}")
+        await talk.tell(f"Fine, jar {number}.", role="companion", speaker="Oldfriend")
+    for number in range(6):
+        await talk.remembers(f"The cellar key number {number} hangs on hook {number}. {'So. ' * 9}")
+
+
+async def test_each_section_keeps_to_its_budget_and_what_is_dropped_is_named(talk: Talk) -> None:
+    """By id, in the receipt; what is shown is named in the request."""
+    await fill(talk)
+    reply, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
+
+    context = reply.details["context"]
+    tokens, dropped = context["tokens"], context["dropped"]
+    assert tokens["recent"] <= TIGHT.recent
+    assert tokens["memories"] <= TIGHT.snippets
+    assert sum(tokens[name] for name in ("rules", "tools", "state", "notes")) <= TIGHT.system
+    assert sum(tokens.values()) <= TIGHT.total
+    assert all(dropped[name] for name in ("notes", "recent", "memories"))
+    assert not set(request.shown) & {*dropped["notes"], *dropped["memories"]}
+    considered = {item.object for item in reply.items if not item.used}
+    assert considered == set(dropped["memories"])
+    text = request.stable + request.changing + "".join(turn.text for turn in request.turns)
+    assert estimate_tokens(text) <= TIGHT.total
+
+
+async def test_of_notes_and_of_the_chat_the_newest_are_kept(talk: Talk) -> None:
+    """In the order in which they were said."""
+    await fill(talk)
+    _, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
+
+    assert "shelf 11" in request.changing
+    assert "shelf 0 " not in request.changing
+    assert "jar 11" in request.turns[-2].text
+    assert "jar 0" not in str(request.turns)
+    shown = [number for number in range(12) if f"Jar {number} of" in str(request.turns)]
+    assert shown == sorted(shown)
+
+
+async def test_memories_overflow_first_then_what_is_recent(talk: Talk) -> None:
+    """The person's own words and the rules stay, however long (ACCEPTANCE J14)."""
+    await fill(talk)
+    said, seen = await talk.hears("Where does the cellar key hang?"), []
+    for extra in (0, 150, 250, 350, 5000):
+        text = f"{said.text} {'x' * 4 * extra}"
+        longer = replace(said, message=replace(said.message, text=text))
+        mind = talk.mind("Yes.", limits=TurnLimits(budget=TIGHT))
+        tokens = (await run_turn(longer, mind)).reply.details["context"]["tokens"]
+        seen.append((tokens["memories"], tokens["recent"]))
+        assert mind.model.requests[0].turns[-1].text.endswith(text)
+        assert mind.model.requests[0].stable.startswith("You are")
+
+    memories, recent = zip(*seen, strict=True)
+    assert list(memories) == sorted(memories, reverse=True)
+    assert list(recent) == sorted(recent, reverse=True)
+    assert memories[0] > 0 and recent[0] > 0
+    assert any(not memory and chat for memory, chat in seen)
+    assert seen[-1] == (0, 0)
+
+
+async def test_one_long_message_does_not_push_out_the_others(talk: Talk) -> None:
+    """Its middle is left out, which is said."""
+    await talk.ask("My boat is called Juno.", "Fine.")
+    await talk.ask("a" * 50_000 + " the end", "Long.")
+    _, request = await reply_to(talk, "So what?", BUDGETS["normal"])
+
+    assert "Juno" in request.turns[0].text
+    assert "characters left out]]" in str(request.turns)
+    assert "the end" in str(request.turns)
+
+
+async def test_a_long_recalled_message_is_cut_where_it_matters(talk: Talk) -> None:
+    """To the sentences that hold the words."""
+    filler = "The weather was as it always is in spring. " * 60
+    await talk.remembers(f"{filler}The spare key hangs behind the stove. {filler}")
+    _, request = await reply_to(talk, "Where does the spare key hang?", BUDGETS["normal"])
+
+    assert "behind the stove" in request.changing
+    assert estimate_tokens(request.changing) < 600
+
+
+async def test_a_chat_that_begins_with_the_companion_begins_with_the_person_for_the_model(
+    talk: Talk,
+) -> None:
+    """Providers want it so; what the companion said before is heard."""
+    await talk.tell("Good morning, Nora!", role="companion", speaker="Oldfriend")
+    _, request = await reply_to(talk, "Good morning!", BUDGETS["normal"])
+
+    assert [turn.role for turn in request.turns] == ["person"]
+    assert 'class="companion">Good morning, Nora!</heard>' in request.changing
+
+
+async def test_the_model_is_told_when_it_is_and_how_long_ago_it_was(talk: Talk) -> None:
+    """By the clocks of where the person is."""
+    await talk.ask("hello", "Hello!")
+    talk.clock.tick(minutes=60 * 24)
+    _, request = await reply_to(talk, "hello", BUDGETS["normal"])
+
+    assert "sent on Wednesday 2023-11-15 22:15 by the clocks in Europe/Lisbon" in request.changing
+    assert "The message before it was sent on 2023-11-14 22:14." in request.changing
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+async def test_rules_and_tools_leave_room_in_every_preset(talk: Talk, name: str) -> None:
+    """Rules that fill their budget would push out the notes."""
+    budget = BUDGETS[name]
+    reply, _ = await reply_to(talk, "hello", budget)
+
+    tokens = reply.details["context"]["tokens"]
+    assert tokens["rules"] + tokens["tools"] + tokens["state"] < budget.system * 3 // 4

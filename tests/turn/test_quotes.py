@@ -1,0 +1,81 @@
+"""Exact words, with who, when and where."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.domain.clock import parse_timestamp
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.turn.quotes import MAX_QUOTE_CHARS, extract_excerpt, format_day_span, format_moment
+
+LONG = (
+    "We talked for hours. The harbour was quiet and grey all morning long. "
+    "Then Matilde said that the boat would be called Tanager after a bird. "
+    + "Nobody disagreed with that idea at all. "
+    * 12
+)
+
+
+def test_a_short_text_is_quoted_whole() -> None:
+    """Line breaks become spaces; nothing else changes."""
+    assert extract_excerpt("My cat\nis called  Miso.", ["cat"]) == "My cat is called Miso."
+
+
+def test_a_long_text_is_quoted_at_the_sentence_that_matters() -> None:
+    """And it is shown that something was left out on both sides."""
+    shown = extract_excerpt(LONG, ["boat", "tanager"])
+
+    assert shown.startswith("… Then Matilde said that the boat would be called Tanager")
+    assert shown.endswith("…")
+    assert len(shown) <= MAX_QUOTE_CHARS + 4
+
+
+@given(st.text(max_size=2000), st.lists(st.text(min_size=1, max_size=8), max_size=4))
+def test_every_word_of_a_quote_stands_so_in_the_text(text: str, words: list[str]) -> None:
+    """The companion never makes words up (whatever the text)."""
+    shown = extract_excerpt(text, words).removeprefix("… ").removesuffix(" …").strip("…")
+
+    assert " ".join(shown.split()) in " ".join(text.split())
+    assert len(shown) <= MAX_QUOTE_CHARS + 2
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("en", "3 May 2024 at 18:05"),
+        ("es", "3 de mayo de 2024 a las 18:05"),
+        ("de", "3. Mai 2024 um 18:05 Uhr"),
+        ("fr", "3 mai 2024 à 18 h 05"),
+        ("zh", "2024年5月3日 18:05"),
+    ],
+)
+def test_a_moment_is_written_as_the_language_writes_it(language: str, written: str) -> None:
+    """By the clocks of the place where it was said."""
+    at, _ = parse_timestamp("2024-05-03T16:05:00+00:00", "UTC")
+
+    assert format_moment(load_phrases(language), at, "Europe/Madrid") == written
+    assert language in OFFLINE_LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "last", "written"),
+    [
+        ("en", "2024-05-03", "2024-05-03", "3 May 2024"),
+        ("en", "2024-05-01", "2024-05-31", "May 2024"),
+        ("es", "2024-02-01", "2024-02-29", "febrero de 2024"),
+        ("zh", "2023-12-01", "2023-12-31", "2023年12月"),
+        ("de", "2023-01-01", "2023-12-31", "2023"),
+        ("zh", "2023-01-01", "2023-12-31", "2023年"),
+        ("fr", "2024-05-03", "2024-05-07", "3 mai 2024 – 7 mai 2024"),
+        ("en", "2023-01-01", "2024-12-31", "1 January 2023 – 31 December 2024"),
+    ],
+)
+def test_of_what_took_longer_no_day_is_named(
+    language: str, first: str, last: str, written: str
+) -> None:
+    """Three years ago was not on the first of January; nor was it for whoever has moved since."""
+    begins, _ = parse_timestamp(f"{first}T00:00:00", "Europe/Madrid")
+    ends, _ = parse_timestamp(f"{last}T23:59:59", "Europe/Madrid")
+
+    for zone in ("Europe/Madrid", "Europe/Lisbon", "Asia/Shanghai", "America/New_York"):
+        assert format_day_span(load_phrases(language), begins, ends, zone) == written
