@@ -1,6 +1,9 @@
 """What every test may ask for: a clock, a database, a house, and the program as a process."""
 
+import asyncio
 import os
+import shutil
+import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,11 +118,29 @@ def engine(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite database with our tables and nothing in them, which is quickly copied."""
+    path = tmp_path_factory.mktemp("empty") / NAMES["sqlite"]
+
+    async def make() -> None:
+        await (await open_database(f"sqlite:///{path}")).close()
+
+    worker = threading.Thread(target=lambda: asyncio.run(make()))
+    worker.start()
+    worker.join()
+    return path
+
+
 @pytest.fixture
 def database_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A place for a database of each engine, with nothing in it."""
+    """A database of each engine, with nothing in it."""
     if engine != "postgres":
-        yield f"{engine}:///{tmp_path / 'data' / NAMES[engine]}"
+        place = tmp_path / "data" / NAMES[engine]
+        if engine == "sqlite":
+            place.parent.mkdir(mode=0o700)
+            shutil.copy(request.getfixturevalue("empty_file"), place)
+        yield f"{engine}:///{place}"
         return
     with request.getfixturevalue("postgres").database() as url:
         yield url

@@ -16,7 +16,7 @@ from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.i18n_messages import MessageCode
 
 CODES = set(get_args(MessageCode))
-SPEAKERS = {"saying", "well", "amiss"}
+SPEAKERS = {"localizable", "report_ok", "report_problem"}
 PHRASE = re.compile(r"^  said_(\w+): (\".*\"),$", re.M)
 HAN = re.compile(r"[\u4e00-\u9fff]")
 LATIN = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){3,}")

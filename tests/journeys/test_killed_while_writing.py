@@ -18,7 +18,7 @@ async def write(data):
         line = await open_local_chat(app, person=None, channel="terminal")
         while True:
             words = MessageSubmission(text="x" * 3000)
-            accepted = await accept_message(app, line, words, to_answer=False)
+            accepted = await accept_message(app, line, words, claim_now=False)
             print(accepted.message.id, flush=True)
 
 asyncio.run(write(sys.argv[1]))

@@ -12,7 +12,7 @@ def some(count, dimension=384):
 
 
 def every(directions):
-    return directions.at(np.arange(len(directions)))
+    return directions.get_rows(np.arange(len(directions)))
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1024])

@@ -36,7 +36,7 @@ Write = Callable[[str, Content], Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class Install:
     """An install, and what the tests do with it."""
 
     db: Database
@@ -142,11 +142,11 @@ async def empty(other_url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def app(database_url: str) -> AsyncIterator[House]:
+async def install(database_url: str) -> AsyncIterator[Install]:
     """An install with its owner, Ana, in Lisbon."""
     db = await open_database(database_url)
     async with db.begin_write() as tx:
         person = await ensure_person(tx, "Ana", now=NOW, zone="Europe/Lisbon")
         companion = await ensure_companion(tx, now=NOW)
-    yield House(db=db, person=person, companion=companion)
+    yield Install(db=db, person=person, companion=companion)
     await db.close()

@@ -25,7 +25,7 @@ from oldfriend.transfer.copy_database import CopyProgress, copy_database
 from oldfriend.transfer.export import export_lines
 from tests.postgres import Server
 from tests.processes import Program
-from tests.transfer.conftest import NOW, House
+from tests.transfer.conftest import NOW, Install
 from tests.transfer.test_restore import everything_in, live_in
 
 
@@ -52,67 +52,74 @@ async def elsewhere(elsewhere_url: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def live_fully_in(app: House, write) -> None:
+async def live_fully_in(install: Install, write) -> None:
     """Something in every table, also what an export leaves out."""
-    await live_in(app, write)
-    async with app.db.begin_write() as tx:
+    await live_in(install, write)
+    async with install.db.begin_write() as tx:
         for number in range(700):
             key = f"k{number}"
             await enqueue(
-                tx, "inbox", "a chat", {"n": number}, person=app.person.id, now=NOW, dedup_key=key
+                tx,
+                "inbox",
+                "a chat",
+                {"n": number},
+                person=install.person.id,
+                now=NOW,
+                dedup_key=key,
             )
         for number in range(9):
             await tx.run(
                 """INSERT INTO attachment VALUES (:id, :person, :id, 'spoken', 'a', 'audio/ogg', 3,
                    :bytes, 5)""",
                 id=f"s{number}",
-                person=app.person.id,
+                person=install.person.id,
                 bytes=b"Ogg" if number else None,
             )
         await tx.run("INSERT INTO embedder VALUES ('m', 5)")
         await tx.run(
-            "INSERT INTO embedding_progress VALUES (:person, 'm', 1, 2, 0)", person=app.person.id
+            "INSERT INTO embedding_progress VALUES (:person, 'm', 1, 2, 0)",
+            person=install.person.id,
         )
         await tx.run(
             "INSERT INTO memory_vector VALUES (:person, 'm', 'x', 1, :bytes)",
-            person=app.person.id,
+            person=install.person.id,
             bytes=bytes(4),
         )
         await tx.run(
             "INSERT INTO link_code VALUES ('1', :person, 's', 'p', 5, NULL)",
-            person=app.person.id,
+            person=install.person.id,
         )
         await tx.run("INSERT INTO link_attempt VALUES ('1', 'telegram', '7', 5)")
         await tx.run("INSERT INTO stranger VALUES ('telegram', '8', 5, 2)")
         await tx.run("INSERT INTO closed_place VALUES ('telegram', '9', 5, 'blocked')")
-        await tx.run("INSERT INTO web_link VALUES ('p', :person, 5)", person=app.person.id)
+        await tx.run("INSERT INTO web_link VALUES ('p', :person, 5)", person=install.person.id)
         await tx.run(
             "INSERT INTO web_session VALUES ('s', :person, 5, 6, 'link', 'Firefox', 5, 'p')",
-            person=app.person.id,
+            person=install.person.id,
         )
         await tx.run("INSERT INTO web_attempt VALUES ('1', 5, '127.0.0.1', 'link')")
         await tx.run(
-            "INSERT INTO web_invitation VALUES ('i', 'q', :person, 5, 6)", person=app.person.id
+            "INSERT INTO web_invitation VALUES ('i', 'q', :person, 5, 6)", person=install.person.id
         )
         await tx.run(
             "INSERT INTO web_token VALUES ('t', 'r', :person, 'script', 'read', 5, 6, NULL)",
-            person=app.person.id,
+            person=install.person.id,
         )
         await tx.run(
             "INSERT INTO web_passkey VALUES ('k', :person, 'laptop', :key, 1, 5, NULL)",
-            person=app.person.id,
+            person=install.person.id,
             key=b"public",
         )
         await tx.run("INSERT INTO web_challenge VALUES ('c', '', 6)")
         await tx.run(
             "INSERT INTO cleanup VALUES ('a', :person, 5, 'forget', 0, '[]', '{}', 1)",
-            person=app.person.id,
+            person=install.person.id,
         )
-        await tx.run("INSERT INTO pace VALUES (:person, 5)", person=app.person.id)
+        await tx.run("INSERT INTO pace VALUES (:person, 5)", person=install.person.id)
         await tx.run(
             """INSERT INTO working_memory SELECT min(id), :person, '{}', 5 FROM session
                WHERE person = :person""",
-            person=app.person.id,
+            person=install.person.id,
         )
 
 
@@ -121,65 +128,67 @@ async def exported(db: Database) -> list[str]:
     return [line async for line in export_lines(db, person=None, now=NOW)]
 
 
-async def test_everything_arrives_exactly_as_it_was(app: House, write, elsewhere: Database) -> None:
+async def test_everything_arrives_exactly_as_it_was(
+    install: Install, write, elsewhere: Database
+) -> None:
     """Vectors, lanes and all: no table is left out, and the exports are the same text."""
-    await live_fully_in(app, write)
+    await live_fully_in(install, write)
     told: list[CopyProgress] = []
 
-    copied = await copy_database(app.db, elsewhere, progress=told.append)
+    copied = await copy_database(install.db, elsewhere, progress=told.append)
 
-    before, after = await everything_in(app.db), await everything_in(elsewhere)
+    before, after = await everything_in(install.db), await everything_in(elsewhere)
     empty = [name for name, rows in before.items() if not rows]
     assert not empty, "a table that nothing fills here is not shown to arrive"
     assert before == after
     assert {name: len(rows) for name, rows in before.items()} == {
         name: table.rows for name, table in copied.items()
     }
-    assert await exported(app.db) == await exported(elsewhere)
+    assert await exported(install.db) == await exported(elsewhere)
     assert told[-1].done == told[-1].total == sum(table.rows for table in copied.values())
     assert len(told) > len([table for table in copied.values() if table.rows])
 
 
-async def test_the_companion_moves_with_its_name(app: House, elsewhere: Database) -> None:
+async def test_the_companion_moves_with_its_name(install: Install, elsewhere: Database) -> None:
     """It is the same one on the other engine, also for whoever asks for it there."""
-    async with app.db.begin_write() as tx:
-        named = await rename_companion(tx, app.companion, "Mira")
-    await copy_database(app.db, elsewhere, progress=not_shown)
+    async with install.db.begin_write() as tx:
+        named = await rename_companion(tx, install.companion, "Mira")
+    await copy_database(install.db, elsewhere, progress=not_shown)
 
     async with elsewhere.begin_write() as tx:
         assert await ensure_companion(tx, now=NOW) == await get_companion(tx) == named
 
 
 async def test_a_database_that_holds_something_is_left_alone(
-    app: House, write, elsewhere: Database
+    install: Install, write, elsewhere: Database
 ) -> None:
     """Nothing is mixed."""
-    await live_in(app, write)
-    await copy_database(app.db, elsewhere, progress=not_shown)
+    await live_in(install, write)
+    await copy_database(install.db, elsewhere, progress=not_shown)
     before = await everything_in(elsewhere)
 
     with pytest.raises(InvalidInput, match="holds something.*Nothing was written"):
-        await copy_database(app.db, elsewhere, progress=not_shown)
+        await copy_database(install.db, elsewhere, progress=not_shown)
     assert await everything_in(elsewhere) == before
 
 
-async def test_one_of_another_version_is_refused(app: House, elsewhere: Database) -> None:
+async def test_one_of_another_version_is_refused(install: Install, elsewhere: Database) -> None:
     """Where would the column go that only one of them has?"""
     async with elsewhere.begin_write() as tx:
         await tx.run("ALTER TABLE person ADD COLUMN shoe_size BIGINT")
     try:
         with pytest.raises(InvalidInput, match="different versions"):
-            await copy_database(app.db, elsewhere, progress=not_shown)
+            await copy_database(install.db, elsewhere, progress=not_shown)
     finally:
         async with elsewhere.begin_write() as tx:
             await tx.run("ALTER TABLE person DROP COLUMN shoe_size")
 
 
 async def test_what_arrives_otherwise_is_noticed_and_nothing_of_it_kept(
-    app: House, write, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
+    install: Install, write, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything is read back before it is committed."""
-    await live_in(app, write)
+    await live_in(install, write)
     write_rows = converting.write_rows
 
     async def write_wrongly(tx, table: TableInfo, rows) -> None:
@@ -189,21 +198,23 @@ async def test_what_arrives_otherwise_is_noticed_and_nothing_of_it_kept(
 
     monkeypatch.setattr(converting, "write_rows", write_wrongly)
     with pytest.raises(StoreCorrupt, match="message did not arrive.*Nothing was kept"):
-        await copy_database(app.db, elsewhere, progress=not_shown)
+        await copy_database(install.db, elsewhere, progress=not_shown)
 
     assert not any((await everything_in(elsewhere)).values())
 
 
-async def test_one_that_breaks_off_leaves_nothing(app: House, write, elsewhere: Database) -> None:
+async def test_one_that_breaks_off_leaves_nothing(
+    install: Install, write, elsewhere: Database
+) -> None:
     """However far it had come."""
-    await live_in(app, write)
+    await live_in(install, write)
 
     def stop(moving: CopyProgress) -> None:
         if moving.table == "message":
             raise StoreError("The disk is full.")
 
     with pytest.raises(StoreError, match="full"):
-        await copy_database(app.db, elsewhere, progress=stop)
+        await copy_database(install.db, elsewhere, progress=stop)
 
     assert not any((await everything_in(elsewhere)).values())
 

@@ -39,24 +39,24 @@ def jsonl(count, start=0):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-async def test_messages_keep_their_times_speakers_and_roles(app, write):
-    brought = await app.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+async def test_messages_keep_their_times_speakers_and_roles(install, write):
+    brought = await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
 
-    rows = await app.rows(
+    rows = await install.rows(
         "SELECT speaker, role, trust, said_at, zone, author FROM message ORDER BY seq"
     )
     assert (brought.number, brought.added, brought.already_known) == (1, 4, 0)
     assert rows[0][:3] == ("Ana", "person", "person")
-    assert rows[0][5] == app.person.id
+    assert rows[0][5] == install.person.id
     assert rows[1][:3] == ("Ben", "other", "other")
     assert from_micros(rows[0][3], rows[0][4]).isoformat() == "2023-12-31T21:05:00+00:00"
     assert {row[4] for row in rows} == {"Europe/Lisbon"}
 
 
-async def test_pauses_make_the_sessions_and_they_are_closed(app, write):
-    await app.bring_in(write("chat.txt", CHAT))
+async def test_pauses_make_the_sessions_and_they_are_closed(install, write):
+    await install.bring_in(write("chat.txt", CHAT))
 
-    rows = await app.rows("SELECT status, close_trigger, closed_at - opened_at FROM session")
+    rows = await install.rows("SELECT status, close_trigger, closed_at - opened_at FROM session")
     assert sorted(rows) == [
         ("closed", "imported", 0),
         ("closed", "imported", 0),
@@ -64,113 +64,115 @@ async def test_pauses_make_the_sessions_and_they_are_closed(app, write):
     ]
 
 
-async def test_given_sessions_are_kept(app, write):
+async def test_given_sessions_are_kept(install, write):
     lines = [
         {"id": n, "session": n // 2, "speaker": "Ana", "at": f"2024-01-0{n + 1}", "text": "x"}
         for n in range(4)
     ]
     path = write("talk.jsonl", "\n".join(json.dumps(line) for line in lines))
-    await app.bring_in(path)
+    await install.bring_in(path)
 
-    rows = await app.rows(
+    rows = await install.rows(
         """SELECT s.external_id, count(*) FROM message m JOIN session s ON s.id = m.session
            GROUP BY 1 ORDER BY 1"""
     )
     assert rows == [("0", 2), ("1", 2)]
-    assert app.inspect(path).sessions == 2
+    assert install.inspect(path).sessions == 2
 
 
-async def test_importing_again_adds_nothing_and_leaves_no_trace(app, write):
+async def test_importing_again_adds_nothing_and_leaves_no_trace(install, write):
     path = write("chat.txt", CHAT)
-    await app.bring_in(path)
-    before = await app.rows("SELECT * FROM message")
-    again = await app.bring_in(path)
+    await install.bring_in(path)
+    before = await install.rows("SELECT * FROM message")
+    again = await install.bring_in(path)
 
     assert (again.number, again.added, again.already_known) == (None, 0, 4)
-    assert await app.rows("SELECT * FROM message") == before
-    assert await app.rows("SELECT number FROM import_batch") == [(1,)]
+    assert await install.rows("SELECT * FROM message") == before
+    assert await install.rows("SELECT number FROM import_batch") == [(1,)]
 
 
 @pytest.mark.parametrize("name", ["WhatsApp Chat with Ben.txt", "WhatsApp Chat with Benny.txt"])
-async def test_a_newer_export_adds_what_is_new_also_under_another_name(app, write, name):
-    await app.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
-    newer = await app.bring_in(write(name, f"{CHAT}13/01/2024, 09:20 - Ben: I come\n"))
+async def test_a_newer_export_adds_what_is_new_also_under_another_name(install, write, name):
+    await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+    newer = await install.bring_in(write(name, f"{CHAT}13/01/2024, 09:20 - Ben: I come\n"))
 
     assert (newer.added, newer.already_known) == (1, 4)
-    assert await app.rows("SELECT count(*) FROM chat") == [(1,)]
-    assert await app.rows("SELECT count(*) FROM session") == [(3,)]
+    assert await install.rows("SELECT count(*) FROM chat") == [(1,)]
+    assert await install.rows("SELECT count(*) FROM session") == [(3,)]
 
 
-async def test_a_newer_export_that_begins_later_joins_the_chat(app, write):
+async def test_a_newer_export_that_begins_later_joins_the_chat(install, write):
     """Phones export only the newest messages of a long chat."""
     old = [f"{day:02d}/01/2024, 10:00 - Ana: day {day}\n" for day in range(1, 20)]
     new = [f"{day:02d}/02/2024, 10:00 - Ana: day {day}\n" for day in range(1, 20)]
-    await app.bring_in(write("WhatsApp Chat with Ben.txt", "".join(old)))
-    newer = await app.bring_in(write("WhatsApp Chat with Eve.txt", "".join(old[-4:] + new)))
+    await install.bring_in(write("WhatsApp Chat with Ben.txt", "".join(old)))
+    newer = await install.bring_in(write("WhatsApp Chat with Eve.txt", "".join(old[-4:] + new)))
 
     assert (newer.added, newer.already_known) == (19, 4)
-    assert await app.rows("SELECT count(*) FROM chat") == [(1,)]
+    assert await install.rows("SELECT count(*) FROM chat") == [(1,)]
 
 
-async def test_the_same_words_to_two_groups_in_the_same_minute_are_two_messages(app, write):
+async def test_the_same_words_to_two_groups_in_the_same_minute_are_two_messages(install, write):
     """A greeting sent to everybody must not be lost."""
     greeting = "31/12/2023, 23:59 - Ana: Happy new year!\n"
-    await app.bring_in(write("Family.txt", f"{greeting}01/01/2024, 10:00 - Mum: you too\n"))
-    brought = await app.bring_in(write("Friends.txt", f"{greeting}01/01/2024, 11:00 - Ben: hey\n"))
+    await install.bring_in(write("Family.txt", f"{greeting}01/01/2024, 10:00 - Mum: you too\n"))
+    brought = await install.bring_in(
+        write("Friends.txt", f"{greeting}01/01/2024, 11:00 - Ben: hey\n")
+    )
 
     assert (brought.added, brought.already_known) == (2, 0)
-    assert (await app.texts()).count("Happy new year!") == 2
+    assert (await install.texts()).count("Happy new year!") == 2
 
 
-async def test_two_talks_with_the_same_ids_are_two_chats(app, write, tmp_path):
+async def test_two_talks_with_the_same_ids_are_two_chats(install, write, tmp_path):
     """Ids such as m1 come again in every file."""
     (tmp_path / "other").mkdir()
-    await app.bring_in(write("talk.jsonl", jsonl(4)))
+    await install.bring_in(write("talk.jsonl", jsonl(4)))
     for name in ("other/talk.jsonl", "another.jsonl"):
-        brought = await app.bring_in(write(name, jsonl(4).replace("message", name)))
+        brought = await install.bring_in(write(name, jsonl(4).replace("message", name)))
         assert (brought.added, brought.already_known) == (4, 0)
 
-    assert await app.rows("SELECT count(*) FROM chat") == [(3,)]
+    assert await install.rows("SELECT count(*) FROM chat") == [(3,)]
 
 
-async def test_two_chats_whose_exports_bear_the_same_name_stay_two(app, write):
+async def test_two_chats_whose_exports_bear_the_same_name_stay_two(install, write):
     """An iPhone calls every unpacked chat _chat.txt."""
     days = range(1, 9)
     for hour, name in ((10, "Ben"), (11, "Eve")):
         lines = (f"[{day:02d}/01/2024, {hour}:00:00] {name}: {name} {day}\n" for day in days)
-        await app.bring_in(write("_chat.txt", "".join(lines)))
+        await install.bring_in(write("_chat.txt", "".join(lines)))
 
-    assert await app.rows("SELECT count(*) FROM chat") == [(2,)]
+    assert await install.rows("SELECT count(*) FROM chat") == [(2,)]
 
 
-async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(app, write):
-    await app.bring_in(write("talk.jsonl", jsonl(5)))
-    newer = await app.bring_in(write("talk.jsonl", jsonl(5).replace("message 2", "edited 2")))
+async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(install, write):
+    await install.bring_in(write("talk.jsonl", jsonl(5)))
+    newer = await install.bring_in(write("talk.jsonl", jsonl(5).replace("message 2", "edited 2")))
 
     assert (newer.added, newer.already_known, newer.changed) == (0, 4, 1)
-    assert "edited 2" in await app.texts()
+    assert "edited 2" in await install.texts()
 
-    await app.undo(newer.number)
-    assert "message 2" in await app.texts()
-    assert await app.rows("SELECT count(*) FROM message") == [(5,)]
+    await install.undo(newer.number)
+    assert "message 2" in await install.texts()
+    assert await install.rows("SELECT count(*) FROM message") == [(5,)]
 
 
 @pytest.mark.parametrize("name", ["talk.jsonl", "another.jsonl"])
 @pytest.mark.parametrize("start", [2, 3, 4])
-async def test_a_short_file_adds_versions_where_its_messages_are_known(app, write, name, start):
+async def test_a_short_file_adds_versions_where_its_messages_are_known(install, write, name, start):
     """One message, two, or one and a new one; their ids, speakers and moments are evidence."""
-    await app.bring_in(write("talk.jsonl", jsonl(5)))
+    await install.bring_in(write("talk.jsonl", jsonl(5)))
     lines = jsonl(2, start).replace("message 3", "corrected 3").replace("message 4", "corrected 4")
-    newer = await app.bring_in(write(name, lines))
+    newer = await install.bring_in(write(name, lines))
 
     assert (newer.added, newer.already_known, newer.changed) == {
         2: (0, 1, 1),
         3: (0, 0, 2),
         4: (1, 0, 1),
     }[start]
-    assert await app.rows("SELECT count(*) FROM chat") == [(1,)]
-    assert len(await app.texts()) == 5 + newer.added
-    assert await app.rows("SELECT max(version) FROM message") == [(2,)]
+    assert await install.rows("SELECT count(*) FROM chat") == [(1,)]
+    assert len(await install.texts()) == 5 + newer.added
+    assert await install.rows("SELECT max(version) FROM message") == [(2,)]
 
 
 @pytest.mark.parametrize(
@@ -179,18 +181,18 @@ async def test_a_short_file_adds_versions_where_its_messages_are_known(app, writ
 )
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("name", ["talk.jsonl", "other.jsonl"])
-async def test_an_id_alone_does_not_make_one_chat_of_two(app, write, known, told, count, name):
+async def test_an_id_alone_does_not_make_one_chat_of_two(install, write, known, told, count, name):
     """Files of different chats count their messages from 1."""
-    await app.bring_in(write("talk.jsonl", jsonl(count)))
+    await install.bring_in(write("talk.jsonl", jsonl(count)))
     other = jsonl(count).replace("message", "another").replace(known, told)
-    brought = await app.bring_in(write(name, other))
+    brought = await install.bring_in(write(name, other))
 
     assert (brought.added, brought.changed) == (count, 0)
-    assert await app.rows("SELECT count(*) FROM chat") == [(2,)]
-    assert len(await app.texts()) == 2 * count
+    assert await install.rows("SELECT count(*) FROM chat") == [(2,)]
+    assert len(await install.texts()) == 2 * count
 
 
-async def test_an_older_export_does_not_bring_old_words_back(app, write):
+async def test_an_older_export_does_not_bring_old_words_back(install, write):
     def export(text, **fields):
         message = {
             "id": 1,
@@ -202,15 +204,15 @@ async def test_an_older_export_does_not_bring_old_words_back(app, write):
         } | fields
         return {"name": "Ben", "type": "personal_chat", "id": 7, "messages": [message]}
 
-    await app.bring_in(write("result.json", export("new", edited="2024-01-01T11:00:00")))
-    await app.bring_in(write("result.json", export("old")))
-    assert await app.texts() == ["new"]
+    await install.bring_in(write("result.json", export("new", edited="2024-01-01T11:00:00")))
+    await install.bring_in(write("result.json", export("old")))
+    assert await install.texts() == ["new"]
 
-    await app.bring_in(write("result.json", export("newest", edited="2024-01-01T12:00:00")))
-    assert await app.texts() == ["newest"]
+    await install.bring_in(write("result.json", export("newest", edited="2024-01-01T12:00:00")))
+    assert await install.texts() == ["newest"]
 
 
-async def test_what_nobody_said_is_kept_and_never_found(app, write, empty, tmp_path):
+async def test_what_nobody_said_is_kept_and_never_found(install, write, empty, tmp_path):
     """Notices and placeholders; also after they came again, and in another house."""
     head = "31/12/2023, 21:05 - "
     lines = [
@@ -221,7 +223,7 @@ async def test_what_nobody_said_is_kept_and_never_found(app, write, empty, tmp_p
         "Ana: lovely",
     ]
     path = write("WhatsApp Chat with Ben.txt", "".join(f"{head}{line}\n" for line in lines))
-    await app.bring_in(path)
+    await install.bring_in(path)
     service = {
         "id": 1,
         "type": "service",
@@ -230,7 +232,7 @@ async def test_what_nobody_said_is_kept_and_never_found(app, write, empty, tmp_p
         "action": "invite_members",
     }
     for members in (["Ana"], ["Ana", "Eve"]):
-        await app.bring_in(
+        await install.bring_in(
             write(
                 "result.json",
                 {
@@ -242,55 +244,55 @@ async def test_what_nobody_said_is_kept_and_never_found(app, write, empty, tmp_p
             )
         )
     findable = """SELECT text FROM message WHERE length(imprint) > 0 ORDER BY seq"""
-    assert len(await app.texts()) == 6
-    assert await app.rows(findable) == [("<Media omitted>\nour boat",), ("lovely",)]
+    assert len(await install.texts()) == 6
+    assert await install.rows(findable) == [("<Media omitted>\nour boat",), ("lovely",)]
 
-    moved = replace(app, db=empty)
-    await restore(empty, await app.export_to(tmp_path / "all.jsonl"))
+    moved = replace(install, db=empty)
+    await restore(empty, await install.export_to(tmp_path / "all.jsonl"))
     again = await moved.bring_in(path)
     assert (again.added, again.already_known) == (0, 5)
     assert await moved.rows(findable) == [("<Media omitted>\nour boat",), ("lovely",)]
 
 
-async def test_undo_takes_away_everything_and_only_what_the_import_brought(app, write):
-    await app.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
-    seqs = await app.rows("SELECT seq FROM message")
-    async with app.db.begin_write() as tx:
+async def test_undo_takes_away_everything_and_only_what_the_import_brought(install, write):
+    await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+    seqs = await install.rows("SELECT seq FROM message")
+    async with install.db.begin_write() as tx:
         for (seq,) in seqs:
             await tx.run(
                 "INSERT INTO message_vector VALUES (:person, 'm', :seq, :bytes)",
-                person=app.person.id,
+                person=install.person.id,
                 seq=seq,
                 bytes=bytes(1),
             )
-    await app.bring_in(write("talk.jsonl", jsonl(3)))
-    undone = await app.undo(1)
+    await install.bring_in(write("talk.jsonl", jsonl(3)))
+    undone = await install.undo(1)
 
     assert (undone.messages, undone.sessions, undone.chats) == (4, 3, 1)
-    assert len(await app.texts()) == 3
-    assert await app.rows("SELECT count(*) FROM message_vector") == [(0,)]
-    assert await app.rows("SELECT rewritten FROM person") == [(1,)]
+    assert len(await install.texts()) == 3
+    assert await install.rows("SELECT count(*) FROM message_vector") == [(0,)]
+    assert await install.rows("SELECT rewritten FROM person") == [(1,)]
     with pytest.raises(NotFound, match="undone already"):
-        await app.undo(1)
+        await install.undo(1)
     with pytest.raises(NotFound):
-        await app.undo(9)
+        await install.undo(9)
 
-    again = await app.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
+    again = await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
     assert (again.number, again.added) == (3, 4)
 
 
-async def test_an_import_of_another_person_cannot_be_undone(app, write):
-    await app.bring_in(write("chat.txt", CHAT))
-    async with app.db.begin_write() as tx:
+async def test_an_import_of_another_person_cannot_be_undone(install, write):
+    await install.bring_in(write("chat.txt", CHAT))
+    async with install.db.begin_write() as tx:
         ben = await ensure_person(tx, "Ben", now=0, zone="UTC")
 
     with pytest.raises(NotFound):
-        await replace(app, person=ben).undo(1)
-    brought = await replace(app, person=ben).bring_in(write("chat.txt", CHAT))
+        await replace(install, person=ben).undo(1)
+    brought = await replace(install, person=ben).bring_in(write("chat.txt", CHAT))
     assert brought.added == 4
 
 
-async def test_an_interrupted_import_goes_on_where_it_stopped(app, write):
+async def test_an_interrupted_import_goes_on_where_it_stopped(install, write):
     path = write("talk.jsonl", jsonl(2500))
 
     def stop(progress):
@@ -298,19 +300,19 @@ async def test_an_interrupted_import_goes_on_where_it_stopped(app, write):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await app.bring_in(path, progress=stop)
+        await install.bring_in(path, progress=stop)
     told = []
-    brought = await app.bring_in(path, progress=told.append)
+    brought = await install.bring_in(path, progress=told.append)
 
     assert (brought.number, brought.added, brought.resumed_at) == (1, 2500, 1000)
     assert [p.done for p in told] == [2000, 2500]
-    assert len(await app.texts()) == 2500
-    assert await app.rows("SELECT status, position, added FROM import_batch") == [
+    assert len(await install.texts()) == 2500
+    assert await install.rows("SELECT status, position, added FROM import_batch") == [
         ("done", 2500, 2500)
     ]
 
 
-async def test_an_interrupted_import_is_not_finished_with_another_cast(app, write):
+async def test_an_interrupted_import_is_not_finished_with_another_cast(install, write):
     """Else half of one chat would be the person's words, and half somebody else's."""
     path = write("talk.jsonl", jsonl(1500))
 
@@ -318,43 +320,45 @@ async def test_an_interrupted_import_is_not_finished_with_another_cast(app, writ
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await app.bring_in(path, progress=stop)
+        await install.bring_in(path, progress=stop)
     with pytest.raises(ImportRefused, match=r"1 of .*--me 'Ana' --zone Europe/Lisbon.*undo 1"):
-        await app.bring_in(path, me="Ben")
-    assert await app.rows("SELECT count(*) FROM message") == [(1000,)]
+        await install.bring_in(path, me="Ben")
+    assert await install.rows("SELECT count(*) FROM message") == [(1000,)]
 
-    await app.undo(1)
-    await app.bring_in(path, me="Ben")
-    assert await app.rows(
+    await install.undo(1)
+    await install.bring_in(path, me="Ben")
+    assert await install.rows(
         "SELECT speaker, role, count(*) FROM message GROUP BY 1, 2 ORDER BY 1"
     ) == [("Ana", "other", 750), ("Ben", "person", 750)]
 
 
-async def test_importing_again_with_another_cast_changes_nothing_and_is_told(app, write):
+async def test_importing_again_with_another_cast_changes_nothing_and_is_told(install, write):
     """What is here stays as it was read; whoever wants it otherwise must know the way."""
     path = write("chat.txt", CHAT)
-    first = await app.bring_in(path)
-    same = await app.bring_in(path)
-    before = await app.rows("SELECT * FROM message")
-    other = await app.bring_in(path, me="Ben")
+    first = await install.bring_in(path)
+    same = await install.bring_in(path)
+    before = await install.rows("SELECT * FROM message")
+    other = await install.bring_in(path, me="Ben")
 
     assert (first.differing_import, same.differing_import) == (None, None)
     assert (other.differing_import.number, other.differing_import.source.me) == (1, "Ana")
-    assert await app.rows("SELECT * FROM message") == before
+    assert await install.rows("SELECT * FROM message") == before
 
-    await app.undo(1)
-    assert (await app.bring_in(path, me="Ben")).differing_import is None
+    await install.undo(1)
+    assert (await install.bring_in(path, me="Ben")).differing_import is None
 
 
 @pytest.mark.parametrize("name", ["caf\udce9.txt", "caf\udce9.md", "caf\udce9.jsonl"])
-async def test_a_file_whose_name_is_no_text_is_imported(app, write, name):
+async def test_a_file_whose_name_is_no_text_is_imported(install, write, name):
     """Old disks hold such; the name is kept as far as it is one."""
     path = write(name, jsonl(4) if name.endswith("jsonl") else CHAT)
-    brought = await app.bring_in(path)
+    brought = await install.bring_in(path)
 
     assert brought.number == 1
-    assert await app.rows("SELECT file FROM import_batch") == [(name.replace("\udce9", "\ufffd"),)]
-    assert (await app.bring_in(path)).added == 0
+    assert await install.rows("SELECT file FROM import_batch") == [
+        (name.replace("\udce9", "\ufffd"),)
+    ]
+    assert (await install.bring_in(path)).added == 0
 
 
 def import_in_a_process(store, path, bell):
@@ -376,7 +380,9 @@ def import_in_a_process(store, path, bell):
 
 
 @SEVERAL_PROCESSES
-async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(app, write, database_url):
+async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(
+    install, write, database_url
+):
     path = write("talk.jsonl", jsonl(6_000))
     processes = multiprocessing.get_context("spawn")
     bell, ringing = processes.Pipe(duplex=False)
@@ -385,18 +391,18 @@ async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(app, w
     await asyncio.to_thread(bell.recv)
     os.kill(killed.pid, signal.SIGKILL)
     killed.join()
-    written = (await app.rows("SELECT count(*) FROM message"))[0][0]
-    brought = await app.bring_in(path)
+    written = (await install.rows("SELECT count(*) FROM message"))[0][0]
+    brought = await install.bring_in(path)
 
     assert 0 < written < 6_000
     assert (brought.resumed_at, brought.added) == (written, 6_000)
-    rows = await app.rows("SELECT count(*), count(DISTINCT external_id) FROM message")
+    rows = await install.rows("SELECT count(*), count(DISTINCT external_id) FROM message")
     assert rows == [(6_000, 6_000)]
-    assert await app.db.check_integrity() == []
+    assert await install.db.check_integrity() == []
 
 
-def test_the_preview_tells_what_would_come(app, write):
-    preview = app.inspect(write("WhatsApp Chat with Ben.txt", CHAT))
+def test_the_preview_tells_what_would_come(install, write):
+    preview = install.inspect(write("WhatsApp Chat with Ben.txt", CHAT))
 
     assert (preview.messages, preview.sessions) == (4, 3)
     assert [(s.name, s.role, s.messages) for s in preview.speakers] == [
@@ -411,27 +417,27 @@ def test_the_preview_tells_what_would_come(app, write):
 
 
 @pytest.mark.parametrize("me", ["ben", "BEN "])
-def test_the_owner_can_be_named(app, write, me):
-    preview = app.inspect(write("chat.txt", CHAT), me=me)
+def test_the_owner_can_be_named(install, write, me):
+    preview = install.inspect(write("chat.txt", CHAT), me=me)
 
     assert preview.speaker_roles.me == {"Ben"}
     assert preview.speaker_roles.is_clear
     assert {s.name: s.role for s in preview.speakers} == {"Ben": "person", "Ana": "other"}
 
 
-def test_a_wrong_name_is_refused_with_those_there_are(app, write):
+def test_a_wrong_name_is_refused_with_those_there_are(install, write):
     with pytest.raises(ImportRefused, match=r"called 'Eve'. Speakers: Ana, Ben."):
-        app.inspect(write("chat.txt", CHAT), me="Eve")
+        install.inspect(write("chat.txt", CHAT), me="Eve")
 
 
-def test_an_unclear_owner_is_nobody(app, write):
-    preview = app.inspect(write("chat.txt", CHAT.replace("Ana", "Anna")))
+def test_an_unclear_owner_is_nobody(install, write):
+    preview = install.inspect(write("chat.txt", CHAT.replace("Ana", "Anna")))
 
     assert not preview.speaker_roles.is_clear
     assert {s.role for s in preview.speakers} == {"other"}
 
 
-async def test_an_owner_without_a_name_in_the_file_has_their_own(app, write):
+async def test_an_owner_without_a_name_in_the_file_has_their_own(install, write):
     nodes = {
         "a": {
             "parent": None,
@@ -444,23 +450,25 @@ async def test_an_owner_without_a_name_in_the_file_has_their_own(app, write):
         },
     }
     path = write("c.json", [{"title": "t", "id": "c", "mapping": nodes, "current_node": "a"}])
-    assert app.inspect(path, me="Ana").speaker_roles.is_clear
-    await app.bring_in(path)
+    assert install.inspect(path, me="Ana").speaker_roles.is_clear
+    await install.bring_in(path)
 
-    assert await app.rows("SELECT speaker, role, zone FROM message") == [
+    assert await install.rows("SELECT speaker, role, zone FROM message") == [
         ("Ana", "person", "Europe/Lisbon")
     ]
 
 
-def test_a_file_without_messages_is_refused(app, write):
+def test_a_file_without_messages_is_refused(install, write):
     with pytest.raises(ImportRefused, match="no message"):
-        app.inspect(write("result.json", {"name": "x", "type": "saved_messages", "messages": []}))
+        install.inspect(
+            write("result.json", {"name": "x", "type": "saved_messages", "messages": []})
+        )
 
 
-async def test_a_broken_file_writes_nothing(app, write):
+async def test_a_broken_file_writes_nothing(install, write):
     """The whole file is checked first."""
     with pytest.raises(ImportRefused, match="line 3001"):
-        await app.bring_in(write("talk.jsonl", jsonl(3000) + "{broken\n"))
+        await install.bring_in(write("talk.jsonl", jsonl(3000) + "{broken\n"))
 
-    assert await app.rows("SELECT count(*) FROM message") == [(0,)]
-    assert await app.rows("SELECT count(*) FROM import_batch") == [(0,)]
+    assert await install.rows("SELECT count(*) FROM message") == [(0,)]
+    assert await install.rows("SELECT count(*) FROM import_batch") == [(0,)]

@@ -32,20 +32,20 @@ NOW = 1_760_000_000_000_000
 VECTORS = "message_vector"
 
 
-async def live_in(app, write):
+async def live_in(install, write):
     """Some of everything: an import, a talk, an edit, words that are never found, a memory."""
     path = write(
         "WhatsApp Chat with Ben.txt", "31/12/23, 21:05 - Ana: hi\n31/12/23, 23:05 - B: 猫 😀"
     )
-    await app.bring_in(path)
-    async with app.db.begin_write() as tx:
+    await install.bring_in(path)
+    async with install.db.begin_write() as tx:
         ben = await ensure_person(tx, "Ben", now=NOW, zone="UTC")
         await tx.run(
-            "INSERT INTO soul VALUES (:companion, 1, 'kind', 5)", companion=app.companion.id
+            "INSERT INTO soul VALUES (:companion, 1, 'kind', 5)", companion=install.companion.id
         )
-        for person in (app.person, ben):
+        for person in (install.person, ben):
             chat = await ensure_chat(
-                tx, person, app.companion, channel="terminal", address="", title="", now=NOW
+                tx, person, install.companion, channel="terminal", address="", title="", now=NOW
             )
             place = WriteTarget(chat=chat, session=await ensure_open_session(tx, chat, NOW))
             spoken = UnloggedMessage(
@@ -179,12 +179,12 @@ async def everything_in(db):
         }
 
 
-async def test_everything_comes_back_exactly_as_it_was(app, write, empty, tmp_path):
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+async def test_everything_comes_back_exactly_as_it_was(install, write, empty, tmp_path):
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     restored = await restore(empty, path)
 
-    before, after = await everything_in(app.db), await everything_in(empty)
+    before, after = await everything_in(install.db), await everything_in(empty)
     assert before.pop(VECTORS)
     assert after.pop(VECTORS) == []
     assert {name for name, rows in before.items() if not rows} <= EXCLUDED_TABLES.keys()
@@ -193,33 +193,33 @@ async def test_everything_comes_back_exactly_as_it_was(app, write, empty, tmp_pa
     assert set(restored.people) == {row[0] for row in before["person"]}
 
 
-async def test_one_person_leaves_without_the_others(app, write, empty, tmp_path):
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "one.jsonl", person=app.person.id)
+async def test_one_person_leaves_without_the_others(install, write, empty, tmp_path):
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "one.jsonl", person=install.person.id)
     assert "Ben" not in path.read_text().replace("Chat with Ben", "").replace(
         '"title": "Ben"', ""
     ).replace('"address": "Ben"', "")
     await restore(empty, path)
 
-    before, after = await everything_in(app.db), await everything_in(empty)
+    before, after = await everything_in(install.db), await everything_in(empty)
     for table in DUMPED_TABLES:
         if table.person_column is not None:
             place = 0 if table.name == "person" else list(table.columns).index(table.person_column)
-            mine = [row for row in before[table.name] if row[place] == app.person.id]
+            mine = [row for row in before[table.name] if row[place] == install.person.id]
             assert after[table.name] == mine
 
 
-async def test_more_rows_than_are_read_at_once_come_back(app, write, empty, tmp_path):
+async def test_more_rows_than_are_read_at_once_come_back(install, write, empty, tmp_path):
     lines = [f'{{"speaker": "A", "at": "2024-01-01", "text": "{n}"}}' for n in range(2500)]
-    await app.bring_in(write("talk.jsonl", "\n".join(lines)))
-    await restore(empty, await app.export_to(tmp_path / "all.jsonl"))
+    await install.bring_in(write("talk.jsonl", "\n".join(lines)))
+    await restore(empty, await install.export_to(tmp_path / "all.jsonl"))
 
-    assert (await everything_in(empty))["message"] == (await everything_in(app.db))["message"]
+    assert (await everything_in(empty))["message"] == (await everything_in(install.db))["message"]
 
 
-async def test_the_list_of_tables_and_columns_is_complete(app):
+async def test_the_list_of_tables_and_columns_is_complete(install):
     """A column that a migration adds must not be lost by an export."""
-    async with app.db.begin_read() as tx:
+    async with install.db.begin_read() as tx:
         found = {
             table.name: set(table.columns)
             for table in await tx.list_tables()
@@ -231,19 +231,21 @@ async def test_the_list_of_tables_and_columns_is_complete(app):
     assert listed == found
 
 
-async def test_a_store_that_holds_something_is_left_alone(app, write, tmp_path):
-    await live_in(app, write)
-    before = await everything_in(app.db)
+async def test_a_store_that_holds_something_is_left_alone(install, write, tmp_path):
+    await live_in(install, write)
+    before = await everything_in(install.db)
     with pytest.raises(ImportRefused, match="empty store"):
-        await restore(app.db, await app.export_to(tmp_path / "all.jsonl"))
+        await restore(install.db, await install.export_to(tmp_path / "all.jsonl"))
 
-    assert await everything_in(app.db) == before
+    assert await everything_in(install.db) == before
 
 
-async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(app, write, empty, tmp_path):
+async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(
+    install, write, empty, tmp_path
+):
     """A chat that was opened and left, an import that was taken out."""
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     async with empty.begin_write() as tx:
         person = await ensure_person(tx, "Eve", now=NOW, zone="UTC")
         companion = await ensure_companion(tx, now=NOW)
@@ -251,36 +253,36 @@ async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(app, write
             tx, person, companion, channel="terminal", address="", title="", now=NOW
         )
         await ensure_open_session(tx, chat, NOW)
-    other = replace(app, db=empty, person=person, companion=companion)
+    other = replace(install, db=empty, person=person, companion=companion)
     await other.bring_in(write("talk.txt", "31/12/23, 21:05 - Eve: hi"))
     await other.undo(1)
     await restore(empty, path)
 
-    before, after = await everything_in(app.db), await everything_in(empty)
+    before, after = await everything_in(install.db), await everything_in(empty)
     assert {**after, VECTORS: before[VECTORS]} == before
 
 
-async def test_the_companion_comes_back_under_its_name(app, empty, tmp_path):
+async def test_the_companion_comes_back_under_its_name(install, empty, tmp_path):
     """Also where it was spoken to already, under its first one."""
-    async with app.db.begin_write() as tx:
-        named = await rename_companion(tx, app.companion, "Mira")
+    async with install.db.begin_write() as tx:
+        named = await rename_companion(tx, install.companion, "Mira")
     async with empty.begin_write() as tx:
         await ensure_companion(tx, now=NOW)
-    await restore(empty, await app.export_to(tmp_path / "all.jsonl"))
+    await restore(empty, await install.export_to(tmp_path / "all.jsonl"))
 
     async with empty.begin_read() as tx:
         assert await get_companion(tx) == named
 
 
-async def test_an_export_tells_what_is_in_it(app, write, tmp_path):
+async def test_an_export_tells_what_is_in_it(install, write, tmp_path):
     """Without a store to bring it to."""
-    await live_in(app, write)
-    contents = load_contents(await app.export_to(tmp_path / "all.jsonl"))
+    await live_in(install, write)
+    contents = load_contents(await install.export_to(tmp_path / "all.jsonl"))
 
     assert sorted(contents.people) == ["Ana", "Ben"]
     assert contents.rows == {
         name: len(rows)
-        for name, rows in (await everything_in(app.db)).items()
+        for name, rows in (await everything_in(install.db)).items()
         if name not in EXCLUDED_TABLES
     }
 
@@ -317,9 +319,11 @@ def change_line(lines, number, **changes):
         (lambda lines: lines.append(lines[1]), None, "nothing"),
     ],
 )
-async def test_a_damaged_export_changes_nothing(app, write, empty, tmp_path, spoil, line, expected):
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+async def test_a_damaged_export_changes_nothing(
+    install, write, empty, tmp_path, spoil, line, expected
+):
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     before = await everything_in(empty)
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
     spoil(lines)
@@ -332,10 +336,10 @@ async def test_a_damaged_export_changes_nothing(app, write, empty, tmp_path, spo
     assert await everything_in(empty) == before
 
 
-async def test_a_number_that_is_none_is_refused(app, write, empty, tmp_path):
+async def test_a_number_that_is_none_is_refused(install, write, empty, tmp_path):
     """Larger than any, or with more digits than anybody reads."""
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     whole = path.read_text(encoding="utf-8")
     before = await everything_in(empty)
     for number in ("1e999999", "NaN", "7" * 10_000):
@@ -347,10 +351,10 @@ async def test_a_number_that_is_none_is_refused(app, write, empty, tmp_path):
     assert await everything_in(empty) == before
 
 
-async def test_rows_that_contradict_each_other_are_refused(app, write, empty, tmp_path):
+async def test_rows_that_contradict_each_other_are_refused(install, write, empty, tmp_path):
     """Counted right, but one row twice: the store's own rules notice."""
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
     lines[3] = lines[2]
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -361,8 +365,8 @@ async def test_rows_that_contradict_each_other_are_refused(app, write, empty, tm
     assert await everything_in(empty) == before
 
 
-async def test_an_export_is_known_as_one(app, write, tmp_path):
-    path = await app.export_to(tmp_path / "all.jsonl")
+async def test_an_export_is_known_as_one(install, write, tmp_path):
+    path = await install.export_to(tmp_path / "all.jsonl")
 
     assert is_oldfriend_export(path)
     assert not is_oldfriend_export(write("talk.jsonl", '{"text": "hi"}'))
@@ -370,19 +374,19 @@ async def test_an_export_is_known_as_one(app, write, tmp_path):
     assert not is_oldfriend_export(tmp_path / "none")
 
 
-async def test_an_export_is_no_list_of_messages(app, tmp_path):
+async def test_an_export_is_no_list_of_messages(install, tmp_path):
     """Even by its name it is not read as one."""
-    path = await app.export_to(tmp_path / "all.jsonl")
+    path = await install.export_to(tmp_path / "all.jsonl")
     with pytest.raises(ImportRefused):
         list(detect_format(path).parse([].append))
 
 
 async def test_receipts_of_an_export_from_before_they_were_packed_come_back(
-    app, write, empty, tmp_path
+    install, write, empty, tmp_path
 ):
     """Each item was a row then; what a reply stood on is the same, in the same order."""
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     lines, rows = [], 0
     for line in path.read_text("utf-8").split("\n")[:-1]:
         row = json.loads(line)
@@ -414,7 +418,7 @@ async def test_receipts_of_an_export_from_before_they_were_packed_come_back(
 
     await restore(empty, path)
 
-    async with app.db.begin_read() as here, empty.begin_read() as there:
+    async with install.db.begin_read() as here, empty.begin_read() as there:
         for person in (each.id for each in await list_people(here)):
             before, after = await find_receipt(here, person), await find_receipt(there, person)
             assert after.details == {"intent": "question"}
@@ -422,11 +426,11 @@ async def test_receipts_of_an_export_from_before_they_were_packed_come_back(
 
 
 async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
-    app, write, empty, tmp_path
+    install, write, empty, tmp_path
 ):
     """Columns that were renamed or added since then do not stand in its way."""
-    await live_in(app, write)
-    path = await app.export_to(tmp_path / "all.jsonl")
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
     new = {
         "memory": TABLES_BY_NAME["memory"].defaults,
         "evidence": TABLES_BY_NAME["evidence"].defaults,

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from oldfriend.llm.adapters.model_factory import build_model, warm_up_client
+from oldfriend.llm.adapters.client_warmup import warm_up_client
+from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.providers import build_model_config
 
 HEAVY = "{'pydantic_ai', 'openai', 'anthropic', 'genai_prices', 'pydantic', 'httpx2'}"
@@ -20,8 +21,8 @@ def run(code: str) -> str:
 def test_nothing_of_a_providers_is_imported_before():
     """The offline companion starts as fast as without them."""
     modules = (
-        "chain, catalogue, replay, scripted, speech, adapters.making, adapters.ollama, "
-        "adapters.voices, adapters.whisper"
+        "fallback, providers, recorded_calls, scripted, speech, adapters.model_factory, "
+        "adapters.ollama, adapters.speech_factory, adapters.whisper"
     )
     imports = "\n".join(f"import oldfriend.llm.{name}" for name in modules.split(", "))
 
