@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 # All but voice, which is large and for few: pip install "oldfriend[voice]" adds it.
 EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))
 
-.PHONY: setup run test test-full check bench lock model lexicon architecture clean
+.PHONY: setup run test test-slow test-full check bench lock model lexicon architecture clean
 
 # Whoever develops has all that running needs; syncing it alone would take the rest away.
 run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
@@ -21,8 +21,13 @@ run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
 
 setup: .venv/.dev
 
+# The quick tests; test-slow adds what takes longer (CI runs both), and test-full is all of them
+# at full size, on both engines, which takes hours.
 test: .venv/.dev
-	$(PYTEST)
+	$(PYTEST) -m "not slow"
+
+test-slow: .venv/.dev
+	$(PYTEST) -m slow
 
 test-full: .venv/.dev
 	OLDFRIEND_TEST_SIZE=full $(PYTEST)
@@ -32,7 +37,7 @@ check: .venv/.dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST)
+	$(PYTEST) -m "not slow"
 
 bench: .venv/.dev
 	$(BIN)/oldfriend bench --json bench.json

@@ -17,6 +17,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import LimitSettings
 from oldfriend.db.database import Database
+from oldfriend.llm.adapters.minilm import MiniLM
 from oldfriend.runtime.wiring import open_app, open_database
 from tests.chat_fixtures import line, say
 from tests.clock import FrozenClock
@@ -31,10 +32,18 @@ SIZE = os.environ.get("OLDFRIEND_TEST_SIZE", "small")  # noqa: TID251 - the test
 
 NAMES = {"sqlite": "oldfriend.db", "json": "oldfriend.json"}
 
+MEMORY_DISK, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
+
 # The small run says the same of the same code each time; the full one looks for what is new.
 hypothesis_settings.register_profile("small", max_examples=25, deadline=None, derandomize=True)
 hypothesis_settings.register_profile("full", max_examples=500, deadline=None)
 hypothesis_settings.load_profile(SIZE)
+
+
+def pytest_configure() -> None:
+    """Have databases in memory where there is room: half of a test's time is a disk's."""
+    if MEMORY_DISK.is_dir() and shutil.disk_usage(MEMORY_DISK).free > ENOUGH_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))  # noqa: TID251 - pytest reads it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +106,16 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     keyring.set_keyring(NoKeyring())
     yield
     keyring.set_keyring(before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def embedder_in_use() -> MiniLM:
+    """One that is open all the time, so that the model is loaded once and not for each test."""
+    embedder = MiniLM()
+    worker = threading.Thread(target=lambda: asyncio.run(embedder.embed(["once"])))
+    worker.start()
+    worker.join()
+    return embedder
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Engines on which a test runs: most on SQLite, those of the storage on every one.
 
 A module whose promise depends on the engine (locks, processes, forgetting) says
-``engine = both_engines``; one of the storage, in its folder's ``conftest.py``,
-``engine = every_engine``. With ``make test-full`` all others run on both, too.
+``engine = both_engines``: SQLite at once, PostgreSQL among the slow tests. One of the storage
+says ``engine = every_engine`` in its folder's ``conftest.py`` and runs on all of them each time.
+With ``make test-full`` all others run on both, too.
 """
 
 from typing import Final
@@ -21,7 +22,7 @@ SQLITE_ONLY = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 """For tests of what is so with a file only: ``pytestmark = SQLITE_ONLY``, or on one of them."""
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def both_engines(request: pytest.FixtureRequest) -> str:
     """SQLite and PostgreSQL, in turn."""
     return request.param

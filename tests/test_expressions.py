@@ -42,6 +42,7 @@ def run_apart(module: str, length: int) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(LONGEST_S + 10)
 def test_every_expression_of_the_product_takes_time_in_proportion_to_the_text() -> None:
     """Or is shown so little of one that it does not matter; one that never ends ends the test."""
@@ -51,6 +52,7 @@ def test_every_expression_of_the_product_takes_time_in_proportion_to_the_text() 
     assert found["expressions"] > FEWEST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [r"\s*x", r"\d+%", r"(?:a|aa)+$", r"«[^»]*»", r"<b>.*?</b>", r"(?:so |and )*x", r"(a+)+\Z"],
@@ -70,6 +72,7 @@ def test_an_expression_that_takes_no_more_is_not_found(source: str) -> None:
     assert find_slow(expression, length=300, clock=Clock(300)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(LONGEST_S + 10)
 def test_what_is_shown_only_so_much_is_shown_no_more() -> None:
     """While hostile messages are accepted, answered and read by rules."""

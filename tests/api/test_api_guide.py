@@ -44,6 +44,7 @@ async def test_every_address_in_the_guide_exists(browse: Browse) -> None:
         assert set(re.findall(r"(\w+)=", query)) <= known[f"/api/v1{path}"], query
 
 
+@pytest.mark.slow
 def test_the_program_in_the_guide_waits_for_its_reply(
     running: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,6 +131,7 @@ async def test_no_number_in_an_address_is_an_error_inside(site: Site, browse: Br
     assert wrong == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made_of", CURSORS, ids=lambda parts: json.dumps(parts)[:30])
 async def test_no_cursor_is_an_error_inside(site: Site, browse: Browse, made_of: Any) -> None:
     """Whatever it is made of; the same for the name of what waits."""
@@ -152,6 +153,7 @@ async def test_no_cursor_is_an_error_inside(site: Site, browse: Browse, made_of:
     assert {name for name, status in statuses.items() if status >= 500} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [

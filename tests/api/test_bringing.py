@@ -203,6 +203,7 @@ async def test_nobody_sees_what_another_hands_over(browse: Browse) -> None:
     assert (await omar.get("/bring/files")).json()["items"] == []
 
 
+@pytest.mark.slow
 async def test_a_long_import_is_paused_and_goes_on(site: Site, browse: Browse) -> None:
     """Nothing is lost or there twice."""
     lines = "".join(
@@ -249,6 +250,7 @@ async def test_everything_is_taken_away_as_lines(browse: Browse) -> None:
     assert "I was born in Porto." in taken.text
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_whoever_takes_everything_slowly_keeps_nobody_waiting(
     site: Site, browse: Browse, monkeypatch: pytest.MonkeyPatch
@@ -316,6 +318,7 @@ async def test_a_token_of_any_scope_takes_what_is_its_persons_own(
     assert all("Dora" in each.text and "4711" not in each.text for each in taken.values())
 
 
+@pytest.mark.slow
 async def test_who_forgets_everything_leaves_no_file_waiting(site: Site, browse: Browse) -> None:
     """Nor goes one on being written; another person's stay."""
     nora, omar = await browse(), await browse("Omar")
@@ -347,6 +350,7 @@ async def forget_import(browser: httpx.AsyncClient, batch: int) -> httpx.Respons
             return forgotten
 
 
+@pytest.mark.slow
 async def test_a_file_whose_words_are_forgotten_is_named_no_more(browse: Browse) -> None:
     """Its name tells with whom one talked; it went from the list of imports, too."""
     browser = await browse()

@@ -76,6 +76,7 @@ async def test_what_is_said_twice_with_one_key_is_described(browse: Browse) -> N
         assert told["200"]["content"] == told["202"]["content"]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.timeout(240 if SIZE != "full" else 3000)
 async def test_whatever_is_asked_is_answered_as_it_is_described(site: Site, browse: Browse) -> None:

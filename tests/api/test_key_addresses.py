@@ -80,6 +80,7 @@ async def ask_all_ways(owner: httpx.AsyncClient, wanted: dict[str, object]) -> l
     ]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.parametrize("key", [None, TYPED])
 @pytest.mark.parametrize("kind", [None, "anthropic"])
@@ -268,6 +269,7 @@ FORBIDDEN = [
 ]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_addresses_of_machines_own_services_are_refused(settings: Settings) -> None:
     """However they are spelled, for every use; also with a key that was typed for them."""

@@ -50,6 +50,7 @@ def forged(cookie: str, other: str) -> dict[str, str | None]:
     }
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_the_cookie_alone_does_nothing_and_tells_nothing(site: Site, browse: Browse) -> None:
     """Of every operation that there is: none is done, and no answer has anything of the owner's."""
@@ -251,6 +252,7 @@ MAKES_A_WAY_IN = {
 }
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_who_makes_a_way_in_has_signed_in_just_now(
     site: Site, browse: Browse, clock: FrozenClock
@@ -351,6 +353,7 @@ async def test_wrong_tokens_do_not_count_as_wrong_links(site: Site) -> None:
     assert (spent.status_code, spent.json()["code"]) == (401, "link_spent")
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_nobody_takes_what_is_everybodys_in_a_browser(site: Site, browse: Browse) -> None:
     """Not the owner either, whatever is asked for: the invitation says so."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from oldfriend.app.app_context import AppContext
@@ -47,6 +48,7 @@ async def in_browsers(site: Site, look: Callable[[list[Page]], None]) -> list[st
     return await asyncio.to_thread(run)
 
 
+@pytest.mark.slow
 async def test_a_reply_is_seen_as_it_comes_on_every_page_and_can_be_stopped(
     app: AppContext,
 ) -> None:

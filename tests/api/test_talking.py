@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack, ExitStack, aclosing
 
 import httpx
+import pytest
 from fastapi import Response
 
 from oldfriend.api.connections import MAX_CONNECTIONS, MAX_CONNECTIONS_PER_TOKEN
@@ -179,6 +180,7 @@ async def test_what_happened_meanwhile_is_told_to_whoever_comes_back(
     assert not known & {each.data.get("id") for each in heard}
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_who_has_missed_too_much_reads_the_page_anew(site: Site, browse: Browse) -> None:
     """Instead of hearing ten years one by one."""

@@ -10,6 +10,7 @@ from tests.packages import installed, why_not_here
 TOOLS = Path(__file__).parents[1] / "page_tools"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(why_not_here() is not None, reason=f"types: {why_not_here()}")
 def test_the_types_of_the_page_hold() -> None:
     """Of every script of ours; what others wrote is declared as far as we use it."""

@@ -36,6 +36,7 @@ SLACK_MS = 50
 LOOKS = 3
 
 
+@pytest.mark.slow
 async def test_no_text_costs_more_than_twice_what_prose_costs() -> None:
     """Accepted, answered, and read by rules."""
     texts = all_texts(LENGTH)
@@ -46,6 +47,7 @@ async def test_no_text_costs_more_than_twice_what_prose_costs() -> None:
     assert {name: cost for name, cost in costs.items() if cost > most} == {}
 
 
+@pytest.mark.slow
 async def test_a_server_says_that_it_is_alive_while_it_deals_with_any_text(tmp_path: Path) -> None:
     """What seems slow is measured again: a busy machine is slow once, a hold-up always."""
     waits = {name: text for name, text in all_texts(LENGTH).items() if name in NAMES}

@@ -320,6 +320,7 @@ async def test_a_turn_that_fails_again_and_again_is_owned_up_to_and_can_be_tried
     assert await letters_in(app, parked=True) == []
 
 
+@pytest.mark.slow
 async def test_what_a_platform_does_not_take_is_tried_again_in_order(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
@@ -438,6 +439,7 @@ async def test_who_edits_twice_is_answered_once(app: AppContext, line: ChatConte
     assert await letters_in(app) == []
 
 
+@pytest.mark.slow
 async def test_a_worker_that_is_told_to_end_leaves_the_rest_of_a_chat_to_others(
     app: AppContext, line: ChatContext
 ) -> None:
@@ -494,6 +496,7 @@ async def test_a_platform_that_is_away_for_hours_gets_everything_when_it_is_back
     assert await letters_in(app, parked=True) == []
 
 
+@pytest.mark.slow
 async def test_a_database_that_is_away_is_waited_for(app: AppContext, line: ChatContext) -> None:
     """It is no crash of the worker."""
     platform = Platform()
@@ -553,6 +556,7 @@ async def test_what_is_dropped_is_not_waited_for(app: AppContext, line: ChatCont
             await wait_for_reply(app, accepted, on_text=None)
 
 
+@pytest.mark.slow
 async def test_a_long_row_of_short_turns_outlasts_a_lease(
     app: AppContext, line: ChatContext
 ) -> None:
@@ -647,6 +651,7 @@ async def test_a_model_is_told_to_what_somebody_replies(app: AppContext, line: C
     assert "replies to this" not in told[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deaths", [0, 2])
 async def test_what_was_beside_those_who_died_is_done_alone(
     app: AppContext, line: ChatContext, deaths: int, monkeypatch: pytest.MonkeyPatch
@@ -684,6 +689,7 @@ async def test_what_was_beside_those_who_died_is_done_alone(
     assert (max(most) == 1) == bool(deaths)
 
 
+@pytest.mark.slow
 async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -726,6 +732,7 @@ async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
     ]
 
 
+@pytest.mark.slow
 async def test_however_many_are_done_alone_nobody_else_waits_for_more_than_one_of_them(
     app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -766,6 +773,7 @@ async def count_answered(app: AppContext, lines: list[ChatContext]) -> int:
     return [len(await log_of(app, each)) for each in lines].count(2)
 
 
+@pytest.mark.slow
 async def test_what_is_suspect_waits_until_its_worker_has_settled(
     app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -838,6 +846,7 @@ async def test_no_more_lanes_are_taken_than_there_is_room_for(app: AppContext) -
     assert len(await claim_batch(app, "inbox", 2)) == 1
 
 
+@pytest.mark.slow
 async def test_background_work_lets_a_busy_process_answer_first() -> None:
     """It is patient for so long, and no longer."""
     stopping = asyncio.Event()

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import apsw
+import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit, open_local_chat
@@ -62,6 +63,7 @@ async def work_of_a_talk(*, history: int) -> int:
             return work.hundreds - before
 
 
+@pytest.mark.slow
 async def test_a_turn_costs_the_database_no_more_after_years():
     short, long = [await work_of_a_talk(history=count) for count in (100, 4_000)]
 

@@ -78,6 +78,7 @@ async def added_one_by_one(folder: Path, steps: Steps, count: int) -> dict[str, 
     return steps.by_statement
 
 
+@pytest.mark.slow
 async def test_adding_one_by_one_costs_the_same_in_a_long_history(
     tmp_path: Path, steps: Steps
 ) -> None:
@@ -117,6 +118,7 @@ def grown(short: dict[str, int], long: dict[str, int]) -> dict[str, tuple[int, i
     }
 
 
+@pytest.mark.slow
 @SQLITE_ONLY  # other engines run the same statements over the same indexes
 async def test_talking_costs_the_same_in_a_long_history(settings: Settings, steps: Steps) -> None:
     """Also where what was just told is read before a question is answered."""

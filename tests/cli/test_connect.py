@@ -261,6 +261,7 @@ def test_no_key_is_led_elsewhere(
     assert not (data / "oldfriend.toml").exists()
 
 
+@pytest.mark.slow
 def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
     """Also one that failed; where nobody has talked yet, nothing is made for it."""
     failing = (

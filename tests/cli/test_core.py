@@ -72,6 +72,7 @@ def test_one_starts_from_a_persona(call: Call) -> None:
     assert len(call("core", "history", "style", "--json").json) == 3
 
 
+@pytest.mark.slow
 def test_a_draft_is_reviewed_and_decided(call: Call, notes: str) -> None:
     """Nothing stands anywhere before that; the first four characters name it."""
     drafted = call("core", "draft", notes).stdout

@@ -7,6 +7,7 @@ from tests.cli.conftest import Call
 SCORERS = {"typed_decay", "dual_trace", "act_r"}
 
 
+@pytest.mark.slow
 def test_the_lives_are_replayed_where_nobody_has_talked_yet(call: Call) -> None:
     """And it makes no memory."""
     told = call("eval", "scoring")
@@ -18,6 +19,7 @@ def test_the_lives_are_replayed_where_nobody_has_talked_yet(call: Call) -> None:
     assert call("recall", "anything").code == 1
 
 
+@pytest.mark.slow
 def test_json_has_each_replay_with_each_scorer_and_ones_own_log(call: Call) -> None:
     """Numbers only: none of the words."""
     for day, text in (("01", "I live in Porto."), ("20", "I live in Lisbon.")):

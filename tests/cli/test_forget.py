@@ -215,6 +215,7 @@ def test_who_is_named_in_full_may_be_called_otherwise_elsewhere(call: Call, tmp_
     assert "\n  Giuseppina\n" in shown
 
 
+@pytest.mark.slow
 def test_another_machine_says_that_it_lacks_the_key(
     call: Call, told: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def test_looking_at_an_export_of_ours_writes_nothing(call: Call, tmp_path: Path)
     assert not other.exists()
 
 
+@pytest.mark.slow
 def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> None:
     """What is here stays as it was read."""
     call("import", str(file), "--me", "Ana")
@@ -58,6 +59,7 @@ def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> N
     assert "oldfriend import undo 1" in other.stdout
 
 
+@pytest.mark.slow
 def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> None:
     """What is counted reads as it is said."""
     brought = call("import", str(file)).stdout
@@ -78,6 +80,7 @@ def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> 
     assert " rows of 1 person.\n" in restored
 
 
+@pytest.mark.slow
 def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) -> None:
     """What they found here is gone with the first; what is told brings it back, once."""
     newer = file.with_name("newer.txt")
@@ -138,6 +141,7 @@ def test_whoever_does_not_say_who_they_are_is_nobody(
     assert ask_speaker(build_preview(file, me=None, person="Nora", zone="UTC")) is None
 
 
+@pytest.mark.slow
 def test_a_file_whose_name_is_no_text_comes_in(oldfriend: Program, file: Path) -> None:
     """It is opened by its bytes, and listed as far as it can be read."""
     name = os.fsencode(file.parent) + b"/caf\xe9.txt"

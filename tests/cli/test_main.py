@@ -200,6 +200,7 @@ def test_an_empty_place_is_a_slip(call: Call, tmp_path: Path, option: str) -> No
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 @pytest.mark.parametrize("arguments", [("say", "hello"), ("export",), ("doctor",)])
 def test_an_output_that_is_full_is_told(oldfriend: Program, arguments: tuple[str, ...]) -> None:

@@ -149,6 +149,7 @@ def test_why_goes_down_to_the_words(call: Call) -> None:
     assert beliefs[0]["evidence"][0]["quote"] == "my locker code is 4411"
 
 
+@pytest.mark.slow
 def test_numbers_rebuilding_and_undoing(told: Call) -> None:
     """What was read can be counted, made anew, and taken back."""
     assert "Believed:" in told("stats").stdout
@@ -252,6 +253,7 @@ def test_wrong_words_are_refused_with_what_is_right(told: Call) -> None:
     assert told("consolidate").code == 2
 
 
+@pytest.mark.slow
 def test_a_real_process_leaves_a_chat_having_learned(oldfriend: Program) -> None:
     """What was said in a chat is believed when it was left; each person has their own."""
     oldfriend.done("chat", stdin="I live in Porto.\nMy sister Ana is a nurse.\n")

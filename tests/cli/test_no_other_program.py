@@ -51,6 +51,7 @@ def audited(tmp_path: Path) -> Audited:
     return Audited(data=tmp_path / "data")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["import", "doctor", "status", "connect"])
 def test_a_command_starts_no_other_program(audited: Audited, tmp_path: Path, what: str) -> None:
     """Also where keys are looked for, in every keyring that there may be."""
@@ -76,6 +77,7 @@ base_url = "{url}"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["openai", "openai-responses", "anthropic"])
 def test_asking_a_model_starts_no_other_program(audited: Audited, kind: str) -> None:
     """Neither what makes it ready nor the request itself."""
@@ -95,6 +97,7 @@ def test_asking_a_model_starts_no_other_program(audited: Audited, kind: str) -> 
     assert model.about or kind != "openai"  # the only kind that this model speaks
 
 
+@pytest.mark.slow
 def test_serving_starts_no_other_program(audited: Audited) -> None:
     """From its start to its end."""
     with audited.started("--set", "serve.port=0", "serve") as process:

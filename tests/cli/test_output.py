@@ -93,6 +93,7 @@ async def test_a_reply_that_is_streamed_is_harmless(monkeypatch: pytest.MonkeyPa
     assert remarked == f"Late.{sanitize(CLIPBOARD)}\x1b[0m\n"
 
 
+@pytest.mark.slow
 def test_no_command_prints_what_steers(call: Call, tmp_path: Path) -> None:
     """Names, words, files and mistakes, on both streams."""
     file = hostile_file(tmp_path)
@@ -136,6 +137,7 @@ def test_json_and_exports_stay_exact(call: Call, tmp_path: Path) -> None:
     assert json.loads(dumps({"a": HOSTILE})) == {"a": HOSTILE}
 
 
+@pytest.mark.slow
 def test_a_chat_at_a_terminal_shows_no_sequence_of_others(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:

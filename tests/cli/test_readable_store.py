@@ -94,6 +94,7 @@ def test_an_edited_belief_is_the_persons_correction(told: Call, file: Path) -> N
     assert told("convert", f"json:///{file}", f"sqlite:///{file.parent / 'other.db'}").code == 0
 
 
+@pytest.mark.slow
 def test_an_edited_message_is_found_by_its_new_words_and_read_again(told: Call, file: Path) -> None:
     """What was believed because of the old ones is taken back."""
     edited(file, f'"content": "{HOME}"', '"content": "I live in Faro behind the market."')
@@ -124,6 +125,7 @@ def test_other_edits_of_what_is_believed_are_refused(
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_one_that_grows_large_is_told_in_good_time(
     told: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +139,7 @@ def test_one_that_grows_large_is_told_in_good_time(
     assert "Move to SQLite" in told("chat", stdin="/quit\n").stderr
 
 
+@pytest.mark.slow
 def test_only_one_process_at_a_time_uses_it(oldfriend: Program, file: Path) -> None:
     """Beside serve, whoever else comes is told so, and what to do."""
     readable = on_any_port(

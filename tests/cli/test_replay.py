@@ -79,6 +79,7 @@ def test_what_cannot_be_is_refused(call: Call, lived: tuple[str, str]) -> None:
     assert call("diff", one, other, "--person", "Nobody").code == 2
 
 
+@pytest.mark.slow
 def test_one_that_is_killed_goes_on_to_the_same_memory(oldfriend: Program, tmp_path: Path) -> None:
     """Wherever it is killed; the memory that it reads stays as it is."""
     for text in ("I live in Porto, by the river.", "My sister Ana is a nurse. I love jazz."):

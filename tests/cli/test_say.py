@@ -4,6 +4,8 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
+
 from tests.cli.conftest import Call
 from tests.processes import Program
 
@@ -63,6 +65,7 @@ def test_a_note_is_listed_with_its_day(call: Call) -> None:
     assert [each["kind"] for each in listed["receipt"]["evidence"]] == ["memory", "message"]
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) -> None:
     """On the command line and on standard input, whatever the terminal sent."""
     typed = oldfriend.done("say", b"caf\xe9 \xff", "--json")
@@ -73,6 +76,7 @@ def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) 
         assert json.loads(said.stdout)["receipt"]["asked"].startswith("caf\ufffd")
 
 
+@pytest.mark.slow
 def test_over_the_limit_the_error_stream_tells_for_how_long(oldfriend: Program) -> None:
     """Standard output holds the reply alone, for whoever reads that."""
     quick = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "1"})

@@ -50,6 +50,7 @@ def test_it_serves_answers_beside_itself_and_stops(program: Program) -> None:
     assert find_server(program.data) is None
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_its_log_tells_what_happens_and_nothing_that_was_said(program: Program, call: Call) -> None:
     """Not even of a message that is broken, or of a name."""
@@ -73,6 +74,7 @@ def test_its_log_tells_what_happens_and_nothing_that_was_said(program: Program, 
         assert secret not in metrics
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_a_second_one_is_refused_and_more_hands_are_not(program: Program, call: Call) -> None:
     """The sentence says what to do instead."""
@@ -93,6 +95,7 @@ def test_a_second_one_is_refused_and_more_hands_are_not(program: Program, call: 
         assert ended == 0
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_after_a_kill_it_starts_again(program: Program, call: Call) -> None:
     """What the dead one left behind is history."""
@@ -108,6 +111,7 @@ def test_after_a_kill_it_starts_again(program: Program, call: Call) -> None:
         assert call("status", "--json").json["serving"]["pid"] == again.process.pid
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_peace_and_a_second_at_once(
@@ -119,6 +123,7 @@ def test_a_signal_ends_it_in_peace_and_a_second_at_once(
         assert running.process.wait(30) == 0
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
     program: Program, call: Call
@@ -145,6 +150,7 @@ def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
     assert "Nothing serves" in call("reload").stderr
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_other_hosts_are_not_served(program: Program) -> None:
     """Not before there is a way to know who asks."""
@@ -154,6 +160,7 @@ def test_other_hosts_are_not_served(program: Program) -> None:
     assert "must be an address of this machine alone" in refused.stderr
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_a_port_that_is_taken_is_told(program: Program, tmp_path: Path) -> None:
     """And nothing is left behind."""
@@ -166,6 +173,7 @@ def test_a_port_that_is_taken_is_told(program: Program, tmp_path: Path) -> None:
     assert find_server(program.data) is None
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_a_broken_file_keeps_nobody_from_stopping_it(program: Program, call: Call) -> None:
     """To look and to stop must work when something is wrong."""
@@ -179,6 +187,7 @@ def test_a_broken_file_keeps_nobody_from_stopping_it(program: Program, call: Cal
         assert "has stopped" in stopped.stdout
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_one_that_is_killed_while_it_starts_is_no_trouble(program: Program) -> None:
     """At any moment of its start."""
@@ -190,6 +199,7 @@ def test_one_that_is_killed_while_it_starts_is_no_trouble(program: Program) -> N
         assert running.is_ready
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_two_that_start_at_once_are_one_in_the_end(program: Program) -> None:
     """The system decides whose the lock is."""
@@ -211,6 +221,7 @@ def is_idle(running: Running) -> bool:
     return running.number("process_cpu_seconds_total") - before < 0.02
 
 
+@pytest.mark.slow
 def test_while_nothing_happens_it_does_nothing(program: Program) -> None:
     """Under one hundredth of a core, and no memory more, on each engine."""
     with served(program) as running:

@@ -30,6 +30,7 @@ def with_browser(program: Program, browser: Path) -> Program:
     return replace(program, environment={**program.environment, "BROWSER": f"{browser} %s"})
 
 
+@pytest.mark.slow
 def test_it_opens_in_the_browser_and_says_so_in_one_line(oldfriend: Program, browser: Path) -> None:
     """At a link that signs them in; the link itself stands nowhere on the screen."""
     program = with_browser(on_any_port(oldfriend), browser)
@@ -47,6 +48,7 @@ def test_it_opens_in_the_browser_and_says_so_in_one_line(oldfriend: Program, bro
     assert (rest, log, process.returncode) == (b"", b"", 0)
 
 
+@pytest.mark.slow
 def test_where_one_serves_already_its_page_is_opened(oldfriend: Program, browser: Path) -> None:
     """Instead of failing; the one that serves goes on."""
     program = with_browser(on_any_port(oldfriend), browser)
@@ -60,6 +62,7 @@ def test_where_one_serves_already_its_page_is_opened(oldfriend: Program, browser
         assert running.is_ready
 
 
+@pytest.mark.slow
 def test_a_port_that_somebody_else_has_is_no_reason_to_fail(oldfriend: Program) -> None:
     """Whoever only wants to see the page is shown it at another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -75,6 +78,7 @@ def test_a_port_that_somebody_else_has_is_no_reason_to_fail(oldfriend: Program) 
     assert int(found[1]) != port
 
 
+@pytest.mark.slow
 def test_without_a_browser_it_says_how_to_open_it(oldfriend: Program) -> None:
     """With the link, and the way from another machine."""
     with on_any_port(oldfriend).started("serve", "--open") as process:

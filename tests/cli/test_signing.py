@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.cli.conftest import Call
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program
@@ -36,6 +38,7 @@ def test_an_invitation_needs_a_page(call: Call) -> None:
     assert "oldfriend serve" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_log_has_no_link_and_a_guest_gets_one(oldfriend: Program) -> None:
     """Who reads the log of a process that serves cannot sign in; who is at the machine can."""
     program = on_any_port(oldfriend)

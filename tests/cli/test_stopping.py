@@ -63,6 +63,7 @@ def interrupt(window: Terminal) -> None:
     window.process.send_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_served", [False, True])
 def test_ctrl_c_stops_the_reply_and_the_talk_goes_on(program: Program, is_served: bool) -> None:
     """Also beside a process that serves; at the prompt it ends the talk."""
@@ -85,6 +86,7 @@ def test_ctrl_c_stops_the_reply_and_the_talk_goes_on(program: Program, is_served
     assert "Once upon a time" not in said
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_is_mentioned_in_grey(program: Program) -> None:
     """In the language of the talk; it can be stopped too."""
     with in_a_thread([60.0]) as url:

@@ -37,6 +37,7 @@ def ask(data: Path, sql: str) -> list[tuple[object, ...]]:
         return store.execute(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_a_talk_begins_under_the_name_of_the_companion(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_talk_begins_under_the_name_of_the_companion(
     assert window.ends() == 0
 
 
+@pytest.mark.slow
 def test_a_newer_version_that_takes_over_is_told_and_nothing_breaks(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
@@ -67,6 +69,7 @@ def test_a_newer_version_that_takes_over_is_told_and_nothing_breaks(
     assert "Traceback" not in window.shown
 
 
+@pytest.mark.slow
 def test_a_store_that_breaks_while_others_are_listened_to_is_told(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
@@ -84,6 +87,7 @@ def test_a_store_that_breaks_while_others_are_listened_to_is_told(
     assert "Traceback" not in window.shown
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 def test_quitting_does_not_wait_for_vectors(
     oldfriend: Program, chat: Callable[..., Terminal], settings: Settings, tmp_path: Path
@@ -117,6 +121,7 @@ async def bring_without_vectors(settings: Settings, file: Path, *, count: int) -
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_in_the_way", [False, True])
 def test_a_chat_needs_no_data_folder_when_the_database_is_elsewhere(
     oldfriend: Program, tmp_path: Path, is_in_the_way: bool

@@ -129,6 +129,7 @@ print("opened")
 """
 
 
+@pytest.mark.slow
 def test_of_processes_that_begin_a_memory_at_once_none_sees_it_half_made(tmp_path: Path) -> None:
     """None takes what another has just begun for a file that was cut off."""
     path = tmp_path / "new" / "a.db"

@@ -24,6 +24,7 @@ async def db(open_with: OpenWith) -> AsyncIterator[PostgresDatabase]:
     await db.close()
 
 
+@pytest.mark.slow
 async def test_a_table_that_stays_locked_is_not_said_to_be_written_anew(
     db: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def test_what_takes_too_long_is_said_and_the_others_are_measured(
     assert catalogue.measure("slow", scope)[0].note == "failed: it took too long"
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said_in_place_of_a_number():
     scope = Scope(quick=True, locomo=None, float_model=None)
 

@@ -1,5 +1,7 @@
 """How much a message takes on disk is measured with everything that comes of it."""
 
+import pytest
+
 from oldfriend_evals.disk_space import MOST_BYTES, live_and_measure, measure_disk_space
 from oldfriend_evals.measuring import Scope
 
@@ -7,6 +9,7 @@ MESSAGES = 120
 SCOPE = Scope(quick=True, locomo=None, float_model=None)
 
 
+@pytest.mark.slow
 async def test_a_life_leaves_all_that_a_life_leaves() -> None:
     """Words, vectors, beliefs with their words, receipts, traces, and calls of models."""
     sizes = await live_and_measure(MESSAGES, marks=2)
@@ -27,6 +30,7 @@ async def test_a_life_leaves_all_that_a_life_leaves() -> None:
     assert sum(sizes[-1].parts.values()) == sizes[-1].bytes
 
 
+@pytest.mark.slow
 async def test_a_message_takes_no_more_than_it_should() -> None:
     """With a model, all in; measured in `oldfriend bench` over months."""
     whole, _ = await measure_disk_space(SCOPE)

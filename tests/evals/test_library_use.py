@@ -1,5 +1,7 @@
 """What a program pays that uses the memory alone is measured through the real house."""
 
+import pytest
+
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
 from oldfriend_evals.measuring import Scope
 
@@ -14,6 +16,7 @@ async def test_single_adds_are_measured_in_a_short_and_a_long_history() -> None:
     assert measure.ratio is not None and measure.ratio < 2
 
 
+@pytest.mark.slow
 async def test_the_first_recall_of_a_process_is_measured_beside_a_later_one() -> None:
     """Each in a process of its own; ten times as much would be compiling every book."""
     (measure,) = await measure_first_recall(QUICK)

@@ -24,6 +24,7 @@ async def servers() -> AsyncIterator[Both]:
         yield found
 
 
+@pytest.mark.slow
 async def test_the_bare_routes_answer_as_ours_do(servers: Both) -> None:
     """To the letter, and each is measured beside the other; who shows no token learns nothing."""
     ours, bare, token = servers
@@ -45,6 +46,7 @@ async def test_the_bare_routes_answer_as_ours_do(servers: Both) -> None:
     assert measured.value > measured.reference > 0
 
 
+@pytest.mark.slow
 async def test_open_pages_are_counted_once_all_of_them_listen() -> None:
     """More of them than one person may have open."""
     measured = await measure_open("pages", 35)
@@ -54,6 +56,7 @@ async def test_open_pages_are_counted_once_all_of_them_listen() -> None:
     assert measured.target is not None
 
 
+@pytest.mark.slow
 async def test_a_page_hears_a_model_after_it_has_begun() -> None:
     """Ours and the bare handler's, in one run; each page of the one who asked."""
     measured = await measure_first_word(rounds=1)
@@ -74,6 +77,7 @@ class Hurried(asyncio.SelectorEventLoop):
         return super().time() + self.passed_s
 
 
+@pytest.mark.slow
 def test_what_takes_long_is_measured_to_its_end(tmp_path: Path) -> None:
     """Only a start that hangs is given up, not whoever scrolls for minutes afterwards."""
     with asyncio.Runner(loop_factory=Hurried) as runner:

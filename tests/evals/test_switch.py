@@ -102,6 +102,7 @@ def minilm() -> Known:
     return Known(MiniLM())
 
 
+@pytest.mark.slow
 def test_at_no_point_is_less_found_than_by_the_weaker_model(minilm: Known) -> None:
     """But for two points; the other model is of another kind."""
     conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
@@ -112,6 +113,7 @@ def test_at_no_point_is_less_found_than_by_the_weaker_model(minilm: Known) -> No
     assert min(found) >= min(found[0], found[-1]) - POINTS, found
 
 
+@pytest.mark.slow
 def test_a_model_of_another_range_finds_as_much_at_every_point(minilm: Known) -> None:
     """What is close is read by what is usual to each of them."""
     conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]

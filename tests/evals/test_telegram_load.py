@@ -1,8 +1,11 @@
 """What is measured on Telegram is whole talks, through a Telegram that is a process of its own."""
 
+import pytest
+
 from oldfriend_evals.telegram_load import SLOW_S, measure_many_chats, measure_receiving
 
 
+@pytest.mark.slow
 async def test_everybody_is_answered_as_often_as_they_wrote() -> None:
     """Never faster than the model, and not chat after chat."""
     measured = await measure_many_chats(rounds=1, chats=4)

@@ -1,10 +1,13 @@
 """Turns are counted where workers of their own do them, beside the rows that they left."""
 
+import pytest
+
 from oldfriend_evals.load import house_with_model, lines_in, remarks
 from oldfriend_evals.throughput import have_answered, measure_throughput
 from oldfriend_evals.workers import any_waits, at_work
 
 
+@pytest.mark.slow
 async def test_two_workers_are_compared_with_the_rows_that_they_left():
     measure = await measure_throughput(rounds=1, workers=2, chats=10)
 
@@ -14,6 +17,7 @@ async def test_two_workers_are_compared_with_the_rows_that_they_left():
     assert measure.target is not None
 
 
+@pytest.mark.slow
 async def test_on_a_slow_disk_what_waits_is_kept_together():
     """Workers and the rows that they left wait for it alike."""
     measure = await measure_throughput(rounds=1, workers=1, chats=10, sync_s=0.02)
@@ -24,6 +28,7 @@ async def test_on_a_slow_disk_what_waits_is_kept_together():
     assert measure.value > measure.reference
 
 
+@pytest.mark.slow
 async def test_all_is_answered_by_processes_of_their_own():
     """Two of them share the chats, and nobody's words are left."""
     async with house_with_model(delay_s=0) as app:

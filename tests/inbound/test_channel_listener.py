@@ -189,6 +189,7 @@ async def test_wild_updates_lose_no_neighbour(app: AppContext, world: World, siz
     assert heard == said
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_written_is_not_confirmed(app: AppContext, world: World) -> None:
     """A full disk for a while; nothing is lost, and nothing comes twice."""
     app = replace(app, db=FullNowAndThen(app.db))
@@ -199,6 +200,7 @@ async def test_what_cannot_be_written_is_not_confirmed(app: AppContext, world: W
     assert await heard_until(app, world, said[-1], within_s=60) == said
 
 
+@pytest.mark.slow
 async def test_a_platform_that_fails_is_waited_for(app: AppContext, world: World) -> None:
     """Floods, errors and resets in half of all calls."""
     world.chance = sometimes(0.5, seed=2)

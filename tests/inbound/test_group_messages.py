@@ -509,6 +509,7 @@ async def says_aloud(town: Town, sender: Sender, file: str) -> str:
     return f"message:-100:{town.number}"
 
 
+@pytest.mark.slow
 async def test_again_means_the_recording_that_is_replied_to(town: Town) -> None:
     """Of others none; without a reply one's own last, however it is called."""
     await says_aloud(town, ANA, "anas")

@@ -19,6 +19,16 @@ from tests.journeys.browsers import opened_browser
 
 engine = both_engines
 
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Journeys are slow, but for the few that say that they are quick."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("quick") is None:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(autouse=True)
 def ends_as_it_was_decided(tmp_path: Path) -> Iterator[None]:

@@ -1,8 +1,11 @@
 """The story of the cat: told once, in one place, and remembered in another."""
 
+import pytest
+
 from tests.processes import Program
 
 
+@pytest.mark.quick
 def test_a_cat_named_in_chinese_on_one_channel_is_remembered_on_another(
     oldfriend: Program,
 ) -> None:
@@ -18,6 +21,7 @@ def test_a_cat_named_in_chinese_on_one_channel_is_remembered_on_another(
     assert (evidence["channel"], evidence["role"]) == ("discord", "person")
 
 
+@pytest.mark.quick
 def test_a_stranger_is_not_told_about_the_cat(oldfriend: Program) -> None:
     """The same question by another person finds nothing."""
     oldfriend.done("say", "我养了只白猫,叫小黑。", "--channel", "discord")

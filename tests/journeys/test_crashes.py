@@ -164,6 +164,7 @@ async def test_a_healthy_worker_keeps_what_it_holds(town: Town) -> None:
     assert happened.sent_again == 0
 
 
+@pytest.mark.quick
 @pytest.mark.timeout(3600)
 async def test_many_messages_survive_many_kills(town: Town, engine: str, sizes: Sizes) -> None:
     """Carriers and workers are killed at any moment: nothing lost, doubled or out of order."""

@@ -20,6 +20,7 @@ def program(tmp_path: Path) -> Program:
     return on_any_port(Program(data=tmp_path / "data"))
 
 
+@pytest.mark.quick
 def test_from_the_link_to_why(browser: Browser, program: Program) -> None:
     """Link, hello, remember something, ask, why; nothing fails on the way, also on a phone."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):

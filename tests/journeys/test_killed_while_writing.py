@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from tests.conftest import Sizes
 from tests.processes import Program, kill, line_of, python
@@ -25,6 +27,7 @@ asyncio.run(write(sys.argv[1]))
 """
 
 
+@pytest.mark.quick
 async def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_had_acknowledged(
     oldfriend: Program, sizes: Sizes
 ) -> None:
@@ -48,6 +51,7 @@ async def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_had_ackn
         assert problems == []
 
 
+@pytest.mark.quick
 def test_a_chat_that_is_killed_remembers_every_line_it_had_answered(oldfriend: Program) -> None:
     """The whole way: through the program, and asked for by another process."""
     notes = ["my cat is called Miso", "the key is under the blue pot", "I am allergic to walnuts"]

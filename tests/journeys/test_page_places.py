@@ -32,6 +32,7 @@ def program(tmp_path: Path) -> Program:
     return on_any_port(Program(data=tmp_path / "data"))
 
 
+@pytest.mark.quick
 def test_the_first_run_keeps_what_is_told_and_each_step_can_be_skipped(
     browser: Browser, program: Program
 ) -> None:

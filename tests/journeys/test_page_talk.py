@@ -150,9 +150,11 @@ def test_whoever_was_away_and_finds_another_signed_in_hears_nothing_of_theirs(
 
 HIDE = """isHidden => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
-  document.dispatchEvent(new Event("visibilitychange"));
+  setTimeout(() => document.dispatchEvent(new Event("visibilitychange")));
 }"""
-"""As a browser does when its window is covered, or shown again."""
+"""As a browser does when its window is covered, or shown again.
+
+The page hears of it a moment later: it may load itself anew, which would end an evaluation."""
 
 
 def test_a_reply_that_failed_is_asked_for_again(browser: Browser, home: Home) -> None:

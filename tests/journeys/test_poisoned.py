@@ -96,6 +96,7 @@ async def days_later(app: AppContext, life: Life) -> AppContext:
     return with_small_model(replace(app, clock=lambda: later, settings=settings), small)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("language", BAITS)
 async def test_a_poisoned_article_does_not_act_in_a_later_session(
     app: AppContext, engine: str, language: str

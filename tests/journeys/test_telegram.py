@@ -27,6 +27,7 @@ def home(oldfriend: Program, world: World) -> Home:
     return home_on(oldfriend, world)
 
 
+@pytest.mark.quick
 def test_a_code_makes_a_stranger_somebody_who_is_remembered(home: Home, world: World) -> None:
     """From the first line of a stranger to an answer from memory; of strangers nothing is kept."""
     with listening(home) as running:

@@ -102,6 +102,7 @@ async def files(tmp_path: Path) -> AsyncIterator[AppContext]:
         yield app
 
 
+@pytest.mark.quick
 async def test_the_same_is_found_in_the_same_order_on_both_engines(
     files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:

@@ -158,6 +158,7 @@ async def test_the_sixth_summary_folds_the_five_before_it_the_same_day(
     assert await levels(app, line) == [1, 2]
 
 
+@pytest.mark.slow
 async def test_who_cannot_fold_is_named_and_tries_again_with_the_next_reading(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
@@ -179,6 +180,7 @@ async def test_who_cannot_fold_is_named_and_tries_again_with_the_next_reading(
         assert await find_rollup_error(tx, line.person.id) is None
 
 
+@pytest.mark.slow
 async def test_talk_that_no_longer_fits_is_read_at_once(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:

@@ -320,6 +320,7 @@ async def test_what_is_let_go_may_point_to_what_is_merged(mind: Mind) -> None:
     assert await mind.is_sound()
 
 
+@pytest.mark.slow
 async def test_of_too_many_patterns_those_worth_least_are_let_go(mind: Mind) -> None:
     """What the person keeps stays, however little it is worth; what is let go can be read."""
     kept = await mind.believes("Perhaps whistles at night.", sure=0.4, is_pinned=True)

@@ -76,6 +76,7 @@ def test_what_has_changed_is_told_line_by_line() -> None:
     assert [*diff_lines("", "a")] == ["+ a"]
 
 
+@pytest.mark.slow
 def test_no_block_has_an_automatic_writer() -> None:
     """Every place in the source that could write one is named here (ACCEPTANCE I1)."""
     writers, callers, approvers = set[str](), set[str](), set[str]()

@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.memories import (
     Entity,
@@ -43,6 +45,7 @@ ENDS: dict[JournalOp, Status] = {
 AT_ONCE = 250
 
 
+@pytest.mark.slow
 async def test_the_fold_of_many_random_decisions_is_what_is_believed(
     nora: Friend, omar: Friend, sizes: Sizes
 ) -> None:

@@ -76,6 +76,7 @@ async def test_whoever_comes_first_is_met_once(db: Database) -> None:
     assert len({(owner, companion) for owner, _, companion, _ in found}) == 1
 
 
+@pytest.mark.slow
 @SEVERAL_PROCESSES
 async def test_processes_that_meet_somebody_at_once_agree_on_who_it_is(
     db: Database, database_url: str

@@ -794,6 +794,7 @@ def names_the_person(sql: str, tables: Iterable[str]) -> bool:
     return not set(touched) & {*tables, "…"} or OF_THE_PERSON.search(sql) is not None
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(order=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=10))
 async def test_whatever_two_people_do_neither_sees_the_other(

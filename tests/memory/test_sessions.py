@@ -1,5 +1,7 @@
 """A stretch of talk ends with a long pause, and a chat has one at a time."""
 
+import pytest
+
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.people import SESSION_IDLE_GAP
 from oldfriend.memory.sessions import close_session, ensure_closed_session
@@ -131,6 +133,7 @@ async def test_a_given_session_keeps_its_name_and_grows(nora: Friend) -> None:
     assert (await nora.says("now")).session not in ids
 
 
+@pytest.mark.slow
 @SEVERAL_PROCESSES
 async def test_processes_that_race_never_have_two_sessions_open(
     nora: Friend, database_url: str

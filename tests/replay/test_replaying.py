@@ -69,6 +69,7 @@ async def test_who_speaks_another_language_by_now_is_read_as_then(
     assert findings(await compared(app.db, second.db)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_same_reader_is_not_asked_again_and_believes_the_same(
     app: AppContext, second: AppContext, language: str
@@ -99,6 +100,7 @@ async def test_rules_believe_the_same(app: AppContext, second: AppContext) -> No
     assert await faults_of(second.db) == []
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_what_was_forgotten_is_asked_anew_and_stays_forgotten(
     app: AppContext, second: AppContext
@@ -113,6 +115,7 @@ async def test_what_was_forgotten_is_asked_anew_and_stays_forgotten(
     assert findings(await compared(app.db, second.db)) == []
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_beliefs_that_outlived_their_words_come_over(
     app: AppContext, second: AppContext
@@ -144,6 +147,7 @@ def deaf_to(life: Life, word: str) -> LanguageModel:
     return ScriptedModel(answer, name="scripted:deaf")
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_another_model_differs_in_exactly_what_it_reads_otherwise(
     app: AppContext, second: AppContext
@@ -162,6 +166,7 @@ async def test_another_model_differs_in_exactly_what_it_reads_otherwise(
     assert findings(await compared(second.db, second.db)) == []
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
     app: AppContext, second: AppContext, clock: FrozenClock
@@ -327,6 +332,7 @@ async def test_every_table_comes_over_or_is_known_to_stay(app: AppContext) -> No
     assert tables <= {*COPIED_TABLES, *JOURNAL_TABLES, *SKIPPED_TABLES}
 
 
+@pytest.mark.slow
 async def test_from_one_engine_into_the_other(app: AppContext, elsewhere: AppContext) -> None:
     """It makes no difference."""
     life = life_of("en")

@@ -58,6 +58,7 @@ async def test_over_the_limit_one_is_told_for_how_long(
     assert [role for role, _ in await log_of(app, line)] == ["person", "companion"] * 3
 
 
+@pytest.mark.slow
 async def test_what_was_said_before_comes_first(
     app: AppContext, line: ChatContext, told: list[Delay]
 ) -> None:
@@ -78,6 +79,7 @@ async def test_what_was_said_before_comes_first(
     assert answering.result().reply.text == "two"
 
 
+@pytest.mark.slow
 async def test_a_model_that_says_nothing_is_mentioned_until_it_speaks(
     app: AppContext, line: ChatContext, told: list[Delay], monkeypatch: pytest.MonkeyPatch
 ) -> None:

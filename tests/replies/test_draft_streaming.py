@@ -98,6 +98,7 @@ def house_with(
     return with_model(reached, ScriptedModel(list(answers)))
 
 
+@pytest.mark.slow
 async def test_a_reply_grows_before_it_is_sent(app: AppContext, line: ChatContext) -> None:
     """First that it is being written, then its words, in the end the whole of it."""
     screen = Screen()
@@ -109,6 +110,7 @@ async def test_a_reply_grows_before_it_is_sent(app: AppContext, line: ChatContex
     assert all(screen.sent[0].startswith(each) for each in screen.seen)
 
 
+@pytest.mark.slow
 async def test_a_screen_that_hangs_delays_nothing(app: AppContext, line: ChatContext) -> None:
     """What is shown is beside the turn."""
     screen = Screen(hangs=True)
@@ -143,6 +145,7 @@ async def test_who_dies_between_two_pieces_goes_on_at_the_next(
     assert noted == [(0, 0, "message:1"), (0, 1, "message:2"), (0, 2, "message:3")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("took_s", [0.0, 1.0], ids=["at once", "still on its way"])
 async def test_what_is_shown_in_a_message_becomes_the_reply(
     app: AppContext, line: ChatContext, took_s: float
@@ -159,6 +162,7 @@ async def test_what_is_shown_in_a_message_becomes_the_reply(
     assert noted[0] == (0, "placed:0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends_in", ["a reply", "a failure"])
 async def test_a_message_that_is_placed_late_is_the_only_one(
     app: AppContext,
@@ -233,6 +237,7 @@ async def test_a_quick_answer_goes_on_in_what_was_left_half(
     assert screen.sent == []
 
 
+@pytest.mark.slow
 async def test_a_stop_does_not_wait_for_a_message_that_is_being_placed(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ async def test_doctor_tells_that_a_table_is_missing(app: AppContext) -> None:
     assert "database_lacks" in [each.code for each in found if isinstance(each, LocalizedText)]
 
 
+@pytest.mark.slow
 def test_migrate_does_not_call_it_up_to_date(oldfriend: Program) -> None:
     """It ends with an error, and says what is missing."""
     oldfriend.done("say", "Hello there")

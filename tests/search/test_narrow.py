@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from oldfriend.search import IndexRow, PersonIndex, encode_document_terms, list_rerank_seqs, search
 from oldfriend_evals.corpus import questions, sessions
@@ -24,6 +25,7 @@ def vectors_of(texts):
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
 
 
+@pytest.mark.slow
 def test_nearly_all_of_the_best_ten_are_the_same():
     """Among 20,000 messages, 95 % at least; the first one nearly always."""
     said = [(day, each) for day, some in enumerate(sessions(MESSAGES, seed=1)) for each in some]

@@ -247,6 +247,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(ROWS)
 def test_a_readable_file_holds_whatever_a_database_holds(rows: dict[str, Any]) -> None:
     """There and back again, whatever texts, numbers and bytes there are; also after a new start."""
@@ -312,6 +313,7 @@ async def fill(db: Database, rows: dict[str, Any]) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_it_is_a_command(oldfriend: Program, elsewhere_url: str) -> None:
     """From a file to a server; the companion goes on there."""

@@ -110,6 +110,7 @@ def when_read(running: Running, act: Callable[[int], None]) -> None:
     act(begun()[0])
 
 
+@pytest.mark.slow
 def test_no_uploaded_file_ends_a_process_that_serves(program: Program) -> None:
     """Each is refused in words, and it answers; and it starts again with what was left there."""
     with served(program) as running, signed_in(running) as client:
@@ -131,6 +132,7 @@ def test_no_uploaded_file_ends_a_process_that_serves(program: Program) -> None:
         assert running.get("/health")[0] == 200
 
 
+@pytest.mark.slow
 def test_a_file_that_crashes_its_reader_is_set_aside_for_good(program: Program) -> None:
     """It says so and what to do, also after the next start; nobody tries it again unasked."""
     with served(program) as running, signed_in(running) as client:
@@ -155,6 +157,7 @@ def test_a_file_that_crashes_its_reader_is_set_aside_for_good(program: Program) 
     assert answer.status_code == 202  # but whoever asks for it may have it tried again
 
 
+@pytest.mark.slow
 def test_a_file_at_which_the_process_ends_is_tried_only_so_often(program: Program) -> None:
     """An attempt that did not end is counted before it begins; one that was stopped is not."""
     with served(program) as running, signed_in(running) as client:
@@ -180,6 +183,7 @@ def test_a_file_at_which_the_process_ends_is_tried_only_so_often(program: Progra
     assert health == 200
 
 
+@pytest.mark.slow
 def test_a_reader_goes_with_the_process_that_started_it(program: Program) -> None:
     """However that ends."""
     pids: list[int] = []
@@ -200,6 +204,7 @@ def is_running(pid: int) -> bool:
     return bool(listed) and not listed.startswith("Z")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["id 70000.json", "number.zip", "deep line.jsonl", "in 9999.jsonl"]
 )
@@ -217,6 +222,7 @@ def test_a_hostile_file_on_the_command_line_is_refused_in_words(
     assert program.done("import", "list").stdout == "Nothing was imported yet.\n"
 
 
+@pytest.mark.slow
 def test_what_is_no_file_is_refused_at_once(program: Program, tmp_path: Path) -> None:
     """A pipe, a device and a folder: nothing waits for them, and none is read without end."""
     pipe = tmp_path / "pipe.json"

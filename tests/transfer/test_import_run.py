@@ -312,6 +312,7 @@ async def test_an_interrupted_import_goes_on_where_it_stopped(install, write):
     ]
 
 
+@pytest.mark.slow
 async def test_an_interrupted_import_is_not_finished_with_another_cast(install, write):
     """Else half of one chat would be the person's words, and half somebody else's."""
     path = write("talk.jsonl", jsonl(1500))
@@ -379,6 +380,7 @@ def import_in_a_process(store, path, bell):
     asyncio.run(run())
 
 
+@pytest.mark.slow
 @SEVERAL_PROCESSES
 async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(
     install, write, database_url

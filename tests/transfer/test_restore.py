@@ -209,6 +209,7 @@ async def test_one_person_leaves_without_the_others(install, write, empty, tmp_p
             assert after[table.name] == mine
 
 
+@pytest.mark.slow
 async def test_more_rows_than_are_read_at_once_come_back(install, write, empty, tmp_path):
     lines = [f'{{"speaker": "A", "at": "2024-01-01", "text": "{n}"}}' for n in range(2500)]
     await install.bring_in(write("talk.jsonl", "\n".join(lines)))

@@ -99,6 +99,7 @@ def test_a_crash_of_the_reader_is_told_as_one(endless: Path, signal_sent: signal
     assert ended.value.exit_code == -signal_sent
 
 
+@pytest.mark.slow
 def test_a_reader_that_takes_too_much_memory_is_stopped(tmp_path: Path) -> None:
     """Before it has filled the memory of the machine."""
     file = tmp_path / "conversations.json"

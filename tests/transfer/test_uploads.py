@@ -118,6 +118,7 @@ async def gone(parcel: Upload) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["waiting", "writing", "understanding", "reading"])
 async def test_an_import_goes_on_through_a_reload(hall: Hall, stage: str) -> None:
     """At once, wherever it is; what is in the log already is not tried again."""
@@ -145,6 +146,7 @@ async def test_a_file_being_looked_at_is_looked_at_after_a_reload(hall: Hall) ->
     assert end == "ready"
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_what_somebody_wants_is_not_put_away_with_time(
     hall: Hall, folder: Path, clock: FrozenClock

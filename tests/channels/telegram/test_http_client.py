@@ -316,6 +316,7 @@ async def test_what_is_not_to_be_done_twice_is_said_one_after_the_other() -> Non
     assert KEY_FIELD.encode() not in b"".join(far.calls)
 
 
+@pytest.mark.slow
 async def test_who_is_not_answered_keeps_nobody_waiting() -> None:
     """All others are said after a moment, once for all of them."""
     async with a_server(never_answer) as (far, calls), asyncio.TaskGroup() as everybody:

@@ -57,6 +57,7 @@ def texts_of(updates: list[Update]) -> list[str]:
     return [each.text if isinstance(each, MessageUpdate) else "lost" for each in updates]
 
 
+@pytest.mark.slow
 async def test_what_was_not_taken_is_heard_again(world: World, api: BotApi) -> None:
     """Nothing is confirmed before everything up to it was taken."""
     for text in ("one", "two", "three"):
@@ -71,6 +72,7 @@ async def test_what_was_not_taken_is_heard_again(world: World, api: BotApi) -> N
     assert texts_of(rest) == ["four"]
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_is_passed_over(world: World, api: BotApi) -> None:
     """Its neighbours are not."""
     world.says(ANA, "before")
@@ -83,6 +85,7 @@ async def test_what_cannot_be_read_is_passed_over(world: World, api: BotApi) -> 
     assert not world.updates
 
 
+@pytest.mark.slow
 async def test_an_album_is_one_message_however_it_comes(world: World, api: BotApi) -> None:
     """Its pieces come one after the other, with others between them."""
 
@@ -133,6 +136,7 @@ def test_albums_that_are_mixed_up_are_told_apart() -> None:
     assert texts_of(join_albums(mixed)) == ["a\nc", "b"]
 
 
+@pytest.mark.slow
 async def test_who_is_slow_to_be_taken_keeps_nobody_else_waiting(world: World, api: BotApi) -> None:
     """In a chat in order, chats beside each other; nothing is confirmed before all are taken."""
     for user, text in ((ANA, "one"), (ANA, "two"), (BEN, "three")):

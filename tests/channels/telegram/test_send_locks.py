@@ -124,6 +124,7 @@ async def test_where_nothing_can_be_held_nobody_is_waited_for(tmp_path: Path) ->
         assert line_of(other.stdout) == "held"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gives_up", [(), (0.3,)], ids=["waits", "gives up"])
 async def test_what_another_process_has_in_the_air_is_not_sent_again(
     world: World, tmp_path: Path, gives_up: tuple[float, ...]
@@ -142,6 +143,7 @@ async def test_what_another_process_has_in_the_air_is_not_sent_again(
     assert key == f"message:{ANA}:{world.shown[0].id}"
 
 
+@pytest.mark.slow
 async def test_what_another_process_could_not_send_is_sent(world: World, tmp_path: Path) -> None:
     """It was refused, or never got there."""
     world.scripted["sendMessage"].append(Fault(status=500, delay_s=0.5))

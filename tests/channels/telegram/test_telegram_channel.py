@@ -206,6 +206,7 @@ async def test_a_recording_is_fetched(world: World, telegram: TelegramChannel) -
         await telegram.download_audio("file-0")
 
 
+@pytest.mark.slow
 async def test_no_live_edit_overtakes_the_last_one(world: World, telegram: TelegramChannel) -> None:
     """Also where nobody waits for it any more: to hang up withdraws nothing."""
     world.group(FAMILY, "Family")
@@ -225,6 +226,7 @@ async def test_no_live_edit_overtakes_the_last_one(world: World, telegram: Teleg
     assert len(world.called("editMessageText")) == 2
 
 
+@pytest.mark.slow
 async def test_no_edit_of_a_process_that_died_overtakes_the_last_one(
     world: World, tmp_path: Path
 ) -> None:
@@ -248,6 +250,7 @@ async def test_no_edit_of_a_process_that_died_overtakes_the_last_one(
     await after.close()
 
 
+@pytest.mark.slow
 async def test_no_reply_stays_cut_off_however_long_telegram_takes(
     world: World, telegram: TelegramChannel, sizes: Sizes
 ) -> None:

@@ -49,6 +49,7 @@ def nothing_went_wrong_that_never_may(who: Acquaintance) -> None:
             assert (held.memory.kind, held.memory.trust) == ("event", "outside")
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_the_first_weeks_of_two(app: AppContext) -> None:
     """They are read by a hostile model, and neither hears what the other has entrusted."""
@@ -60,6 +61,7 @@ async def test_the_first_weeks_of_two(app: AppContext) -> None:
         assert {answered.question for answered in each.answered}
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_what_was_liked_where_one_once_lived_is_not_believed_of_now(app: AppContext) -> None:
     """Talk of 2017 is brought in: "the beer here" is not that of today's home."""

@@ -128,6 +128,7 @@ async def test_what_cannot_be_decoded_is_refused(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("audio", "told"),
     [

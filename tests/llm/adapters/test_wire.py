@@ -269,6 +269,7 @@ async def test_a_provider_that_does_not_begin(opened, provider):
         assert caught.value.outage == "slow"
 
 
+@pytest.mark.slow
 async def test_a_provider_that_falls_silent(opened, provider):
     """So has the time between two words."""
     provider.answers(fixture("hello", {"content": LONG}, chunkSize=20, latency=300))

@@ -146,6 +146,7 @@ def test_a_zip_that_is_cut_off_is_said_to_be_damaged(write_zip):
         detect_format(path)
 
 
+@pytest.mark.slow
 def test_a_zip_of_many_files_takes_time_in_proportion(write_zip):
     """Its directory is read once, and not again for each file in it."""
 
@@ -160,6 +161,7 @@ def test_a_zip_of_many_files_takes_time_in_proportion(write_zip):
     assert many_s < 12 * few_s
 
 
+@pytest.mark.slow
 def test_a_value_without_end_is_refused_before_it_is_read_whole(write_zip):
     """A small zip may hold a string of a gigabyte, at which a parser would be busy for hours."""
     text = chr(92) + '"' + "b" * (MAX_VALUE_BYTES + 2_000_000)
@@ -180,6 +182,7 @@ def test_empty_lines_are_no_value(tmp_path):
     assert list(detect_format(path).parse([].append)) == []
 
 
+@pytest.mark.slow
 def test_a_value_of_spaces_without_end_is_refused(write_zip):
     """Within a string they are of it."""
     text = " " * (MAX_VALUE_BYTES + 2_000_000)

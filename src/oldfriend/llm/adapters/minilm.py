@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -41,7 +42,6 @@ class MiniLM:
         """Take the model folder and the number of threads per run."""
         self._folder = folder
         self._threads = threads
-        self._load_lock = Lock()
         self._loaded: _LoadedMiniLM | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -61,16 +61,28 @@ class MiniLM:
         return vectors
 
     def _load(self) -> "_LoadedMiniLM":
-        with self._load_lock:
-            if self._loaded is None:
-                self._loaded = _load(self._folder, self._threads)
-            return self._loaded
+        if self._loaded is None:
+            self._loaded = _load_once(self._folder, self._threads)
+        return self._loaded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class _LoadedMiniLM:
     wordpiece: WordPiece
     session: "InferenceSession"
+
+
+_LOAD_LOCK = Lock()
+_IN_USE: WeakValueDictionary[tuple[Path, int], _LoadedMiniLM] = WeakValueDictionary()
+"""What is loaded now, so that several memories of one process share it."""
+
+
+def _load_once(folder: Path, threads: int) -> _LoadedMiniLM:
+    with _LOAD_LOCK:
+        loaded = _IN_USE.get((folder, threads))
+        if loaded is None:
+            loaded = _IN_USE[folder, threads] = _load(folder, threads)
+        return loaded
 
 
 def _load(folder: Path, threads: int) -> _LoadedMiniLM:
