@@ -7,8 +7,9 @@ export UV_SYSTEM_CERTS ?= 1
 # Without bytecode every start would compile numpy anew where Python may not write it itself.
 export UV_COMPILE_BYTECODE ?= 1
 
-# Tests of one file stay together, for they share servers and browsers.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+# Tests of one file stay together, for they share servers and browsers. What is compiled for them
+# is kept for the next time.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # All but voice, which is large and for few: pip install "oldfriend[voice]" adds it.
 EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))

@@ -29,6 +29,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
         yield running
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_every_address_in_the_guide_exists(browse: Browse) -> None:
     """With the queries that it shows."""

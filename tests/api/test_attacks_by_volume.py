@@ -132,6 +132,7 @@ async def test_who_never_finishes_a_question_is_hung_up_on(
     assert alive.status_code == 200
 
 
+@pytest.mark.slow
 async def test_who_drips_a_body_is_not_waited_for(
     site: Site, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +157,7 @@ async def test_who_drips_a_body_is_not_waited_for(
     assert b" 413 " in answer.result()
 
 
+@pytest.mark.slow
 async def test_who_never_reads_what_happens_holds_nobody_up(app: AppContext) -> None:
     """Neither those who read it, nor the end; and nothing is heaped up for them."""
     async with opened_site(app) as site, site.browser() as browser:

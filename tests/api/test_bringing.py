@@ -92,6 +92,7 @@ async def test_a_file_may_be_called_as_our_own_notes_are(browse: Browse, name: s
     assert seen["name"].removeprefix("file ") == name.removeprefix(".")
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_nobody_is_told_where_the_files_of_this_house_lie(site: Site, browse: Browse) -> None:
     """Where one is lost, it is named as it was called."""
@@ -112,6 +113,7 @@ async def site_owner(site: Site) -> Person:
         return await get_person(tx, None)
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_a_small_file_of_the_owner_waits_for_no_guest(site: Site, browse: Browse) -> None:
     """However many large ones a guest has handed over before."""
@@ -235,6 +237,7 @@ async def test_a_long_import_is_paused_and_goes_on(site: Site, browse: Browse) -
     await until_gone(site.app.settings.data / "brought" / file)  # right after it is done
 
 
+@pytest.mark.slow
 async def test_everything_is_taken_away_as_lines(browse: Browse) -> None:
     """One's own, whole, under a name that says whose and when."""
     browser = await browse()
@@ -367,6 +370,7 @@ async def test_a_file_whose_words_are_forgotten_is_named_no_more(browse: Browse)
     assert "Ana" not in one["file"]
 
 
+@pytest.mark.slow
 async def test_a_file_tells_who_was_said_to_be_the_person_and_by_whose_clock(
     browse: Browse,
 ) -> None:

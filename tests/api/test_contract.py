@@ -41,6 +41,7 @@ NOT_ASKED = {
 """What is not asked at random here, and why."""
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_every_route_says_what_it_is_and_shows_an_example(browse: Browse) -> None:
     """Of what may be sent with it, and what may go wrong."""
@@ -68,6 +69,7 @@ async def test_what_is_not_there_is_told_as_a_problem(browse: Browse) -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.slow
 async def test_what_is_said_twice_with_one_key_is_described(browse: Browse) -> None:
     """It was taken in before: 200 instead of 202, with the same form."""
     document = (await (await browse()).get("/openapi.json")).json()

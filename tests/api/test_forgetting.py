@@ -1,6 +1,7 @@
 """Forgetting in a browser: seen first, done exactly as it was seen, and proved."""
 
 import httpx
+import pytest
 
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.replies.reply_worker import answer_message
@@ -50,6 +51,7 @@ async def test_it_is_seen_then_done_then_proved(browse: Browse) -> None:
     assert done[0]["digest"] == proof["digest"]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_what_has_changed_since_one_looked_is_not_done(browse: Browse) -> None:
     """412, and nothing goes; who has not looked at all is told to."""

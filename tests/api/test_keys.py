@@ -38,6 +38,7 @@ async def token_for(browser: httpx.AsyncClient, scope: str, *, days: int = 30) -
     return made.json()
 
 
+@pytest.mark.slow
 async def test_a_program_talks_with_a_token_and_may_no_more_than_its_scope(
     site: Site, browse: Browse
 ) -> None:

@@ -59,6 +59,7 @@ def day_of(memory: Memory, *, later: int = 0) -> str:
     return from_micros(memory.learned_at + later * DAY).date().isoformat()
 
 
+@pytest.mark.slow
 async def test_every_page_goes_on_where_the_last_has_ended(full: Full) -> None:
     """In each order all of it comes, once; by kind what belongs together stands together."""
     live = {each.id for each in full.memories if not is_over(each)}
@@ -96,6 +97,7 @@ async def test_filters_leave_what_they_name_now_and_then(full: Full) -> None:
     assert first["kinds"]["event"] + first["kinds"]["note"] > first["total"]
 
 
+@pytest.mark.slow
 async def test_words_are_found_by_their_beginnings_now_and_as_they_stood_then(full: Full) -> None:
     """Best first, in pages; what was not known on a day is not found on it."""
     found = await full.all(q="orch number 211", kind=["event", "fact", "commitment"])
@@ -229,6 +231,7 @@ async def test_two_are_joined_and_separated_again(full: Full) -> None:
     assert unlike.status_code == 422
 
 
+@pytest.mark.slow
 async def test_nothing_of_another_person_is_seen_or_touched(full: Full, browse: Browse) -> None:
     """By id 404, whatever is asked; lists, days and differences are empty."""
     omar = await browse("Omar")

@@ -307,6 +307,7 @@ async def test_a_stream_of_events_needs_what_the_page_holds(site: Site, browse: 
     assert heard.topic == "chat.connection.ready"
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_wrong_secrets_of_one_kind_keep_no_good_one_out(site: Site, browse: Browse) -> None:
     """Whatever a neighbor tries, links, passkeys and tokens that are right open, at once."""

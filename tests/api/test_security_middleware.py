@@ -10,6 +10,7 @@ from oldfriend.api import security_middleware as guarding
 from oldfriend.api.security_middleware import PayloadTooLarge, check_request, limit_body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "pause_s", "comes_in"),
     [(1, 0.05, False), (1, 2.0, False), (16_000, 0.05, True)],

@@ -324,6 +324,7 @@ def world() -> Iterator[World]:
         yield opened
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_a_bot_is_connected_and_its_code_comes_as_a_picture(
     settings: Settings, world: World, settings_folder: object

@@ -83,6 +83,7 @@ async def test_the_words_of_a_model_are_heard_as_they_come(app: AppContext) -> N
     assert heard[-1].data["turn"] == pieces[0]["turn"]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_a_receipt_of_a_model_begins_with_what_can_be_heard_in_its_reply(
     app: AppContext,

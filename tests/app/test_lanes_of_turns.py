@@ -282,6 +282,7 @@ async def test_a_model_that_takes_too_long_is_not_waited_for(
     assert ("marker", "slow") in await log_of(app, line)
 
 
+@pytest.mark.slow
 async def test_a_turn_that_fails_again_and_again_is_owned_up_to_and_can_be_tried_again(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
@@ -576,6 +577,7 @@ async def test_a_long_row_of_short_turns_outlasts_a_lease(
     assert platform.sent == [f"re: line {number}" for number in range(60)]
 
 
+@pytest.mark.slow
 async def test_who_comes_to_a_chat_when_its_lease_is_over_asks_no_model(
     app: AppContext, line: ChatContext
 ) -> None:

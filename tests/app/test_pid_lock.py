@@ -56,6 +56,7 @@ def test_whoever_serves_is_found_with_everything_it_tells(tmp_path: Path) -> Non
     assert not (folder / SERVE_FILE_NAME).exists()
 
 
+@pytest.mark.slow
 def test_a_second_one_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
     """The first goes on undisturbed."""
     with python(SERVE, tmp_path) as process:
@@ -116,6 +117,7 @@ while True:
                 assert process.poll() is None
 
 
+@pytest.mark.slow
 def test_a_file_that_is_in_use_and_not_ours_is_told(tmp_path: Path) -> None:
     """Nothing is sent to whatever number stands in it."""
     with hold_pid_lock(tmp_path, now=5):

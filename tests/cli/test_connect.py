@@ -101,6 +101,7 @@ def test_a_script_gives_all_of_it_as_options(
     assert SECRET.encode() not in everything_in(data.parent)
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_answer_is_not_kept(call: Call, data: Path) -> None:
     """Neither is the key that was typed for it."""
     ended = call(
@@ -174,6 +175,7 @@ def found(ended: Finished) -> list[dict[str, object]]:
     return hits
 
 
+@pytest.mark.slow
 def test_an_embedder_that_is_gone_leaves_the_words(call: Call, server: EmbeddingServer) -> None:
     """And it is said."""
     call("say", "My boat is called Dora")

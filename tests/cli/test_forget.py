@@ -100,6 +100,7 @@ def test_what_stays_is_named_and_why(call: Call) -> None:
     assert any(f"{nurse['text']} (you have decided so yourself)" in line for line in stays)
 
 
+@pytest.mark.slow
 def test_words_that_stay_are_named_where_a_belief_is_forgotten(call: Call) -> None:
     """With what else was read from them, and what is typed to forget both."""
     call("say", "I play the cello on Thursdays in an amateur orchestra.")
@@ -124,6 +125,7 @@ def test_words_that_stay_are_named_where_a_belief_is_forgotten(call: Call) -> No
     assert call("memory", "list", "--json").json == []
 
 
+@pytest.mark.slow
 def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
     """They stay, and are named."""
     found = call("recall", "hazelnuts", "--json").json[0]
@@ -155,6 +157,7 @@ def test_a_script_must_be_sure(call: Call, told: None) -> None:
     assert "hazelnuts" in call("export").stdout
 
 
+@pytest.mark.slow
 def test_a_day_is_forgotten_to_its_end(call: Call) -> None:
     """Both days are included, by the person's clocks."""
     for day in (3, 4, 5, 6):
@@ -180,6 +183,7 @@ def test_an_import_that_was_forgotten_does_not_come_back(call: Call, tmp_path: P
     assert "islands" not in call("export").stdout
 
 
+@pytest.mark.slow
 def test_somebody_goes_with_the_chat_that_bears_their_name(call: Call, tmp_path: Path) -> None:
     """And with what they said in it."""
     file = tmp_path / "WhatsApp Chat with Giuseppina Quaglia.txt"

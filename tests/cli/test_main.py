@@ -135,6 +135,7 @@ def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> No
     assert (tmp_path / "notes.txt").read_text() == "my notes " * 100
 
 
+@pytest.mark.slow
 def test_it_knows_its_version_and_helps(call: Call) -> None:
     """Each command has a sentence about itself."""
     assert call("--version").stdout == f"oldfriend {__version__}\n"
@@ -163,6 +164,7 @@ def test_it_knows_its_version_and_helps(call: Call) -> None:
 NEEDED = {"say": ["x"], "recall": ["x"], "import": ["x"], "person": ["list"]}
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
     """``oldfriend recall … | head -1`` ends quietly."""
     with oldfriend.started("say", "-") as process:

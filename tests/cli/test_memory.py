@@ -58,6 +58,7 @@ def test_what_is_overdue_is_done_after_a_command(
     assert "Lives in Porto" in call("facts").stdout
 
 
+@pytest.mark.slow
 def test_it_is_shown_how_often_a_belief_came_to_mind(told: Call) -> None:
     """For how many replies, and how many of these say it; of what never did, nothing."""
     before = told("memory", "show", home(told))
@@ -164,6 +165,7 @@ def test_numbers_rebuilding_and_undoing(told: Call) -> None:
     assert told("undo", "everything").code == 2
 
 
+@pytest.mark.slow
 def test_an_import_is_read_and_undone_with_what_was_believed(call: Call, tmp_path: Path) -> None:
     """In its own time, and without a trace of it in the facts."""
     said = [

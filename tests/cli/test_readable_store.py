@@ -42,6 +42,7 @@ def spoken(file: Path) -> str:
     return "\n".join(each["content"] for whose in messages.values() for each in whose)
 
 
+@pytest.mark.slow
 def test_everything_works_and_stands_in_the_file(told: Call, file: Path) -> None:
     """Recall, the reply's reasons, the doctor, an export; read messages are in a chunk."""
     assert HOME in told("recall", "where do I live").stdout
@@ -57,6 +58,7 @@ def test_everything_works_and_stands_in_the_file(told: Call, file: Path) -> None
     assert messages[-1]["is_active"]
 
 
+@pytest.mark.slow
 def test_what_is_imported_is_there(told: Call, file: Path, tmp_path: Path) -> None:
     """And can be undone."""
     notes = tmp_path / "notes.md"

@@ -31,6 +31,7 @@ def test_rules_ask_nobody_and_nothing_differs(call: Call, lived: tuple[str, str]
     assert "Both believe the same." in compared.stdout
 
 
+@pytest.mark.slow
 def test_what_differs_is_named_counted_and_explained(call: Call, lived: tuple[str, str]) -> None:
     """In words; as JSON with both sides; with --why the words behind them."""
     one, other = lived
@@ -59,6 +60,7 @@ def test_what_differs_is_named_counted_and_explained(call: Call, lived: tuple[st
     assert sum(told["counts"]["preference"].values()) == 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused(call: Call, lived: tuple[str, str]) -> None:
     """Itself, what holds anything, what is no model, an unknown price, nobody's yes."""
     one, other = lived

@@ -14,10 +14,7 @@ from oldfriend.cli.rebuild import find_mismatches
 from oldfriend.domain.ids import ObjectId
 from oldfriend.memory.people import list_people
 from oldfriend.runtime.wiring import open_database
-from tests.engines import both_engines
 from tests.journeys.browsers import opened_browser
-
-engine = both_engines
 
 HERE = Path(__file__).parent
 

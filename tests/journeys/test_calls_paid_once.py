@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Sizes
+from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.slow_model import SlowModel, slow_model
 from tests.journeys.conftest import enlarge, fill
 from tests.journeys.talking_over_http import Talker, ledger_of, talker_on, wait_for_replies
@@ -34,6 +35,7 @@ def model() -> Iterator[SlowModel]:
 
 
 @pytest.mark.timeout(3600)
+@SEVERAL_PROCESSES
 def test_who_is_killed_after_the_last_byte_of_a_call_has_it_used(
     oldfriend: Program,
     database_url: str,

@@ -19,6 +19,7 @@ import pytest
 from oldfriend.app.app_context import CrashPoint
 from oldfriend.runtime.wiring import open_database
 from tests.conftest import Sizes
+from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.platform import sent_to, shown_in
 from tests.postgres import Server
 from tests.processes import kill, line_of, running, until
@@ -166,6 +167,7 @@ async def test_a_healthy_worker_keeps_what_it_holds(town: Town) -> None:
 
 @pytest.mark.quick
 @pytest.mark.timeout(3600)
+@SEVERAL_PROCESSES
 async def test_many_messages_survive_many_kills(town: Town, engine: str, sizes: Sizes) -> None:
     """Carriers and workers are killed at any moment: nothing lost, doubled or out of order."""
     chance = random.Random(11)

@@ -24,6 +24,7 @@ from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.queues.dead_leases import CRASHES_BEFORE_ISOLATION
 from oldfriend.queues.queue import MAX_CRASHES
 from tests.conftest import Sizes
+from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.telegram import Fault, World, running_telegram
 from tests.fakes.telegram.world import Shown, sometimes
 from tests.journeys.conftest import enlarge, fill
@@ -230,6 +231,7 @@ def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> No
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("faulty", [0.0, FAULTY], ids=["kills", "kills and faults"])
+@SEVERAL_PROCESSES
 def test_nobody_loses_a_word(
     oldfriend: Program,
     world: World,

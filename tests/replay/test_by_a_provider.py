@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import apply_belief_action
 from oldfriend.config.settings import Settings
@@ -54,6 +56,7 @@ def by_model(settings: Settings, server: ModelServer, name: str) -> Settings:
     )
 
 
+@pytest.mark.slow
 async def test_only_another_model_is_asked_again(
     settings: Settings, other_url: str, tmp_path, clock: FrozenClock, provider: ModelServer
 ) -> None:

@@ -54,6 +54,7 @@ async def exported(db: Database) -> list[str]:
     return [line async for line in export_lines(db, person=None, now=0)]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_who_speaks_another_language_by_now_is_read_as_then(
     app: AppContext, second: AppContext
@@ -197,6 +198,7 @@ async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
     assert [each.status for each in there if each.text == undone.text] == ["active"]
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_what_was_believed_before_a_day_stands(app: AppContext, second: AppContext) -> None:
     """Only what was read since is read again; of the rest not even an answer is looked up."""

@@ -195,6 +195,7 @@ async def test_a_message_that_is_placed_late_is_the_only_one(
     assert screen.sent == []
 
 
+@pytest.mark.slow
 async def test_who_answers_it_anew_goes_on_in_the_same_message(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:

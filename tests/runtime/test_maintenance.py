@@ -22,10 +22,10 @@ from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.messages import count_messages
 from oldfriend.memory.segments import list_waiting_segments
-from oldfriend.queues.queue import list_jobs
+from oldfriend.queues.queue import OVERDUE_S, list_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import claim_partition
-from oldfriend.runtime.maintenance import OVERDUE_S, MaintenanceTask, maintain, maintain_briefly
+from oldfriend.runtime.maintenance import MaintenanceTask, maintain, maintain_briefly
 from tests.clock import FrozenClock
 from tests.learning.test_learning_scheduler import (
     MINUTES_OF_A_DAY,

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from functools import cache
 
 DIGITS = (4_301, 70_000)
 """With ijson 3.6, a whole number of so many digits was an error in the first case, a crash in the
@@ -11,6 +12,7 @@ second."""
 CHAT = "31/12/2023, 21:05 - Ana: shall we swim?"
 
 
+@cache
 def files_to_refuse(*, is_full: bool) -> Mapping[str, bytes]:
     """Return files, by name, of which nothing may be brought in."""
     return {

@@ -128,6 +128,7 @@ async def exported(db: Database) -> list[str]:
     return [line async for line in export_lines(db, person=None, now=NOW)]
 
 
+@pytest.mark.slow
 async def test_everything_arrives_exactly_as_it_was(
     install: Install, write, elsewhere: Database
 ) -> None:

@@ -212,6 +212,7 @@ async def test_an_older_export_does_not_bring_old_words_back(install, write):
     assert await install.texts() == ["newest"]
 
 
+@pytest.mark.slow
 async def test_what_nobody_said_is_kept_and_never_found(install, write, empty, tmp_path):
     """Notices and placeholders; also after they came again, and in another house."""
     head = "31/12/2023, 21:05 - "
@@ -254,6 +255,7 @@ async def test_what_nobody_said_is_kept_and_never_found(install, write, empty, t
     assert await moved.rows(findable) == [("<Media omitted>\nour boat",), ("lovely",)]
 
 
+@pytest.mark.slow
 async def test_undo_takes_away_everything_and_only_what_the_import_brought(install, write):
     await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
     seqs = await install.rows("SELECT seq FROM message")
@@ -333,6 +335,7 @@ async def test_an_interrupted_import_is_not_finished_with_another_cast(install, 
     ) == [("Ana", "other", 750), ("Ben", "person", 750)]
 
 
+@pytest.mark.slow
 async def test_importing_again_with_another_cast_changes_nothing_and_is_told(install, write):
     """What is here stays as it was read; whoever wants it otherwise must know the way."""
     path = write("chat.txt", CHAT)

@@ -123,6 +123,7 @@ def test_what_this_process_takes_itself_does_not_count_as_the_readers(chat: Path
     del much
 
 
+@pytest.mark.slow
 def test_a_reader_that_takes_too_long_is_stopped(endless: Path) -> None:
     """By its time on the processor."""
     limits = replace(DEFAULT_LIMITS, cpu_s=1, cpu_s_per_mb=0)
@@ -224,6 +225,7 @@ def test_what_only_looks_hostile_is_read_whole(name: str, tmp_path: Path) -> Non
     json.dumps([encode_text(each) for each in preview.notices], ensure_ascii=False).encode()
 
 
+@pytest.mark.slow
 def test_no_reader_is_left_behind(tmp_path: Path) -> None:
     """Not even one that has ended and waits to be looked after."""
     path = tmp_path / "broken.json"

@@ -14,7 +14,7 @@ from oldfriend.cli.output import sanitize
 from oldfriend.config.settings import Settings, load_settings, resolve_data_folder
 from oldfriend.memory.people import find_owner, find_person
 from oldfriend.persona.soul_file import sync_soul_file
-from oldfriend.runtime.maintenance import maintain_briefly
+from oldfriend.queues.queue import has_overdue_job
 from oldfriend.runtime.wiring import open_app
 
 
@@ -57,7 +57,10 @@ async def maintain_selected_person(app: AppContext, options: argparse.Namespace)
     name = get_person_option(options)
     async with app.db.begin_read() as tx:
         person = await (find_owner(tx) if name is None else find_person(tx, name))
-    if person is not None:
+        is_due = await has_overdue_job(tx, "agenda", now=app.clock())
+    if person is not None and (is_due or app.settings.retention.messages_days is not None):
+        from oldfriend.runtime.maintenance import maintain_briefly  # large, and seldom needed
+
         await maintain_briefly(app, person.id)
 
 

@@ -24,7 +24,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros, uptime_s
+from oldfriend.domain.clock import SECOND, Micros, uptime_s
 from oldfriend.domain.errors import InvalidInput, LeaseLost
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -53,6 +53,8 @@ FIRST_POSITION: Final[tuple[QueueName, str, int]] = ("agenda", "", 0)
 """The position before the first job."""
 MAX_ATTEMPTS = 5
 """Attempts that ended without success before a job becomes a dead letter."""
+OVERDUE_S: Final = 15.0
+"""A job due for this long has no worker to take it: workers look every five seconds."""
 MAX_CRASHES: Final = 5
 """Crashes in isolation before a job becomes a dead letter."""
 
@@ -326,6 +328,12 @@ async def find_next_due(tx: Transaction, queue: QueueName) -> Micros | None:
         queue=queue,
     )
     return None if row is None else int(row[0])
+
+
+async def has_overdue_job(tx: Transaction, queue: QueueName, *, now: Micros) -> bool:
+    """Return whether a job has waited so long that no worker can be running."""
+    due_at = await find_next_due(tx, queue)
+    return due_at is not None and due_at <= now - int(OVERDUE_S * SECOND)
 
 
 async def reschedule_jobs(

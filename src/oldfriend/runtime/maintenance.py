@@ -19,6 +19,7 @@ from oldfriend.learning.learning_scheduler import (
 )
 from oldfriend.learning.reflection_scheduler import REFLECTION_JOBS, build_reflection_partition
 from oldfriend.queues.claim import filter_ready_partitions, is_queue_leased
+from oldfriend.queues.queue import OVERDUE_S
 from oldfriend.runtime.jobs import plan_retention
 from oldfriend.runtime.learn_now import (
     claim_partition,
@@ -30,8 +31,6 @@ from oldfriend.runtime.learn_now import (
 
 SLICE_S: Final = 2.0
 """Seconds after a command or a call in which jobs may start; a job that has started finishes."""
-OVERDUE_S: Final = 15.0
-"""A job due for this long has no worker to take it: workers look every five seconds."""
 POLL_INTERVAL_S: Final = 30.0
 """Seconds between checks for due jobs while somebody talks, for jobs without a notification."""
 CHECK_INTERVAL_S: Final = 5.0

@@ -47,7 +47,6 @@ from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.unavailable import UnavailableModel
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.runtime.channel_registry import ChannelRegistry
-from oldfriend.runtime.external_edits import apply_external_edits
 from oldfriend.search.document_terms import encode_document_terms
 
 if TYPE_CHECKING:
@@ -124,7 +123,10 @@ async def open_app(
             with_settings=build_with_settings,
             migration_backup=db.migration_backup,
         )
-        await apply_external_edits(app)
+        if db.external_edits is not None:
+            from oldfriend.runtime.external_edits import apply_external_edits
+
+            await apply_external_edits(app)
         yield await with_finished_cleanups(app)
     finally:
         await close_spool(db, spool)

@@ -376,6 +376,7 @@ async def test_whoever_goes_is_not_cut_off_from_what_they_began() -> None:
     assert far.connections == 1
 
 
+@pytest.mark.slow
 async def test_who_closes_waits_for_what_is_in_the_air(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nobody else does any more; but not for long."""
     monkeypatch.setattr(calling, "SHUTDOWN_TIMEOUT_S", 0.3)

@@ -96,6 +96,7 @@ def test_nothing_is_lost(markdown: str) -> None:
     assert "".join(map(seen, parts)).replace("\u2022", "") == seen(markdown).replace("\u2022", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a\n\n", "> a\n\n", "1. a\n\n", "- a\n", "|a|b|\n|-|-|\n", "a *b* ", "[a]("]
 )

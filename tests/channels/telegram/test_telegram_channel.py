@@ -53,6 +53,7 @@ async def test_a_part_is_sent_and_named(world: World, telegram: TelegramChannel)
     assert await telegram.get_username() == "oldfriend_bot"
 
 
+@pytest.mark.slow
 async def test_whoever_sends_the_same_meanwhile_waits_for_it(
     world: World, telegram: TelegramChannel
 ) -> None:
@@ -299,6 +300,7 @@ def edit_and_die(world: World, chat: int, text: str) -> None:
     time.sleep(1.2)
 
 
+@pytest.mark.slow
 async def test_what_was_never_answered_is_sent_once_more_and_no_more(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +351,7 @@ async def test_what_left_on_a_connection_that_had_been_closed_does_not_count(
     assert world.texts(ANA) == ["The sea"]
 
 
+@pytest.mark.slow
 async def test_a_reply_that_may_be_shown_already_as_it_was_written_is_sent_once_and_no_more(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

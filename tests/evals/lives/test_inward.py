@@ -78,6 +78,7 @@ def nothing_is_wrong(talking: Talking, inward: Inward) -> None:
     assert {turn.preset for turn in talking.turns} == {"small", "normal", "large"}
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.parametrize(("name", "first", "last"), FEW_DAYS)
 async def test_a_few_days_within(app: AppContext, name: str, first: int, last: int) -> None:
@@ -98,6 +99,7 @@ async def test_it_stands_by_what_it_thinks(app: AppContext, name: str, topic: st
     assert any(turn.tokens.get("opinions") for turn in talking.turns)
 
 
+@pytest.mark.slow
 @SQLITE_ONLY
 async def test_a_few_days_are_believed_again(app: AppContext) -> None:
     """From the answers that were given, thoughts and all; nobody is asked."""

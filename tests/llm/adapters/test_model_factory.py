@@ -46,6 +46,7 @@ for act in (build_model, warm_up):
     assert run(code).count('pip install "oldfriend[models]"') == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ollama:a", "openai:gpt-6-luna", "anthropic:claude-haiku-5-5"])
 def test_the_rehearsed_answer_is_one_that_the_clients_of_today_can_read(name):
     """Else they would not be warm."""

@@ -25,6 +25,7 @@ async def test_nobody_is_there():
     assert await list_ollama_models("http://127.0.0.1:9") == []
 
 
+@pytest.mark.slow
 async def test_somebody_who_never_answers_is_not_waited_for():
     """A second at most."""
     async with raw_server([5.0]) as server:

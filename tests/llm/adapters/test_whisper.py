@@ -154,6 +154,7 @@ async def test_what_harms_the_decoder_harms_its_process_alone(
     assert heard.text == "Guten Morgen."
 
 
+@pytest.mark.slow
 async def test_a_decoder_without_end_is_ended(
     library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
