@@ -1,4 +1,4 @@
-# make run: it opens in your browser. make test: run all tests. Each sets up what it needs first.
+# make run: it opens in your browser. make test: run the quick tests. Each sets up what it needs first.
 PYTHON ?= python3
 BIN := .venv/bin
 UV = $(shell command -v uv 2>/dev/null || echo $(CURDIR)/.uv/bin/uv)
