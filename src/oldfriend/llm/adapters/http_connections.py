@@ -1,6 +1,8 @@
 """HTTP connections: provider clients that follow no redirects and reach no forbidden address."""
 
+import ssl
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import httpx2
@@ -28,10 +30,17 @@ def open_http_client(
         headers=headers,
         timeout=timeout or httpx2.Timeout(5.0),
         limits=limits or httpx2.Limits(),
+        verify=build_ssl_context(),
         trust_env=not is_local_address(url),
         follow_redirects=False,
         event_hooks={"request": [attach_address_check]},
     )
+
+
+@cache
+def build_ssl_context() -> ssl.SSLContext:
+    """Build the context that all clients share: reading the certificates takes a while."""
+    return httpx2.create_ssl_context()
 
 
 async def attach_address_check(request: httpx2.Request) -> None:
