@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import socket
 import sqlite3
 import tempfile
@@ -21,6 +22,16 @@ from tests.processes import kill, line_of, python
 def engine() -> str:
     """All of this is about files."""
     return "sqlite"
+
+
+@pytest.fixture
+def bells(db: SqliteDatabase) -> Path:
+    """Where its bells would hang; nothing is left there of another run's test with this path."""
+    folder = get_socket_folder(db.path)
+    if folder.is_symlink():
+        folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 LISTENER = """
@@ -154,10 +165,10 @@ async def test_in_a_folder_too_deep_for_a_socket_the_bells_hang_elsewhere(tmp_pa
 
 
 async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
-    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    db: SqliteDatabase, bells: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was written stays written, and nobody is told otherwise."""
-    get_socket_folder(db.path).mkdir()
+    bells.mkdir()
 
     def refuse(self: Path) -> list[Path]:
         raise PermissionError(13, "Permission denied", str(self))
@@ -170,23 +181,25 @@ async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
 
 
 async def test_bells_are_hung_and_rung_only_in_a_folder_of_ours(
-    db: SqliteDatabase, tmp_path: Path
+    db: SqliteDatabase, bells: Path, tmp_path: Path
 ) -> None:
     """A link in its place must not have us sweep away somebody's files."""
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "letter").write_text("dear Ada")
-    get_socket_folder(db.path).symlink_to(precious)
+    bells.symlink_to(precious)
 
     await write(db, "Ada")
     assert not db._writer.notifier.listen()
     assert [file.name for file in precious.iterdir()] == ["letter"]
 
 
-async def test_a_bell_folder_that_others_could_enter_is_closed_to_them(db: SqliteDatabase) -> None:
+async def test_a_bell_folder_that_others_could_enter_is_closed_to_them(
+    db: SqliteDatabase, bells: Path
+) -> None:
     """A copy that was brought back with wide rights does not keep them."""
-    get_socket_folder(db.path).mkdir()
-    get_socket_folder(db.path).chmod(0o777)
+    bells.mkdir()
+    bells.chmod(0o777)
 
     assert db._writer.notifier.listen()
-    assert get_socket_folder(db.path).stat().st_mode & 0o777 == 0o700
+    assert bells.stat().st_mode & 0o777 == 0o700
