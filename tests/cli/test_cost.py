@@ -43,7 +43,7 @@ def test_without_calls_it_says_so(call: CallCommand) -> None:
     assert said.code == 0
     assert "No model was called in the last 30 days." in said.stdout
     assert "in the background: $1.00 of $1.00." in said.stdout
-    assert "Today for everything: no limit." in said.stdout
+    assert "Daily limit for everything: none." in said.stdout
 
 
 def test_what_it_cost_is_added_up_by_purpose(call: CallCommand, pay) -> None:

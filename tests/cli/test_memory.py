@@ -153,10 +153,10 @@ def test_why_goes_down_to_the_words(call: Call) -> None:
 @pytest.mark.slow
 def test_numbers_rebuilding_and_undoing(told: Call) -> None:
     """What was read can be counted, made anew, and taken back."""
-    assert "Believed:" in told("stats").stdout
+    assert "Beliefs:" in told("stats").stdout
     assert told("stats", "--json").json["segments"] == {"done": 1}
-    assert told("rebuild", "--check").stdout == "Everything is as it was decided.\n"
-    assert "0 were otherwise" in told("rebuild").stdout
+    assert told("rebuild", "--check").stdout == "All beliefs match the journal.\n"
+    assert "0 were different" in told("rebuild").stdout
     undone = told("undo", "consolidation", "last").stdout
     assert "Believed no more:" in undone
     assert "Lives in Porto." in undone
@@ -282,10 +282,10 @@ def test_consolidating_names_what_was_read_and_undoing_what_it_takes_out(call: C
     """By the id that undo takes."""
     call("say", "I live in Porto.")
     read = call("consolidate", "--now").stdout.splitlines()
-    assert "1 stretch of talk was read" in read[0]
+    assert "1 segment of conversation was read" in read[0]
     name = read[1].split()[0]
     undone = call("undo", "consolidation", name[:4]).stdout
-    assert undone.startswith(f"Taken back: {name}")
+    assert undone.startswith(f"Undone: {name}")
     assert "Lives in Porto." in undone
     assert call("undo", "consolidation", "last").code == 1
 

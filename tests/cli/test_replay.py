@@ -25,7 +25,7 @@ def test_rules_ask_nobody_and_nothing_differs(call: Call, lived: tuple[str, str]
     replayed = call("replay", "--into", other)
     compared = call("diff", one, other)
 
-    assert "1 stretch of talk would be read again" in replayed.stdout
+    assert "1 segment of conversation would be read again" in replayed.stdout
     assert "no model is asked" in replayed.stdout
     assert (replayed.code, compared.code) == (0, 0)
     assert "Both believe the same." in compared.stdout

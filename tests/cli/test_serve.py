@@ -147,7 +147,7 @@ def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
     assert "Did you mean limits.messages_per_minute?" in wrong.stderr
     assert stays
     assert call("reload").code == 1
-    assert "Nothing serves" in call("reload").stderr
+    assert "Oldfriend is not running" in call("reload").stderr
 
 
 @pytest.mark.slow

@@ -23,7 +23,9 @@ def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
 
     assert said.code == 0
     assert "Start it with: oldfriend serve" in said.stdout
-    assert "Waiting: to be done: 1 job until a later time." in said.stdout, "what was said is read"
+    assert "Waiting: in the background: 1 job scheduled for later." in said.stdout, (
+        "what was said is read"
+    )
     assert "Models: none, so it answers from memory (offline)." in said.stdout
     assert "Today: 0 calls, 0 tokens, $0.00." in said.stdout
     assert "Failed" not in said.stdout
@@ -83,7 +85,7 @@ def test_without_a_memory_it_says_that_nothing_runs_and_how_to_begin(call: Call,
     ended = call("status")
 
     assert ended.code == 1
-    assert "Nothing serves" in ended.stdout
+    assert "Oldfriend is not running" in ended.stdout
     assert "Talk first: oldfriend chat" in ended.stderr
     assert not (tmp_path / "data").exists()
 

@@ -46,7 +46,7 @@ from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import estimate_cost
 
 MAX_LISTED: Final = 20
-SEGMENT_NOUN: Final = ("stretch of talk", "stretches of talk")
+SEGMENT_NOUN: Final = ("segment of conversation", "segments of conversation")
 DEFAULT_WORD: Final = "default"
 NO_MODEL: Final = "No language model is connected: rules have read it. See: oldfriend connect model"
 
@@ -65,7 +65,7 @@ async def run(options: argparse.Namespace) -> int:
             print(await set_learning_threshold(app, selected, options.every))
             return 0
         if options.with_model and not await confirm_rereading(app, person, options):
-            print("Nothing was read anew.")
+            print("Nothing was read again.")
             return 1
         result = await learn_all(app, person, options)
         await maintain(app, person)

@@ -7,31 +7,31 @@ from oldfriend.domain.messages import sanitize_text
 from oldfriend.memory.core_blocks import BLOCK_NAMES, STYLE_ACTIONS
 
 WRITABLE_BLOCKS = {
-    "persona": "who your companion is",
-    "user": "who you are to it",
-    "style": "how it talks to you",
+    "persona": "the companion's character",
+    "user": "what the companion should know about you",
+    "style": "how the companion talks to you",
 }
-ID_HELP = "as `core suggestions` shows it; 4 characters of it do"
+ID_HELP = "id as `core suggestions` shows it; 4 characters are enough"
 
 
 def add_core_command(commands: Subparsers) -> None:
     """Add the command that shows and writes core blocks."""
-    core = add_command(commands, "core", "core", "who your companion is, in your words")
+    core = add_command(
+        commands, "core", "core", "show or write the companion's character in your own words"
+    )
     core.set_defaults(action="show", json=False, new_person=False, yes=False)
     add_common_options(core)
     actions = core.add_subparsers(title="actions", metavar="ACTION")
-    name_action = add_action(
-        actions, "name", "what your companion is called: show it, or give it a name"
-    )
+    name_action = add_action(actions, "name", "show or set the companion's name")
     name_action.add_argument(
         "name",
         nargs="?",
         type=sanitize_text,
         metavar="NAME",
-        help="its name from now on, for everybody",
+        help="its new name, for everybody",
     )
     for name, text in WRITABLE_BLOCKS.items():
-        block = add_action(actions, name, f"{text}: show it, or write it")
+        block = add_action(actions, name, f"show or write {text}")
         block.set_defaults(block=name)
         if name == "style":
             block.add_argument(
@@ -39,14 +39,14 @@ def add_core_command(commands: Subparsers) -> None:
                 nargs="?",
                 type=sanitize_text,
                 metavar="|".join(STYLE_ACTIONS),
-                help="what to do with TEXT; without it, set",
+                help="what to do with TEXT (default: set)",
             )
         block.add_argument(
             "text",
             nargs="?",
             type=sanitize_text,
             metavar="TEXT",
-            help="what it says from now on; - reads it from standard input",
+            help="the new text; - reads it from standard input",
         )
     add_history_actions(actions)
     add_suggestion_actions(actions)
@@ -54,10 +54,10 @@ def add_core_command(commands: Subparsers) -> None:
 
 def add_history_actions(actions: Subparsers) -> None:
     """Add the actions that show earlier versions of blocks."""
-    history = add_action(actions, "history", "every version of a block, or of the soul")
-    diff = add_action(actions, "diff", "what has changed from one version to another")
+    history = add_action(actions, "history", "list the versions of a block")
+    diff = add_action(actions, "diff", "compare two versions of a block")
     for each in (history, diff):
-        each.add_argument("block", choices=("soul", *BLOCK_NAMES), help="which")
+        each.add_argument("block", choices=("soul", *BLOCK_NAMES), help="the block")
     diff.add_argument(
         "old", nargs="?", type=parse_positive, metavar="OLD", help="default: the one before"
     )
@@ -68,28 +68,26 @@ def add_history_actions(actions: Subparsers) -> None:
 
 def add_suggestion_actions(actions: Subparsers) -> None:
     """Add the actions for starter personas, drafts and suggestions."""
-    start = add_action(actions, "start", "begin with a persona that comes with Oldfriend")
+    start = add_action(actions, "start", "start with one of the personas that come with Oldfriend")
     start.add_argument(
         "name",
         nargs="?",
         type=sanitize_text,
         metavar="NAME",
-        help="which; without it, they are listed",
+        help="the persona; without a name, they are listed",
     )
-    draft = add_action(actions, "draft", "draft the blocks from texts of yours, to be reviewed")
+    draft = add_action(actions, "draft", "draft the blocks from your own texts, for you to review")
     draft.add_argument(
-        "files", nargs="+", metavar="FILE", help="text, Markdown, JSON, CSV or an export of a chat"
+        "files", nargs="+", metavar="FILE", help="text, Markdown, JSON, CSV or a chat export"
     )
-    draft.add_argument(
-        "--me", type=sanitize_text, metavar="NAME", help="which speaker of a chat you are"
-    )
-    draft.add_argument("--rules", action="store_true", help="read it by rules, not by a model")
+    draft.add_argument("--me", type=sanitize_text, metavar="NAME", help="your name in the chat")
+    draft.add_argument("--rules", action="store_true", help="use rules instead of a model")
     for each in (start, draft):
-        each.add_argument("--yes", action="store_true", help="do not ask")
-    suggestions = add_action(actions, "suggestions", "what waits for your decision, and why")
-    suggestions.add_argument("--all", action="store_true", help="also what was decided")
-    accept = add_action(actions, "accept", "let a suggestion stand in its block")
-    decline = add_action(actions, "decline", "let it be; it is not suggested again")
+        each.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    suggestions = add_action(actions, "suggestions", "list suggestions that wait for your decision")
+    suggestions.add_argument("--all", action="store_true", help="also show decided ones")
+    accept = add_action(actions, "accept", "accept a suggestion")
+    decline = add_action(actions, "decline", "decline a suggestion; it is not made again")
     for each in (accept, decline):
         each.add_argument("id", type=sanitize_text, metavar="ID", help=ID_HELP)
     accept.add_argument(
@@ -97,7 +95,7 @@ def add_suggestion_actions(actions: Subparsers) -> None:
         nargs="?",
         type=sanitize_text,
         metavar="TEXT",
-        help="in these words instead; - reads them from standard input",
+        help="use this text instead; - reads it from standard input",
     )
 
 
@@ -115,7 +113,7 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
         "--new-person",
         action="store_true",
         default=argparse.SUPPRESS,
-        help="the --person may be somebody new",
+        help="allow --person to name somebody who is not known yet",
     )
     parser.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="print it as JSON"

@@ -18,7 +18,7 @@ from oldfriend.usage.costs import (
 )
 
 COLUMN_HEADINGS = ("calls", "failed", "tokens in", "cached", "tokens out", "cost")
-PURPOSE_LABELS = {"background": "for work in the background", "everything": "for everything"}
+PURPOSE_LABELS = {"background": "background work", "everything": "everything"}
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -90,8 +90,8 @@ def format_allowance(allowance: Allowance) -> str:
     left += format_unpriced(allowance)
     what = PURPOSE_LABELS[allowance.purpose]
     if not left:
-        return f"Today {what}: no limit."
-    return f"Left for today {what}: {', '.join(left)}."
+        return f"Daily limit for {what}: none."
+    return f"Left today for {what}: {', '.join(left)}."
 
 
 def format_unpriced(allowance: Allowance) -> list[str]:

@@ -11,5 +11,5 @@ async def run(options: argparse.Namespace) -> int:
     async with open_from_options(options, create=False) as app:
         findings = await run_checks(app)
     for finding in findings:
-        print(f"{'well' if finding.is_ok else 'NOT WELL':>8}  {finding.text}")
+        print(f"{'ok' if finding.is_ok else 'PROBLEM':>8}  {finding.text}")
     return 0 if all(finding.is_ok for finding in findings) else 1

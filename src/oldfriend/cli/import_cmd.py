@@ -138,7 +138,7 @@ def ask_speaker(preview: ImportPreview) -> str | None:
             return names[int(typed) - 1]
         if typed.casefold() in {name.casefold() for name in names}:
             return typed
-        print("That is none of them.")
+        print("There is no such number.")
 
 
 def format_preview(preview: ImportPreview) -> str:
@@ -200,7 +200,7 @@ def format_result(result: ImportResult) -> str:
         )
     text = ", ".join(parts) + "."
     if result.resumed_at:
-        text = f"Went on after message {result.resumed_at:,}. {text}"
+        text = f"Continued after message {result.resumed_at:,}. {text}"
     if result.number is not None:
         number = result.number
         text += f" This was import {number}; undo it with: oldfriend import undo {number}"
@@ -230,7 +230,7 @@ async def embed_messages(app: AppContext, person: PersonId) -> None:
     def show(done: int) -> None:
         rate = done / max(time.monotonic() - began, 1e-9)
         left = format_duration((total - done) / max(rate, 1e-9))
-        line.show(f"understood {done:,} of {total:,} ({rate:,.0f} a second, {left} left)")
+        line.show(f"indexed {done:,} of {total:,} ({rate:,.0f} a second, {left} left)")
 
     trouble = await try_embed_missing(app, person, progress=show)
     line.clear()
@@ -248,7 +248,7 @@ async def print_unfindable(app: AppContext, person: PersonId) -> None:
         kept = await count_messages(tx, person)
         findable, _ = await count_searchable_messages(tx, person, app.embedder.model)
     if kept > findable:
-        print(f"Of {kept:,} that are kept, {findable:,} can be found: {NOT_SEARCHABLE}.")
+        print(f"Of {kept:,} stored messages, {findable:,} can be found: {NOT_SEARCHABLE}.")
 
 
 async def count_unembedded(app: AppContext, person: PersonId) -> int:

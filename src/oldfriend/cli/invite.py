@@ -29,7 +29,8 @@ async def print_new_invitation(options: argparse.Namespace, name: str) -> int:
     server = find_server(data)
     if server is None or server.port is None:
         raise ServerProcessError(
-            f"Nothing serves {data}, so there is no page. Start it: oldfriend serve"
+            f"Oldfriend is not running for {data}, so there is no page. "
+            "Start it with: oldfriend serve"
         )
     async with open_from_options(options, create=False) as app:
         invitation = await create_invitation(app, name, port=server.port)

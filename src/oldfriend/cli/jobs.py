@@ -118,7 +118,7 @@ def confirm_drop(job: Job) -> bool:
     consequences = {
         "inbox": "What was said stays in the memory, but is not answered.",
         "outbox": "The reply stays in the memory, but is not sent.",
-        "agenda": "What was to be done is not done.",
+        "agenda": "This background work is not done.",
     }
     print(f"{format_job_id(job)}: {consequences[job.queue]}")
     try:

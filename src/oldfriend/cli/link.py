@@ -14,7 +14,8 @@ async def run(options: argparse.Namespace) -> int:
     server = find_server(data)
     if server is None or server.port is None:
         raise ServerProcessError(
-            f"Nothing serves {data}, so there is no page. Start it: oldfriend serve"
+            f"Oldfriend is not running for {data}, so there is no page. "
+            "Start it with: oldfriend serve"
         )
     async with open_from_options(options, create=False) as app:
         link = await create_sign_in_link(app, get_person_option(options), port=server.port)

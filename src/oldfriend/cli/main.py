@@ -110,12 +110,12 @@ def add_chat_commands(commands: Subparsers) -> None:
     chat = add_command(commands, "chat", "chat", "talk to your companion in the terminal")
     add_channel_option(chat)
     add_new_person_option(chat)
-    say = add_command(commands, "say", "say", "say one thing and print the reply")
+    say = add_command(commands, "say", "say", "send one message and print the reply")
     say.add_argument(
         "text",
         type=sanitize_text,
         metavar="TEXT",
-        help="what to say; - reads it from standard input",
+        help="the message; - reads it from standard input",
     )
     add_channel_option(say)
     add_new_person_option(say)
@@ -123,7 +123,7 @@ def add_chat_commands(commands: Subparsers) -> None:
         "--at",
         type=sanitize_text,
         metavar="ISO",
-        help="when it was said, if not now: 2024-05-03T18:30",
+        help="when you said it, if not now, such as 2024-05-03T18:30",
     )
     say.add_argument("--json", action="store_true", help='print {"reply", "turn", "receipt"}')
 
@@ -135,45 +135,51 @@ def add_channel_option(parser: argparse.ArgumentParser) -> None:
         type=sanitize_text,
         default="terminal",
         metavar="NAME",
-        help="where you are talking",
+        help="the channel you are talking on (default: terminal)",
     )
 
 
 def add_new_person_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that allows a new person, so that a typo in a name creates nobody."""
     parser.add_argument(
-        "--new-person", action="store_true", help="the --person may be somebody new"
+        "--new-person",
+        action="store_true",
+        help="allow --person to name somebody who is not known yet",
     )
 
 
 def add_recall_commands(commands: Subparsers) -> None:
     """Add the commands for searching the memory."""
     recall = add_command(
-        commands, "recall", "recall", "find what was said or learned that answers a question"
+        commands, "recall", "recall", "search your messages and what was learned from them"
     )
     recall.add_argument("query", type=sanitize_text, metavar="QUERY")
     recall.add_argument(
-        "-k", type=parse_positive, default=10, metavar="N", help="how many (default 10)"
+        "-k", type=parse_positive, default=10, metavar="N", help="number of results (default 10)"
     )
     recall.add_argument(
         "--kind",
         action="append",
         metavar="KIND",
-        help="only such: message, fact, preference, event, pattern, commitment or expectation",
+        help="only this kind: message, fact, preference, event, pattern, commitment or expectation",
     )
     recall.add_argument(
-        "--around", action="store_true", help="with what was said before and after a message"
+        "--around",
+        action="store_true",
+        help="also show the messages before and after each one found",
     )
-    recall.add_argument("--json", action="store_true", help="print a list of hits as JSON")
-    hear = add_command(commands, "hear", "hear", "write down what is said in a recording")
-    hear.add_argument("file", metavar="FILE", help="such as a voice message: at most 20 MB")
-    why = add_command(commands, "why", "why", "explain what a reply stood on")
+    recall.add_argument("--json", action="store_true", help="print the results as JSON")
+    hear = add_command(commands, "hear", "hear", "transcribe a recording")
+    hear.add_argument(
+        "file", metavar="FILE", help="an audio file, such as a voice message, of at most 20 MB"
+    )
+    why = add_command(commands, "why", "why", "show what a reply is based on")
     why.add_argument(
         "reply",
         nargs="?",
         type=sanitize_text,
         metavar="REPLY",
-        help="id of the reply or turn (default: the last)",
+        help="id of a reply or turn (default: the last reply)",
     )
     why.add_argument("--json", action="store_true", help="print the receipt as JSON")
 
@@ -184,105 +190,135 @@ def add_transfer_commands(commands: Subparsers) -> None:
         commands,
         "import",
         "import_cmd",
-        "bring in chats: WhatsApp, Telegram, ChatGPT, Claude, text",
+        "import chats from WhatsApp, Telegram, ChatGPT, Claude or text files",
     )
     import_.add_argument(
         "what",
         nargs="+",
         metavar="FILE",
-        help="a file to import; or: undo BATCH, to take an import out again; or: list",
+        help="the file to import; or: list, to show all imports; or: undo NUMBER, to remove one",
     )
     import_.add_argument(
         "--me", type=sanitize_text, metavar="NAME", help="which speaker in the file you are"
     )
     import_.add_argument(
-        "--zone", type=sanitize_text, metavar="ZONE", help="time zone of times without one"
+        "--zone",
+        type=sanitize_text,
+        metavar="ZONE",
+        help="time zone of times in the file that name none",
     )
     add_new_person_option(import_)
-    import_.add_argument("--dry-run", action="store_true", help="only check the file and count")
-    export = add_command(commands, "export", "export", "write everything that is kept to a file")
+    import_.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="check the file and count its messages, but import nothing",
+    )
+    export = add_command(commands, "export", "export", "export everything that is stored to a file")
     export.add_argument(
-        "file", nargs="?", default="-", metavar="FILE", help="where to (default: standard output)"
+        "file",
+        nargs="?",
+        default="-",
+        metavar="FILE",
+        help="the file to write (default: standard output)",
     )
     convert = add_command(
-        commands, "convert", "convert", "copy everything into a database of another kind"
+        commands, "convert", "convert", "copy everything into another type of database"
     )
     names = "sqlite:///PATH, json:///PATH or postgresql://…"
     convert.add_argument("source", metavar="FROM", help=names)
-    convert.add_argument("target", metavar="TO", help="another of them, with nothing in it")
+    convert.add_argument("target", metavar="TO", help="an empty database of another type")
     add_replay_commands(commands)
 
 
 def add_replay_commands(commands: Subparsers) -> None:
     """Add the commands for replaying the log and comparing memories."""
     replay = add_command(
-        commands, "replay", "replay", "derive all memory anew from the log, in a second database"
+        commands,
+        "replay",
+        "replay",
+        "rebuild the memory from all messages in a second database, for example with another model",
     )
     replay.add_argument(
-        "--into", required=True, metavar="DB", help="an empty one: a file, or postgresql://…"
+        "--into", required=True, metavar="DB", help="an empty database: a file, or postgresql://…"
     )
     replay.add_argument(
         "--model",
         type=sanitize_text,
         metavar="PROVIDER:NAME",
-        help="who reads all of it, or: rules (default: as it was read)",
+        help="the model that reads everything, or: rules (default: what read it before)",
     )
     replay.add_argument(
-        "--since", type=sanitize_text, metavar="DATE", help="what was believed before it stands"
+        "--since", type=sanitize_text, metavar="DATE", help="keep what was learned before this date"
     )
     replay.add_argument(
-        "--limit-usd", type=float, metavar="N", help="what it may cost in all, not by day"
+        "--limit-usd", type=float, metavar="N", help="the most it may cost in total, in US dollars"
     )
     replay.add_argument(
         "--limit-tokens",
         type=parse_positive,
         metavar="N",
-        help="how many tokens all of it may take",
+        help="the most tokens it may use in total",
     )
-    replay.add_argument("--yes", action="store_true", help="do not ask")
-    replay.add_argument("--json", action="store_true", help="print what came of it as JSON")
+    replay.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    replay.add_argument("--json", action="store_true", help="print the result as JSON")
     diff = add_command(
-        commands, "diff", "diff", "what two memories believe differently; exit code 1 if anything"
+        commands, "diff", "diff", "compare two memories; the exit code is 1 if they differ"
     )
     diff.add_argument("one", metavar="DB1", help="a file, sqlite:///PATH or postgresql://…")
     diff.add_argument("other", metavar="DB2", help="the other")
-    diff.add_argument("--all", action="store_true", help="also what was believed once")
-    diff.add_argument("--why", action="store_true", help="with the words behind each side")
+    diff.add_argument("--all", action="store_true", help="also compare beliefs that have ended")
+    diff.add_argument("--why", action="store_true", help="also show the messages behind each side")
     diff.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def add_server_commands(commands: Subparsers) -> None:
     """Add the commands for the server process and its upkeep."""
-    serve = add_command(commands, "serve", "serve", "be there for everybody, until told to stop")
-    serve.add_argument("--open", action="store_true", help="open its page in your browser")
-    add_command(commands, "link", "link", "a one-time link that opens it in your browser")
+    serve = add_command(
+        commands,
+        "serve",
+        "serve",
+        "run the companion with its web page and chat platforms until it is stopped",
+    )
+    serve.add_argument("--open", action="store_true", help="open the page in your browser")
+    add_command(commands, "link", "link", "print a one-time link that signs you in in your browser")
     add_access_commands(commands)
-    add_command(commands, "work", "work", "work for the same memory beside a running serve")
-    add_command(commands, "stop", "stop", "have serve end what it has begun, and end")
-    add_command(commands, "reload", "reload", "have serve read oldfriend.toml again")
-    status = add_command(commands, "status", "status", "is it running, what waits, what it uses")
+    add_command(commands, "work", "work", "run one more worker beside a running serve")
+    add_command(commands, "stop", "stop", "stop serve after it has finished what it has begun")
+    add_command(commands, "reload", "reload", "make serve read oldfriend.toml again")
+    status = add_command(
+        commands,
+        "status",
+        "status",
+        "show whether it is running, what is waiting, and which models it uses",
+    )
     status.add_argument("--json", action="store_true", help="print it as JSON")
     jobs = add_command(
-        commands, "jobs", "jobs", "what waits, and what has failed", aliases=("letters",)
+        commands,
+        "jobs",
+        "jobs",
+        "list, retry or drop background jobs that are waiting or have failed",
+        aliases=("letters",),
     )
     jobs.add_argument(
         "what",
         nargs="*",
         type=sanitize_text,
         metavar="ID",
-        help="nothing, to list them; or: retry ID, to try one again; or: drop ID",
+        help="nothing, to list the jobs; or: retry ID; or: drop ID",
     )
     jobs.add_argument(
-        "--failed", "--parked", dest="parked", action="store_true", help="list only what has failed"
+        "--failed", "--parked", dest="parked", action="store_true", help="list only failed jobs"
     )
-    jobs.add_argument("--yes", action="store_true", help="drop without asking")
-    jobs.add_argument("--json", action="store_true", help="print a list as JSON")
-    cost = add_command(commands, "cost", "cost", "what models have cost, and what is left today")
+    jobs.add_argument("--yes", action="store_true", help="drop without asking for confirmation")
+    jobs.add_argument("--json", action="store_true", help="print the list as JSON")
+    cost = add_command(
+        commands, "cost", "cost", "show what models have cost, and what is left of today's budget"
+    )
     cost.add_argument(
         "--by",
         choices=("purpose", "day", "model"),
         default="purpose",
-        help="what to add up by (default purpose)",
+        help="how to group the cost (default purpose)",
     )
     cost.add_argument(
         "--days", type=parse_days, default=30, metavar="N", help="the last N days (default 30)"
@@ -292,36 +328,46 @@ def add_server_commands(commands: Subparsers) -> None:
 
 def add_access_commands(commands: Subparsers) -> None:
     """Add the commands for invitations and API tokens."""
-    invite = add_command(commands, "invite", "invite", "a link for somebody else, good once")
+    invite = add_command(
+        commands, "invite", "invite", "invite somebody with a link that works once"
+    )
     invite.add_argument(
         "what",
         nargs="+",
         type=sanitize_text,
         metavar="NAME",
-        help="whom to invite; or: list; or: end ID",
+        help="the name of the person; or: list, to show invitations; or: end ID, to withdraw one",
     )
-    token = add_command(commands, "token", "token", "what a program shows to use the API")
+    token = add_command(
+        commands, "token", "token", "create, list or revoke API tokens for programs"
+    )
     token.add_argument(
         "what",
         nargs="+",
         type=sanitize_text,
         metavar="WHAT",
-        help="new NAME, for what it is; or: list; or: end ID",
+        help="new NAME, to create one; or: list; or: end ID, to revoke one",
     )
     token.add_argument(
         "--scope",
         choices=("read", "write", "admin"),
         default="read",
-        help="look; also talk; also everything about this install (default read)",
+        help="read; also write; also administer this installation (default read)",
     )
     token.add_argument(
-        "--days", type=parse_positive, default=90, metavar="N", help="how long it is good"
+        "--days",
+        type=parse_positive,
+        default=90,
+        metavar="N",
+        help="days until it expires (default 90)",
     )
 
 
 def add_connect_command(commands: Subparsers) -> None:
     """Add the command for choosing models and connecting Telegram."""
-    connect = add_command(commands, "connect", "connect", "choose the models; talk on Telegram")
+    connect = add_command(
+        commands, "connect", "connect", "set up language models, voice or Telegram"
+    )
     connect.add_argument(
         "what",
         choices=(
@@ -333,76 +379,101 @@ def add_connect_command(commands: Subparsers) -> None:
             "none",
             "forget",
         ),
-        help="a language model; a model for embedding; who listens; who speaks; a bot on "
-        "Telegram, and a code for the --person; none: go offline; forget a kept key",
+        help="model: a language model; embedder: an embedding model; transcriber: speech to "
+        "text; speaker: text to speech; telegram: a bot on Telegram, with a code for --person; "
+        "none: use no model; forget: delete a stored key",
     )
     add_new_person_option(connect)
     connect.add_argument(
-        "--remove", action="store_true", help="with telegram: let the bot go, or the --person there"
-    )
-    connect.add_argument("--provider", type=sanitize_text, metavar="NAME", help="such as ollama")
-    connect.add_argument("--name", type=sanitize_text, metavar="NAME", help="of the model there")
-    connect.add_argument(
-        "--base-url", type=sanitize_text, metavar="URL", help="where the provider is"
+        "--remove",
+        action="store_true",
+        help="with telegram: disconnect the bot, or --person from it",
     )
     connect.add_argument(
-        "--kind", choices=("openai", "openai-responses", "anthropic"), help="which language it has"
+        "--provider", type=sanitize_text, metavar="NAME", help="the provider, such as ollama"
     )
     connect.add_argument(
-        "--key-from-env", type=sanitize_text, metavar="VAR", help="the variable that holds the key"
+        "--name", type=sanitize_text, metavar="NAME", help="the model's name at the provider"
     )
     connect.add_argument(
-        "--dimension", type=parse_positive, metavar="N", help="of an embedder that is not tested"
+        "--base-url", type=sanitize_text, metavar="URL", help="the provider's address"
     )
-    connect.add_argument("--voice", type=sanitize_text, metavar="NAME", help="of a speaker")
-    connect.add_argument("--no-test", action="store_true", help="do not try it")
-    connect.add_argument("--later", action="store_true", help="embed anew later, bit by bit")
-    connect.add_argument("--yes", action="store_true", help="do not ask")
+    connect.add_argument(
+        "--kind",
+        choices=("openai", "openai-responses", "anthropic"),
+        help="the API that the provider speaks",
+    )
+    connect.add_argument(
+        "--key-from-env",
+        type=sanitize_text,
+        metavar="VAR",
+        help="the environment variable that holds the API key",
+    )
+    connect.add_argument(
+        "--dimension",
+        type=parse_positive,
+        metavar="N",
+        help="the dimension of an embedder that is not tested",
+    )
+    connect.add_argument(
+        "--voice", type=sanitize_text, metavar="NAME", help="the voice of a text-to-speech model"
+    )
+    connect.add_argument("--no-test", action="store_true", help="save without a test")
+    connect.add_argument(
+        "--later", action="store_true", help="compute the new embeddings later, in the background"
+    )
+    connect.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def add_forget_command(commands: Subparsers) -> None:
     """Add the command for deleting data."""
-    forget = add_command(commands, "forget", "forget", "take something away for good, and prove it")
+    forget = add_command(
+        commands, "forget", "forget", "delete something for good, and prove that it is gone"
+    )
     forget.add_argument(
         "ids",
         nargs="*",
         type=sanitize_text,
         metavar="ID",
-        help="of messages, memories, names or summaries; their last 4 characters do",
+        help="ids of messages, beliefs, names or summaries; the last 4 characters are enough",
     )
     forget.add_argument(
         "--about",
         type=sanitize_text,
         metavar="NAME",
-        help="somebody or something, and what tells of it",
+        help="a person or thing, and everything about them",
     )
     forget.add_argument(
         "--between",
         nargs=2,
         type=sanitize_text,
         metavar="DATE",
-        help="what was said from one day to another, both included",
+        help="everything said between two days, including both",
     )
     forget.add_argument(
         "--import",
         dest="batch",
         type=parse_positive,
         metavar="NUMBER",
-        help="what an import brought",
+        help="everything that an import added",
     )
-    forget.add_argument("--everything", action="store_true", help="all that is kept of the person")
     forget.add_argument(
-        "--orphan", action="store_true", help="keep the beliefs that rest on it; says which"
+        "--everything", action="store_true", help="everything that is stored about the person"
     )
-    forget.add_argument("--dry-run", action="store_true", help="only show what would go")
-    forget.add_argument("--yes", action="store_true", help="do not ask")
+    forget.add_argument(
+        "--orphan", action="store_true", help="keep the beliefs that are based on it, and list them"
+    )
+    forget.add_argument("--dry-run", action="store_true", help="only show what would be deleted")
+    forget.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     forget.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def add_admin_commands(commands: Subparsers) -> None:
     """Add the commands for administration and measurement."""
     add_core_command(commands)
-    person = add_command(commands, "person", "person", "list who is known, or rename somebody")
+    person = add_command(
+        commands, "person", "person", "list the people who use this memory, or rename one"
+    )
     person.add_argument(
         "what",
         nargs="+",
@@ -410,14 +481,16 @@ def add_admin_commands(commands: Subparsers) -> None:
         metavar="WHAT",
         help="list; or: rename OLD NEW",
     )
-    add_command(commands, "doctor", "doctor", "check that everything is sound")
-    add_command(commands, "migrate", "migrate", "bring the database up to this version")
-    bench = add_command(commands, "bench", "evals", "measure finding, speed and weight")
+    add_command(commands, "doctor", "doctor", "check the database, settings and connections")
+    add_command(commands, "migrate", "migrate", "update the database to this version")
+    bench = add_command(commands, "bench", "evals", "measure search quality, speed and size")
     bench.set_defaults(measurement="bench")
     bench.add_argument("--json", metavar="FILE", help="also write the results to a file")
     bench.add_argument("--only", metavar="NAME", action="append", help="only these measurements")
     bench.add_argument("--quick", action="store_true", help="smaller sizes, rougher numbers")
-    compare = add_command(commands, "eval", "evals", "compare choices by replays of lives")
+    compare = add_command(
+        commands, "eval", "evals", "compare settings by replaying simulated lives"
+    )
     compare.set_defaults(measurement="eval")
     compare.add_argument(
         "what", choices=("scoring",), help="scoring: the scorers of beliefs, also on your own log"

@@ -8,18 +8,18 @@ from oldfriend.domain.memories import MemoryKind
 from oldfriend.domain.messages import sanitize_text
 
 ACTIONS = {
-    "list": "what is believed now",
-    "search": "what is believed about some words",
-    "show": "one belief, with the words it rests on",
-    "pin": "let it never fade, nor be merged away",
-    "unpin": "let it fade like others",
-    "confirm": "it is so",
-    "reject": "it is not so; it is not learned again from the same words",
-    "edit": "say it right; of a name, who or what it is",
-    "merge": "two say the same: the second joins the first",
-    "separate": "two are not the same, and stay two",
+    "list": "list current beliefs",
+    "search": "search beliefs",
+    "show": "show one belief with the messages it is based on",
+    "pin": "keep a belief from fading or being merged",
+    "unpin": "let a pinned belief fade again",
+    "confirm": "confirm that a belief is true",
+    "reject": "reject a belief; it is not learned again from the same messages",
+    "edit": "correct a belief; for a name, say who or what it is",
+    "merge": "merge two beliefs that say the same: the second into the first",
+    "separate": "mark two as different, so that they are never merged",
 }
-ID_HELP = "an id as it is shown, or 4 characters of it: its first or its last"
+ID_HELP = "an id as shown, or its first or last 4 characters"
 
 
 def add_memory_commands(commands: Subparsers) -> None:
@@ -28,11 +28,18 @@ def add_memory_commands(commands: Subparsers) -> None:
     add_query_commands(commands)
     add_consolidate_command(commands)
     add_thoughts_command(commands)
-    stats = add_command(commands, "stats", "stats", "how much is kept, believed, refused, of use")
+    stats = add_command(
+        commands,
+        "stats",
+        "stats",
+        "show statistics: messages, beliefs, rejected claims, usefulness",
+    )
     stats.add_argument("--json", action="store_true", help="print it as JSON")
-    rebuild = add_command(commands, "rebuild", "rebuild", "make beliefs anew from the decisions")
-    rebuild.add_argument("--check", action="store_true", help="only say whether they are the same")
-    undo = add_command(commands, "undo", "undo", "take back what was read, or an import")
+    rebuild = add_command(
+        commands, "rebuild", "rebuild", "rebuild all beliefs from the journal of decisions"
+    )
+    rebuild.add_argument("--check", action="store_true", help="only report whether they match")
+    undo = add_command(commands, "undo", "undo", "undo a consolidation or an import")
     undo.add_argument(
         "what",
         nargs="+",
@@ -46,8 +53,8 @@ def add_memory_command(commands: Subparsers) -> None:
     """Add the command that shows and corrects beliefs."""
     memory = commands.add_parser(
         "memory",
-        help="look at what is believed, and set it right",
-        description="Look at what is believed, and set it right.",
+        help="show and correct beliefs",
+        description="Show and correct beliefs.",
     )
     actions = memory.add_subparsers(title="actions", metavar="ACTION", required=True)
     parsers = {}
@@ -56,7 +63,7 @@ def add_memory_command(commands: Subparsers) -> None:
         parsers[name].set_defaults(action=name)
         parsers[name].add_argument("--json", action="store_true", help="print it as JSON")
     for name in ("list", "search"):
-        parsers[name].add_argument("--all", action="store_true", help="also what is over")
+        parsers[name].add_argument("--all", action="store_true", help="also show what has ended")
     kinds = get_args(MemoryKind)
     parsers["list"].add_argument("--kind", choices=kinds, help="only of this kind")
     parsers["search"].add_argument("words", nargs="+", type=sanitize_text, metavar="WORDS")
@@ -68,9 +75,13 @@ def add_memory_command(commands: Subparsers) -> None:
             name, nargs="?", type=sanitize_text, metavar=name.upper(), help=ID_HELP
         )
     parsers["merge"].add_argument(
-        "--duplicates", action="store_true", help="whatever says the same; what has faded goes"
+        "--duplicates",
+        action="store_true",
+        help="find and merge duplicates, and remove faded beliefs",
     )
-    parsers["merge"].add_argument("--dry-run", action="store_true", help="only say what would be")
+    parsers["merge"].add_argument(
+        "--dry-run", action="store_true", help="only show what would change"
+    )
     parsers["edit"].add_argument("text", nargs="*", type=sanitize_text, metavar="TEXT")
     parsers["edit"].add_argument(
         "--value", type=sanitize_text, metavar="V", help="the new value of a fact or preference"
@@ -79,7 +90,7 @@ def add_memory_command(commands: Subparsers) -> None:
         "--since",
         type=sanitize_text,
         metavar="DATE",
-        help="it was right, and changed then: 2027-05-01 (without: it was a mistake)",
+        help="the date on which it changed, such as 2027-05-01 (without: it was never right)",
     )
     parsers["edit"].add_argument(
         "--due",
@@ -92,19 +103,19 @@ def add_memory_command(commands: Subparsers) -> None:
 def add_query_commands(commands: Subparsers) -> None:
     """Add the commands that list beliefs by kind."""
     for look, text in {
-        "facts": "facts and preferences",
-        "entities": "whom and what is known by name",
-        "summaries": "what was said, in short",
+        "facts": "list facts and preferences",
+        "entities": "list known people, places, pets and things",
+        "summaries": "list summaries of conversations",
     }.items():
         listing = add_query_command(commands, look, text)
-        listing.add_argument("--all", action="store_true", help="also what is over")
+        listing.add_argument("--all", action="store_true", help="also show what has ended")
         if look == "facts":
             listing.add_argument(
                 "key",
                 nargs="?",
                 type=sanitize_text,
                 metavar="KEY",
-                help="only under this key, such as location, or Ana:location",
+                help="only this attribute, such as location or Ana:location",
             )
         if look == "entities":
             listing.add_argument(
@@ -112,14 +123,21 @@ def add_query_commands(commands: Subparsers) -> None:
                 nargs="?",
                 type=sanitize_text,
                 metavar="NAME",
-                help="only this one: to whom and what they are tied, and what else is known",
+                help="only this one, with its relations and everything known about it",
             )
-    beliefs = add_query_command(commands, "beliefs", "everything believed, now or on a day")
-    beliefs.add_argument("--as-of", type=sanitize_text, metavar="DATE", help="as it was at its end")
+    beliefs = add_query_command(commands, "beliefs", "list all beliefs, as of now or of a day")
     beliefs.add_argument(
-        "--about", type=sanitize_text, metavar="NAME", help="only what is about them"
+        "--as-of", type=sanitize_text, metavar="DATE", help="as they were at the end of this day"
     )
-    history = add_query_command(commands, "history", "what was decided about something, and why")
+    beliefs.add_argument(
+        "--about",
+        type=sanitize_text,
+        metavar="NAME",
+        help="only beliefs about this person or thing",
+    )
+    history = add_query_command(
+        commands, "history", "show the history of a belief: each decision and its reason"
+    )
     history.add_argument("id", type=sanitize_text, metavar="ID", help=ID_HELP)
 
 
@@ -134,22 +152,22 @@ def add_query_command(commands: Subparsers, name: str, text: str) -> argparse.Ar
 def add_thoughts_command(commands: Subparsers) -> None:
     """Add the command that shows thoughts and transcripts."""
     thoughts = add_command(
-        commands, "thoughts", "thoughts", "what it thought between conversations, and why"
+        commands, "thoughts", "thoughts", "show the companion's own thoughts, and what led to them"
     )
     thoughts.add_argument(
-        "--about", type=sanitize_text, metavar="NAME", help="only what names them"
+        "--about", type=sanitize_text, metavar="NAME", help="only thoughts that mention this name"
     )
     thoughts.add_argument(
         "--subject", choices=("person", "companion"), help="only about you, or about itself"
     )
-    thoughts.add_argument("--all", action="store_true", help="also what is over")
+    thoughts.add_argument("--all", action="store_true", help="also show what has ended")
     thoughts.add_argument(
         "--transcripts",
         nargs="?",
         const="",
         type=sanitize_text,
         metavar="ID",
-        help="what it said to itself in the last 14 days; all, or one of them",
+        help="show the full transcripts of its thinking in the last 14 days, or one of them",
     )
     thoughts.add_argument("--json", action="store_true", help="print it as JSON")
 
@@ -157,23 +175,27 @@ def add_thoughts_command(commands: Subparsers) -> None:
 def add_consolidate_command(commands: Subparsers) -> None:
     """Add the command that extracts beliefs."""
     consolidate = add_command(
-        commands, "consolidate", "consolidate", "read what was said, and learn"
+        commands, "consolidate", "consolidate", "learn from messages that have not been read yet"
     )
     group = consolidate.add_mutually_exclusive_group(required=True)
-    group.add_argument("--now", action="store_true", help="everything that was said")
+    group.add_argument("--now", action="store_true", help="read all unread messages now")
     group.add_argument(
-        "--with-model", action="store_true", help="have a model read what rules have read"
+        "--with-model",
+        action="store_true",
+        help="have a model read again what was only read by rules",
     )
-    group.add_argument("--pause", action="store_true", help="read no more old talk for now")
-    group.add_argument("--resume", action="store_true", help="go on, and retry what has failed")
+    group.add_argument("--pause", action="store_true", help="pause reading imported messages")
+    group.add_argument(
+        "--resume", action="store_true", help="resume reading, and retry what has failed"
+    )
     group.add_argument(
         "--every",
         nargs="?",
         const="",
         type=sanitize_text,
         metavar="TURNS",
-        help="after so many turns at the latest from now on (1 to 500), or default: as "
-        "oldfriend.toml has it; without TURNS it is only said",
+        help="read after at most this many turns (1 to 500), or default, as in "
+        "oldfriend.toml; without TURNS, show the current value",
     )
-    consolidate.add_argument("--yes", action="store_true", help="do not ask")
+    consolidate.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     consolidate.add_argument("--json", action="store_true", help="print it as JSON")

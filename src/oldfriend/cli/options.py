@@ -15,26 +15,26 @@ def build_common_options(set_dest: str = "typed") -> argparse.ArgumentParser:
     """
     options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument(
-        "--data", metavar="DIR", help="folder for everything Oldfriend keeps (OLDFRIEND_DATA)"
+        "--data", metavar="DIR", help="folder in which Oldfriend stores everything (OLDFRIEND_DATA)"
     )
     options.add_argument(
         "--database",
         metavar="URL",
-        help="where the memory is: sqlite:///PATH, postgresql://… or, to be read by people, "
+        help="the database: sqlite:///PATH, postgresql://… or, as a readable file, "
         "json:///PATH (OLDFRIEND_DATABASE)",
     )
     options.add_argument(
         "--person",
         type=sanitize_text,
         metavar="NAME",
-        help="whose memory this is about (default: the owner)",
+        help="whose memory to use (default: the owner)",
     )
     options.add_argument(
         "--set",
         action="append",
         dest=set_dest,
         metavar="NAME=VALUE",
-        help="a setting for this once, such as limits.lease_s=5",
+        help="change a setting for this command, such as limits.lease_s=5",
     )
     return options
 

@@ -22,7 +22,7 @@ async def run(options: argparse.Namespace) -> int:
         async with app.db.begin_write() as tx:
             count = await rebuild_views(tx, person.id)
     print(
-        f"Made anew: {format_count(count, 'belief')}, of which {len(mismatches):,} were otherwise "
+        f"Rebuilt: {format_count(count, 'belief')}, of which {len(mismatches):,} were different "
         "before."
     )
     return 0
@@ -38,7 +38,7 @@ async def find_mismatches(tx: Transaction, person: PersonId) -> list[ObjectId]:
 def print_check(mismatches: list[ObjectId]) -> int:
     """Print the mismatches; return 1 if there are any."""
     for each in mismatches:
-        print(f"{each} is not what was decided. To mend it: oldfriend rebuild")
+        print(f"{each} does not match the journal. To repair it: oldfriend rebuild")
     if not mismatches:
-        print("Everything is as it was decided.")
+        print("All beliefs match the journal.")
     return 1 if mismatches else 0

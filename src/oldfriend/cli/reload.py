@@ -24,8 +24,8 @@ async def run(options: argparse.Namespace) -> int:
     server = find_server(data)
     if server is None:
         raise ServerProcessError(
-            f"Nothing serves {data}, so there is nothing to reload. `oldfriend serve` reads the "
-            "settings when it starts."
+            f"Oldfriend is not running for {data}, so there is nothing to reload. "
+            "`oldfriend serve` reads the settings when it starts."
         )
     send_signal(server, signal.SIGHUP)
     outcome = await wait_for_reload(data, server)

@@ -139,29 +139,27 @@ def format_stats(stats: MemoryStats) -> list[str]:
     """Format the statistics as lines."""
     useful = compute_usefulness(stats)
     lines = [
-        f"Kept: {format_count(stats.messages, 'message')} "
+        f"Stored: {format_count(stats.messages, 'message')} "
         f"in {format_count(stats.conversations, 'conversation')}, "
         f"{stats.bytes / MEGABYTE:,.1f} MB for everybody.",
-        f"Read: {format_counts(stats.segments) or 'nothing yet'}; {stats.unread:,} messages are "
-        "not cut "
-        f"into stretches yet.",
-        f"Believed: {format_counts(stats.believed) or 'nothing yet'}.",
-        f"Of {format_count(stats.learned + stats.joined, 'thing')} told, {stats.joined:,} "
-        f"{'was' if stats.joined == 1 else 'were'} known already and joined.",
-        f"Refused as junk: {format_counts(stats.refused) or 'nothing'}.",
+        f"Conversation segments: {format_counts(stats.segments) or 'none yet'}; "
+        f"{format_count(stats.unread, 'message')} in none yet.",
+        f"Beliefs: {format_counts(stats.believed) or 'none yet'}.",
+        f"Of {format_count(stats.learned + stats.joined, 'claim')}, {stats.joined:,} "
+        f"repeated what was known already.",
+        f"Claims refused: {format_counts(stats.refused) or 'none'}.",
     ]
     if stats.missed_peaks:
-        missed = format_count(stats.missed_peaks, "stretch", "stretches")
-        lines.append(f"Of {missed} the model said that it missed something that mattered.")
+        missed = format_count(stats.missed_peaks, "segment")
+        lines.append(f"In {missed} the model says that it missed something important.")
     lines.append(format_reflection_status(stats.thinking))
     if stats.thinking.refused:
-        lines.append(f"Of what it thought, refused: {format_counts(stats.thinking.refused)}.")
+        lines.append(f"Thoughts refused: {format_counts(stats.thinking.refused)}.")
     if stats.planned:
-        lines.append(f"To be read: {stats.planned:,} (oldfriend consolidate --now).")
+        lines.append(f"Waiting to be read: {stats.planned:,} (oldfriend consolidate --now).")
     if useful is not None:
         lines.append(
-            f"Of {stats.shown:,} things that the last replies were based on, "
-            f"{useful:.0%} are taken up in them."
+            f"Of {stats.shown:,} memories shown to the last replies, {useful:.0%} were used."
         )
     return lines
 

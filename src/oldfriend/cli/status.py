@@ -35,9 +35,9 @@ from oldfriend.runtime.wiring import open_app
 
 HTTP_TIMEOUT_S = 6.0
 QUEUE_LABELS: Final[Mapping[QueueName, str]] = {
-    "inbox": "to be answered:",
-    "outbox": "to be sent:",
-    "agenda": "to be done:",
+    "inbox": "to answer:",
+    "outbox": "to send:",
+    "agenda": "in the background:",
 }
 QUEUE_ITEM_NOUNS: Final[Mapping[QueueName, str]] = {
     "inbox": "message",
@@ -118,7 +118,7 @@ def fetch_problems(server: ServerInfo | None) -> list[str]:
 def format_server(server: ServerInfo | None, troubles: list[str], data: str, *, now: Micros) -> str:
     """Format whether a server runs."""
     if server is None:
-        return f"Nothing serves {data}. Start it with: oldfriend serve"
+        return f"Oldfriend is not running for {data}. Start it with: oldfriend serve"
     where = f", {server.url}" if server.url else ""
     up = format_duration((now - server.started_at) / SECOND)
     lines = [f"Oldfriend serves {data} (pid {server.pid}, for {up}{where})."]
@@ -140,7 +140,7 @@ def format_status(status: StatusReport) -> list[str]:
             * bool(dead_letters)
         ),
         *(
-            [f"To be read: {format_count(status.unread_segments, 'stretch', 'stretches')} of talk."]
+            [f"To be read: {format_count(status.unread_segments, 'segment')} of conversation."]
             * bool(status.unread_segments)
         ),
         f"Models: {format_models(status.settings)}.",
@@ -151,13 +151,13 @@ def format_status(status: StatusReport) -> list[str]:
         *format_embedding_wait(status),
         *(
             [
-                f"Forgotten, and not proved to be gone: {status.unverified_deletions} (oldfriend "
+                f"Deleted, but not yet proved to be gone: {status.unverified_deletions} (oldfriend "
                 "doctor)."
             ]
             * bool(status.unverified_deletions)
         ),
         *(
-            f"Old summaries could not be folded, and stay as they are: {each}"
+            f"Old summaries could not be combined, and stay as they are: {each}"
             for each in status.rollup_failures
         ),
     ]
@@ -171,7 +171,7 @@ def format_queue(queue: QueueStats, now: Micros) -> str:
         age = format_duration((now - queue.oldest_due_at) / SECOND)
         parts.append(f"{format_count(queue.due, noun)} now, the oldest for {age}")
     if queue.delayed:
-        parts.append(f"{format_count(queue.delayed, noun)} until a later time")
+        parts.append(f"{format_count(queue.delayed, noun)} scheduled for later")
     if queue.leased:
         where = "job" if queue.queue == "agenda" else "chat"
         parts.append(f"{format_count(queue.leased, where)} being worked on")

@@ -22,7 +22,7 @@ async def run(options: argparse.Namespace) -> int:
     data = get_data_folder(options)
     server = find_server(data)
     if server is None:
-        print(f"Nothing serves {data}; there is nothing to stop.")
+        print(f"Oldfriend is not running for {data}; there is nothing to stop.")
         return 0
     send_signal(server, signal.SIGTERM)
     if not await wait_until_ended(data, server, within_s=GRACE_S):

@@ -22,7 +22,7 @@ async def run(options: argparse.Namespace) -> int:
         case ["import", number] if is_import_number(number):
             return await undo_import(options, int(number))
         case _:
-            raise InvalidInput(f"Say what is to be undone: {USAGE_HELP}")
+            raise InvalidInput(f"Name what to undo: {USAGE_HELP}")
 
 
 async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) -> int:
@@ -31,13 +31,13 @@ async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) 
         async with app.db.begin_read() as tx:
             person = await get_selected_person(tx, options)
         result = await undo_segment(app, person.id, None if segment_id == "last" else segment_id)
-    print(f"Taken back: {format_segment_line(result.segment, zone=person.zone)}")
+    print(f"Undone: {format_segment_line(result.segment, zone=person.zone)}")
     print_beliefs("Believed no more", result.ended, zone=person.zone)
     print_beliefs("Holds again", result.reopened, zone=person.zone)
     print_beliefs("Says less", result.changed, zone=person.zone)
     if not (result.ended or result.reopened or result.changed):
-        print("Nothing that is believed rested on it alone.")
-    print("The words themselves stay.")
+        print("No belief was based on it alone.")
+    print("The messages themselves stay.")
     return 0
 
 
