@@ -42,7 +42,7 @@ def test_without_calls_it_says_so(call: CallCommand) -> None:
 
     assert said.code == 0
     assert "No model was called in the last 30 days." in said.stdout
-    assert "in the background: $1.00 of $1.00." in said.stdout
+    assert "Left today for background work: $1.00 of $1.00." in said.stdout
     assert "Daily limit for everything: none." in said.stdout
 
 
@@ -106,7 +106,7 @@ def test_what_is_left_of_the_caps_is_said(
     today = call("cost", "--json").json["today"]
 
     unknown = "price unknown: 200 tokens in 1 call"
-    assert f"in the background: $0.10 of $1.00, {unknown}, of at most 500,000." in text
+    assert f"background work: $0.10 of $1.00, {unknown}, of at most 500,000." in text
     assert f"for everything: $0.85 of $2.00, 0 of 1,000 tokens, {unknown}" in text
     assert today["background"]["dollars_left"] == 0.1
     assert today["background"]["unpriced_tokens_left"] == 499_800
