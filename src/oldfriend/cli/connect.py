@@ -72,8 +72,6 @@ async def run(options: argparse.Namespace) -> int:
         case "speaker":
             return await connect_speaker(options, settings)
         case "telegram":
-            from oldfriend.cli.connect import connect_telegram
-
             return await connect_telegram(options, settings)
         case "none":
             disconnect_models(settings)
