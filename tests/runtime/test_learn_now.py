@@ -11,6 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.config.settings_schema import MemorySettings
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import PersonId
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.learning.learning_scheduler import (
     build_learning_partition,
@@ -20,7 +21,7 @@ from oldfriend.learning.learning_scheduler import (
 )
 from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextraction
 from oldfriend.learning.segmentation import SegmentationCriteria, cut_ready_segments
-from oldfriend.memory.segments import list_segments, list_uncut_spans, set_segment_status
+from oldfriend.memory.segments import CutReason, list_segments, list_uncut_spans, set_segment_status
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.replies.reply_worker import answer_message
@@ -188,6 +189,23 @@ async def test_who_asks_waits_for_another_that_reads(app: AppContext, line: Chat
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     assert segment.generation == 1
+
+
+async def test_what_a_quicker_worker_has_read_counts_too(
+    app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks is not told that nothing was read, only because somebody else has read it."""
+    await answer_message(app, line, MessageSubmission(text=HOME))
+
+    async def schedule_beside_a_worker(
+        app: AppContext, person: PersonId, *, cut_reason: CutReason | None, imported: bool
+    ) -> None:
+        await schedule_learning(app, person, cut_reason=cut_reason, imported=imported)
+        await process_due_segments(app, person)
+
+    monkeypatch.setattr("oldfriend.runtime.learn_now.schedule_learning", schedule_beside_a_worker)
+    assert (await learn_now(app, line.person.id, cut_reason="asked")).read == 1
+    assert (await learn_now(app, line.person.id, cut_reason="asked")).read == 0
 
 
 async def test_old_talk_can_be_held_up(

@@ -6,7 +6,7 @@ or leave it to them. What is interrupted resumes, and what fails stays planned.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
@@ -23,7 +23,7 @@ from oldfriend.learning.learning_scheduler import (
     build_learning_partition,
     schedule_learning,
 )
-from oldfriend.memory.segments import CutReason, count_segments
+from oldfriend.memory.segments import UNREAD_STATUSES, CutReason, count_segments
 from oldfriend.queues.jobs_table import find_first_due, find_job
 from oldfriend.queues.queue import claim, list_jobs, reschedule_jobs, retry_dead_letter
 from oldfriend.queues.scheduled_jobs import count_scheduled_jobs, parse_job_spec
@@ -52,7 +52,7 @@ class LearnNowProgress:
 class LearningResult:
     """The result of processing planned segments."""
 
-    read: int = 0  # segments, including trivial ones
+    read: int = 0  # segments, including trivial ones, by this process or another
     waiting: int = 0  # postponed, paused, or read by another process
     failed: int = 0  # dead letters after too many attempts
 
@@ -79,8 +79,12 @@ async def learn_now(
         if cut_reason == "asked":
             raise InvalidInput(LEARNING_DISABLED)
         return LearningResult()
+    finished_before = await load_finished_count(app, person)
     await schedule_learning(app, person, cut_reason=cut_reason, imported=imported)
-    return await process_due_segments(app, person, on_progress=on_progress, wait_s=wait_s)
+    result = await process_due_segments(app, person, on_progress=on_progress, wait_s=wait_s)
+    # A worker may have been quicker: what it has read meanwhile counts, too.
+    finished = await load_finished_count(app, person) - finished_before
+    return replace(result, read=max(result.read, finished))
 
 
 async def process_due_segments(
@@ -185,6 +189,13 @@ async def load_planned_count(app: AppContext, person: PersonId) -> int:
     """Return how many readings are planned, reading from the database."""
     async with app.db.begin_read() as tx:
         return await count_planned_segments(tx, person)
+
+
+async def load_finished_count(app: AppContext, person: PersonId) -> int:
+    """Return how many segments have been read, reading from the database."""
+    async with app.db.begin_read() as tx:
+        counts = await count_segments(tx, person)
+    return sum(count for status, count in counts.items() if status not in UNREAD_STATUSES)
 
 
 async def count_planned_segments(tx: Transaction, person: PersonId) -> int:
