@@ -3,6 +3,7 @@
 import http.client
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +23,13 @@ LOOKING = (
     ("export",),
 )
 ONLY_READ = "can only be read"
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder on a disk: in memory, files that nobody may write can be written all the same."""
+    with tempfile.TemporaryDirectory(prefix="oldfriend-", dir="/var/tmp") as folder:
+        yield Path(folder)
 
 
 @contextmanager
@@ -73,7 +81,7 @@ def test_it_is_looked_into_as_before(oldfriend: Program, made_read_only) -> None
     }
     assert all(ONLY_READ in ended.stderr for ended in looked.values())
     assert "Miso" in looked["recall cat"].stdout
-    assert "NOT WELL" in looked["doctor"].stdout
+    assert "PROBLEM" in looked["doctor"].stdout
     assert "Miso" in looked["export"].stdout
 
 
@@ -113,7 +121,7 @@ def test_a_readable_file_is_looked_into_and_not_written_either(
     assert [name for name, ended in looked.items() if ended.code] == ["doctor"]
     assert all(ONLY_READ in ended.stderr for ended in looked.values())
     assert "Miso" in looked["recall cat"].stdout
-    assert "NOT WELL" in looked["doctor"].stdout
+    assert "PROBLEM" in looked["doctor"].stdout
     assert refused.code == 1
     assert "Traceback" not in refused.stderr
     assert store.read_bytes() == before
