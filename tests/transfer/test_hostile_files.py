@@ -87,7 +87,7 @@ def long_chat() -> bytes:
 def readers_of(running: Running) -> list[int]:
     """The ids of the processes by which one that serves reads files."""
     listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     found = [each.split(None, 2) for each in listed if READER in each]
     return [int(pid) for pid, parent, _ in found if int(parent) == running.process.pid]

@@ -453,3 +453,47 @@ async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
         assert row == ("x", "supports", 1.0)
         rows = await tx.rows("SELECT text, status, importance FROM memory")
         assert set(rows) == {("swims", "active", 0.5)}
+
+
+async def test_what_was_kept_for_good_once_is_kept_as_long_as_it_is_now(
+    install, write, empty, tmp_path
+):
+    """Before traces, what was understood stood in the receipt, and answers outlived their turns."""
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
+    rows = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
+    rows = [row for row in rows if row.get(TYPE_KEY) != "receipt_trace"]
+    kinds = TABLES_BY_NAME["model_call"].columns
+    for number, row in enumerate([row for row in rows if row.get(TYPE_KEY) == "receipt"]):
+        row["details"] = '{"intent": "question", "understood": {"emotion": "sad"}}'
+        call = {name: {"int": 0, "text": ""}.get(kind) for name, kind in kinds.items()}
+        call |= {"id": f"call-{number}", "person": row["person"], "turn": row["turn"]}
+        call |= {"purpose": "reply", "shown": "[]", "answer": '{"text": "Cheer up."}', "cost": 0}
+        rows.insert(-1, {TYPE_KEY: "model_call", **call})
+    rows[-1]["rows"] = len(rows) - 2
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+
+    await restore(empty, path)
+
+    async with empty.begin_read() as tx:
+        for person in (each.id for each in await list_people(tx)):
+            kept = await tx.rows("SELECT details FROM receipt WHERE person = :whose", whose=person)
+            receipt = await find_receipt(tx, person)
+            assert kept == [('{"intent": "question"}',)]
+            assert receipt.details["understood"] == {"emotion": "sad"}
+        of_turns = await tx.rows("SELECT answer FROM model_call WHERE id LIKE 'call-%'")
+        assert set(of_turns) == {(None,)}
+
+
+@pytest.mark.parametrize("kind", ["receipt", "receipt_trace"])
+async def test_details_that_are_none_are_refused(install, write, empty, tmp_path, kind):
+    """Not with an error of the program."""
+    await live_in(install, write)
+    path = await install.export_to(tmp_path / "all.jsonl")
+    lines = path.read_text("utf-8").split("\n")
+    (first, *_) = (n for n, line in enumerate(lines) if f'"type": "{kind}"' in line)
+    change_line(lines, first, details="[]")
+    path.write_text("\n".join(lines), "utf-8")
+
+    with pytest.raises(ImportRefused, match=f"row of {kind}"):
+        await restore(empty, path)

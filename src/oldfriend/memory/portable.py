@@ -18,6 +18,7 @@ from oldfriend.domain.codec import (
     unpack_sources,
 )
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.json import JsonValue
 
 Record = Mapping[str, SqlValue]
 
@@ -62,12 +63,20 @@ async def from_portable(tx: Transaction, table: str, record: Record) -> Record:
     if table == "model_call":
         return {**record, column: await pack_ids(tx, person, unpacked)}
     items = await parse_portable_items(tx, person, unpacked)
-    if table == "receipt":
-        return {**record, column: pack_sources(items)}
-    packed, terms = pack_items(items)
     names = [str(each["object"]) for each in unpacked]
-    _, details = split_details(json.loads(str(record["details"])), names)
-    return {**record, column: packed, "terms": terms, "details": details}
+    lasting, temporary = split_details(parse_details(record), names)
+    if table == "receipt":
+        return {**record, column: pack_sources(items), "details": lasting}
+    packed, terms = pack_items(items)
+    return {**record, column: packed, "terms": terms, "details": temporary}
+
+
+def parse_details(record: Record) -> Mapping[str, JsonValue]:
+    """Parse the details of a receipt or trace. Raises ValueError, TypeError."""
+    details = json.loads(str(record["details"]))
+    if not isinstance(details, dict):
+        raise TypeError("the details of a reply cannot be read")
+    return details
 
 
 async def to_portable_items(
@@ -137,6 +146,30 @@ def parse_portable_item(
                 is_cited=None if cited is None else bool(cited),
             )
     raise ValueError("something that a reply stood on cannot be read")
+
+
+async def restore_trace_details(tx: Transaction, records: Iterable[Record]) -> None:
+    """Write the traces of receipts, each given as a row of an export.
+
+    In exports from before traces were separate, the details of both are in the receipt.
+    """
+    items, terms = pack_items([])
+    details = [(record, split_details(parse_details(record), ())[1]) for record in records]
+    await tx.run_many(
+        """INSERT INTO receipt_trace (receipt, person, details, terms, items)
+           VALUES (:id, :person, :details, :terms, :items)""",
+        [
+            {
+                "id": record["id"],
+                "person": record["person"],
+                "details": temporary,
+                "terms": terms,
+                "items": items,
+            }
+            for record, temporary in details
+            if temporary != "{}"
+        ],
+    )
 
 
 async def restore_receipt_items(tx: Transaction, records: Iterable[Record]) -> None:

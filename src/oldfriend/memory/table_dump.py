@@ -11,7 +11,13 @@ from typing import Final, Literal
 
 from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.portable import Record, from_portable, restore_receipt_items, to_portable
+from oldfriend.memory.portable import (
+    Record,
+    from_portable,
+    restore_receipt_items,
+    restore_trace_details,
+    to_portable,
+)
 from oldfriend.search.document_terms import encode_document_terms
 
 DumpColumnType = Literal["text", "text?", "int", "int?", "real"]  # with "?" it may be NULL
@@ -620,14 +626,16 @@ async def restore_rows(tx: Transaction, table: DumpTable, records: Sequence[Reco
     if table in LEGACY_TABLES:
         await restore_receipt_items(tx, records)
         return
-    records = [await from_portable(tx, table.name, record) for record in records]
+    rows = [await from_portable(tx, table.name, record) for record in records]
     columns = [name if name != SEARCHABLE_COLUMN else "imprint" for name in table.columns]
     columns += table.extra_columns
     await tx.run_many(
         f"""INSERT INTO {table.name} ({", ".join(f'"{name}"' for name in columns)})
            VALUES ({", ".join(f":{name}" for name in columns)})""",
-        [restore_imprint(record) if SEARCHABLE_COLUMN in record else record for record in records],
+        [restore_imprint(row) if SEARCHABLE_COLUMN in row else row for row in rows],
     )
+    if table.name == "receipt":
+        await restore_trace_details(tx, records)
 
 
 def restore_imprint(record: Record) -> Record:

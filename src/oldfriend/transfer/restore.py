@@ -31,6 +31,7 @@ from oldfriend.memory.table_dump import (
 from oldfriend.transfer.export import EXPORT_VERSION, MARKER_KEY, TYPE_KEY
 from oldfriend.transfer.formats.json_values import describe_kind
 from oldfriend.transfer.formats.source import SourceFile, read_lines, wrap_read_errors
+from oldfriend.usage.model_calls import clear_all_committed_calls
 
 EXPECTED_HEADER: Final = f'{{"{MARKER_KEY}": "export", "version": {EXPORT_VERSION}}}'
 MAX_LINE_CHARS: Final = 8 * MAX_TEXT_CHARS  # the longest text, all of it escaped
@@ -107,6 +108,7 @@ async def restore(db: Database, path: Path) -> RestoreResult:
             await write_rows(tx, table, rows)
             if table.name == "person":
                 people.extend(PersonId(str(row.record["id"])) for row in rows)
+        await clear_all_committed_calls(tx)
     return RestoreResult(rows=count, people=tuple(people))
 
 
