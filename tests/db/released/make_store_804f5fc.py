@@ -16,9 +16,12 @@ from typing import Any
 HERE, OLD, HOME = Path(__file__).parent, Path(sys.argv[1]).resolve(), Path(tempfile.mkdtemp())
 DATA, EXPORT = HOME / "data", HOME / "all.jsonl"
 ENVIRONMENT = {
-    "PYTHONPATH": str(OLD / "src"), "HOME": str(HOME), "OLDFRIEND_DATA": str(DATA),
-    "LANG": "C.UTF-8", "TZ": "UTC",
-}  # fmt: skip
+    "PYTHONPATH": str(OLD / "src"),
+    "HOME": str(HOME),
+    "OLDFRIEND_DATA": str(DATA),
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+}
 SHOWN = ("kind", "text", "status", "key", "value", "due_at")
 
 NORA = [
