@@ -57,8 +57,13 @@ def run(*arguments: str | Path, within_s: float | None = None) -> str:
     """What a command of that version prints; past its time it is killed."""
     return subprocess.run(
         [sys.executable, "-m", "oldfriend", *arguments],
-        cwd=OLD, env=ENVIRONMENT, check=True, capture_output=True, text=True, timeout=within_s,
-    ).stdout  # fmt: skip
+        cwd=OLD,
+        env=ENVIRONMENT,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=within_s,
+    ).stdout
 
 
 def told(*arguments: str) -> Any:
