@@ -21,7 +21,7 @@ OPTIONS: Final = (
 NEEDS_CHROMIUM: Final = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"
 )
-LONGEST_MS: Final = 20_000
+LONGEST_MS: Final = 40_000
 
 
 @contextmanager
