@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys.browsers import watched
 from tests.processes import Program
 
-expect.set_options(timeout=20_000)  # on a machine that has much to do
+expect.set_options(timeout=40_000)  # on a machine that has much to do
 ASKED: Final = 409
 LINK: Final = re.compile(r"http://localhost:\d+/#[\w-]+$")
 
