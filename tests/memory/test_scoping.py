@@ -123,6 +123,7 @@ OF_EVERYBODY = {
     "is_store_empty": "says of a whole store only whether it is empty",
     "delete_dumped_tables": "works on an empty store",
     "restore_rows": "works on an empty store",
+    "restore_trace_details": "works on an empty store",
     "insert_views": "writes rows of which the person is a column, into views that are empty",
     "build_upsert": "writes a row of which the person is a column, and none of another's",
 }
