@@ -123,7 +123,6 @@ OF_EVERYBODY = {
     "is_store_empty": "says of a whole store only whether it is empty",
     "delete_dumped_tables": "works on an empty store",
     "restore_rows": "works on an empty store",
-    "restore_trace_details": "works on an empty store",
     "insert_views": "writes rows of which the person is a column, into views that are empty",
     "build_upsert": "writes a row of which the person is a column, and none of another's",
 }
@@ -594,6 +593,11 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await receipts.delete_receipts(tx, person, ["none"])
     await receipts.find_next_trace_expiry(tx, person)
     await receipts.delete_expired_traces(tx, person, now=0)
+    if (kept := await receipts.find_receipt(tx, person)) is not None:
+        await receipts.delete_expired_traces(tx, person, now=2**60)
+        details = '{"understood": {"emotion": "sad"}}'
+        record = {"id": kept.id, "person": person, "details": details}
+        await portable.restore_trace_details(tx, [record])
     await calendar_days.find_first_message_time(tx, person)
     await evidence.list_entity_mention_times(tx, person)
     await calendar_days.count_messages_by_quarter_hour(tx, person, since=0, until=1 << 60)
