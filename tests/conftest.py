@@ -3,8 +3,8 @@
 import asyncio
 import os
 import shutil
-import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,9 +112,8 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 def embedder_in_use() -> MiniLM:
     """One that is open all the time, so that the model is loaded once and not for each test."""
     embedder = MiniLM()
-    worker = threading.Thread(target=lambda: asyncio.run(embedder.embed(["once"])))
-    worker.start()
-    worker.join()
+    with ThreadPoolExecutor() as elsewhere:  # in this thread a test may have its loop
+        elsewhere.submit(asyncio.run, embedder.embed(["once"])).result()
     return embedder
 
 
@@ -145,9 +144,8 @@ def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def make() -> None:
         await (await open_database(f"sqlite:///{path}")).close()
 
-    worker = threading.Thread(target=lambda: asyncio.run(make()))
-    worker.start()
-    worker.join()
+    with ThreadPoolExecutor() as elsewhere:  # in this thread a test may have its loop
+        elsewhere.submit(asyncio.run, make()).result()
     return path
 
 

@@ -213,7 +213,7 @@ def add_transfer_commands(commands: Subparsers) -> None:
         action="store_true",
         help="check the file and count its messages, but import nothing",
     )
-    export = add_command(commands, "export", "export", "export everything that is stored to a file")
+    export = add_command(commands, "export", "export", "export everything to a file")
     export.add_argument(
         "file",
         nargs="?",
@@ -280,7 +280,7 @@ def add_server_commands(commands: Subparsers) -> None:
         "run the companion with its web page and chat platforms until it is stopped",
     )
     serve.add_argument("--open", action="store_true", help="open the page in your browser")
-    add_command(commands, "link", "link", "print a one-time link that signs you in in your browser")
+    add_command(commands, "link", "link", "print a one-time link that signs you in to the web page")
     add_access_commands(commands)
     add_command(commands, "work", "work", "run one more worker beside a running serve")
     add_command(commands, "stop", "stop", "stop serve after it has finished what it has begun")

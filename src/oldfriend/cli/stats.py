@@ -143,10 +143,10 @@ def format_stats(stats: MemoryStats) -> list[str]:
         f"in {format_count(stats.conversations, 'conversation')}, "
         f"{stats.bytes / MEGABYTE:,.1f} MB for everybody.",
         f"Conversation segments: {format_counts(stats.segments) or 'none yet'}; "
-        f"{format_count(stats.unread, 'message')} in none yet.",
+        f"{format_count(stats.unread, 'message')} not in a segment yet.",
         f"Beliefs: {format_counts(stats.believed) or 'none yet'}.",
         f"Of {format_count(stats.learned + stats.joined, 'claim')}, {stats.joined:,} "
-        f"repeated what was known already.",
+        "repeated what was known already.",
         f"Claims refused: {format_counts(stats.refused) or 'none'}.",
     ]
     if stats.missed_peaks:

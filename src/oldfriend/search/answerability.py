@@ -70,7 +70,7 @@ def _word_features(context: RankingContext, best: int) -> dict[str, float]:
     is_name = [word.surface in context.speaker_match.surfaces for word in context.parsed.words]
     idf = np.where(np.array(is_name, np.bool_), 0, scanned.idf)
     weights = idf / max(float(idf.sum()), _TINY)
-    # All values are finite, but numpy's product of booleans and floats may set the flag at random.
+    # Weights are logarithms of counts, so finite; the product with booleans still warned once.
     with np.errstate(invalid="ignore"):
         covered, around = candidates.matches @ weights, candidates.matches_around @ weights
     in_session = candidates.matches[candidates.sessions == candidates.sessions[best]].any(axis=0)

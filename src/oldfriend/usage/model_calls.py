@@ -170,7 +170,7 @@ async def clear_committed_calls(tx: Transaction, person: PersonId, turn: TurnId)
 
 
 async def clear_all_committed_calls(tx: Transaction) -> None:
-    """Do the same for every turn that has a receipt: before, answers outlived their turns."""
+    """Delete the answers of all committed turns: exports of earlier versions hold them."""
     await tx.run(
         """UPDATE model_call SET answer = NULL, request = '', asked = NULL
            WHERE purpose IN ('reply', 'classify') AND turn IN (SELECT turn FROM receipt)"""
