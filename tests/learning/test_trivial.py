@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.learning.validate import has_companion_opinion, is_trivial
+from oldfriend.learning.validate import has_companion_view, is_trivial
 from tests.learning.talking import talk
 
 
@@ -117,7 +117,7 @@ def test_what_the_companion_thinks_is_heard(line: str) -> None:
     messages = talk("Hm?", f"companion: {line}").messages
 
     assert is_trivial(messages)
-    assert has_companion_opinion(messages)
+    assert has_companion_view(messages)
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_what_the_companion_thinks_is_heard(line: str) -> None:
 )
 def test_a_kind_word_of_the_companion_is_none(line: str) -> None:
     """It is no opinion of anything."""
-    assert not has_companion_opinion(talk("Hm?", f"companion: {line}").messages)
+    assert not has_companion_view(talk("Hm?", f"companion: {line}").messages)

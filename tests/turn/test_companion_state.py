@@ -21,7 +21,7 @@ from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.turn.companion_state import (
     EMPTY_COMPANION_STATE,
     build_next_working_memory,
-    select_opinions,
+    select_on_topic,
 )
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.turn.turn_outcome import Outcome
@@ -257,8 +257,8 @@ async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:
     standing = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
     known = [MemoryState(memory=memory, stats=standing, base_seq=0)]
 
-    assert select_opinions(known, "a boat, perhaps?", "en")
-    assert not select_opinions(known, "the bus was late", "en")
+    assert select_on_topic(known, "a boat, perhaps?", "en", limit=3)
+    assert not select_on_topic(known, "the bus was late", "en", limit=3)
 
 
 @pytest.mark.parametrize(
@@ -279,5 +279,5 @@ async def test_whoever_asks_what_it_thinks_need_not_name_the_topic(
     standing = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
     known = [MemoryState(memory=memory, stats=standing, base_seq=0)]
 
-    assert select_opinions(known, asked, language) == tuple(known)
-    assert not select_opinions(known, said, language)
+    assert select_on_topic(known, asked, language, limit=3) == tuple(known)
+    assert not select_on_topic(known, said, language, limit=3)

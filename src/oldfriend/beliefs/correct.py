@@ -7,12 +7,13 @@ transaction.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Literal
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.beliefs.queries import ISO_DATE_LENGTH, get_belief
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.clock import Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
@@ -34,7 +35,6 @@ NO_DUE_DATE = "none"
 
 BeliefAction = Literal["pin", "unpin", "confirm", "reject", "unreject"]
 PERSON_AUTHOR = correcting.BY_PERSON.author
-UNIQUE_KINDS: Final = frozenset({"fact", "preference"})
 """Kinds in which no two memories say the same."""
 
 
@@ -132,7 +132,7 @@ async def merge_identical_memories(
     tx: Transaction, person: PersonId, corrected: JournalObject, *, now: Micros
 ) -> list[JournalObject]:
     """Merge memories that say the same into a corrected one; return the merged ones."""
-    if not isinstance(corrected, Memory) or corrected.kind not in UNIQUE_KINDS:
+    if not isinstance(corrected, Memory) or corrected.kind not in ATTRIBUTE_KINDS:
         return []
     known = await list_memories(tx, person, kinds=[corrected.kind])
     own = next(each for each in known if each.memory.id == corrected.id)

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import KEYED_KINDS
 from oldfriend.domain.clock import DAY, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
@@ -44,7 +44,6 @@ from oldfriend.turn.retrieval import embed_text
 
 MIN_COSINE = 0.35
 """Lowest cosine at which a belief may match a query in other words."""
-RELATION_KINDS: Final[tuple[MemoryKind, ...]] = ("triple", "fact", "preference")
 ISO_DATE_LENGTH = len("2026-03-14")
 
 
@@ -205,7 +204,7 @@ async def load_relations(
     if not entities:
         return ()
     names = EntityResolver(await list_entities(tx, person, live=False))
-    graph = EntityGraph(await list_memories(tx, person, kinds=RELATION_KINDS), names)
+    graph = EntityGraph(await list_memories(tx, person, kinds=KEYED_KINDS), names)
     start = dict.fromkeys(names.resolve(each) for each in entities)
     return tuple(each.known for each in graph.walk([*start]))
 

@@ -18,6 +18,7 @@ from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory, Summary
@@ -81,9 +82,7 @@ async def load_beliefs(
     """Load the beliefs that were asked for. Raises NotFound, InvalidInput."""
     match options.look:
         case "facts":
-            facts = await list_beliefs(
-                tx, person.id, kinds=["fact", "preference"], live=not options.all
-            )
+            facts = await list_beliefs(tx, person.id, kinds=ATTRIBUTE_KINDS, live=not options.all)
             return facts if options.key is None else filter_by_key(options.key, facts)
         case "entities" if options.name is not None:
             return await list_beliefs_about(tx, person.id, options.name)

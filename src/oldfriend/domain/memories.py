@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from oldfriend.domain.belief_kinds import MemoryKind as MemoryKind
+from oldfriend.domain.belief_kinds import Subject as Subject
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import (
     EntityId,
@@ -16,18 +18,6 @@ from oldfriend.domain.ids import (
 )
 from oldfriend.domain.trust import Role, TrustClass
 
-MemoryKind = Literal[
-    "note",  # what the person asked to remember, in their words
-    "event",  # what happened once
-    "fact",  # what is true for a while; one value per key
-    "preference",  # what they like, need or dislike; one of twelve categories
-    "pattern",  # what recurs or persists
-    "commitment",  # what somebody has promised
-    "expectation",  # what is going to happen
-    "triple",  # how two named entities relate; its key is a RelationType
-    "thought",  # a conclusion of the companion from other memories
-    "opinion",  # what the companion thinks of a topic, which is its key
-]
 PatternKind = Literal["behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"]
 Category = Literal[
     "dietary",
@@ -46,9 +36,6 @@ Category = Literal[
 RelationalTag = Literal[
     "identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"
 ]
-Subject = Literal["person", "companion", "shared", "other"]
-"""Whom a memory is about; "other" is a person or thing that the person has spoken of."""
-
 Status = Literal[
     "active",
     "tentative",
@@ -96,20 +83,7 @@ EvidenceSignal = Literal["explicit", "implicit"]
 MoodSignal = Literal["warm", "cool", "tired", "frustrated"]
 """How the person treated the companion at the end of a conversation."""
 EvidenceStance = Literal["supports", "contradicts"]
-ObjectKind = Literal[
-    "note",
-    "event",
-    "fact",
-    "preference",
-    "pattern",
-    "commitment",
-    "expectation",
-    "triple",
-    "thought",
-    "opinion",
-    "entity",
-    "summary",
-]
+ObjectKind = Literal[MemoryKind, "entity", "summary"]
 JournalOp = Literal[
     "learned",
     "revised",  # new; or reworded, joined, retagged

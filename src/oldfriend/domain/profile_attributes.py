@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import MemoryState
 
@@ -56,11 +57,12 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
         memory = each.memory
         if memory.status == "tentative" or memory.trust == "outside":
             continue
-        if memory.kind == "fact" and is_profile_key(memory.key) and memory.subject != "other":
+        part = KINDS_BY_NAME[memory.kind].profile
+        if part == "facts" and is_profile_key(memory.key) and memory.subject != "other":
             facts.append(each)
-        elif memory.kind == "preference":
+        elif part == "preferences":
             preferences.append(each)
-        elif memory.kind in {"commitment", "expectation"}:
+        elif part == "promises":
             promises.append(each)
     return Profile(
         facts=tuple(sorted(facts, key=get_fact_sort_key)),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Entity, EntityKind, Memory, RelationType
 
@@ -193,7 +194,7 @@ class EntityResolver:
         if memory.kind == "triple":
             return self._find_triple_edge(memory)
         owner, _, key = memory.key.rpartition(":")
-        if memory.kind not in {"fact", "preference"} or memory.subject not in {"person", "other"}:
+        if memory.kind not in ATTRIBUTE_KINDS or memory.subject not in {"person", "other"}:
             return None
         first = self.find_by_name(owner, memory.entities) if owner else None
         if owner and first is None:

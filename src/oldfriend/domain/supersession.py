@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import JournalEntry, Memory, MemoryKind, MemoryState
@@ -47,12 +48,13 @@ NAMES_AS_RECORDED: Final = EntityResolver(())
 
 
 def is_single_valued(kind: MemoryKind, key: str) -> bool:
-    """Return whether a fact, preference or triple with this key has one value at a time."""
-    if kind == "preference":
+    """Return whether an attribute or relation with this key has one value at a time."""
+    form = KINDS_BY_NAME[kind].key
+    if form == "category":
         return key in SINGLE_VALUED_CATEGORIES
-    if kind == "triple":
+    if form == "relation":
         return key in EXCLUSIVE
-    return kind == "fact" and key != "" and key.rpartition(":")[2] not in MULTI_VALUED_KEYS
+    return form == "attribute" and key != "" and key.rpartition(":")[2] not in MULTI_VALUED_KEYS
 
 
 def has_same_key(one: Memory, other: Memory) -> bool:

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import Memory
 from oldfriend.learning.candidate_pairs import list_candidate_pairs
@@ -116,6 +117,6 @@ def iter_pairs_sharing_quotes(claims: Sequence[Claim]) -> Iterator[tuple[Claim, 
     Attributes are distinguished by their keys and values.
     """
     for one, other in combinations(claims, 2):
-        is_kept_apart = one.kind in {"fact", "preference"} or has_impact_gap(one, other)
+        is_kept_apart = one.kind in ATTRIBUTE_KINDS or has_impact_gap(one, other)
         if one.kind == other.kind and not is_kept_apart and set(one.quotes) & set(other.quotes):
             yield one, other

@@ -18,7 +18,13 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.learning.claim_dedup import ClaimMatches, match_claims
-from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
+from oldfriend.learning.extraction import (
+    SMALL_TALK_KINDS,
+    Claim,
+    Extraction,
+    ExtractionInput,
+    Quote,
+)
 from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
 from oldfriend.learning.rule_extraction.ended_states import build_termination
 from oldfriend.learning.rule_extraction.simple_statements import (
@@ -29,7 +35,7 @@ from oldfriend.learning.segment_loader import SegmentContext, load_segment_conte
 from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.learning.validate import (
     ValidatedExtraction,
-    has_companion_opinion,
+    has_companion_view,
     is_trivial,
     validate_extraction,
 )
@@ -135,30 +141,30 @@ async def consolidate(deps: ConsolidationDeps, segment: Segment) -> Consolidatio
 
 
 async def extract(deps: ConsolidationDeps, inputs: ExtractionInput) -> Extraction:
-    """Extract claims; of small talk, a model extracts only opinions, and there is no summary.
+    """Extract claims; of small talk, a model extracts only some kinds, and there is no summary.
 
     Whatever else a model reads into small talk is mostly more than was said.
     """
     if not is_trivial(inputs.messages):
         return await deps.extract(inputs)
     small_talk = replace(await deps.extract_small_talk(inputs), summary="", topics=())
-    if not has_companion_opinion(inputs.messages):
+    if not has_companion_view(inputs.messages):
         return small_talk
     found = await deps.extract(inputs)
-    opinions = tuple(each for each in found.claims if each.kind == "opinion")
-    if not opinions:
+    claims = tuple(each for each in found.claims if each.kind in SMALL_TALK_KINDS)
+    if not claims:
         return small_talk
     return replace(
         small_talk,
-        claims=(*small_talk.claims, *opinions),
+        claims=(*small_talk.claims, *claims),
         author=found.author,
-        non_opinion_author=small_talk.author,
+        small_talk_author=small_talk.author,
     )
 
 
 def would_use_model(messages: Sequence[Message]) -> bool:
     """Return whether a model is asked about these messages, if there is one."""
-    return not is_trivial(messages) or has_companion_opinion(messages)
+    return not is_trivial(messages) or has_companion_view(messages)
 
 
 async def load_context_if_unread(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
 from oldfriend.domain.memories import (
@@ -30,6 +31,11 @@ from oldfriend.domain.people import Person
 
 DEFAULT_LANGUAGE: Final = "en"
 """Language of a segment in which nothing was said."""
+
+SMALL_TALK_KINDS: Final = frozenset(
+    list_kinds(lambda kind: kind.extraction is not None and kind.extraction.from_small_talk)
+)
+"""The only kinds of claims that a model extracts from small talk."""
 
 ClaimEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
 """Effect of a claim on what is known: "new" touches nothing, the others name a target."""
@@ -114,7 +120,7 @@ class Extraction:
     """Extraction: everything extracted from one segment."""
 
     author: str  # "extract/4", "rules/5": prompt or rules with their version
-    non_opinion_author: str = ""  # author of the rest, if `author` extracted opinions only
+    small_talk_author: str = ""  # of the rest, if `author` only extracted what small talk allows
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
     mentions: tuple[EntityMention, ...] = ()
@@ -127,8 +133,8 @@ class Extraction:
 
     def get_author(self, belief: JournalObject) -> str:
         """Return the author of the extraction that led to a belief."""
-        is_opinion = isinstance(belief, Memory) and belief.kind == "opinion"
-        return self.author if is_opinion else self.non_opinion_author or self.author
+        is_by_author = isinstance(belief, Memory) and belief.kind in SMALL_TALK_KINDS
+        return self.author if is_by_author else self.small_talk_author or self.author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

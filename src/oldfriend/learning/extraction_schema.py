@@ -6,6 +6,7 @@ The prompt shows the same format; ``extraction_parser`` reads the output.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, get_args
 
+from oldfriend.domain.belief_kinds import BELIEF_KINDS, ClaimField
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
     Category,
@@ -22,24 +23,25 @@ from oldfriend.learning.extraction import ClaimEffect
 
 Schema = dict[str, JsonValue]
 
+EXTRACTED_KINDS: Final = {
+    kind.extraction.list_name: (kind, kind.extraction)
+    for kind in BELIEF_KINDS
+    if kind.extraction is not None
+}
 CLAIM_LISTS: Final[Mapping[str, MemoryKind]] = {
-    "events": "event",
-    "facts": "fact",
-    "preferences": "preference",
-    "patterns": "pattern",
-    "commitments": "commitment",
-    "expectations": "expectation",
-    "opinions": "opinion",
+    name: kind.name for name, (kind, _) in EXTRACTED_KINDS.items()
 }
 """The lists of claims in an answer, and the kind of each."""
 
-FIRST_PASS: Final = ("names", "same", "ties", "facts", "preferences", "self_check")
+FIRST_PASS: Final = (
+    "names",
+    "same",
+    "ties",
+    *(name for name, (_, spec) in EXTRACTED_KINDS.items() if spec.in_first_pass),
+    "self_check",
+)
 SECOND_PASS: Final = (
-    "events",
-    "patterns",
-    "commitments",
-    "expectations",
-    "opinions",
+    *(name for name, (_, spec) in EXTRACTED_KINDS.items() if not spec.in_first_pass),
     "topics",
     "summary",
     "mood",
@@ -90,23 +92,22 @@ COMMON_CLAIM_FIELDS: Final[Mapping[str, Schema]] = {
     "target": nullable_schema(TEXT),
     "names": array_schema(TEXT),
 }
-CLAIM_FIELDS_BY_LIST: Final[Mapping[str, Mapping[str, Schema]]] = {
-    "events": {
-        "impact": {"type": "integer", "minimum": -10, "maximum": 10},
-        "tags": array_schema(TEXT),
-        "arousal": nullable_schema({"type": "integer", "minimum": 0, "maximum": 10}),
-        "cues": array_schema(TEXT),
-        "relational": array_schema(enum_schema(RelationalTag)),
-        "happened_at": TIMESTAMP,
-        "happened_until": TIMESTAMP,
-    },
-    "facts": {"key": TEXT, "value": TEXT, "holds_from": TIMESTAMP, "holds_until": TIMESTAMP},
-    "preferences": {"key": enum_schema(Category), "value": TEXT},
-    "patterns": {"pattern": enum_schema(PatternKind)},
-    "commitments": {"due_at": TIMESTAMP},
-    "expectations": {"due_at": TIMESTAMP},
-    "opinions": {"key": TEXT},
+CLAIM_FIELDS: Final[Mapping[ClaimField, Schema]] = {
+    "key": TEXT,
+    "value": TEXT,
+    "pattern": enum_schema(PatternKind),
+    "impact": {"type": "integer", "minimum": -10, "maximum": 10},
+    "tags": array_schema(TEXT),
+    "arousal": nullable_schema({"type": "integer", "minimum": 0, "maximum": 10}),
+    "cues": array_schema(TEXT),
+    "relational": array_schema(enum_schema(RelationalTag)),
+    "happened_at": TIMESTAMP,
+    "happened_until": TIMESTAMP,
+    "holds_from": TIMESTAMP,
+    "holds_until": TIMESTAMP,
+    "due_at": TIMESTAMP,
 }
+CATEGORY: Final = enum_schema(Category)
 OTHER_PARTS: Final[Mapping[str, Schema]] = {
     "names": array_schema(
         object_schema(
@@ -166,7 +167,11 @@ def build_schema(parts: Sequence[str]) -> Schema:
 
 
 def _build_part_schema(part: str) -> Schema:
-    if part in CLAIM_FIELDS_BY_LIST:
-        fields = {**COMMON_CLAIM_FIELDS, **CLAIM_FIELDS_BY_LIST[part]}
-        return array_schema(object_schema(fields, required=["text", "quotes"]))
-    return OTHER_PARTS[part]
+    if part not in EXTRACTED_KINDS:
+        return OTHER_PARTS[part]
+    kind, spec = EXTRACTED_KINDS[part]
+    fields = dict(COMMON_CLAIM_FIELDS)
+    fields.update((name, CLAIM_FIELDS[name]) for name in spec.fields)
+    if kind.key == "category":
+        fields["key"] = CATEGORY
+    return array_schema(object_schema(fields, required=["text", "quotes"]))

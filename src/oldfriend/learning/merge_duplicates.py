@@ -12,10 +12,11 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME, list_kinds
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Cause, Entity, Memory, MemoryKind, MemoryState, ObjectLink
+from oldfriend.domain.memories import Cause, Entity, Memory, MemoryState, ObjectLink
 from oldfriend.learning.candidate_pairs import list_candidate_pairs
 from oldfriend.learning.llm_dedup_judge import PROMPT, judge_duplicate
 from oldfriend.learning.similarity import EmbeddedTexts, classify_pair
@@ -32,8 +33,7 @@ RULES_AUTHOR: Final = "merge/1"
 
 Of = TypeVar("Of")
 
-MERGEABLE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"pattern", "event"})
-DECAYING_KINDS: Final[frozenset[MemoryKind]] = MERGEABLE_KINDS | {"fact", "preference"}
+DECAYING_KINDS: Final = list_kinds(lambda kind: kind.decays or kind.is_merged)
 DECAY_CONFIDENCE, DECAY_AGE = 0.3, 90 * DAY
 """Beliefs seen once, unsure and not seen for this long are deprecated …"""
 PEAK_IMPACT: Final = 7
@@ -281,7 +281,7 @@ def list_names(entities: Iterable[Entity]) -> list[str]:
 
 def is_mergeable(known: MemoryState) -> bool:
     """Return whether a belief is of a kind that may have duplicates."""
-    return known.memory.kind in MERGEABLE_KINDS
+    return KINDS_BY_NAME[known.memory.kind].is_merged
 
 
 def is_kept_by_person(memory: Memory) -> bool:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import MemoryKind, MemoryState
+from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.learning.reflection_output import build_ideas_schema
@@ -28,9 +29,6 @@ MAX_OTHERS: Final = 30
 MAX_THOUGHTS: Final = 12
 SHOCK_IMPACT: Final = 8
 """Emotional impact from which an event counts as a shock."""
-REFLECTED_KINDS: Final[frozenset[MemoryKind]] = frozenset(
-    {"pattern", "fact", "preference", "commitment", "expectation"}
-)
 WEEKDAYS: Final = (
     "Monday",
     "Tuesday",
@@ -99,7 +97,7 @@ async def load_reflection_context(
     companion = await get_companion(tx)
     known = [each for each in await list_memories(tx, person) if is_first_hand(each)]
     events = [each for each in known if each.memory.kind == "event"]
-    others = [each for each in known if each.memory.kind in REFLECTED_KINDS]
+    others = [each for each in known if KINDS_BY_NAME[each.memory.kind].is_reflected_on]
     thoughts = [each for each in known if each.memory.kind == "thought"]
 
     def telling(each: MemoryState) -> tuple[bool, bool, int, Micros]:

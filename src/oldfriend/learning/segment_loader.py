@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import BELIEF_KINDS, KEYED_KINDS, list_kinds
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import Entity, Evidence, MemoryKind, MemoryState
@@ -34,21 +35,13 @@ from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_v
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
 
-ONGOING_KINDS: Final = frozenset[MemoryKind](
-    {"note", "fact", "preference", "pattern", "commitment", "expectation", "triple", "opinion"}
-)
-ATTRIBUTE_KINDS: Final = frozenset[MemoryKind]({"fact", "preference", "triple"})
+ONGOING_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_ongoing))
 CONTEXT_SIZE: Final = 6
 """Messages before a segment that give context."""
 SHOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
-    "fact": 40,
-    "preference": 20,
-    "pattern": 20,
-    "commitment": 10,
-    "expectation": 10,
-    "event": 10,
-    "note": 10,
-    "opinion": 10,
+    kind.name: kind.shown_limit
+    for kind in sorted(BELIEF_KINDS, key=attrgetter("shown_rank"))
+    if kind.shown_limit
 }
 """Known beliefs of each kind that a model is shown, the strongest first."""
 
@@ -153,7 +146,7 @@ def iter_relevant(
         memory = known.memory
         kind = memory.kind
         if memory.ended_at is not None:
-            is_relevant = memory.status == "superseded" and kind in ATTRIBUTE_KINDS
+            is_relevant = memory.status == "superseded" and kind in KEYED_KINDS
         elif kind == "event":
             at = memory.learned_at if memory.happened_at is None else memory.happened_at
             is_relevant = first <= at <= last or bool(parse_new_role(memory.text, memory.language))

@@ -16,6 +16,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.text_cache import text_lru_cache
@@ -78,12 +79,7 @@ SAME_DUE_WINDOW: Final = DAY
 PEAK_IMPACT_GAP: Final = 5
 """Applying for a job and getting it read nearly the same, but only one of them is a peak."""
 COMPATIBLE_KINDS: Final = frozenset(
-    {
-        frozenset({"preference", "pattern"}),
-        frozenset({"preference", "fact"}),
-        frozenset({"fact", "pattern"}),
-        frozenset({"commitment", "expectation"}),
-    }
+    frozenset({kind.name, other}) for kind in BELIEF_KINDS for other in kind.alike
 )
 """Pairs of kinds that two extractors may choose for the same words."""
 

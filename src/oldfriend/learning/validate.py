@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from operator import ne
 from typing import Final, Protocol, TypeVar
 
+from oldfriend.domain.belief_kinds import BELIEF_KINDS, KINDS_BY_NAME
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.validation.coverage import check_coverage
@@ -58,7 +59,7 @@ from oldfriend.learning.validation.segment_view import (
     build_segment_view,
 )
 from oldfriend.learning.validation.sentiment import (
-    has_companion_opinion,
+    has_companion_view,
     has_opposite_impact,
     is_trivial,
 )
@@ -71,7 +72,7 @@ from oldfriend.learning.validation.text_quality import (
     check_single_occurrence,
 )
 
-__all__ = ["ValidatedExtraction", "has_companion_opinion", "is_trivial", "validate_extraction"]
+__all__ = ["ValidatedExtraction", "has_companion_view", "is_trivial", "validate_extraction"]
 
 ClaimCheck = Callable[[ValidationCase], RejectionReason | None]
 
@@ -106,13 +107,11 @@ CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (
 MODEL_CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (*CLAIM_CHECKS, check_coverage)
 """Model claims must also be covered by their quotes; rules build claims from the words."""
 
-NOTE_CHECKS: Final[Sequence[ClaimCheck]] = (check_kind, check_target, check_prompt_injection)
+VERBATIM_CHECKS: Final[Sequence[ClaimCheck]] = (check_kind, check_target, check_prompt_injection)
 """A corrected note stays in the person's words, whatever they are."""
 
 RULES_AUTHOR_PREFIX: Final = "rules/"
 """Prefix of the author's name if rules extracted the claims."""
-MAX_EVENTS: Final = 3
-MAX_PATTERNS: Final = 5
 MAX_TOPICS: Final = 6
 MAX_TOPIC_LENGTH: Final = 60
 MAX_SUMMARY_LENGTH: Final = 2_000
@@ -143,7 +142,7 @@ def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> Vali
     rejected: Counter[RejectionReason] = Counter()
     changed: Counter[NormalizationKind] = Counter()
     claims = []
-    author = extraction.non_opinion_author or extraction.author
+    author = extraction.small_talk_author or extraction.author
     checks = CLAIM_CHECKS if author.startswith(RULES_AUTHOR_PREFIX) else MODEL_CLAIM_CHECKS
     categorized = {
         (claim.text, claim.value) for claim in extraction.claims if has_known_category(claim)
@@ -160,7 +159,10 @@ def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> Vali
             changed.update(list_normalizations(claim, outcome))
     neutral = neutralize_conflicting_impacts(claims, view.language)
     changed["impact"] += sum(map(ne, neutral, claims))
-    kept = drop_weakest(drop_weakest(neutral, "event", MAX_EVENTS), "pattern", MAX_PATTERNS)
+    kept = neutral
+    for kind in BELIEF_KINDS:
+        if kind.extraction is not None and kind.extraction.max_new is not None:
+            kept = drop_weakest(kept, kind.name, kind.extraction.max_new)
     rejected["too many"] += len(neutral) - len(kept)
     valid = replace(
         extraction,
@@ -180,7 +182,7 @@ def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> Vali
 
 def has_known_category(claim: Claim) -> bool:
     """Return whether a claim's category is known, if it needs one."""
-    return claim.kind != "preference" or claim.key in CATEGORIES
+    return KINDS_BY_NAME[claim.kind].key != "category" or claim.key in CATEGORIES
 
 
 def validate_claim(
@@ -195,7 +197,7 @@ def validate_claim(
     if isinstance(supporting, str):
         return supporting
     case = ValidationCase(claim=claim, spans=supporting, view=view)
-    checks = NOTE_CHECKS if claim.kind == "note" else checks
+    checks = VERBATIM_CHECKS if KINDS_BY_NAME[claim.kind].is_verbatim else checks
     rejection = next(
         (rejection for check in checks if (rejection := check(case)) is not None), None
     )

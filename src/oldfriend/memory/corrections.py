@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
@@ -39,7 +40,6 @@ from oldfriend.memory.value_from_text import extract_value, resolve_value, valid
 from oldfriend.search import list_named_entities as named_among
 
 BY_PERSON: Final = Provenance(author="person")
-KINDS_WITH_DUE_DATE: Final = frozenset({"commitment", "expectation"})
 
 
 async def pin(
@@ -257,7 +257,7 @@ async def set_due(
     due.
     """
     each = await get_live_editable(tx, person, object_id)
-    if not isinstance(each, Memory) or each.kind not in KINDS_WITH_DUE_DATE:
+    if not isinstance(each, Memory) or each.kind not in FUTURE_KINDS:
         raise InvalidInput(
             localizable("no_due_date", "Only a commitment or an expectation is due at some time.")
         )

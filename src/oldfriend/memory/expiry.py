@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import Memory, MemoryKind, MemoryState
+from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.memory.beliefs import list_facts_with_end, list_memories, list_memories_by_key
 from oldfriend.memory.journal import Provenance, record_decision
 
 GRACE_PERIOD: Final = 2 * DAY
 """The person still has this long after the due time to tell how it went."""
-EXPIRING_KINDS: Final[tuple[MemoryKind, ...]] = ("commitment", "expectation")
 BY_CLOCK: Final = Provenance(author="clock/1")
 
 
@@ -47,7 +47,7 @@ async def list_expirable(tx: Transaction, person: PersonId) -> list[MemoryState]
     """List open commitments, expectations, plans to go somewhere and facts with a known end, except
     pinned ones.
     """
-    due = await list_memories(tx, person, kinds=EXPIRING_KINDS)
+    due = await list_memories(tx, person, kinds=FUTURE_KINDS)
     plans = await list_memories_by_key(tx, person, "triple", "plans_for")
     temporary = await list_facts_with_end(tx, person)
     candidates = (*due, *plans, *temporary)

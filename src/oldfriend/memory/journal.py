@@ -273,7 +273,7 @@ def upcast(
     """Return the values of an entry of an earlier format version in the current format.
 
     Version 1 stored only a note's text and language, beside the columns; version 2 knew no
-    relations, thoughts or opinions, and is otherwise the same.
+    relations, thoughts or views, and is otherwise the same.
     """
     if v > 1:
         return after

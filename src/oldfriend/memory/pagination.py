@@ -8,24 +8,24 @@ days changes it in place. Texts are loaded by the caller.
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Final, Literal
 
 from oldfriend.db.database import Row, SqlValue, Transaction
+from oldfriend.domain.belief_kinds import BELIEF_KINDS, ListOrder
 from oldfriend.domain.clock import MAX_TIME, Micros
 from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.domain.memories import LIVE_STATUSES, JournalEntry, ObjectKind, Status, Subject
 from oldfriend.memory.journal import JOURNAL_COLUMNS, parse_journal_row
 
 SortOrder = Literal["kind", "newest", "oldest", "surest", "seen"]
+RANK_KEY: Final = attrgetter("list_rank")
 KIND_GROUPS: Final[tuple[tuple[ObjectKind, ...], ...]] = (
-    ("fact", "preference"),
-    ("event",),
-    ("pattern",),
-    ("commitment", "expectation"),
-    ("thought",),
-    ("opinion",),
-    ("triple",),
-    ("note",),
+    *(
+        tuple(kind.name for kind in kinds)
+        for _, kinds in groupby(sorted(BELIEF_KINDS, key=RANK_KEY), key=RANK_KEY)
+    ),
     ("summary",),
     ("entity",),
 )
@@ -40,11 +40,19 @@ GROUP_SQL: Final = (
     )
     + " ELSE 0 END"
 )
-GROUP_ORDER_SQL: Final = """CASE v.kind WHEN 'event' THEN -COALESCE(v.happened_at, v.learned_at)
-    WHEN 'pattern' THEN -v.strength
-    WHEN 'commitment' THEN COALESCE(v.due_at, 9000000000000000)
-    WHEN 'expectation' THEN COALESCE(v.due_at, 9000000000000000)
-    ELSE -v.learned_at END"""
+LIST_ORDER_SQL: Final[Mapping[ListOrder, str]] = {
+    "learned": "-v.learned_at",
+    "happened": "-COALESCE(v.happened_at, v.learned_at)",
+    "strength": "-v.strength",
+    "due": "COALESCE(v.due_at, 9000000000000000)",
+}
+GROUP_ORDER_SQL: Final = (
+    "CASE v.kind "
+    + " ".join(
+        f"WHEN '{kind.name}' THEN {LIST_ORDER_SQL[kind.list_order]}" for kind in BELIEF_KINDS
+    )
+    + f" ELSE {LIST_ORDER_SQL['learned']} END"
+)
 ORDER_SQL: Final[Mapping[SortOrder, str]] = {
     "kind": GROUP_ORDER_SQL,
     "newest": "-v.learned_at",

@@ -23,6 +23,7 @@ from oldfriend.beliefs.queries import (
     list_entity_beliefs,
 )
 from oldfriend.beliefs.undo import undo_import
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject
 from oldfriend.inbound.accept import ChatContext
@@ -68,9 +69,7 @@ class BeliefMethods:
     async def facts(self) -> list[Belief]:
         """Return the current facts and preferences with their evidence, oldest first."""
         async with self._app.db.begin_read() as tx:
-            found = await list_beliefs(
-                tx, self._chat_context.person.id, kinds=["fact", "preference"]
-            )
+            found = await list_beliefs(tx, self._chat_context.person.id, kinds=ATTRIBUTE_KINDS)
         return self._to_beliefs(found)
 
     async def entities(self) -> list[Belief]:

@@ -7,6 +7,7 @@ query.
 from collections.abc import Mapping
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import MemoryState, PatternKind, Status
 from oldfriend.search.scorers import Decay, Scorer, typed_decay
@@ -43,16 +44,17 @@ def score_belief(
     `is_named`: the question names an entity that the belief is about.
     """
     memory = known.memory
-    score = 1.0  # a commitment does not decay
-    if memory.kind == "pattern":
+    score = 1.0  # of the rule "constant"
+    rule = KINDS_BY_NAME[memory.kind].score
+    if rule == "pattern":
         decay = PATTERN_DECAY[memory.pattern or "behavior"]
         score = min(1.0, compute_retention(known, decay, now, scorer) * known.stats.confidence)
-    elif memory.kind in {"event", "thought"}:
+    elif rule == "event":
         retention = compute_retention(known, EVENT_DECAY, now, scorer)
         score = _score_event(known, retention, is_named=is_named)
-    elif memory.kind == "triple":
+    elif rule == "confidence":
         score = known.stats.confidence
-    elif memory.kind in {"fact", "preference"}:
+    elif rule == "attribute":
         retention = min(1.0, compute_retention(known, ATTRIBUTE_DECAY, now, scorer))
         score = _SIMILAR + _LATELY * retention + _IMPORTANT * memory.importance
     return score * (

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, list_kinds
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.memories import Entity, EvidenceStats, MemoryKind, MemoryState
@@ -45,10 +46,9 @@ from oldfriend.search.subject_query import SubjectQuery, is_about_other
 from oldfriend.search.tense import TimeFrame
 from oldfriend.search.time_only_query import list_non_events
 from oldfriend.search.types import Floats, IndexRow, Reason, SearchQuery, SearchResult
-from oldfriend.search.undated_facts import DURABLE_KINDS, search_with_undated
+from oldfriend.search.undated_facts import search_with_undated
 
-_EXPLICIT_KINDS: Final[frozenset[MemoryKind]] = frozenset({"opinion"})
-"""Kinds that are found as answers only where the caller asks for the kind."""
+_EXPLICIT_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_found_on_request))
 _OVERFETCH_FACTOR: Final = 2  # fetch this many times k before ranking by kind
 _NAMED_SCORE_FLOOR: Final = 0.5  # minimum similarity of a belief about an entity that is named
 _TYPICAL_BELIEF_BYTES: Final = 1_500  # bytes, without index and vector
@@ -356,7 +356,7 @@ class BeliefIndex:
         ]
 
     def _is_durable(self, seq: int) -> bool:
-        return self._by_seq[seq].memory.kind in DURABLE_KINDS
+        return self._by_seq[seq].memory.kind in ATTRIBUTE_KINDS
 
     def _filter_by_kind(self, kinds: Collection[MemoryKind]) -> list[MemoryState]:
         """List all beliefs, live and ended, of these kinds; of any kind if `kinds` is empty."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.memories import Memory, RelationType
 from oldfriend.domain.relations import RELATION_BY_KEY, RELATION_BY_ROLE, RELATION_KEY
 from oldfriend.domain.text_cache import text_lru_cache
@@ -80,7 +81,7 @@ class RequestedAttribute:
             return PROMISE if self.is_promise else None
         if memory.kind == "triple":
             return next((key for key in self.keys if self._is_relation_for(memory.key, key)), None)
-        is_value = memory.kind in {"fact", "preference"} and bare in self.keys
+        is_value = memory.kind in ATTRIBUTE_KINDS and bare in self.keys
         may_be_another = self.is_favourite or (bare in _MULTI_KEYS and bare != self.keys[0])
         return bare if is_value and (not may_be_another or self._is_match(memory)) else None
 

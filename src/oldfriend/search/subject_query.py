@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.search.mention_index import build_mention_text
@@ -130,7 +131,7 @@ class SubjectQuery:
             return True
         if self.is_name_query and bare in _OWN_NAMES:
             return self._has_what_belongs(memory)
-        if self._kin and memory.key and memory.kind in {"fact", "preference"}:
+        if self._kin and memory.key and memory.kind in ATTRIBUTE_KINDS:
             return self._tells_of_kin(memory)  # where I live says nothing about my father
         return not self.is_about_someone or self._mentions(
             build_mention_text(memory), memory.entities

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
+from oldfriend.domain.belief_kinds import KEYED_KINDS
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.memories import MemoryState, Status
 from oldfriend.domain.relations import DATED, PERMANENT
@@ -20,7 +21,6 @@ _ONCE = re.compile(
     r"|früher\w*|vorher\w*|vorig\w*|ehemalig\w*|damals|wohnte\w*|arbeitete\w*)\b"
     r"|以前|之前|过去|原来|曾经|当时|那时|从前"
 )
-_KEYED: Final = frozenset({"fact", "preference", "triple"})
 _ALWAYS: Final[frozenset[str]] = PERMANENT | {
     "name",
     "birthday",
@@ -106,7 +106,7 @@ class TimeFrame:
         memory = known.memory
         if memory.ended_at is not None and (not self.is_past or memory.status in _NEVER_SO):
             return False
-        is_lasting = memory.kind not in _KEYED or memory.key.rpartition(":")[2] in _ALWAYS
+        is_lasting = memory.kind not in KEYED_KINDS or memory.key.rpartition(":")[2] in _ALWAYS
         if is_lasting or not self._periods or not self.is_past:
             return True
         begin, until = compute_validity(known)

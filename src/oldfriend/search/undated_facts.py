@@ -6,14 +6,10 @@ meant; `TimeFrame` selects that by when the value held, not by when somebody spo
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
-from oldfriend.domain.memories import MemoryKind
 from oldfriend.search.message_search import search
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.types import SearchQuery, SearchResult
-
-DURABLE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"fact", "preference"})
 
 
 def search_with_undated(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
@@ -67,7 +68,7 @@ def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
     """Return a belief's text with the days of an event, or the first day of a state, if known."""
     if (days := memory.happened_during) is not None:
         return f"{memory.text} ({format_day_span(book, *days, zone)})"
-    if memory.holds_from is not None and memory.kind not in {"commitment", "expectation"}:
+    if memory.holds_from is not None and memory.kind not in FUTURE_KINDS:
         since = format_day(book, memory.holds_from, zone)
         return book.phrases["since_day"].format(text=memory.text, since=since)
     return memory.text

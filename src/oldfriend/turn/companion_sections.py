@@ -1,4 +1,4 @@
-"""Companion sections: prompt sections for working memory, style, mood, thoughts and opinions.
+"""Companion sections: prompt sections for working memory, style, mood, thoughts and views.
 
 The wording is in the prompt file; the budgets are set by the caller.
 """
@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.memories import MemoryState
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.profile_sections import build_belief_section
 from oldfriend.turn.prompt_labels import sanitize
-from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_whole_section
+from oldfriend.turn.prompt_sections import (
+    PromptDraft,
+    PromptSection,
+    build_whole_section,
+    count_tokens,
+)
 
+MAX_TOPIC_TOKENS: Final = sum(
+    kind.section.max_tokens for kind in BELIEF_KINDS if kind.section is not None
+)
 MAX_WORKING_MEMORY_TOKENS: Final = 150
 MAX_GUIDANCE_TOKENS: Final = 150
 """The most tokens."""
-MAX_OPINION_TOKENS: Final = 120
-"""The most tokens; 50, with the title, would not hold a single opinion."""
 THOUGHTS_DIVISOR: Final = 4
 """Thoughts take at most this part (one fourth) of the recall budget."""
 
@@ -76,20 +83,24 @@ def build_guidance_section(draft: PromptDraft, budget: int) -> Sequence[PromptSe
 
 def build_thoughts_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
     """Return the companion's thoughts, as far as they fit; they do not depend on the message."""
-    return [
-        build_memories_section(draft, "thoughts", draft.context.companion_state.thoughts, budget)
-    ]
+    thoughts = draft.context.companion_state.thoughts
+    return [build_memories_section(draft, "thoughts", "thoughts", thoughts, budget)]
 
 
-def build_opinions_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
-    """Return the companion's stated opinions on the current topics."""
-    return [
-        build_memories_section(draft, "opinions", draft.context.companion_state.opinions, budget)
-    ]
+def build_topic_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the beliefs on the current topics, a section for each kind that has one."""
+    sections: list[PromptSection] = []
+    for kind in BELIEF_KINDS:
+        if kind.section is not None:
+            known = draft.context.companion_state.on_topic.get(kind.name, ())
+            left = min(budget - count_tokens(sections), kind.section.max_tokens)
+            name, title = kind.section.name, kind.section.title
+            sections.append(build_memories_section(draft, name, title, known, max(left, 0)))
+    return sections
 
 
 def build_memories_section(
-    draft: PromptDraft, name: str, known: Sequence[MemoryState], budget: int
+    draft: PromptDraft, name: str, title: str, known: Sequence[MemoryState], budget: int
 ) -> PromptSection:
     """Return a titled section of memories of one kind."""
     zone = draft.utterance.message.zone
@@ -102,7 +113,7 @@ def build_memories_section(
         )
         for each in known
     ]
-    return build_belief_section(name, draft.prompt.render(name), known, lines, budget)
+    return build_belief_section(name, draft.prompt.render(title), known, lines, budget)
 
 
 def render_sanitized(prompt: Prompt, part: str, **values: str) -> str:

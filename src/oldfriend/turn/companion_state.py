@@ -1,17 +1,17 @@
-"""Companion state: working memory, mood, thoughts, opinions and style at the start of a turn.
+"""Companion state: working memory, mood, thoughts, views and style at the start of a turn.
 
 Used only where a model answers: the offline companion quotes and has no style. Reads and never
 writes; the updated working memory is part of what the turn decides.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import MemoryState, Mood
+from oldfriend.domain.memories import MemoryKind, MemoryState, Mood
 from oldfriend.domain.working_memory import (
     EMPTY_WORKING_MEMORY,
     Plan,
@@ -40,8 +40,6 @@ from oldfriend.turn.reply_style import (
 )
 from oldfriend.turn.turn_outcome import Utterance
 
-MAX_OPINIONS: Final = 3
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompanionState:
@@ -50,9 +48,14 @@ class CompanionState:
     working_memory: WorkingMemory = EMPTY_WORKING_MEMORY
     mood: Mood | None = None  # None: neutral
     thoughts: tuple[MemoryState, ...] = ()  # always available
-    opinions: tuple[MemoryState, ...] = ()  # on the current topics
+    on_topic: Mapping[MemoryKind, tuple[MemoryState, ...]] = field(default_factory=dict)
     analysis: MessageAnalysis | None = None
     style: ReplyStyle | None = None
+
+    @property
+    def beliefs(self) -> tuple[MemoryState, ...]:
+        """Return all beliefs that the companion has in mind."""
+        return (*self.thoughts, *(each for known in self.on_topic.values() for each in known))
 
     @property
     def needs_search(self) -> bool:
@@ -75,30 +78,39 @@ async def load_companion_state(
         working_memory=working_memory,
         mood=mood,
         thoughts=tuple(select_thoughts(beliefs.list_live("thought"))),
-        opinions=select_opinions(beliefs.list_live("opinion"), utterance.text, message.language),
+        on_topic={
+            kind.name: select_on_topic(
+                beliefs.list_live(kind.name),
+                utterance.text,
+                message.language,
+                limit=kind.section.max_beliefs,
+            )
+            for kind in BELIEF_KINDS
+            if kind.section is not None
+        },
     )
 
 
-def select_opinions(
-    opinions: Iterable[MemoryState], text: str, language: str
+def select_on_topic(
+    known: Iterable[MemoryState], text: str, language: str, *, limit: int
 ) -> tuple[MemoryState, ...]:
-    """Return the opinions whose topic the text mentions, those held longest first.
+    """Return the beliefs whose topic the text mentions, those held longest first.
 
-    A question for the companion's view may name the topic in other words, so the latest opinions
+    A question for the companion's view may name the topic in other words, so the latest beliefs
     follow then.
     """
-    by_age = sorted(opinions, key=lambda each: each.stats.first_seen)
+    by_age = sorted(known, key=lambda each: each.stats.first_seen)
     mentioned = [each for each in by_age if is_topic_mentioned(each, text)]
     if load_phrases(choose_language(language)).patterns.your_view.search(text):
         latest = sorted(by_age, key=lambda each: each.stats.last_seen, reverse=True)
         mentioned += [each for each in latest if each not in mentioned]
-    return tuple(mentioned[:MAX_OPINIONS])
+    return tuple(mentioned[:limit])
 
 
-def is_topic_mentioned(opinion: MemoryState, text: str) -> bool:
-    """Tell whether a text mentions the topic of an opinion."""
-    language = opinion.memory.language
-    return not extract_content_terms(opinion.memory.key, language).isdisjoint(
+def is_topic_mentioned(known: MemoryState, text: str) -> bool:
+    """Tell whether a text mentions the topic of a belief."""
+    language = known.memory.language
+    return not extract_content_terms(known.memory.key, language).isdisjoint(
         extract_content_terms(text, language)
     )
 

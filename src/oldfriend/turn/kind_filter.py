@@ -2,15 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import Final
 
+from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.turn.retrieval import RecalledBelief, RecalledItem
 
 MESSAGE_KIND: Final = "message"
 NOTE_KIND: Final = "note"  # found as the message it quotes
-BELIEF_KINDS: Final = tuple(kind for kind in get_args(MemoryKind) if kind != NOTE_KIND)
+RECALLED_KINDS: Final = list_kinds(lambda kind: kind.name != NOTE_KIND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +34,11 @@ class KindFilter:
 
 def parse_kinds(names: Collection[str]) -> KindFilter:
     """Parse kind names into a filter; no names: everything. Raises InvalidInput."""
-    unknown = sorted(set(names).difference(BELIEF_KINDS, [MESSAGE_KIND]))
+    unknown = sorted(set(names).difference(RECALLED_KINDS, [MESSAGE_KIND]))
     if unknown:
-        known = ", ".join((MESSAGE_KIND, *BELIEF_KINDS))
+        known = ", ".join((MESSAGE_KIND, *RECALLED_KINDS))
         raise InvalidInput(f"{unknown[0]!r} cannot be recalled. There are: {known}.")
-    beliefs = tuple(kind for kind in BELIEF_KINDS if kind in names)
+    beliefs = tuple(kind for kind in RECALLED_KINDS if kind in names)
     return KindFilter(
         has_messages=not names or MESSAGE_KIND in names,
         belief_kinds=beliefs,

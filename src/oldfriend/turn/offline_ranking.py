@@ -5,6 +5,7 @@ For the offline companion, which quotes nothing rather than something beside the
 
 from typing import Final
 
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.memory.restatement_detection import find_restatement
@@ -38,7 +39,7 @@ def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
 def can_answer(belief: RecalledBelief, matter: RequestedAttribute | None) -> bool:
     """Tell whether a belief that is no value of the requested attribute may answer."""
     memory = belief.state.memory
-    return matter is None or not (memory.key or memory.kind in {"commitment", "expectation"})
+    return matter is None or not (memory.key or memory.kind in FUTURE_KINDS)
 
 
 def is_only_relation(belief: RecalledBelief) -> bool:

@@ -16,12 +16,12 @@ from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget
 from oldfriend.turn.companion_sections import (
     MAX_GUIDANCE_TOKENS,
-    MAX_OPINION_TOKENS,
+    MAX_TOPIC_TOKENS,
     MAX_WORKING_MEMORY_TOKENS,
     THOUGHTS_DIVISOR,
     build_guidance_section,
-    build_opinions_section,
     build_thoughts_section,
+    build_topic_sections,
     build_working_memory_section,
 )
 from oldfriend.turn.profile_sections import build_profile_sections, build_summaries_section
@@ -104,9 +104,7 @@ SECTION_SLOTS: Final = (
     SectionSlot(
         priority="medium", max_tokens=compute_snippets_budget, build=build_recalled_sections
     ),
-    SectionSlot(
-        priority="low", max_tokens=lambda _: MAX_OPINION_TOKENS, build=build_opinions_section
-    ),
+    SectionSlot(priority="low", max_tokens=lambda _: MAX_TOPIC_TOKENS, build=build_topic_sections),
 )
 """The slots in the order in which those of one priority are filled."""
 

@@ -117,10 +117,7 @@ class ReplyContext:
         return [
             *(each.memory for each in (*profile, *entity_beliefs)),
             *(note.memory for note in self.notes),
-            *(
-                each.memory
-                for each in (*self.companion_state.thoughts, *self.companion_state.opinions)
-            ),
+            *(each.memory for each in self.companion_state.beliefs),
         ]
 
 

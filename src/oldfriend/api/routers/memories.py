@@ -24,29 +24,19 @@ from oldfriend.api.schemas.memories import (
     HistoryShape,
     Judged,
     Learned,
-    ListedKind,
     Other,
 )
 from oldfriend.beliefs import correct as correcting
 from oldfriend.beliefs.belief_pages import list_belief_page, list_beliefs_by_id, search_belief_ids
 from oldfriend.beliefs.history import get_history
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, parse_as_of
+from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.memory.change_feed import list_latest_entries
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.pagination import BeliefFilter, SortOrder, count_by_kind
 
-TIMELINE_KINDS: Final[tuple[ObjectKind, ...]] = (
-    "note",
-    "event",
-    "fact",
-    "preference",
-    "pattern",
-    "commitment",
-    "expectation",
-    "thought",
-    "opinion",
-)
+TIMELINE_KINDS: Final = list_kinds(lambda kind: not kind.is_relation)
 MOST_SHOWN: Final = 20
 
 router = APIRouter(tags=["memory"])
@@ -86,7 +76,7 @@ async def list_learned(
 async def parse_belief_filter(  # noqa: PLR0913 -- each is a query parameter
     me: CurrentUser,
     hub: HubDep,
-    kind: Annotated[list[ListedKind] | None, Query(description="Only such.")] = None,
+    kind: Annotated[list[ObjectKind] | None, Query(description="Only such.")] = None,
     status: Annotated[list[Status] | None, Query(description="Only such; so no summaries.")] = None,
     subject: Annotated[Subject | None, Query(description="Whom it is about.")] = None,
     tag: Annotated[

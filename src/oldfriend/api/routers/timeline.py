@@ -12,7 +12,7 @@ from oldfriend.api.converters.memories import (
 )
 from oldfriend.api.cursors import decode_offset, encode_values
 from oldfriend.api.routers.memories import AsOfParam, CursorParam, LimitParam
-from oldfriend.api.schemas.memories import BetweenShape, DaysShape, ListedKind, Moods, TagsShape
+from oldfriend.api.schemas.memories import BetweenShape, DaysShape, Moods, TagsShape
 from oldfriend.beliefs.belief_pages import diff_beliefs
 from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.domain.clock import from_micros
@@ -66,7 +66,7 @@ async def compare_days(
     hub: HubDep,
     since: Annotated[str, Query(max_length=40, description="The earlier day, or a time.")],
     until: Annotated[str, Query(max_length=40, description="The later one.")],
-    kind: Annotated[list[ListedKind] | None, Query(description="Only such.")] = None,
+    kind: Annotated[list[ObjectKind] | None, Query(description="Only such.")] = None,
     cursor: CursorParam = None,
     limit: LimitParam = 50,
 ) -> BetweenShape:

@@ -10,20 +10,6 @@ from oldfriend.domain.memories import JournalOp, MoodSignal, ObjectKind, Subject
 from oldfriend.memory.change_stats import ChangeEffect
 
 Verdict = Literal["pin", "unpin", "confirm", "reject", "unreject"]
-ListedKind = Literal[
-    "note",
-    "event",
-    "fact",
-    "preference",
-    "pattern",
-    "commitment",
-    "expectation",
-    "triple",
-    "thought",
-    "opinion",
-    "entity",
-    "summary",
-]
 
 
 class PointShape(ApiModel):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory, MemoryState, ObjectLink
 from oldfriend.domain.supersession import get_valid_since, list_superseders
@@ -41,7 +42,7 @@ from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, Resol
 from oldfriend.search.shared_topics import extract_content_terms
 
 MIN_TOPIC_OVERLAP: Final = 0.75
-"""Share of the shorter opinion's terms that both must contain to be on one topic."""
+"""Share of the shorter text's terms that both must contain to be on one topic."""
 MIN_SHARED_TERMS: Final = 2
 """Minimum number of terms, lest a single word decide."""
 
@@ -68,8 +69,8 @@ def resolve_extraction(state: ResolutionState, extraction: Extraction) -> None:
 
 def resolve_claim(state: ResolutionState, claim: Claim) -> None:
     """Resolve one claim."""
-    if claim.kind == "opinion":
-        resolve_opinion(state, claim)
+    if KINDS_BY_NAME[claim.kind].resolution == "topic":
+        resolve_by_topic(state, claim)
         return
     target = None if claim.target is None else state.known.get(claim.target)
     if target is not None and target.memory.ended_at is None and claim.effect != "new":
@@ -83,7 +84,7 @@ def resolve_claim(state: ResolutionState, claim: Claim) -> None:
 
 def resolve_by_kind(state: ResolutionState, claim: Claim) -> None:
     """Resolve a claim that targets no known belief."""
-    match claim.kind:
+    match KINDS_BY_NAME[claim.kind].resolution:
         case "fact":
             resolve_fact(state, claim)
             end_outdated(state, claim)
@@ -96,9 +97,9 @@ def resolve_by_kind(state: ResolutionState, claim: Claim) -> None:
             resolve_event(state, claim)
         case "pattern":
             resolve_pattern(state, claim)
-        case "commitment" | "expectation":
+        case "due":
             resolve_commitment(state, claim)
-        case "note":
+        case "correction":
             state.rejected["not known"] += (
                 1  # notes are made in a turn; learning only corrects them
             )
@@ -124,7 +125,7 @@ def convert_to_termination(state: ResolutionState, claim: Claim, others: Iterabl
 
     A claim stays, too, if one of ``others`` already says that it is over.
     """
-    if claim.kind not in {"fact", "preference"} or claim.holds_until is None:
+    if claim.kind not in ATTRIBUTE_KINDS or claim.holds_until is None:
         return claim
     if any(states_termination(each, claim) for each in others):
         return claim
@@ -188,23 +189,23 @@ def has_reached_end(state: ResolutionState, known: MemoryState, claim: Claim) ->
     )
 
 
-def resolve_opinion(state: ResolutionState, claim: Claim) -> None:
-    """Resolve an opinion: the first on its topic, the same again, a change of mind, or refused."""
-    old = next((each for each in state.list_live("opinion") if has_same_topic(each, claim)), None)
+def resolve_by_topic(state: ResolutionState, claim: Claim) -> None:
+    """Resolve a claim on a topic: the first on it, the same again, a change of mind, or refused."""
+    old = next((each for each in state.list_live(claim.kind) if has_same_topic(each, claim)), None)
     if old is None:
         state.learn(claim)
     elif claim.effect == "supersedes":
-        replace_opinion(state, old, claim)
+        replace_on_topic(state, old, claim)
     elif claim.effect == "reinforces" or state.is_same(claim, old.memory):
         reinforce(state, old, claim)
     else:
-        state.rejected["contradicts its opinion"] += 1
+        state.rejected[f"contradicts its {claim.kind}"] += 1
 
 
-def replace_opinion(state: ResolutionState, old: MemoryState, claim: Claim) -> None:
-    """Replace an opinion; both are written, with the words that changed it."""
+def replace_on_topic(state: ResolutionState, old: MemoryState, claim: Claim) -> None:
+    """Replace a belief on a topic; both are written, with the words that changed it."""
     if state.get_said_at(claim) < old.stats.last_seen:
-        state.rejected["not known"] += 1  # the companion has stated its opinion since
+        state.rejected["not known"] += 1  # the known belief was stated again since
         return
     state.learn(claim, supersedes=old.memory)
     until = max(state.get_said_at(claim), old.stats.first_seen)
@@ -212,7 +213,7 @@ def replace_opinion(state: ResolutionState, old: MemoryState, claim: Claim) -> N
 
 
 def has_same_topic(known: MemoryState, claim: Claim) -> bool:
-    """Return whether an opinion is on a claim's topic, whatever the word forms."""
+    """Return whether a belief is on a claim's topic, whatever the word forms."""
     memory = known.memory
     if fold_value(memory.key) == fold_value(claim.key):
         return True

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import EntityKind, MemoryKind, MemoryState, ObjectLink
+from oldfriend.domain.memories import EntityKind, MemoryState, ObjectLink
 from oldfriend.domain.relations import (
     DATED,
     USUAL_TARGET_KIND,
@@ -33,7 +34,7 @@ from oldfriend.learning.resolution.attribute_resolution import (
 from oldfriend.learning.resolution.entity_linking import find_entity, resolve_mention
 from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, ResolutionState
 
-FACT_KINDS: Final[tuple[MemoryKind, ...]] = ("fact", "preference")
+FACT_KINDS: Final = list_kinds(lambda kind: kind.is_attribute)
 
 
 def resolve_relation(state: ResolutionState, relation: RelationClaim) -> None:

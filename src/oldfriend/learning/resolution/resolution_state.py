@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import (
@@ -42,9 +43,8 @@ NewRoleParser: TypeAlias = Callable[[Memory], str]
 TerminationBuilder: TypeAlias = Callable[[Claim, str], Claim | None]
 """The claim that something is over, in a language; None if the language has no rule for it."""
 
-ResolutionRefusal = Literal[
-    "rejected by the person", "overruled by the person", "not known", "contradicts its opinion"
-]
+ResolutionRefusal: TypeAlias = str
+"""Why a claim was refused, such as "not known" or "contradicts its" and a kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,14 +268,14 @@ class ResolutionState:
     def get_trust(self, claim: Claim) -> Literal["person", "companion", "other", "tool", "outside"]:
         """Return the best trust class among a claim's quotes."""
         classes = {self.context.messages[quote.message].trust for quote in claim.quotes}
-        if claim.kind == "opinion":
+        if KINDS_BY_NAME[claim.kind].is_companions:
             return "companion"
         order = ("person", "tool", "other", "companion", "outside")
         return next(each for each in order if each in classes)
 
     def get_initial_status(self, claim: Claim) -> Status:
         """Return whether a new belief is active at once."""
-        is_tentative = claim.confidence < MIN_CONFIDENCE and claim.kind in {"fact", "preference"}
+        is_tentative = claim.confidence < MIN_CONFIDENCE and claim.kind in ATTRIBUTE_KINDS
         return "tentative" if is_tentative else "active"
 
     def list_mentioned_entities(self, claim: Claim) -> tuple[EntityId, ...]:

@@ -7,6 +7,7 @@ Porto".
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.supersession import is_single_valued
 from oldfriend.learning.extraction import Claim
@@ -30,7 +31,7 @@ def endings_in(
         return
     told = list(told)
     for claim in (*claims_in(before, book, known), *relations_over(sentence, before, book)):
-        is_state = claim.kind in {"fact", "preference"} and claim.holds_from is None
+        is_state = claim.kind in ATTRIBUTE_KINDS and claim.holds_from is None
         if is_state and not any(is_beside(claim, each) for each in told):
             was = replace(claim, holds_until=sentence.message.at)
             yield was

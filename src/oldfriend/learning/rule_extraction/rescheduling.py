@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.memories import MemoryKind, MemoryState
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
+from oldfriend.domain.memories import MemoryState
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import day_written, due_in
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote
@@ -17,8 +18,6 @@ from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence
 from oldfriend.search.question_patterns import has_any_word
 
-AWAITED: Final[frozenset[MemoryKind]] = frozenset({"expectation", "commitment"})
-"""What can be put off."""
 _OWNERS: Final[Mapping[str, re.Pattern[str]]] = {
     "en": re.compile(r"\b([A-Z]\w+)['’]s\b"),
     "de": re.compile(r"\b([A-ZÄÖÜ]\w+)s(?= [A-ZÄÖÜ])"),
@@ -43,14 +42,16 @@ def put_off(
 def is_awaited(known: MemoryState) -> bool:
     """Whether it is to be: at a time, or promised."""
     memory = known.memory
-    return memory.kind in AWAITED and (memory.due_at is not None or memory.kind == "commitment")
+    return memory.kind in FUTURE_KINDS and (
+        memory.due_at is not None or memory.kind == "commitment"
+    )
 
 
 def instead_of(
     claim: Claim, sentence: Sentence, book: RuleBook, open_: Sequence[MemoryState]
 ) -> Claim:
     """A claim as what takes the place of the one that it puts off, if it does."""
-    if claim.kind not in AWAITED or claim.due_at is None or claim.target is not None:
+    if claim.kind not in FUTURE_KINDS or claim.due_at is None or claim.target is not None:
         return claim
     if not sentence.denied and not book.instead.moved.search(sentence.plain):
         return claim

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.learning.extraction import Claim, EntityMention
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
@@ -42,7 +43,7 @@ def topics_of(
     values = (
         claim.value
         for claim in claims
-        if claim.kind in {"fact", "preference"} and claim.subject == "person"
+        if claim.kind in ATTRIBUTE_KINDS and claim.subject == "person"
     )
     found = [*(named.name for named in names), *values, *_frequent(sentences)]
     short = (topic for topic in found if 0 < len(topic) <= _LONGEST_TOPIC)

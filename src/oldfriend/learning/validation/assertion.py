@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.memories import MemoryKind, PatternKind
 from oldfriend.learning.critical_tokens import is_text_negated, parse_number_word
 from oldfriend.learning.extraction import Claim
@@ -27,7 +28,6 @@ from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.turn.attribution.cues import SIGN_FOLDING, AttributionCues, fold_punctuation
 
 WORD: Final = re.compile(r"[^\W_]+")
-LASTING_KINDS: Final[frozenset[MemoryKind]] = frozenset({"fact", "pattern"})
 """Kinds of claims that may be stated beside a condition and still hold without it."""
 LAUGHING_EMOJI: Final = frozenset("😂🤣🙃😜😝🤡😉🤪😆😹😏😛")
 EVENT: Final[MemoryKind] = "event"
@@ -220,7 +220,7 @@ def _sets_condition(claim: Claim, matched: MatchedClause, start: int, end: int) 
 
 def _is_unconditional(claim: Claim, clause: str, matched: MatchedClause) -> bool:
     """Return whether a statement does not depend on its condition: "if I'm late, I work nights"."""
-    is_lasting = claim.kind in LASTING_KINDS and bool(claim.key or claim.pattern)
+    is_lasting = KINDS_BY_NAME[claim.kind].is_lasting and bool(claim.key or claim.pattern)
     if not is_lasting or matched.cues.is_unspaced:
         return _has_shared_terms(claim, clause, matched)
     moods = (matched.cues.wish, matched.cues.unreal)
@@ -255,7 +255,7 @@ def _has_shared_terms(claim: Claim, clause: str, matched: MatchedClause) -> bool
 def has_almost_happened(claim: Claim, matched: MatchedClause) -> bool:
     """Return whether an event only nearly happened; "nearly twenty" is an amount instead."""
     found = matched.cues.almost.search(matched.clause)
-    if found is None or claim.kind not in {"event", "fact"} or claim.effect != "new":
+    if found is None or not KINDS_BY_NAME[claim.kind].is_refuted_by_doubt or claim.effect != "new":
         return False
     if matched.cues.almost.search(fold_punctuation(claim.text)):
         return False

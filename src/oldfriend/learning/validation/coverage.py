@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.memories import MemoryKind
 from oldfriend.domain.messages import WIDE_CHARS, Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.learning.extraction import Claim
@@ -40,8 +40,6 @@ MIN_TEXT_COVERAGE: Final = 0.33
 MIN_SHORT_TEXT_COVERAGE: Final = 0.5
 SHORT_TEXT_TERMS: Final = 2
 """Share of a value, of a text, and of a short text that must have been said."""
-CONTEXTUAL_KINDS: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
-FUTURE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
 ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils"})
 
 
@@ -210,7 +208,7 @@ def _iter_known(case: ValidationCase) -> Iterator[str]:
     claim = case.claim
     for memory in case.view.known.values():
         if memory.id == claim.target or (
-            claim.kind in CONTEXTUAL_KINDS and memory.kind in FUTURE_KINDS
+            claim.kind in OCCURRENCE_KINDS and memory.kind in FUTURE_KINDS
         ):
             yield f"{memory.text} {memory.value}"
 

@@ -4,14 +4,15 @@ What others say is evidence about themselves; pasted text supports only "read in
 own words prove two things: what it promised, and what it thinks.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME, OwnWordsRule
 from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import can_be_evidence
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
-from oldfriend.learning.validation.opinion_checks import check_opinion
+from oldfriend.learning.validation.own_view_checks import check_own_view
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView, get_span_cue_words
@@ -21,18 +22,18 @@ from oldfriend.learning.validation.speech_acts import (
     is_bare_assent,
 )
 
-KINDS_TOLD_BY_OTHERS: Final = frozenset({"event", "fact", "expectation", "triple"})
-"""Kinds of claims that other people may make about themselves."""
+OwnWordsCheck: TypeAlias = Callable[
+    [Claim, tuple[QuoteSpan, ...], SegmentView], RejectionReason | None
+]
 
 
 def validate_evidence(
     claim: Claim, spans: tuple[QuoteSpan, ...], view: SegmentView
 ) -> tuple[QuoteSpan, ...] | RejectionReason:
     """Return the spans that support a claim, or why none does."""
-    if claim.subject == "companion" and claim.kind == "commitment":
-        return check_promise(claim, spans, view) or spans
-    if claim.kind == "opinion":
-        return check_opinion(claim, spans, view) or spans
+    kind = KINDS_BY_NAME[claim.kind]
+    if kind.own_words is not None and (claim.subject == "companion" or kind.is_companions):
+        return OWN_WORDS_CHECKS[kind.own_words](claim, spans, view) or spans
     if any(span.message.trust == "outside" for span in spans):
         return check_outside_source(claim, spans, view) or spans
     allowed = tuple(span for span in spans if is_allowed_author(claim, span))
@@ -57,7 +58,7 @@ def is_self_report(claim: Claim, message: Message) -> bool:
     """Return whether a claim about somebody else rests on their own words, and names them."""
     names = [message.speaker, *message.speaker.split()[:1]]
     is_named = any(name and name.casefold() in claim.text.casefold() for name in names)
-    return claim.subject == "other" and claim.kind in KINDS_TOLD_BY_OTHERS and is_named
+    return claim.subject == "other" and KINDS_BY_NAME[claim.kind].may_rest_on_others and is_named
 
 
 def get_author_rejection(spans: Iterable[QuoteSpan]) -> RejectionReason:
@@ -135,3 +136,10 @@ def is_refused(span: QuoteSpan, view: SegmentView) -> bool:
     if answer is None:
         return False
     return get_cue_words(answer.language).refused.search(fold_characters(answer.text)) is not None
+
+
+OWN_WORDS_CHECKS: Final[Mapping[OwnWordsRule, OwnWordsCheck]] = {
+    "promise": check_promise,
+    "view": check_own_view,
+}
+"""The check of each rule, which returns why a claim does not hold."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import filterfalse
 from typing import Final
 
+from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
 from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.memories import MemoryKind
 from oldfriend.domain.messages import WIDE_CHARS, Message
 from oldfriend.learning.critical_tokens import extract_critical_tokens, extract_numbers
 from oldfriend.learning.extraction import Claim
@@ -33,9 +33,6 @@ MIN_SHARED_PART: Final = 1 / 3
 MAX_DAY: Final = 31
 YEARS: Final = range(1900, 2101)
 NO_TARGET: Final = MemoryId(ObjectId(""))
-CONTEXTUAL_KINDS: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
-"""Kinds that may be stated so briefly that only a known plan says what is meant."""
-FUTURE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
 PROFILE_KEYS: Final = frozenset(
     {
         "name",
@@ -69,7 +66,8 @@ def check_topic(case: ValidationCase) -> RejectionReason | None:
     if claim.kind == "event" and has_same_feeling(case):
         return None
     texts = [message.text for span in case.spans for message in get_nearby_messages(span, case)]
-    if claim.kind in CONTEXTUAL_KINDS or claim.key in PROFILE_KEYS:
+    # An occurrence may be stated so briefly that only a known plan says what is meant.
+    if claim.kind in OCCURRENCE_KINDS or claim.key in PROFILE_KEYS:
         texts += [each.text for each in case.view.known.values() if each.kind in FUTURE_KINDS]
     if claim.kind == "fact" and (target := case.view.known.get(claim.target or NO_TARGET)):
         texts.append(target.text)

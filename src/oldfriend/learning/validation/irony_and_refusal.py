@@ -6,7 +6,8 @@ languages that have no word list.
 
 from typing import Final
 
-from oldfriend.domain.memories import MemoryKind, PatternKind
+from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
+from oldfriend.domain.memories import PatternKind
 from oldfriend.learning.validation.clauses import find_closest_clauses
 from oldfriend.learning.validation.cue_words import CueWords, fold_characters
 from oldfriend.learning.validation.grounding import get_claim_language, is_in_language
@@ -28,9 +29,6 @@ from oldfriend.turn.intent import split_sentences
 SHORT_MESSAGE_SENTENCES: Final = 3
 """In messages of at most this many sentences, "I'm joking" is about all of them."""
 
-FACTUAL_KINDS: Final[frozenset[MemoryKind]] = frozenset({"event", "commitment", "expectation"})
-"""Kinds that are true even if somebody jokes about them."""
-FUTURE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"commitment", "expectation"})
 ACTION_PATTERNS: Final[frozenset[PatternKind]] = frozenset({"behavior", "temporal", "causal"})
 
 LIKING_CATEGORIES: Final = frozenset(
@@ -42,7 +40,7 @@ LIKING_CATEGORIES: Final = frozenset(
 def check_irony(case: ValidationCase) -> RejectionReason | None:
     """Reject what its speaker calls a joke, hyperbole, or praise of what went wrong.
 
-    Events have happened even if somebody jokes about them.
+    Occurrences are true even if somebody jokes about them.
     """
     claim, sentences = (
         case.claim,
@@ -55,7 +53,7 @@ def check_irony(case: ValidationCase) -> RejectionReason | None:
     if claim.kind != "event" and all(cue_words.ironic.search(text) for cue_words, text in messages):
         return "in jest"
     closest = find_closest_spans(case)
-    can_be_joke = claim.kind not in FACTUAL_KINDS and claim.key not in LIKING_CATEGORIES - {
+    can_be_joke = claim.kind not in OCCURRENCE_KINDS and claim.key not in LIKING_CATEGORIES - {
         "dietary"
     }
     if can_be_joke and all(is_hyperbole(case, span) for span in closest):

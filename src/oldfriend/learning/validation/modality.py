@@ -7,7 +7,7 @@ same sentence; never in another sentence, and never after it.
 import re
 from typing import Final
 
-from oldfriend.domain.memories import MemoryKind
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.messages import WIDE_CHARS
 from oldfriend.learning.critical_tokens import is_text_negated
 from oldfriend.learning.extraction import Claim
@@ -26,21 +26,6 @@ MIN_SHARED_LENGTH: Final = 4
 """Letters of a word that a clause and a claim must at least share."""
 NEGATION_WINDOW_WIDE: Final = 4
 """Characters after a negation that it may deny, in scripts whose characters are words."""
-CONDITIONAL_KINDS: Final[frozenset[MemoryKind]] = frozenset(
-    {
-        "event",
-        "fact",
-        "preference",
-        "expectation",
-    }
-)
-"""Kinds that are not true until their condition is; promises and habits may have one."""
-DOUBTABLE_KINDS: Final[frozenset[MemoryKind]] = frozenset({"event", "fact"})
-DENIABLE_KINDS: Final[frozenset[MemoryKind]] = DOUBTABLE_KINDS | {
-    "pattern",
-    "commitment",
-    "expectation",
-}
 
 
 def check_modality(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> RejectionReason | None:
@@ -54,7 +39,7 @@ def check_modality(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> Reject
         return None
     if all(is_uncertain(claim, each, cue_words, language) for each in clauses):
         return "imagined"
-    is_said_not_to_be = claim.kind in DENIABLE_KINDS and is_denied(
+    is_said_not_to_be = KINDS_BY_NAME[claim.kind].is_refuted_by_denial and is_denied(
         claim, clauses[-1], cue_words, language
     )
     if not is_said_not_to_be:
@@ -103,9 +88,10 @@ def needs_more_than_wish(claim: Claim) -> bool:
 
 def is_uncertain(claim: Claim, clause: Clause, cue_words: CueWords, language: str) -> bool:
     """Return whether a clause leaves the claim open, by a condition or a doubt."""
-    if claim.kind in CONDITIONAL_KINDS and is_conditional(claim, clause, cue_words, language):
+    kind = KINDS_BY_NAME[claim.kind]
+    if kind.needs_condition_met and is_conditional(claim, clause, cue_words, language):
         return True
-    return claim.kind in DOUBTABLE_KINDS and is_hedged(claim, clause, cue_words, language)
+    return kind.is_refuted_by_doubt and is_hedged(claim, clause, cue_words, language)
 
 
 def is_conditional(claim: Claim, clause: Clause, cue_words: CueWords, language: str) -> bool:

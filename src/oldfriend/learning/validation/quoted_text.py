@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import WIDE_CHARS, Message
 from oldfriend.domain.text_cache import text_lru_cache
@@ -24,8 +25,6 @@ from oldfriend.turn.attribution.reporting_frames import (
 )
 from oldfriend.turn.intent import PUNCTUATION_FOLDING
 
-RETELLABLE_KINDS: Final = frozenset({"event", "expectation"})
-"""Kinds in which a statement of somebody else may be reported, if the claim names them."""
 MAX_ANSWER_WORDS: Final = 12
 MAX_ANSWER_CHARS: Final = 30
 """Words, or characters, of an answer in quotation marks that may be the speaker's own."""
@@ -59,7 +58,7 @@ def _check_stretch(
         return None
     if stretch.is_pasted:
         return "outside words"
-    is_reported = claim.kind in RETELLABLE_KINDS and has_attribution(claim, span, own_text)
+    is_reported = KINDS_BY_NAME[claim.kind].may_be_retold and has_attribution(claim, span, own_text)
     return None if is_reported else "words of another"
 
 

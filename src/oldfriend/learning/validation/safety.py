@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.learning.validation.cue_words import fold_characters, list_all_cue_words
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import ValidationCase
@@ -26,9 +27,6 @@ SENTENCE_END: Final = re.compile(r"[。\n]|[.!?](?=\s|$)")
 SEPARATORS: Final = re.compile(r"[\s,，、:：;；（）()\u3400-\u9fff]+")
 MIN_PASSWORD_LENGTH: Final = 5
 PIN_LENGTHS: Final = frozenset({4, 5, 6, 8})
-
-BEHAVIOR_KINDS: Final = frozenset({"preference", "pattern", "commitment", "expectation", "opinion"})
-"""Kinds that would change how the companion acts."""
 
 
 def check_secret(case: ValidationCase) -> RejectionReason | None:
@@ -83,7 +81,7 @@ def check_prompt_injection(case: ValidationCase) -> RejectionReason | None:
     if any(is_memory_instruction(text) for text in texts):
         return "order"
     is_by_person = all(span.message.trust == "person" for span in case.spans)
-    if is_by_person and claim.kind not in BEHAVIOR_KINDS:
+    if is_by_person and not KINDS_BY_NAME[claim.kind].steers_companion:
         return "order" if any(detect_injection(text).risk == "high" for text in texts) else None
     return "order" if any(is_machine_instruction(text) for text in texts) else None
 

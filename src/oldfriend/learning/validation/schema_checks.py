@@ -3,9 +3,15 @@
 import re
 from typing import Final, get_args
 
+from oldfriend.domain.belief_kinds import (
+    ATTRIBUTE_KINDS,
+    FUTURE_KINDS,
+    KINDS_BY_NAME,
+    OCCURRENCE_KINDS,
+)
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.language import detect_language
-from oldfriend.domain.memories import LIVE_STATUSES, Category, Memory, MemoryKind
+from oldfriend.domain.memories import LIVE_STATUSES, Category, Memory
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.learning.critical_tokens import parse_number_word
 from oldfriend.learning.extraction import Claim
@@ -81,35 +87,19 @@ NUMERIC_KEYS: Final = frozenset(
 """Keys of values that are numbers and last long enough."""
 COUNT_PATTERN: Final = re.compile("[\\d一二两三四五六七八九十百千万半几]+[个只次条杯件位名本张遍]?")
 
-TARGET_KINDS: Final[dict[MemoryKind, frozenset[MemoryKind]]] = {
-    "event": frozenset({"event"}),
-    "fact": frozenset({"fact"}),
-    "preference": frozenset({"preference", "pattern"}),
-    "pattern": frozenset({"pattern", "preference"}),
-    "commitment": frozenset({"commitment", "expectation"}),
-    "expectation": frozenset({"expectation", "commitment"}),
-    "opinion": frozenset({"opinion"}),
-}
-"""Kinds that a claim may change or contradict."""
-FULFILLING_KINDS: Final = frozenset({"event", "commitment", "expectation"})
-
 
 def check_kind(case: ValidationCase) -> RejectionReason | None:
     """Reject new notes, kinds that do not fit the subject, and patterns without a kind.
 
-    Notes are made by the person, and may only be corrected. An opinion is the companion's;
-    relations and thoughts are not claimed this way.
+    Notes are made by the person, and may only be corrected; relations and thoughts are not claimed
+    this way.
     """
     claim = case.claim
+    kind = KINDS_BY_NAME[claim.kind]
     is_new_note = claim.kind == "note" and claim.effect == "new"
     if is_new_note or (claim.kind == "pattern" and claim.pattern is None):
         return "unfit kind"
-    if claim.kind in {"preference", "pattern"} and claim.subject == "other":
-        return "unfit kind"  # these are only about the person; about others there are facts
-    is_promise_of_another = claim.kind == "commitment" and claim.subject == "other"
-    is_of_somebody_else = claim.kind == "opinion" and claim.subject != "companion"
-    is_amiss = is_promise_of_another or is_of_somebody_else or claim.kind in {"triple", "thought"}
-    return "unfit kind" if is_amiss else None
+    return None if kind.may_be_claimed and claim.subject in kind.subjects else "unfit kind"
 
 
 def check_ranges(case: ValidationCase) -> RejectionReason | None:
@@ -121,11 +111,12 @@ def check_ranges(case: ValidationCase) -> RejectionReason | None:
 
 
 def check_key(case: ValidationCase) -> RejectionReason | None:
-    """Reject an unknown category of a preference, or an invalid or reserved key of a fact."""
+    """Reject an unknown category, or an invalid or reserved name of an attribute."""
     claim = case.claim
-    if claim.kind == "preference":
+    form_of_key = KINDS_BY_NAME[claim.kind].key
+    if form_of_key == "category":
         return None if claim.key in CATEGORIES else "unknown category"
-    if claim.kind != "fact":
+    if form_of_key != "attribute":
         return None
     form = OTHER_KEY_PATTERN if claim.subject == "other" else KEY_PATTERN
     found = form.fullmatch(claim.key)
@@ -139,7 +130,7 @@ def check_key(case: ValidationCase) -> RejectionReason | None:
 def check_value(case: ValidationCase) -> RejectionReason | None:
     """Reject an empty, overlong or tabular value; of a fact also a price or a bare number."""
     claim, value = case.claim, case.claim.value.strip()
-    if claim.kind not in {"fact", "preference"}:
+    if claim.kind not in ATTRIBUTE_KINDS:
         return None
     if not value or len(value) > MAX_VALUE_LENGTH or value.count("|") >= 2:
         return "unfit value"
@@ -231,10 +222,7 @@ def check_target(case: ValidationCase) -> RejectionReason | None:
 def can_affect(claim: Claim, target: Memory) -> bool:
     """Return whether a claim may have this effect on that memory."""
     if claim.effect == "fulfils":
-        return claim.kind in FULFILLING_KINDS and target.kind in {
-            "commitment",
-            "expectation",
-        }
+        return claim.kind in OCCURRENCE_KINDS and target.kind in FUTURE_KINDS
     if claim.subject != target.subject:
         return False
     if target.kind == "note":
@@ -243,4 +231,4 @@ def can_affect(claim: Claim, target: Memory) -> bool:
         return target.kind == "fact" and claim.key == target.key
     if claim.effect == "reinforces":
         return claim.kind == target.kind
-    return target.kind in TARGET_KINDS.get(claim.kind, ())
+    return target.kind in KINDS_BY_NAME[claim.kind].may_change

@@ -59,13 +59,13 @@ def has_content(message: Message) -> bool:
     return len(get_content_stems(statements, message.language)) >= MIN_CONTENT_WORDS
 
 
-def has_companion_opinion(messages: Sequence[Message]) -> bool:
-    """Return whether the companion may have given an opinion, which it has to keep."""
-    return any(is_opinion_message(each) for each in messages if each.role == "companion")
+def has_companion_view(messages: Sequence[Message]) -> bool:
+    """Return whether the companion may have said what it thinks, which it has to stand by."""
+    return any(states_view(each) for each in messages if each.role == "companion")
 
 
-def is_opinion_message(message: Message) -> bool:
-    """Return whether a message may give an opinion that is not about its addressee."""
+def states_view(message: Message) -> bool:
+    """Return whether a message may give a view that is not about its addressee."""
     cue_words = get_cue_words(message.language)
     return any(
         cue_words.opining.search(fold_characters(each))

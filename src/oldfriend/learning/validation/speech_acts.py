@@ -7,6 +7,7 @@ claim, so that "Question for you. Should I …?" is a question. Irony is not rec
 import re
 from typing import Final
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assent import is_affirmative
@@ -17,7 +18,7 @@ from oldfriend.learning.validation.clauses import (
     split_clauses,
 )
 from oldfriend.learning.validation.cue_words import CueWords, fold_characters, get_cue_words
-from oldfriend.learning.validation.modality import DOUBTABLE_KINDS, check_modality
+from oldfriend.learning.validation.modality import check_modality
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.quoted_text import check_quoted_text
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
@@ -44,7 +45,6 @@ MAX_COMPARISON_DISTANCE: Final = 80
 """Characters before a name in which a comparison to it may stand."""
 MAX_LAUGHTER_LENGTH: Final = 100
 DROP_QUESTION_MARKS: Final = str.maketrans("?？", "  ")
-PERSONAL_KINDS: Final = frozenset({"fact", "preference", "pattern", "triple"})
 
 
 def check_speech_act(claim: Claim, span: QuoteSpan, view: SegmentView) -> RejectionReason | None:
@@ -217,7 +217,7 @@ def is_about_another(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:
         return True
     if (
         claim.subject != "person"
-        or claim.kind not in PERSONAL_KINDS
+        or not KINDS_BY_NAME[claim.kind].is_personal
         or span.message.trust == "other"
     ):
         return False
@@ -289,7 +289,10 @@ def is_comparison(claim: Claim, span: QuoteSpan, cue_words: CueWords, view: Segm
 
 def is_hypothetical_answer(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:
     """Return whether a short answer is to a question about a hypothetical: it proves nothing."""
-    if claim.kind not in DOUBTABLE_KINDS or len(tokenize(span.message.text)) > MAX_SHORT_ANSWER:
+    if (
+        not KINDS_BY_NAME[claim.kind].is_refuted_by_doubt
+        or len(tokenize(span.message.text)) > MAX_SHORT_ANSWER
+    ):
         return False
     question = find_answered_question(span, view)
     if question is None:

@@ -7,7 +7,8 @@ alone. Judged by the claim's own words and, for single events, by its quotes.
 import re
 from typing import Final
 
-from oldfriend.domain.memories import MemoryKind, PatternKind
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
+from oldfriend.domain.memories import PatternKind
 from oldfriend.domain.messages import WIDE_CHARS
 from oldfriend.learning.validation.cue_words import CueWords, fold_characters
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
@@ -18,15 +19,8 @@ from oldfriend.learning.validation.speech_acts import (
 )
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 
-LengthRange = tuple[int, int]
-
-LENGTHS: Final[dict[MemoryKind, LengthRange]] = {"pattern": (10, 200), "event": (10, 500)}
-DEFAULT_LENGTH: Final[LengthRange] = (4, 300)
-WIDE_LENGTHS: Final[dict[MemoryKind, LengthRange]] = {"pattern": (4, 120), "event": (4, 300)}
-DEFAULT_WIDE_LENGTH: Final[LengthRange] = (3, 180)
-"""Minimum and maximum characters; fewer in scripts whose characters are words."""
-
 STRONG_IMPACT: Final = 7
+MIN_LENGTH, MIN_WIDE_LENGTH = 4, 3
 """Events of this impact, good or bad, may have very short texts: "Rex died."."""
 
 MIN_IMPLICIT_CONFIDENCE: Final = 0.6
@@ -94,10 +88,10 @@ def check_length(case: ValidationCase) -> RejectionReason | None:
     """Reject a text that is too short, too long or repetitive."""
     claim, text = case.claim, case.claim.text
     is_wide = 2 * len(WIDE_CHARS.findall(text)) > len(text)
-    lengths, default = (WIDE_LENGTHS, DEFAULT_WIDE_LENGTH) if is_wide else (LENGTHS, DEFAULT_LENGTH)
-    shortest, longest = lengths.get(claim.kind, default)
+    kind = KINDS_BY_NAME[claim.kind]
+    shortest, longest = kind.wide_length if is_wide else kind.length
     if claim.kind == "event" and abs(claim.impact) >= STRONG_IMPACT:
-        shortest = min(shortest, default[0])
+        shortest = min(shortest, MIN_WIDE_LENGTH if is_wide else MIN_LENGTH)
     if len(text) < shortest or not any(character.isalpha() for character in text):
         return "too short"
     if len(text) > longest:
@@ -107,7 +101,9 @@ def check_length(case: ValidationCase) -> RejectionReason | None:
 
 def check_pronouns(case: ValidationCase) -> RejectionReason | None:
     """Reject pronouns and vague references that only the conversation explains."""
-    if case.claim.kind in {"fact", "pattern"} and case.cue_words.indefinite.search(case.claim.text):
+    if KINDS_BY_NAME[case.claim.kind].is_lasting and case.cue_words.indefinite.search(
+        case.claim.text
+    ):
         return "pronoun"
     cue_words, text = case.cue_words, QUOTED_TEXT.sub(" ", fold_characters(case.claim.text))
     if cue_words.speaker.search(text) or cue_words.hearer.search(text):
@@ -145,11 +141,7 @@ def has_antecedent(before: str, case: ValidationCase, cue_words: CueWords) -> bo
 def check_measurement(case: ValidationCase) -> RejectionReason | None:
     """Reject a number with a unit that is not said to be usual."""
     claim = case.claim
-    if claim.effect == "reinforces" or claim.kind not in {
-        "fact",
-        "pattern",
-        "preference",
-    }:
+    if claim.effect == "reinforces" or not KINDS_BY_NAME[claim.kind].must_be_usual:
         return None
     if not case.cue_words.measured.search(fold_characters(f"{claim.text} {claim.value}")):
         return None

@@ -1,8 +1,8 @@
-"""Opinion checks: decides whether the companion's own words state an opinion on a topic.
+"""Own view checks: decides whether the companion's own words say what it thinks of a topic.
 
-Besides promises, opinions are the one thing that its words are evidence of. Nobody else can supply
-them: an opinion from forwarded words is not the companion's own, though a change of mind also needs
-the person's words. An opinion on the person's life counts only if they asked: advice must not
+Besides promises, its views are the one thing that its words are evidence of. Nobody else can supply
+them: a view from forwarded words is not the companion's own, though a change of mind also needs
+the person's words. A view on the person's life counts only if they asked: advice must not
 differ from one day to the next, so the answer counts then. A judgment of a person never counts.
 """
 
@@ -44,16 +44,16 @@ from oldfriend.search.tokenizer import is_unspaced, stem_word, tokenize
 
 MAX_TOPIC_LENGTH: Final = 40
 MIN_STATED_PART: Final = 0.5
-"""Share of an opinion's words that must be said if its topic is not."""
+"""Share of a view's words that must be said if its topic is not."""
 LIVING_KINDS: Final[frozenset[EntityKind]] = frozenset({"person", "pet"})
 EXTERNAL_TRUST: Final[frozenset[TrustClass]] = frozenset({"outside", "other", "tool"})
-"""Authors whose words cannot be the source of an opinion."""
+"""Authors whose words cannot be the source of a view."""
 
 
-def check_opinion(
+def check_own_view(
     claim: Claim, spans: tuple[QuoteSpan, ...], view: SegmentView
 ) -> RejectionReason | None:
-    """Return why a claim is no opinion of the companion; None if it is one."""
+    """Return why a claim is no view of the companion; None if it is one."""
     own_spans = [span for span in spans if span.message.trust == "companion"]
     other_trusts = {span.message.trust for span in spans} - {"companion"}
     if not own_spans or (
@@ -109,7 +109,7 @@ def iter_person_messages_before(span: QuoteSpan, view: SegmentView) -> Iterable[
 def was_asked_about(
     claim: Claim, own_spans: list[QuoteSpan], asked: tuple[Message, ...], view: SegmentView
 ) -> bool:
-    """Return whether the person asked about the opinion's subject.
+    """Return whether the person asked about the view's subject.
 
     What they said along with the question counts, too; names count if they are the topic. A topic
     word ("telling") may have another form that is mostly a stop word ("tell").
@@ -132,10 +132,8 @@ def was_asked_about(
         for span in own_spans
         for found in cue_words.opining.finditer(fold_characters(span.sentence_text))
     )
-    opinion_stems = get_content_stems(
-        cue_words.light.sub(" ", fold_characters(claim.text)), language
-    )
-    subject_stems = topic | opinion_stems - collect_known_names(claim, own_spans, view, language)
+    view_stems = get_content_stems(cue_words.light.sub(" ", fold_characters(claim.text)), language)
+    subject_stems = topic | view_stems - collect_known_names(claim, own_spans, view, language)
     return has_shared_stems(
         subject_stems - collect_content_stems(opening_phrases, language), heard_stems
     )
@@ -165,7 +163,7 @@ def is_stated(
 ) -> bool:
     """Return whether the words contain the claim, if both are in one language.
 
-    The question may supply the topic, but neither it nor names supply the opinion.
+    The question may supply the topic, but neither it nor names supply the view.
     """
     if not has_same_language(claim, own_spans):
         return True
@@ -178,11 +176,11 @@ def is_stated(
         get_content_stems(claim.key, language),
         collect_known_names(claim, own_spans, view, language),
     )
-    opinion_stems = get_content_stems(claim.text, language)
+    view_stems = get_content_stems(claim.text, language)
     is_named = has_shared_stems(topic, mentioned_stems) and has_shared_stems(
-        opinion_stems - topic - names, heard_stems
+        view_stems - topic - names, heard_stems
     )
-    return is_named or get_shared_part(opinion_stems - names, heard_stems) >= MIN_STATED_PART
+    return is_named or get_shared_part(view_stems - names, heard_stems) >= MIN_STATED_PART
 
 
 def collect_known_names(
