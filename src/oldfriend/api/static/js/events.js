@@ -1,9 +1,9 @@
 // What happens while the page is open? Heard as it happens; after a pause nothing is missed.
 import { api, hasMissed } from "./api.js";
+import { KINDS } from "./kinds.js";
 import * as store from "./store.js";
 import * as unsent from "./unsent.js";
 
-const KINDS = ["note", "event", "fact", "preference", "pattern", "commitment", "expectation", "thought", "opinion"];
 const PAUSES_S = [0.5, 1, 2, 5, 10];
 const SILENT_S = 75; // the house beats each 30 s
 const UNSEEN_S = 60; // a browser has six connections for all of its tabs
@@ -48,9 +48,9 @@ const HEARD = {
 for (const topic of ["entity.confirmed", "entity.description_updated", "entity.changed", "triple.created", "triple.changed"]) {
   HEARD[`memory.${topic}`] = () => (store.acquainted.value += 1);
 }
-for (const kind of KINDS) {
-  HEARD[`memory.${kind}.created`] = (decided) => store.learn(decided, true);
-  HEARD[`memory.${kind}.changed`] = (decided) => store.learn(decided, false);
+for (const { name } of KINDS.filter((each) => each.isLearned)) {
+  HEARD[`memory.${name}.created`] = (decided) => store.learn(decided, true);
+  HEARD[`memory.${name}.changed`] = (decided) => store.learn(decided, false);
 }
 
 /** Whether drawing the place anew would take away what is being written there. */

@@ -1,25 +1,12 @@
 // What does each kind of memory look like? A shape, always beside its name.
 import { html } from "./html.js";
+import { findKind } from "./kinds.js";
 import { t } from "./words.js";
 
-const SHAPES = {
-  note: "M4 2h8v12l-4-3-4 3z",
-  event: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3z",
-  fact: "M3 3h10v10H3z",
-  preference: "M8 13.5 2.8 8.2a3.2 3.2 0 0 1 5.2-3.7 3.2 3.2 0 0 1 5.2 3.7z",
-  pattern: "M8 2a6 6 0 1 0 6 6h-2.5A3.5 3.5 0 1 1 8 4.500z M8 2v4l3.500-2.200z",
-  commitment: "M4 2h1.500v12H4z M5.500 2.500h7l-2 3 2 3h-7z",
-  expectation: "M8 2 14 13H2z",
-  thought: "M8 2.500c3.300 0 6 2 6 4.700s-2.700 4.700-6 4.700L4.500 14v-2.700C3 10.500 2 9 2 7.200c0-2.700 2.700-4.700 6-4.700z",
-  opinion: "M8 2l1.800 3.900 4.200.5-3.100 2.900.8 4.200L8 11.400l-3.700 2.100.8-4.200L2 6.400l4.200-.5z",
-  triple: "M2 6h5v4H2z M9 6h5v4H9z M7 7.500h2v1H7z",
-  entity: "M8 2.500a2.800 2.800 0 1 1 0 5.600 2.800 2.800 0 0 1 0-5.600z M2.500 14c0-3 2.500-5 5.500-5s5.500 2 5.500 5z",
-  summary: "M2 3h12v2H2z M2 7h12v2H2z M2 11h8v2H2z",
-};
-
 export function KindIcon({ kind }) {
-  return html`<svg class="kind kind-${kind}" viewBox="0 0 16 16" width="16" height="16" role="img"
-    aria-label=${t(`kind_${kind}`)}><path d=${SHAPES[kind] ?? SHAPES.fact} /></svg>`;
+  const { color = "", shape } = findKind(kind);
+  return html`<svg class=${`kind ${color && `kind-${color}`}`} viewBox="0 0 16 16" width="16" height="16" role="img"
+    aria-label=${t(`kind_${kind}`)}><path d=${shape} /></svg>`;
 }
 
 export function Mark() {

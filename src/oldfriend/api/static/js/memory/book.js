@@ -1,5 +1,6 @@
 // What is believed, as it is asked for just now: filters, the day that is looked at, pages as far as they were read.
 import { batch, computed, effect, signal } from "../../vendor/signals.js";
+import { GROUPS } from "../kinds.js";
 import { NEWS_MS } from "../news.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
@@ -9,11 +10,7 @@ const SETTLE_MS = 120;
 const MOST_READ_AGAIN = 600;
 const UNDO_MS = 10_000;
 
-export const GROUPS = [
-  ["fact", "preference"], ["event"], ["pattern"], ["commitment", "expectation"], ["thought"],
-  ["opinion"], ["triple"], ["note"], ["summary"],
-];
-const LISTED = GROUPS.flat();
+const LISTED = GROUPS.flatMap(({ kinds }) => kinds);
 const NOTHING = { kinds: [], statuses: [], subject: "", tag: "", pinned: false, ended: false, sort: "kind", q: "" };
 
 export const filters = signal(NOTHING);

@@ -2,10 +2,11 @@
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
+import { GROUPS } from "../kinds.js";
 import { t } from "../words.js";
 import * as book from "./book.js";
 import { house } from "./house.js";
-import { many, shortGroupName } from "./telling.js";
+import { many } from "./telling.js";
 
 const TYPING_MS = 200;
 const MOST_TAGS = 12;
@@ -23,23 +24,23 @@ export function Filters() {
         <select value=${chosen.sort} onChange=${({ target }) => book.choose({ sort: target.value })}>
           ${SORTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label></div>
     <div class="chips" role="group" aria-label=${t("memory_kinds")}>
-      ${book.GROUPS.map((group, place) => html`<${KindChip} key=${place} group=${group} place=${place} count=${sum(group, kinds)} />`)}
+      ${GROUPS.map((group) => html`<${KindChip} key=${group.phrase} group=${group} count=${sum(group, kinds)} />`)}
       <button class="chip more-chips" aria-expanded=${isWide} onClick=${() => setWide(!isWide)}>${t("memory_more_filters")}</button>
       ${book.isFiltered.value && html`<button class="quiet" onClick=${book.chooseAll}>${t("memory_all")}</button>`}</div>
     ${(isWide || isNarrowed(chosen)) && html`<${Narrower} chosen=${chosen} />`}
   </div>`;
 }
 
-const sum = (group, kinds) => group.reduce((total, kind) => total + (kinds[kind] ?? 0), 0);
+const sum = (group, kinds) => group.kinds.reduce((total, kind) => total + (kinds[kind] ?? 0), 0);
 const isNarrowed = (chosen) => chosen.statuses.length || chosen.subject || chosen.tag || chosen.pinned || chosen.ended;
 
-function KindChip({ group, place, count }) {
+function KindChip({ group, count }) {
   const { kinds } = book.filters.value;
-  const isOn = group.every((kind) => kinds.includes(kind));
+  const isOn = group.kinds.every((kind) => kinds.includes(kind));
   if (!count && !isOn) return null;
-  const toggle = () => book.choose({ kinds: isOn ? kinds.filter((kind) => !group.includes(kind)) : [...kinds, ...group] });
+  const toggle = () => book.choose({ kinds: isOn ? kinds.filter((kind) => !group.kinds.includes(kind)) : [...kinds, ...group.kinds] });
   return html`<button class="chip" aria-pressed=${isOn} onClick=${toggle}>
-    <span aria-hidden="true"><${KindIcon} kind=${group[0]} /></span> ${shortGroupName(place)} <span class="count">${many(count)}</span></button>`;
+    <span aria-hidden="true"><${KindIcon} kind=${group.kinds[0]} /></span> ${t(group.short)} <span class="count">${many(count)}</span></button>`;
 }
 
 function Narrower({ chosen }) {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { CHANGED } from "../api.js";
 import { useFocus } from "../focus.js";
 import { html } from "../html.js";
+import { findKind } from "../kinds.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
 import * as book from "./book.js";
@@ -11,7 +12,6 @@ import { house } from "./house.js";
 
 const TYPING_MS = 200;
 const STOPS = /[\s.!。！]+$/; // may end a sentence or be left out
-const DUE = ["commitment", "expectation"];
 
 /** The day that it is here. */
 const today = () => new Date().toLocaleDateString("sv");
@@ -43,7 +43,7 @@ export function Edit({ belief, after, again }) {
     if (text.trim() !== belief.text) corrected.text = text.trim();
     if (belief.value && (corrected.text || isOther)) Object.assign(corrected, { text: text.trim(), value: value.trim() });
     if (isOther && since) corrected.since = since;
-    if (DUE.includes(belief.kind) && due !== (belief.due_at?.slice(0, 10) ?? "")) corrected.due = due || "none";
+    if (findKind(belief.kind).hasDueDate && due !== (belief.due_at?.slice(0, 10) ?? "")) corrected.due = due || "none";
     if (!Object.keys(corrected).length) return after(belief);
     try {
       return after(await house.putRight(belief.id, corrected, seen));
@@ -68,7 +68,7 @@ export function Edit({ belief, after, again }) {
       <label><input type="radio" name="since" checked=${since === null} onChange=${() => setSince(null)} /> ${t("memory_was_wrong")}</label>
       <label><input type="radio" name="since" checked=${since !== null} onChange=${() => setSince(today())} /> ${t("memory_has_changed")}
         ${since !== null && html`<input type="date" aria-label=${t("memory_since_day")} value=${since} max=${today()} required onInput=${({ target }) => setSince(target.value)} />`}</label></fieldset>`}
-    ${DUE.includes(belief.kind) && html`<label>${t("memory_due_on")}<input type="date" value=${due} onInput=${({ target }) => setDue(target.value)} /></label>`}
+    ${findKind(belief.kind).hasDueDate && html`<label>${t("memory_due_on")}<input type="date" value=${due} onInput=${({ target }) => setDue(target.value)} /></label>`}
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     <p class="choices"><button class="primary">${t("save")}</button><button type="button" onClick=${() => after(belief)}>${t("cancel")}</button></p>
   </form>`;

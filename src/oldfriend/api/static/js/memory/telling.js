@@ -12,14 +12,6 @@ const DEEDS = {
   rejected: "memory_op_rejected", unrejected: "memory_op_unrejected", pinned: "memory_op_pinned", unpinned: "memory_op_unpinned",
   separated: "memory_op_separated",
 };
-const GROUP_NAMES = [
-  "memory_group_facts", "memory_group_events", "memory_group_patterns", "memory_group_promises", "memory_group_thoughts",
-  "memory_group_opinions", "memory_group_ties", "memory_group_notes", "memory_group_summaries",
-];
-const SHORT_GROUP_NAMES = [
-  "memory_short_facts", "memory_short_events", "memory_short_patterns", "memory_short_promises", "memory_short_thoughts",
-  "memory_short_opinions", "memory_short_ties", "memory_short_notes", "memory_short_summaries",
-];
 const STATUS_NAMES = {
   fulfilled: "memory_status_fulfilled", expired: "memory_status_expired", superseded: "memory_status_superseded",
   merged: "memory_status_merged", deprecated: "memory_status_deprecated", rejected: "memory_status_rejected",
@@ -27,12 +19,6 @@ const STATUS_NAMES = {
 
 /** What was done to a belief. @param {string} op */
 export const deed = (op) => t(DEEDS[op]);
-
-/** @param {number} group */
-export const groupName = (group) => t(GROUP_NAMES[group]);
-
-/** The same in short, beside others. @param {number} group */
-export const shortGroupName = (group) => t(SHORT_GROUP_NAMES[group]);
 
 /** A count as it is written here. @param {number} count */
 export const many = (count) => count.toLocaleString(language.value);

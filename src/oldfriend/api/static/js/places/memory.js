@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
 import { useEscape } from "../focus.js";
 import { html } from "../html.js";
+import { GROUPS } from "../kinds.js";
 import { Trouble, Undo } from "../memory/aftermath.js";
 import * as book from "../memory/book.js";
 import { Changes } from "../memory/changes.js";
@@ -11,7 +12,7 @@ import { Filters } from "../memory/filters.js";
 import { Line } from "../memory/line.js";
 import { Panel } from "../memory/panel.js";
 import { Besides, Slider } from "../memory/slider.js";
-import { groupName, many } from "../memory/telling.js";
+import { many } from "../memory/telling.js";
 import { Thinking } from "../memory/thinking.js";
 import { go, within } from "../places.js";
 import { Rows } from "../rows.js";
@@ -43,14 +44,14 @@ function Book() {
   const draw = (belief, index) => {
     const group = groupOf(belief);
     const opens = isByKind && (index === 0 || groupOf(shown.items[index - 1]) !== group);
-    return html`${opens && html`<h3 class="group">${groupName(group)} <span class="count">${many(countOf(group, shown.kinds))}</span></h3>`}<${Line} belief=${belief} />`;
+    return html`${opens && html`<h3 class="group">${t(group.phrase)} <span class="count">${many(countOf(group, shown.kinds))}</span></h3>`}<${Line} belief=${belief} />`;
   };
   return html`<${Rows} items=${shown.items} keyOf=${(each) => each.id} draw=${draw} total=${shown.total} of=${shown.of}
     label=${t("memory_title")} onNearEnd=${book.readOn} />`;
 }
 
-const groupOf = (belief) => book.GROUPS.findIndex((kinds) => kinds.includes(belief.kind));
-const countOf = (group, kinds) => book.GROUPS[group].reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
+const groupOf = (belief) => GROUPS.find(({ kinds }) => kinds.includes(belief.kind));
+const countOf = (group, kinds) => group.kinds.reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
 
 /** Why there is nothing. */
 function nothing() {
