@@ -1,0 +1,161 @@
+"""A kind of belief that stands in the table alone lives as every other does.
+
+Run by ``test_belief_kinds.py`` in a process in which ``tests.fakes.belief_kind`` has added it.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oldfriend.api.schemas.memories import BeliefShape
+from oldfriend.app.app_context import AppContext
+from oldfriend.beliefs.queries import list_beliefs
+from oldfriend.cli.recall import build_query
+from oldfriend.config.settings_schema import ModelSettings
+from oldfriend.domain.belief_kinds import list_kinds
+from oldfriend.forgetting.forget import forget
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.learning.extraction_schema import ALL_PARTS, build_schema
+from oldfriend.learning.learning_scheduler import schedule_learning
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.people import ensure_owner
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.wiring import open_database
+from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.restore import restore
+from oldfriend.turn.kind_filter import parse_kinds
+from oldfriend.turn.retrieval import recall
+from oldfriend_evals.roles import with_models
+from tests.api.conftest import opened_site
+from tests.app.test_forgetting_everywhere import claim
+from tests.clock import FrozenClock
+from tests.learning.test_learning_scheduler import work
+
+SAID = "I bake sourdough bread with Vera every Sunday morning."
+RITUAL = "Bakes sourdough bread with Vera every Sunday morning."
+KIND = "ritual"
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+def read(request: CompletionRequest) -> object:
+    """What a model reads: one of the kind, and one that nobody has said."""
+    unfounded = claim(request, "Swims in the cold lake before breakfast.", SAID, key="lake")
+    return {
+        "rituals": [claim(request, RITUAL, SAID, key="bread"), unfounded],
+        "self_check": {"missed_peak": "none", "attribution": "fine"},
+    }
+
+
+def says(request: CompletionRequest) -> ScriptedAnswer:
+    """What a model answers."""
+    return json.dumps(read(request)) if request.purpose == "extract" else "How nice."
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    """A model that reads such beliefs."""
+    return ScriptedModel(says)
+
+
+@pytest.fixture
+async def talking(app: AppContext, line: ChatContext, model: ScriptedModel) -> AppContext:
+    """A house in which one was said and learned."""
+    settings = replace(app.settings, models=ModelSettings(small=("scripted:model",)))
+    models = {"main": model, "small": model, "reflect": model}
+    talking = with_models(replace(app, settings=settings), models)
+    await answer_message(talking, line, MessageSubmission(text=SAID))
+    await schedule_learning(talking, line.person.id, cut_reason="asked")
+    await work(talking)
+    return talking
+
+
+async def texts(app: AppContext, line: ChatContext) -> list[str]:
+    """What is believed of the kind."""
+    async with app.db.begin_read() as tx:
+        found = await list_beliefs(
+            tx, line.person.id, kinds=list_kinds(lambda kind: kind.name == KIND)
+        )
+    return [each.content.text for each in found]
+
+
+def test_the_schema_offers_it() -> None:
+    """With the fields that its record names."""
+    schema = json.dumps(build_schema(ALL_PARTS)["properties"])
+    rituals = json.loads(schema)["rituals"]
+
+    assert "key" in rituals["items"]["properties"]
+    assert "due_at" not in rituals["items"]["properties"]
+
+
+async def test_what_a_model_yields_is_validated_and_stored(
+    talking: AppContext, line: ChatContext
+) -> None:
+    """What nobody has said is refused."""
+    assert await texts(talking, line) == [RITUAL]
+
+
+async def test_recall_finds_it(talking: AppContext, line: ChatContext) -> None:
+    """Among all others, and where its kind is asked for."""
+    question = build_query(talking, line.person, "Who bakes sourdough bread?")
+    wanted = parse_kinds([KIND]).belief_kinds
+    for kinds in ((), wanted):
+        found = await recall(
+            talking.search_deps, line.person, replace(question, kinds=kinds), limit=5
+        )
+        assert RITUAL in [each.state.memory.text for each in found.beliefs]
+
+
+async def test_the_api_lists_it_by_its_kind(talking: AppContext) -> None:
+    """In the list, by its kind, and among what was learned lately."""
+    async with opened_site(talking) as site, site.browser() as client:
+        listed = (await client.get("/memories", params={"kind": KIND})).json()
+        others = (await client.get("/memories", params={"kind": "fact"})).json()
+        learned = (await client.get("/learned")).json()
+
+    assert [(each["kind"], each["text"]) for each in listed["items"]] == [(KIND, RITUAL)]
+    assert RITUAL not in [each["text"] for each in others["items"]]
+    assert RITUAL in [each["belief"]["text"] for each in learned["items"]]
+    assert BeliefShape.model_validate(listed["items"][0]).kind == KIND
+
+
+async def test_the_prompt_shows_it_in_the_section_that_its_record_names(
+    talking: AppContext, line: ChatContext, model: ScriptedModel, clock: FrozenClock
+) -> None:
+    """Where its topic is talked about."""
+    clock.tick(minutes=25 * 60)
+    reply = await answer_message(talking, line, MessageSubmission(text="Is there bread left?"))
+    prompt = [each for each in model.requests if each.purpose == "reply"][-1]
+
+    assert reply.receipt is not None
+    assert reply.receipt.details["context"]["tokens"]["rituals"] > 0
+    assert RITUAL in prompt.changing
+
+
+async def test_it_is_exported_and_restored(
+    talking: AppContext, line: ChatContext, other_url: str, tmp_path: Path
+) -> None:
+    """As what it is."""
+    path = tmp_path / "all.jsonl"
+    lines = [line async for line in export_lines(talking.db, person=None, now=talking.clock())]
+    path.write_text("".join(lines), "utf-8")
+    db = await open_database(other_url)
+    async with db.begin_write() as tx:
+        await ensure_owner(tx, now=talking.clock(), zone="UTC")
+    await restore(db, path)
+
+    assert await texts(replace(talking, db=db), line) == [RITUAL]
+    await db.close()
+
+
+async def test_it_is_forgotten(talking: AppContext, line: ChatContext) -> None:
+    """With the words that it rests on, and by its own."""
+    assert await texts(talking, line) == [RITUAL]
+    report = await forget(talking, line.person.id, DeletionRequest(about="sourdough"))
+
+    assert report.is_proved, report.left
+    assert await texts(talking, line) == []
