@@ -78,6 +78,7 @@ class BeliefKind:
     subjects: frozenset[Subject] = ALL_SUBJECTS  # whom it may be about
     key: KeyForm | None = None
     is_verbatim: bool = False  # stays in the person's words, whatever they are
+    may_be_quote: bool = False  # its text may be nothing but a quote of its evidence
     is_occurrence: bool = False  # happens at a time, rather than holding for a while
     is_future: bool = False  # is still to come: has a due time, can be kept, put off and fulfilled
     # Extraction and validation
@@ -90,6 +91,7 @@ class BeliefKind:
     needs_condition_met: bool = False  # is not true until the condition that it is said under is
     is_refuted_by_doubt: bool = False
     is_refuted_by_denial: bool = False
+    must_be_certain: bool = False  # in languages without rules, a word of doubt refutes it
     is_personal: bool = False  # what is said of somebody else does not hold of the person
     is_lasting: bool = False  # holds whenever it is said, under whichever circumstances
     must_be_usual: bool = False  # a measured amount must be said to be the usual one
@@ -140,6 +142,7 @@ NOTE: Final = BeliefKind(  # what the person asked to remember, in their words
 )
 EVENT: Final = BeliefKind(  # what happened once
     name="event",
+    may_be_quote=True,
     is_occurrence=True,
     extraction=ExtractionSpec(
         list_name="events",
@@ -160,6 +163,7 @@ EVENT: Final = BeliefKind(  # what happened once
     needs_condition_met=True,
     is_refuted_by_doubt=True,
     is_refuted_by_denial=True,
+    must_be_certain=True,
     length=(10, 500),
     wide_length=(4, 300),
     resolution="event",
@@ -184,6 +188,7 @@ FACT: Final = BeliefKind(  # what is true for a while; one value per key
     needs_condition_met=True,
     is_refuted_by_doubt=True,
     is_refuted_by_denial=True,
+    must_be_certain=True,
     is_personal=True,
     is_lasting=True,
     must_be_usual=True,
@@ -209,6 +214,7 @@ PREFERENCE: Final = BeliefKind(  # what they like, need or dislike; one of twelv
     ),
     may_change=("preference", "pattern"),
     needs_condition_met=True,
+    must_be_certain=True,
     is_personal=True,
     must_be_usual=True,
     steers_companion=True,
@@ -226,6 +232,7 @@ PREFERENCE: Final = BeliefKind(  # what they like, need or dislike; one of twelv
 PATTERN: Final = BeliefKind(  # what recurs or persists
     name="pattern",
     subjects=OWN_SUBJECTS,
+    may_be_quote=True,
     extraction=ExtractionSpec(list_name="patterns", fields=("pattern",), max_new=5),
     may_change=("pattern", "preference"),
     is_refuted_by_denial=True,

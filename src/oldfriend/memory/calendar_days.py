@@ -4,14 +4,18 @@ Sessions are described by their first and last messages; their texts are read el
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.memory.beliefs import MEMORY_COLUMNS, SUMMARY_COLUMNS
 from oldfriend.memory.change_stats import QUARTER_HOUR
 from oldfriend.memory.serialization import from_row
+
+FUTURE_SQL: Final = ", ".join(f"'{kind}'" for kind in sorted(FUTURE_KINDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +107,7 @@ async def list_due_between(
     """List commitments and expectations due in a span, also fulfilled or expired ones, in order."""
     rows = await tx.rows(
         f"""SELECT {MEMORY_COLUMNS} FROM memory WHERE person = :person
-           AND kind IN ('commitment', 'expectation')
+           AND kind IN ({FUTURE_SQL})
            AND due_at >= :since AND due_at < :until
            AND (ended_at IS NULL OR status IN ('fulfilled', 'expired')) ORDER BY due_at, id""",
         person=person,
@@ -116,8 +120,8 @@ async def list_due_between(
 async def find_last_due_time(tx: Transaction, person: PersonId) -> Micros | None:
     """Return when the last open commitment or expectation is due, or None if there is none."""
     row = await tx.row(
-        """SELECT max(due_at) FROM memory WHERE person = :person
-           AND kind IN ('commitment', 'expectation') AND ended_at IS NULL""",
+        f"""SELECT max(due_at) FROM memory WHERE person = :person
+           AND kind IN ({FUTURE_SQL}) AND ended_at IS NULL""",
         person=person,
     )
     return None if row is None or row[0] is None else Micros(int(row[0]))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.belief_kinds import FUTURE_KINDS
+from oldfriend.domain.belief_kinds import FUTURE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
@@ -45,8 +45,9 @@ def format_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str
 
 def is_plain_quote(belief: RecalledBelief) -> bool:
     """Tell whether a belief says nothing beyond the words of its evidence."""
-    is_quote = _PLAIN_QUOTE.fullmatch(belief.state.memory.text) is not None
-    return is_quote and belief.state.memory.kind in {"event", "pattern"}
+    memory = belief.state.memory
+    is_quote = _PLAIN_QUOTE.fullmatch(memory.text) is not None
+    return is_quote and KINDS_BY_NAME[memory.kind].may_be_quote
 
 
 def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -> str:

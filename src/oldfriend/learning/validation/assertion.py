@@ -185,7 +185,7 @@ def is_hypothetical(claim: Claim, matched: MatchedClause) -> bool:
     is_goal = claim.kind == "pattern" and claim.pattern in WISH_PATTERNS
     if not is_goal and found is not None and found.group() not in claim_text:
         return True
-    if cues.language in OFFLINE_LANGUAGES or claim.kind not in {"event", "fact", "preference"}:
+    if cues.language in OFFLINE_LANGUAGES or not KINDS_BY_NAME[claim.kind].must_be_certain:
         return False
     return cues.unsure.search(matched.clause) is not None and not cues.unsure.search(claim_text)
 
