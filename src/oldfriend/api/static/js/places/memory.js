@@ -50,7 +50,7 @@ function Book() {
     label=${t("memory_title")} onNearEnd=${book.readOn} />`;
 }
 
-const groupOf = (belief) => GROUPS.find(({ kinds }) => kinds.includes(belief.kind));
+const groupOf = (belief) => GROUPS.find(({ kinds }) => kinds.includes(belief.kind)) ?? GROUPS[0];
 const countOf = (group, kinds) => group.kinds.reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
 
 /** Why there is nothing. */
