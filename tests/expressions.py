@@ -164,7 +164,7 @@ def openers() -> Iterator[Callable[[], object]]:
             if isinstance(value, CACHED) and value.__module__ == name:
                 arguments = list(inspect.signature(value).parameters)
                 if arguments == ["language"]:
-                    languages = sys.modules["oldfriend.domain.language"].LANGUAGES
+                    languages = sys.modules["oldfriend.lang.language_pack"].LANGUAGES
                     yield from (partial(open_language, value, each) for each in languages)
                 elif not arguments:
                     yield value
@@ -174,7 +174,7 @@ def open_language(read: Callable[[str], object], language: str) -> None:
     """Read a book that all languages have which are spoken, and some of the others."""
     try:
         read(language)
-    except (FileNotFoundError, KeyError):
+    except KeyError:
         if language in sys.modules["oldfriend.prompts.locale_phrases"].OFFLINE_LANGUAGES:
             raise
 

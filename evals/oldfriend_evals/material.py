@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, TypedDict
 
-from oldfriend.domain.language import detect_language
+from oldfriend.lang.detection import detect_language
 
 _OWN_FOLDER: Final = files("oldfriend_evals").joinpath("conversations")
 _QUESTIONS: Final = ".questions.jsonl"

@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 
 from oldfriend.db.database import Row, SqlValue
-from oldfriend.domain.stop_words import STOP_WORDS
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.messages import INSERT_MESSAGE
 
@@ -59,7 +59,7 @@ class PlainSearch:
 def any_word_of(question: str) -> str:
     """The FTS5 expression for the owner's rows that hold any word of an English question."""
     words = dict.fromkeys(re.findall(r"[^\W_]+", question.lower()))
-    telling = [word for word in words if word not in STOP_WORDS["en"]] or list(words)
+    telling = [word for word in words if word not in get_traits("en").stop_words] or list(words)
     either = " OR ".join(f'"{word}"' for word in telling)
     return f"owner:{OWNER} AND text:({either})"
 

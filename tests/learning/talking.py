@@ -13,7 +13,6 @@ from oldfriend.domain.ids import (
     SegmentId,
     SessionId,
 )
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import (
     Entity,
     EntityKind,
@@ -25,6 +24,7 @@ from oldfriend.domain.memories import (
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from tests.clock import NOON
 

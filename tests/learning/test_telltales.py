@@ -1,20 +1,16 @@
 """The words that tell: each language has all of the lists, and they find what they are for."""
 
-import tomllib
-from importlib import resources
-
 import pytest
 
+from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.learning.validation.cue_words import LIST_NAMES, fold_characters, get_cue_words
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
-
-WORDS = resources.files("oldfriend.learning.validation") / "words"
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
 def test_each_language_has_all_lists(language: str) -> None:
     """No more, no fewer, none empty."""
-    lists = tomllib.loads((WORDS / f"{language}.toml").read_text("utf-8"))
+    lists = load_language_pack(language).read("evidence_cues")
 
     assert set(lists) == set(LIST_NAMES)
     assert all(lists.values())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.domain.stop_words import STOP_WORDS
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search import PersonIndex, search
 from oldfriend.search.lexicon import LANGUAGES, UNLISTED_SURPRISAL, find_lexicon
 from oldfriend.search.query_parser import parse_query
@@ -196,7 +196,7 @@ def test_three_hundred_verb_forms_are_asked_about() -> None:
 @pytest.mark.parametrize("language", EVERYDAY)
 def test_no_verb_form_is_read_as_a_word_of_every_day(language: str) -> None:
     """In a history of small words and common verbs."""
-    said = [*EVERYDAY[language].split(), *sorted(STOP_WORDS[language])]
+    said = [*EVERYDAY[language].split(), *sorted(get_traits(language).stop_words)]
     stems = {stem_word(word, language) for word in said}
     forms = [
         each for each in VERB_FORMS[language].split() if stem_word(each, language) not in stems

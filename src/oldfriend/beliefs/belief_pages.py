@@ -15,10 +15,10 @@ from oldfriend.beliefs.queries import MIN_COSINE, BeliefDetails, filter_evidence
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, ObjectKind
 from oldfriend.domain.people import Person
 from oldfriend.domain.unicode_text import normalize
+from oldfriend.lang.detection import detect_language
 from oldfriend.memory.belief_embeddings import load_belief_vectors
 from oldfriend.memory.change_stats import ChangedBelief, ChangeEffect, list_changed_beliefs
 from oldfriend.memory.confidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_evidence_stats

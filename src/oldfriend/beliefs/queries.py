@@ -10,7 +10,6 @@ from oldfriend.domain.clock import DAY, Micros, get_start_of_day, parse_timestam
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import (
     Entity,
     Evidence,
@@ -24,6 +23,7 @@ from oldfriend.domain.memories import (
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.domain.relations import EntityResolver
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.similarity import get_canonical_stems
 from oldfriend.memory.belief_embeddings import load_belief_vectors
 from oldfriend.memory.beliefs import (

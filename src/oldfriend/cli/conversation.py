@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed, TurnStopped
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import (
     AcceptedMessage,
@@ -17,6 +16,7 @@ from oldfriend.inbound.accept import (
     accept_message,
     stop_turn,
 )
+from oldfriend.lang.detection import detect_language
 from oldfriend.llm.model import TextCallback
 from oldfriend.memory.messages import list_messages_after_seq, list_recent_messages
 from oldfriend.memory.receipts import find_receipt

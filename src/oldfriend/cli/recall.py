@@ -10,9 +10,9 @@ from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
+from oldfriend.lang.detection import detect_language
 from oldfriend.presenters.receipt_presenter import (
     MAX_QUOTES,
     belief_hit_as_json,

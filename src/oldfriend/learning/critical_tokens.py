@@ -1,6 +1,6 @@
 """Critical tokens: numbers, times, names and negations that must agree in duplicate sentences.
 
-Recognized by word lists in five languages, and in others by what any script shows. Errs towards
+Recognized by the word lists of the language, and in others by what any script shows. Errs towards
 reporting a difference, because the caller can check again. Uses no vectors.
 """
 
@@ -9,25 +9,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from oldfriend.domain.stop_words import STOP_WORDS
 from oldfriend.domain.unicode_text import normalize
-from oldfriend.learning.critical_token_data import (
-    EVERY_UNIT,
-    MONTHS,
-    NAME_FOLLOWING_VERBS,
-    NEGATIONS,
-    NON_NEGATING,
-    NUMBERS,
-    POLARITY_AXES,
-    SINGLE_NEGATIONS,
-    TIME_WORDS,
-    WEEKDAYS,
-    WordTable,
-)
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.learning.critical_token_data import NO_WORDS, WordIndex, load_critical_token_words
 
 LookupWords: TypeAlias = frozenset[str] | str
-WordIndex: TypeAlias = Mapping[str, Mapping[str, int]]
-"""For each language, the position of each word in a table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +60,20 @@ def fold_case(text: str) -> str:
 
 def tokenize_for_lookup(plain: str, language: str) -> LookupWords:
     """Return the words of a text; Chinese text is searched as it is."""
-    return plain if language == "zh" else frozenset(_WORD.findall(_HYPHENATED.sub("", plain)))
+    if get_traits(language).is_han:
+        return plain
+    return frozenset(_WORD.findall(_HYPHENATED.sub("", plain)))
 
 
 def iter_numbers(plain: str, words: LookupWords, language: str) -> Iterator[str]:
     """Yield the numbers, in digits or in words; times of day with their half of the day."""
+    tables = load_critical_token_words(language)
     undated = _HAN_MONTH.sub(" ", _ISO_DATE.sub(" ", plain))
     yield from map(normalize_number, _NUMBER.findall(undated))
-    yield from (str(place + 2) for place in iter_word_positions(_NUMBERS, words, language))
+    yield from (str(place + 2) for place in iter_word_positions(tables.numbers, words))
     for year, _, day in _ISO_DATE.findall(plain):
         yield from (year, str(int(day)))
-    if language == "zh":
+    if get_traits(language).is_han:
         counted = map(parse_han_number, _HAN_NUMBER.findall(plain))
         yield from (str(number) for number in counted if number > 1)  # 1 is an article
     if language == "en":
@@ -110,7 +99,7 @@ def parse_month(written: str) -> int:
 
 def parse_number_word(word: str, language: str) -> str:
     """Return a number word in digits; "" for any other word."""
-    position = _NUMBERS.get(language, {}).get(word)
+    position = load_critical_token_words(language).numbers.get(word)
     return "" if position is None else str(position + 2)
 
 
@@ -132,35 +121,44 @@ def iter_times(plain: str, words: LookupWords, language: str) -> Iterator[str]:
         yield f"month {int(month)}"
     for month in _HAN_MONTH.findall(plain):
         yield f"month {parse_month(month)}"
-    for label, table in _TIMES.items():
-        yield from (f"{label} {place + 1}" for place in iter_word_positions(table, words, language))
+    tables = load_critical_token_words(language)
+    for label, table in (
+        ("month", tables.months),
+        ("weekday", tables.weekdays),
+        ("day", tables.time_words),
+    ):
+        yield from (f"{label} {place + 1}" for place in iter_word_positions(table, words))
 
 
 def extract_polarities(plain: str, words: LookupWords, language: str) -> dict[str, frozenset[int]]:
     """Return for each axis that the sentence mentions (such as buying or selling) its sides."""
+    tables = load_critical_token_words(language)
     positions = {
-        axis: set(iter_word_positions(table, words, language))
-        for axis, table in _POLARITY_INDEX.items()
+        axis: set(iter_word_positions(table, words)) for axis, table in tables.polarity_axes.items()
     }
-    for units in re.findall(EVERY_UNIT[language], plain) if language in EVERY_UNIT else ():
-        positions["often"].add(next(position for position, unit in enumerate(units) if unit))
+    for units in tables.every_unit.findall(plain) if tables.every_unit else ():
+        positions.setdefault("often", set()).add(
+            next(position for position, unit in enumerate(units) if unit)
+        )
     return {axis: frozenset(sides) for axis, sides in positions.items() if sides}
 
 
 def has_odd_negations(plain: str, language: str) -> bool:
     """Return whether the negations are odd: "stopped smoking" is negated, "never hated it" not."""
     negations = len(list(iter_negations(plain, language)))
-    if language in SINGLE_NEGATIONS and re.search(SINGLE_NEGATIONS[language], plain):
+    single_negations = load_critical_token_words(language).single_negations
+    if single_negations and single_negations.search(plain):
         negations += 1
     return negations % 2 == 1
 
 
 def iter_negations(plain: str, language: str) -> Iterator[str]:
     """Yield each word that negates the sentence."""
-    if language in NON_NEGATING:
-        plain = re.sub(NON_NEGATING[language], " ", plain)
-    if language in _NEGATION_PATTERNS:
-        yield from (found[0] for found in _NEGATION_PATTERNS[language].finditer(plain))
+    tables = load_critical_token_words(language)
+    if tables.non_negating:
+        plain = tables.non_negating.sub(" ", plain)
+    if tables.negations:
+        yield from (found[0] for found in tables.negations.finditer(plain))
 
 
 def iter_names(text: str, language: str, known: Collection[str] = ()) -> Iterator[str]:
@@ -168,7 +166,7 @@ def iter_names(text: str, language: str, known: Collection[str] = ()) -> Iterato
 
     German capitalizes every noun, so that only known names count there.
     """
-    if language == "zh":
+    if get_traits(language).is_han:
         yield from sorted(filter(fold_case(text).__contains__, map(fold_case, known)))
     known_words = {word for name in known for word in _WORD.findall(fold_case(name))}
     starts = {match.end() for match in _SENTENCE.finditer(text)}
@@ -185,32 +183,25 @@ def iter_names(text: str, language: str, known: Collection[str] = ()) -> Iterato
 
 def is_capitalized_name(word: str, language: str) -> bool:
     """Return whether a word is written like a name, but is no time or kinship word."""
-    if language == "de" or not word[0].isupper() or len(word) == 1:
+    are_nouns_capitalized = get_traits(language).name_capitals == "nouns"
+    if are_nouns_capitalized or not word[0].isupper() or len(word) == 1:
         return False
-    tables = (*_TIMES.values(), _POLARITY_INDEX["kin"])
-    return not any(fold_case(word) in table.get(language, {}) for table in tables)
+    tables = load_critical_token_words(language)
+    kin = tables.polarity_axes.get("kin", NO_WORDS)
+    known = (tables.months, tables.weekdays, tables.time_words, kin)
+    return not any(fold_case(word) in table for table in known)
 
 
 def is_name_at_start(word: str, following: str, language: str) -> bool:
     """Return whether the first word of a sentence is a name, judging by the word that follows."""
-    if word in STOP_WORDS.get(language, ()):
+    if word in get_traits(language).stop_words:
         return False
-    return following in _NAME_FOLLOWING_VERBS.get(language, ())
+    return following in load_critical_token_words(language).name_following_verbs
 
 
-def iter_word_positions(table: WordIndex, words: LookupWords, language: str) -> Iterator[int]:
+def iter_word_positions(table: WordIndex, words: LookupWords) -> Iterator[int]:
     """Yield the positions of those words of a table that a text contains."""
-    yield from (position for word, position in table.get(language, {}).items() if word in words)
-
-
-def build_word_index(table: WordTable) -> WordIndex:
-    """Convert a table for lookup by word."""
-    return {
-        language: {
-            form: place for place, forms in enumerate(words.split()) for form in forms.split("/")
-        }
-        for language, words in table.items()
-    }
+    yield from (position for word, position in table.items() if word in words)
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -227,16 +218,3 @@ _HAN_NUMBER = re.compile(
 _SENTENCE = re.compile(r"(?:^|[.!?…:]\s+|[\"“«])\W*")
 _HAN_DIGITS: Final = {han: number for number, han in enumerate("一二三四五六七八九", 1)} | {"两": 2}
 _HAN_UNITS: Final = {"十": 10, "百": 100}
-_NUMBERS: Final = build_word_index(NUMBERS)
-_TIMES: Final = {
-    "month": build_word_index(MONTHS),
-    "weekday": build_word_index(WEEKDAYS),
-    "day": build_word_index(TIME_WORDS),
-}
-_POLARITY_INDEX: Final = {axis: build_word_index(table) for axis, table in POLARITY_AXES.items()}
-_NAME_FOLLOWING_VERBS: Final = {
-    language: frozenset(verbs.split()) for language, verbs in NAME_FOLLOWING_VERBS.items()
-}
-_NEGATION_PATTERNS: Final = {
-    language: re.compile(words, re.VERBOSE) for language, words in NEGATIONS.items()
-}

@@ -20,10 +20,9 @@ from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.learning.critical_token_data import SYNONYMS
+from oldfriend.learning.critical_token_data import load_critical_token_words
 from oldfriend.learning.critical_tokens import (
     CriticalTokens,
-    build_word_index,
     convert_han_numbers,
     extract_critical_tokens,
     fold_case,
@@ -273,8 +272,9 @@ def iter_replaced_characters(one: str, other: str, language: str) -> Iterator[st
 def strip_particles(text: str, language: str) -> str:
     """Return a text without particles, with synonyms unified."""
     plain = "".join(_WORD.findall(convert_han_numbers(fold_case(text))))
-    for form, position in _SYNONYM_INDEX.get(language, {}).items():
-        plain = plain.replace(form, _CANONICAL_FORMS[language][position])
+    tables = load_critical_token_words(language)
+    for form, position in tables.synonym_index.items():
+        plain = plain.replace(form, tables.synonyms[position][0])
     return "".join(each for each in plain if each not in _PARTICLES)
 
 
@@ -286,13 +286,16 @@ def get_canonical_stems(text: str, language: str) -> frozenset[str]:
     """
     words = tokenize(text)
     content_words = [word for word in words if not is_stop_word(word, language)] or words
-    synonyms, canonical = _SYNONYM_INDEX.get(language, {}), _CANONICAL_FORMS.get(language, [])
+    tables = load_critical_token_words(language)
+    synonyms = tables.synonym_index
     stems = (
         stem_word(word, language)
         for word in content_words
         if not word.isdecimal() and not parse_number_word(word, language)
     )
-    return frozenset(canonical[synonyms[stem]] if stem in synonyms else stem for stem in stems)
+    return frozenset(
+        tables.synonyms[synonyms[stem]][0] if stem in synonyms else stem for stem in stems
+    )
 
 
 def format_difference(what: str, ours: Collection[str], theirs: Collection[str]) -> str:
@@ -342,8 +345,3 @@ STEM_PREFIX_LENGTH: Final = 5
 """Letters that forms of one word have in common."""
 _WORD = re.compile(r"[^\W_]+")
 _PARTICLES: Final = frozenset("的了着过很非常都去在会总是得地也就和与跟之里们")
-_SYNONYM_INDEX: Final = build_word_index(SYNONYMS)
-_CANONICAL_FORMS: Final = {
-    language: [forms.split("/")[0] for forms in words.split()]
-    for language, words in SYNONYMS.items()
-}

@@ -22,7 +22,6 @@ from oldfriend.domain.ids import (
     TurnId,
     new_id,
 )
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import (
     MAX_TEXT_CHARS,
     Message,
@@ -31,6 +30,7 @@ from oldfriend.domain.messages import (
     sanitize_text,
 )
 from oldfriend.domain.people import Chat
+from oldfriend.lang.detection import detect_language
 from oldfriend.memory.people import lock_person
 from oldfriend.search.document_terms import encode_document_terms
 

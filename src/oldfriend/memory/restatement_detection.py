@@ -1,78 +1,31 @@
 """Restatement detection: finds statements that give an earlier one another value.
 
 "My locker code is 4711"; then "no, my locker code is 4712", or "my locker code has changed to
-4712", or "my locker code is not 4711 any more". It compares words only, in five languages; in doubt
+4712", or "my locker code is not 4711 any more". It compares words only; in doubt
 both statements stand. This module knows nothing of beliefs.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
+from oldfriend.lang.language_pack import get_traits, load_language_pack
 from oldfriend.search.tokenizer import is_stop_word
 
-COPULAS: Final[Mapping[str, frozenset[str]]] = {
-    "en": frozenset({"is", "are", "was", "were", "am"}),
-    "es": frozenset({"es", "son", "está", "están", "soy", "estoy", "era"}),
-    "fr": frozenset({"est", "sont", "suis", "était"}),
-    "de": frozenset({"ist", "sind", "bin", "war", "heißt", "lautet"}),
-    "zh": frozenset({"是", "在", "叫", "为"}),
-}
-CORRECTION_PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:no|nope|wait)\b"
-        r"|\b(?:actually|correction|sorry|wrong|mistaken?|meant|changed|instead)\b"
-    ),
-    "es": re.compile(
-        r"^no\b|\b(?:perdona?|perdón|en realidad|corrección|equivoqu\w+|mejor dicho)\b"
-        r"|\b(?:cambió|cambiado)\b"
-    ),
-    "fr": re.compile(r"^non\b|\b(?:pardon|en fait|correction|trompée?|plutôt|erreur|changé)\b"),
-    "de": re.compile(
-        r"^(?:nein|ne)\b|\b(?:korrektur|entschuldigung|sorry|falsch|eigentlich|geändert)\b"
-    ),
-    "zh": re.compile("说错|不对|更正|其实|弄错|搞错|记错|改成|改为|变成|换成"),
-}
-"""Words saying that something was wrong or has changed."""
-NOW_PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(r"\bnow\b"),
-    "es": re.compile(r"\bahora\b"),
-    "fr": re.compile(r"\b(?:maintenant|désormais)\b"),
-    "de": re.compile(r"\b(?:jetzt|nun|inzwischen)\b"),
-    "zh": re.compile("现在"),
-}
-"""Words saying that something is so now, perhaps in addition to what was said before."""
-CHANGE_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    "en": frozenset({"now", "has", "have", "been", "changed", "to", "instead"}),
-    "es": frozenset({"ahora", "ha", "cambió", "cambiado", "a"}),
-    "fr": frozenset({"maintenant", "désormais", "a", "changé"}),
-    "de": frozenset({"jetzt", "nun", "inzwischen", "hat", "sich", "geändert", "auf"}),
-    "zh": frozenset({"现", "改", "变", "换", "成", "了"}),
-}
-"""Words of change that have no counterpart in the earlier statement."""
-NEGATION_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    "en": frozenset(
-        {
-            "not",
-            "no",
-            "longer",
-            "any",
-            "more",
-            "anymore",
-            "do",
-            "don",
-            "does",
-            "doesn",
-            "isn",
-            "aren",
-            "t",
-        }
-    ),
-    "es": frozenset({"no", "ya", "más"}),
-    "fr": frozenset({"ne", "n", "plus", "pas"}),
-    "de": frozenset({"nicht", "mehr", "kein", "keine", "keinen"}),
-    "zh": frozenset({"不", "再", "没", "了", "已", "经"}),
-}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestatementWords:
+    """The words of a language by which one statement restates another."""
+
+    copulas: frozenset[str]
+    correction: re.Pattern[str]  # something was wrong or has changed
+    now: re.Pattern[str]  # something is so now, perhaps in addition to what was said before
+    change_words: frozenset[str]  # have no counterpart in the earlier statement
+    negation_words: frozenset[str]
+
+
 CONTRACTIONS: Final = {"'s": "is", "’s": "is", "m": "am", "re": "are", "ve": "have"}
 MIN_CONTENT_WORDS: Final = 2
 """Content words needed to identify the subject; with a copula one is enough."""
@@ -92,23 +45,43 @@ class StatementToken(NamedTuple):
 
 def find_restatement(new: str, old: str, language: str) -> str | None:
     """Return the words that restate an earlier statement with another value, or None."""
-    if language not in COPULAS:
+    words = load_restatement_words(language)
+    if words is None:
         return None
     before, after = tokenize_statement(old), tokenize_statement(new)
     for index, token in enumerate(after):
         rest = after[index:]
-        if is_negated_restatement(before, rest, language) or is_corrected_value(
-            before, rest, new.casefold(), language
+        if is_negated_restatement(before, rest, words) or is_corrected_value(
+            before, rest, new.casefold(), language, words
         ):
             return new[token.start :].strip()
     return None
 
 
+@lru_cache(maxsize=32)
+def load_restatement_words(language: str) -> RestatementWords | None:
+    """Load the words of a language, if it has any."""
+    words = load_language_pack(language).read("restatement")
+    if not words:
+        return None
+    return RestatementWords(
+        copulas=frozenset(words["copulas"]),
+        correction=re.compile(words["correction"]),
+        now=re.compile(words["now"]),
+        change_words=frozenset(words["change_words"]),
+        negation_words=frozenset(words["negation_words"]),
+    )
+
+
 def is_corrected_value(
-    old: Sequence[StatementToken], said: Sequence[StatementToken], sentence: str, language: str
+    old: Sequence[StatementToken],
+    said: Sequence[StatementToken],
+    sentence: str,
+    language: str,
+    words: RestatementWords,
 ) -> bool:
     """Whether both begin alike and go on with different values that cannot both hold."""
-    new = [each for each in said if each.word not in CHANGE_WORDS[language] or each in old]
+    new = [each for each in said if each.word not in words.change_words or each in old]
     shared = count_common_prefix(old, new)
     frame, old_value, new_value = old[:shared], old[shared:], new[shared:]
     if (
@@ -116,23 +89,23 @@ def is_corrected_value(
         or max(len(old_value), len(new_value)) > MAX_VALUE_WORDS
     ):
         return False
-    copulas = [each for each in frame if each.word in COPULAS[language]]
+    copulas = [each for each in frame if each.word in words.copulas]
     content = [each for each in frame if each not in copulas and is_content_word(each, language)]
     if len(content) < (1 if copulas else MIN_CONTENT_WORDS):
         return False
-    if CORRECTION_PATTERNS[language].search(sentence):
+    if words.correction.search(sentence):
         return True
     if has_same_value_type(old_value, new_value, language):
         return bool(copulas)
     has_article = frame[-1] not in copulas and not is_content_word(frame[-1], language)  # "is a …"
-    return has_article and NOW_PATTERNS[language].search(sentence) is not None
+    return has_article and words.now.search(sentence) is not None
 
 
 def is_negated_restatement(
-    old: Sequence[StatementToken], said: Sequence[StatementToken], language: str
+    old: Sequence[StatementToken], said: Sequence[StatementToken], words: RestatementWords
 ) -> bool:
     """Whether the new statement is the old one with a negation added and nothing else changed."""
-    ignored = NEGATION_WORDS[language]
+    ignored = words.negation_words
     old_words = [each.word for each in old if each.word not in ignored]
     new_words = [each.word for each in said if each.word not in ignored]
     return old_words == new_words != [] and len(said) - len(new_words) > len(old) - len(old_words)
@@ -144,7 +117,9 @@ def has_same_value_type(
     """Whether both values are numbers, or both are names; other values may hold together."""
     if all(any(map(has_digit, side)) for side in (was, now)):
         return True
-    return language != "de" and all(any(map(is_capitalized, side)) for side in (was, now))
+    return get_traits(language).name_capitals != "nouns" and all(
+        any(map(is_capitalized, side)) for side in (was, now)
+    )
 
 
 def has_digit(token: StatementToken) -> bool:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, SegmentId, SessionId
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR, extract_with_rules
 from oldfriend.memory.suggestions import DRAFT_AUTHOR_PREFIX

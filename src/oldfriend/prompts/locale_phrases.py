@@ -1,17 +1,14 @@
-"""Locale phrases: what the offline companion understands and says in each of its languages.
-
-Read from the TOML files in ``offline``.
-"""
+"""Locale phrases: what the offline companion understands and says in each of its languages."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Self
 
-OFFLINE_LANGUAGES = ("en", "es", "de", "fr", "zh")
+from oldfriend.lang.language_pack import list_languages, load_language_pack
+
+OFFLINE_LANGUAGES = list_languages("phrases")
 """The languages of the offline companion; the first one is the fallback."""
 
 
@@ -85,8 +82,7 @@ def choose_language(*preferences: str | None) -> str:
 @cache
 def load_phrases(language: str) -> LocalePhrases:
     """Load the phrases of an offline language."""
-    file = resources.files("oldfriend.prompts") / "offline" / f"{language}.toml"
-    book = tomllib.loads(file.read_text("utf-8"))
+    book = load_language_pack(language).read("phrases")
     understand = book["understand"]
     return LocalePhrases(
         language=language,

@@ -15,10 +15,10 @@ from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.config.settings import load_settings_for_url
 from oldfriend.domain.errors import InvalidInput, MemoryMisused
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.accept import ChatContext, open_local_chat
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.import_writer import ImportTarget, write_imported_messages

@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.memories import Entity, MemoryState
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.types import Reason, SearchResult
 
-_MIN_COVERAGE: Final = {
-    **dict.fromkeys(("es", "fr", "pt", "it"), 0.45),
-    **dict.fromkeys(CJK_LANGUAGES, 0.22),
-}
+_MIN_COVERAGE: Final = dict.fromkeys(("es", "fr", "pt", "it"), 0.45)
+_MIN_CJK_COVERAGE: Final = 0.22
 """Minimum coverage of the question's words by the best belief, in languages with weak embeddings.
 
 In two simulated lives this refused nine in ten unanswerable questions instead of one in three, and
@@ -57,7 +55,10 @@ class BeliefSearchResult:
     @property
     def _has_coverage(self) -> bool:
         covered = (reason.strength for reason in self.hits[0].reasons if reason.cause == "words")
-        return max(covered, default=0.0) >= _MIN_COVERAGE.get(self.language, 0.0)
+        least = _MIN_COVERAGE.get(self.language, 0.0)
+        if get_traits(self.language).is_cjk:
+            least = _MIN_CJK_COVERAGE
+        return max(covered, default=0.0) >= least
 
 
 EMPTY_BELIEF_RESULT: Final = BeliefSearchResult()

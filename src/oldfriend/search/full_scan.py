@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.domain.language import CJK_LANGUAGES
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.postings import TermHits
 from oldfriend.search.query_parser import ParsedQuery
 from oldfriend.search.search_index import BM25_K1, PersonIndex
@@ -129,7 +129,7 @@ def _score_vectors(
     count = len(index)
     cosine = np.zeros(count + 1, np.float32)
     similarity = np.zeros(count + 1, np.float32)
-    if query.language in CJK_LANGUAGES:
+    if get_traits(query.language).is_cjk:
         return cosine, similarity, 0.0
     means: list[tuple[float, float]] = []
     known = index.vector_mask * searchable

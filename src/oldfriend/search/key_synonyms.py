@@ -1,12 +1,12 @@
 """Key synonyms: other words by which a question asks for a key ("for a living" for a job)."""
 
 import re
-import tomllib
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.memories import Memory
+from oldfriend.lang.language_pack import load_language_pack
 
 _IDIOM = re.compile(r"\bfor a living\b", re.IGNORECASE)
 """Asks for work, although "living" is a synonym of home."""
@@ -24,9 +24,9 @@ def build_search_text(memory: Memory) -> str:
     return " ".join([memory.text, key_words, *words])
 
 
-def list_key_synonyms(key: str, language: str) -> list[str]:
+def list_key_synonyms(key: str, language: str) -> Sequence[str]:
     """List the words by which people ask for a key, or speak of it, in a language."""
-    return _matters().get(_SAME.get(key, key), {}).get(language, [])
+    return _load_key_synonyms(language).get(_SAME.get(key, key), ())
 
 
 def rewrite_idioms(question: str) -> str:
@@ -34,7 +34,6 @@ def rewrite_idioms(question: str) -> str:
     return _IDIOM.sub("as work", question)
 
 
-@cache
-def _matters() -> dict[str, dict[str, list[str]]]:
-    text = files("oldfriend.search").joinpath("matters.toml").read_text("utf-8")
-    return tomllib.loads(text)
+@lru_cache(maxsize=32)
+def _load_key_synonyms(language: str) -> Mapping[str, list[str]]:
+    return load_language_pack(language).read("key_synonyms")

@@ -1,16 +1,15 @@
-"""Question pattern loader: reads each language's patterns from TOML and compiles them lazily."""
+"""Question pattern loader: compiles each language's question patterns lazily."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from itertools import count
 from typing import Final, Literal
 
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.unicode_text import normalize
+from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 from oldfriend.search.role_synonyms import get_role_words, list_role_keys
 
 KIN_SECTION: Final = "who"
@@ -21,7 +20,6 @@ SUBJECT_GROUP: Final = "whose"
 
 _Section = Literal["own", "once", "others", "others_once"]
 _SECTIONS: Final[tuple[_Section, ...]] = ("own", "once", "others", "others_once")
-_LANGUAGES: Final = ("en", "es", "de", "fr", "zh")
 _SUBJECT_PIECES: Final = frozenset({"who", "whom"})
 """Pattern pieces that match the subject of a question."""
 _ACCENT = re.compile(r"[\u0300-\u036f]")
@@ -45,10 +43,9 @@ class QuestionGrammar:
 
     def __init__(self, language: str) -> None:
         """Read the TOML file of the language."""
-        file = files("oldfriend.search").joinpath("questions", f"{language}.toml")
-        self._data = tomllib.loads(file.read_text("utf-8"))
+        self._data = load_language_pack(language).read("questions")
         self._language = language
-        self.has_spaces = language != "zh"
+        self.has_spaces = get_traits(language).spaces
         questions = self._data["question"]
         self.keys = tuple(tuple(question["keys"]) for question in questions)
         self.multi_key_questions = frozenset(
@@ -143,21 +140,14 @@ class QuestionGrammar:
 def list_grammars(sentence: str) -> Iterator[QuestionGrammar]:
     """Yield the grammars of the languages in which a sentence may be a question."""
     words = frozenset(_WORD_PATTERN.findall(sentence))
-    for language in _LANGUAGES:
-        if language == "zh":
+    for language in list_languages("questions"):
+        traits = get_traits(language)
+        if not traits.spaces:
             may_ask = _UNSPACED.search(sentence) is not None
         else:
-            may_ask = language not in _load_marks() or not words.isdisjoint(_load_marks()[language])
+            may_ask = traits.question_words is None or not words.isdisjoint(traits.question_words)
         if may_ask:
             yield _load_grammar(language)
-
-
-@cache
-def _load_marks() -> Mapping[str, frozenset[str]]:
-    """Load for each language the words one of which stands in every question of its patterns."""
-    file = files("oldfriend.search").joinpath("questions", "marks.toml")
-    marks: dict[str, str] = tomllib.loads(file.read_text("utf-8"))
-    return {language: frozenset(words.split()) for language, words in marks.items()}
 
 
 @cache
@@ -167,7 +157,7 @@ def _load_grammar(language: str) -> QuestionGrammar:
 
 def list_all_grammars() -> Iterator[QuestionGrammar]:
     """Return the grammars of all languages."""
-    return map(_load_grammar, _LANGUAGES)
+    return map(_load_grammar, list_languages("questions"))
 
 
 def preload_grammars() -> None:

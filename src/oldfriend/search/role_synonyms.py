@@ -1,13 +1,12 @@
 """Role synonyms: the words for relatives, partners and pets ("Mum" is the mother)."""
 
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.memories import RelationType
 from oldfriend.domain.relations import PARTNER_ROLES, PET_ROLES, RELATION_BY_ROLE
+from oldfriend.lang.language_pack import load_language_pack
 
 _FAMILY: Final[frozenset[RelationType]] = frozenset(
     {"parent_of", "child_of", "sibling_of", "relative_of"}
@@ -42,12 +41,7 @@ def list_role_keys(role: str) -> tuple[str, ...]:
     return _SEVERAL.get(role, (role,))
 
 
+@lru_cache(maxsize=32)
 def get_role_words(language: str) -> Mapping[str, str]:
     """Return the words of a language for relatives and pets, each with its role."""
-    return _parts()[language]
-
-
-@cache
-def _parts() -> Mapping[str, Mapping[str, str]]:
-    text = files("oldfriend.search").joinpath("parts.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return load_language_pack(language).read("roles")

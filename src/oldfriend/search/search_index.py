@@ -9,7 +9,7 @@ from typing import Final, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.domain.language import CJK_LANGUAGES
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.growable_array import GrowableArray
 from oldfriend.search.legacy_vectors import LegacyVectors
 from oldfriend.search.postings import Postings, TermHits, build_postings, concat_hits
@@ -360,7 +360,7 @@ class PersonIndex:
 
     def _is_embeddable(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell whether vectors are meaningful in the languages of these messages."""
-        is_unsupported = [language in CJK_LANGUAGES for language in self.tables.languages.strings]
+        is_unsupported = [get_traits(language).is_cjk for language in self.tables.languages.strings]
         is_embeddable: NDArray[np.bool_] = ~np.array([*is_unsupported, False], np.bool_)[
             self.columns.language[positions]
         ]

@@ -4,35 +4,20 @@ Decided by words alone, in each language that the companion speaks.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Entity, Memory
+from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.search.mention_index import build_mention_text
 from oldfriend.search.name_index import list_named_entities
 from oldfriend.search.question_patterns import has_any_word, list_kin_words
 from oldfriend.search.role_synonyms import get_role_words, list_role_keys
 from oldfriend.search.tokenizer import is_unspaced
 
-_OWN: Final = {
-    "en": r"\b(?:i|me|my|mine|myself)\b",
-    "es": r"\b(?:yo|mi|mis|mí|conmigo|mío|mía|vivo|viví|trabajo|trabajé|tengo|tuve|soy|fui|estoy"
-    r"|nací|estudio|estudié|hablo|toco|me llamo|prometí|dije|conté|hice|hago|voy|puedo|quiero"
-    r"|necesito|debo|conozco)\b",
-    "fr": r"\b(?:je|me|moi|mon|ma|mes)\b|\b[jm]['’]",
-    "de": r"\b(?:ich|mich|mir|mein\w*)\b",
-    "zh": r"我",
-}
-"""Words by which people speak of themselves; Spanish does it by verb forms."""
-_BELONGING: Final = {
-    "en": r"\bmy (?!\w+ names?\b)(\w+)",
-    "es": r"\bmis? (\w+)",
-    "fr": r"\b(?:mon|ma|mes) (\w+)",
-    "de": r"\bmein\w* (?!\w+ namen?\b)(\w+)",
-    "zh": r"我的?(?!叫|住|在|是|做|喜欢)(\w{1,4}?)(?=的名字|叫|住|在|是|做|喜欢)",
-}
 _NAME: Final = re.compile(
     r"\b(?:names?|called|nombres?|llaman?|noms?|prénoms?|appell\w+|namen?s?|heißt|heißen)\b"
     r"|名字|叫"
@@ -40,28 +25,25 @@ _NAME: Final = re.compile(
 _CALLS_ME: Final = re.compile(r"\bcalls? me\b|\bme llam|\bm['’]appell|叫我")
 _OWN_NAMES: Final = frozenset({"name", "preferred_name"})
 _CAPITALIZED: Final = re.compile(r"(?<=[\w,] )[^\W\d_a-zà-ÿ][^\W\d_]+")
-_NAMES_ARE_CAPITALIZED: Final = frozenset({"en", "es", "fr"})  # and nothing else is
-
-
-_TOO: Final = {
-    "en": r"\b(?:we|us|our)\b",
-    "es": r"\b(?:me|nos|nuestr\w+)\b",
-    "fr": r"\b(?:on|nous|notre|nos)\b",
-    "de": r"\b(?:wir|uns|unser\w*)\b",
-}
-"""Words by which people speak of themselves among others."""
 
 
 def is_only_about_kin(text: str, language: str) -> bool:
     """Tell whether somebody speaks of their relatives and not of themselves."""
-    if language not in _OWN:
+    words = _load_subject_words(language)
+    if not words:
         return False
     lowered, kin = text.lower(), get_role_words(language)
-    own = "|".join(filter(None, (_OWN[language], _TOO.get(language))))
-    kin_matches = [found for found in re.finditer(_BELONGING[language], lowered) if found[1] in kin]
+    own = "|".join(words[name] for name in ("own", "among_others") if name in words)
+    kin_matches = [found for found in re.finditer(words["belonging"], lowered) if found[1] in kin]
     for found in reversed(kin_matches):
         lowered = lowered[: found.start()] + lowered[found.end() :]
     return bool(kin_matches) and re.search(own, lowered) is None
+
+
+@lru_cache(maxsize=32)
+def _load_subject_words(language: str) -> Mapping[str, str]:
+    """Load the expressions by which people speak of themselves and of what belongs to them."""
+    return load_language_pack(language).read("queries")
 
 
 class SubjectQuery:
@@ -94,14 +76,15 @@ class SubjectQuery:
         `named_entities`: the entities that the question names, if already known.
         """
         lowered = text.lower()  # lower, not casefold, so that "ß" is kept
-        known = language if language in _OWN else "en"
+        known = choose_language_with("queries", language)
+        words = _load_subject_words(known)
         self._named = (
             list_named_entities(text, entities) if named_entities is None else tuple(named_entities)
         )
         self.entity_ids = frozenset(each.id for each in self._named)
-        self.is_about_self = re.search(_OWN[known], lowered) is not None
+        self.is_about_self = re.search(words["own"], lowered) is not None
         self._is_for_a_name = _NAME.search(lowered) is not None and not _CALLS_ME.search(lowered)
-        nouns = re.findall(_BELONGING[known], lowered)
+        nouns = re.findall(words["belonging"], lowered)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
         self._kin = frozenset(
             word
@@ -112,7 +95,8 @@ class SubjectQuery:
         described = entities if self._belonging else ()
         self._descriptions = {each.id: each.description for each in described}
         is_of_somebody = (
-            not (self.is_about_self or has_explicit_time) and language in _NAMES_ARE_CAPITALIZED
+            not (self.is_about_self or has_explicit_time)
+            and get_traits(language).name_capitals == "only"
         )
         found = _CAPITALIZED.findall(text) if is_of_somebody and not self._named else []
         self._names = frozenset(each.casefold() for each in found)

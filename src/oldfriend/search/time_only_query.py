@@ -5,55 +5,23 @@ beliefs, only events of that time do.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final, Literal
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 from oldfriend.search.types import SearchQuery
 
-EVENT_QUESTIONS: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:happen(?:ed|ing)?|(?:been )?going on"
-        r"|(?:did|have) (?:i|we) (?:do|done|(?:tell|told) you|say|said)"
-        r"|(?:was|were) (?:i|we) (?:doing|up to)|(?:was|is) new)\b",
-        re.IGNORECASE,
-    ),
-    "es": re.compile(
-        r"\b(?:pasó|ocurrió|sucedió|pasaba|ha pasado|hice|hicimos|hacía|te conté|te dije)\b",
-        re.IGNORECASE,
-    ),
-    "fr": re.compile(
-        r"\b(?:s['’]est[- ](?:il )?passé|est[- ]il arrivé"
-        r"|(?:j['’]ai|je t['’]ai|ai-je|t['’]ai-je|avons-nous|on a)"
-        r" (?:fait|dit|raconté))\b",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"\b(?:passiert|geschehen|geschah|los|gemacht|tat ich|erzählt|gesagt)\b", re.IGNORECASE
-    ),
-    "zh": re.compile(
-        "发生了?(?:什么|哪些)(?:事情?)?|(?:[跟和对][你您])?(?:做|说|干)(?:了|过)(?:什么|啥)(?:事情?)?"
-        "|告诉(?:了|过)?[你您](?:了|过)?(?:什么|啥)了?"
-    ),
-}
-"""Phrases that ask what happened."""
-_SAID: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:tell|told|say|said)\b", re.IGNORECASE),
-    "es": re.compile(r"\b(?:conté|dije)\b", re.IGNORECASE),
-    "fr": re.compile(r"\b(?:dit|raconté)\b", re.IGNORECASE),
-    "de": re.compile(r"\b(?:erzählt|gesagt)\b", re.IGNORECASE),
-    "zh": re.compile("说|告诉"),
-}
-"""Phrases that ask what was said rather than what happened."""
 MAX_WORDS: Final = 8
 
 
 def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks what happened at a time and nothing else."""
-    pattern = EVENT_QUESTIONS.get(query.language)
+    pattern = _load_pattern("happened", query.language)
     if not spans or pattern is None or not pattern.search(query.text):
         return False
     rest = pattern.sub(" ", query.text)
@@ -65,7 +33,7 @@ def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
 
 def is_recap_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks only what was said at a time; other times cannot answer it."""
-    pattern = _SAID.get(query.language)
+    pattern = _load_pattern("said", query.language)
     return bool(pattern and pattern.search(query.text)) and is_time_only_query(query, spans)
 
 
@@ -79,6 +47,13 @@ def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int
         return set()
     max_days = max((span.end - span.first).days for span in spans)
     return {each.base_seq for each in known if not _happened_within(each.memory, max_days)}
+
+
+@lru_cache(maxsize=64)
+def _load_pattern(name: Literal["happened", "said"], language: str) -> re.Pattern[str] | None:
+    """Load the phrases that ask what happened, or what was said rather than what happened."""
+    source = load_language_pack(language).read("queries").get(name)
+    return None if source is None else re.compile(source, re.IGNORECASE)
 
 
 def _happened_within(memory: Memory, days: int) -> bool:

@@ -13,9 +13,9 @@ from typing import Final
 
 import Stemmer
 
-from oldfriend.domain.stop_words import STOP_WORDS
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
+from oldfriend.lang.language_pack import get_traits
 
 # Scripts without spaces; Korean because its words take suffixes, so that whole ones rarely repeat.
 _UNSPACED: Final = (
@@ -29,17 +29,6 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 _CONTRACTION_ENDINGS: Final = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 _MAX_WORD_LENGTH: Final = 64
 _CACHE_SIZE: Final = 65_536
-
-_STEMMERS: Final = {
-    "en": "english",
-    "es": "spanish",
-    "pt": "portuguese",
-    "fr": "french",
-    "de": "german",
-    "it": "italian",
-    "nl": "dutch",
-    "ru": "russian",
-}
 
 
 def tokenize(text: str, *, limit: int | None = None) -> list[str]:
@@ -82,7 +71,7 @@ def stem_word(word: str, language: str) -> str:
 
 @lru_cache(maxsize=16)
 def _load_stemmer(language: str) -> Callable[[str], str]:
-    name = _STEMMERS.get(language)
+    name = get_traits(language).stemmer
     if name is None:
         return str
     # Cache size 0, because `to_term` caches the results.
@@ -92,7 +81,7 @@ def _load_stemmer(language: str) -> Callable[[str], str]:
 
 def is_stop_word(word: str, language: str) -> bool:
     """Tell whether a word has no content of its own; so have the endings of "it's" and "I'll"."""
-    return word in _CONTRACTION_ENDINGS or word in STOP_WORDS.get(language, ())
+    return word in _CONTRACTION_ENDINGS or word in get_traits(language).stop_words
 
 
 def is_unspaced(word: str) -> bool:

@@ -6,7 +6,7 @@ For the offline companion. Nothing is inferred: a line is quoted as it stands or
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.domain.language import detect_language
+from oldfriend.lang.detection import detect_language
 from oldfriend.memory.core_blocks import CoreBlock
 from oldfriend.search.key_synonyms import list_key_synonyms
 from oldfriend.search.question_patterns import (

@@ -4,15 +4,13 @@ Irony is not detected; a word that is negated just before it does not count.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final, get_args
 
 from oldfriend.domain.working_memory import UserEmotion
-from oldfriend.prompts.locale_phrases import choose_language
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.turn.injection_detection import strip_hidden_characters
 
 EMOTIONS: Final[tuple[UserEmotion, ...]] = get_args(UserEmotion)
@@ -22,7 +20,6 @@ MAX_WORDS_BETWEEN: Final = 2
 """The most words between a negation and what it negates: "not at all worried"."""
 NEGATION_WINDOW_CHARS: Final = 80
 """Characters before a word that are searched for a negation."""
-UNSPACED_LANGUAGES: Final = frozenset({"zh"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +33,7 @@ class EmotionCues:
 def detect_emotion(text: str, language: str) -> UserEmotion:
     """Return the most frequent emotion of a text; of a tie, the more serious one."""
     visible = strip_hidden_characters(text[:MAX_SCANNED_CHARS]).lower().replace("\u2019", "'")
-    cues = load_emotion_cues(choose_language(language))
+    cues = load_emotion_cues(choose_language_with("emotions", language))
     counts = {
         emotion: sum(not is_negated_before(visible, found.start(), cues) for found in matches)
         for emotion, expression in cues.patterns.items()
@@ -54,9 +51,8 @@ def is_negated_before(text: str, position: int, cues: EmotionCues) -> bool:
 @cache
 def load_emotion_cues(language: str) -> EmotionCues:
     """Load the emotion words of a language."""
-    file = resources.files("oldfriend.prompts") / "emotions.toml"
-    word_lists = tomllib.loads(file.read_text("utf-8"))[language]
-    has_spaces = language not in UNSPACED_LANGUAGES
+    pack = load_language_pack(language)
+    word_lists, has_spaces = pack.read("emotions"), pack.traits.spaces
     edge = r"\b" if has_spaces else ""
     between = rf"\s(?:\w+\s){{0,{MAX_WORDS_BETWEEN}}}" if has_spaces else ""
     return EmotionCues(

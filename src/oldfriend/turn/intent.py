@@ -9,8 +9,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Literal
 
-from oldfriend.domain.language import detect_language, is_possible_language
 from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.lang.detection import detect_language, is_possible_language
 from oldfriend.prompts.locale_phrases import (
     OFFLINE_LANGUAGES,
     LocalePhrases,

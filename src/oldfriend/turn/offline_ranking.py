@@ -6,8 +6,8 @@ For the offline companion, which quotes nothing rather than something beside the
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
-from oldfriend.domain.language import CJK_LANGUAGES
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
 from oldfriend.search import list_named_entities
 from oldfriend.search.attribute_lookup import list_kin_names
@@ -157,7 +157,7 @@ def has_more_than_one_character(recalled: RecalledMessage, matter: RequestedAttr
     """
     language = recalled.message.language or ""
     words = [word for each in recalled.hit.reasons if each.cause == "words" for word in each.words]
-    if language not in CJK_LANGUAGES or any(len(word) > 1 for word in words):
+    if not get_traits(language).is_cjk or any(len(word) > 1 for word in words):
         return True
     synonyms = frozenset(word for key in matter.keys for word in list_key_synonyms(key, language))
     return has_any_word(synonyms, recalled.message.text)

@@ -6,8 +6,9 @@ what people were stays true.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.clock import Micros
@@ -15,6 +16,7 @@ from oldfriend.domain.memories import Entity, MemoryState, ObjectLink, RelationT
 from oldfriend.domain.relations import PERMANENT, RELATION_KEY_SUFFIX
 from oldfriend.domain.relations import PET_ROLES as ANIMALS
 from oldfriend.domain.supersession import is_single_valued
+from oldfriend.lang.language_pack import get_traits, load_language_pack
 from oldfriend.learning.extraction import Claim, RelationClaim
 from oldfriend.learning.resolution.attribute_resolution import (
     OPPOSITE_KEYS,
@@ -28,28 +30,8 @@ from oldfriend.learning.resolution.claim_matching import find_best_match
 from oldfriend.learning.resolution.resolution_state import ResolutionState
 from oldfriend.search.role_synonyms import get_role_words
 
-DEATH_PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:died|passed away|put (?:[\w ]{1,30} )?(?:down|to sleep))\b", re.IGNORECASE
-    ),
-    "es": re.compile(
-        r"\b(?:muri[óo]|ha muerto|falleció|ha fallecido|sacrific\w+)\b", re.IGNORECASE
-    ),
-    "fr": re.compile(r"\b(?:est morte?|décédée?|euthanasi\w+)\b|^morte?\b", re.IGNORECASE),
-    "de": re.compile(r"\b(?:starb|gestorben|eingeschläfert)\b", re.IGNORECASE),
-    "zh": re.compile("死了|去世|离世|没了|走了|安乐死"),
-}
-"""How each language says that an animal has died."""
 CHINESE_COUNTER: Final = re.compile("^一[只条匹头个]")
 """A counter before a Chinese noun, which no space separates from it."""
-POSSESSIVES: Final[Mapping[str, str]] = {
-    "en": r"\b(?:my|our) (?:\w+ )?",
-    "es": r"\b(?:mi|nuestr[oa]) (?:\w+ )?",
-    "fr": r"\b(?:mon|ma|notre) (?:\w+ )?",
-    "de": r"\b(?:meine?|unsere?) (?:\w+ )?",
-    "zh": "我们?家?的?[小老]?",
-}
-"""Possessives before the word for the speaker's own pet."""
 PET_KEYS: Final = frozenset({"pet", "pets"})
 PERMANENT_RELATIONS: Final[frozenset[RelationType]] = PERMANENT | {"visited"}
 """Relations that stay true whoever has died since."""
@@ -147,11 +129,31 @@ def find_dead_pet(state: ResolutionState, claim: Claim) -> Entity | None:
     return pets[0] if len(pets) == 1 else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingWords:
+    """The words by which beliefs end in a language."""
+
+    died: re.Pattern[str]  # an animal
+    possessive: str  # before the word for the speaker's own pet
+
+
+@lru_cache(maxsize=32)
+def load_ending_words(language: str) -> EndingWords | None:
+    """Load the words by which beliefs end in a language, if it has any."""
+    words = load_language_pack(language).read("endings")
+    if not words:
+        return None
+    return EndingWords(
+        died=re.compile(words["died"], re.IGNORECASE),
+        possessive=words["possessive"],
+    )
+
+
 def is_death_event(state: ResolutionState, claim: Claim) -> bool:
     """Return whether an event reports a death."""
-    pattern = DEATH_PATTERNS.get(state.get_language(claim))
     is_bad = claim.kind == "event" and claim.impact < 0
-    return is_bad and pattern is not None and pattern.search(claim.text) is not None
+    words = load_ending_words(state.get_language(claim))
+    return is_bad and words is not None and words.died.search(claim.text) is not None
 
 
 def get_dead_species(state: ResolutionState, claim: Claim) -> str:
@@ -169,10 +171,10 @@ def get_dead_species(state: ResolutionState, claim: Claim) -> str:
 
 def build_animal_patterns(word: str, language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns for a word for an animal, and for one of the speaker's own."""
-    whole = word if language == "zh" else rf"\b{word}\b"
-    named, own = (
-        re.compile(each, re.IGNORECASE) for each in (whole, POSSESSIVES[language] + whole)
-    )
+    words = load_ending_words(language)
+    possessive = words.possessive if words else ""
+    whole = rf"\b{word}\b" if get_traits(language).spaces else word
+    named, own = (re.compile(each, re.IGNORECASE) for each in (whole, possessive + whole))
     return named, own
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from oldfriend.domain.memories import Subject
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.chinese_variants import TO_TRADITIONAL, is_traditional
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import (
@@ -276,7 +277,7 @@ def rendered(
     *,
     is_sentence: bool = True,
 ) -> str:
-    gap = "" if book.language == "zh" or not who else " "
+    gap = "" if not get_traits(book.language).spaces or not who else " "
     parts = {**groups, "who": f"{who}{gap}", "date": due.text if due else ""}
     template = template if due else _DATE.sub("", template)
     if any(map(is_traditional, (who, *groups.values()))):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from oldfriend.domain.memories import EntityKind
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim, EntityMention, Quote, SameAsClaim
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.rule_loader import Part, RuleBook
@@ -108,7 +109,7 @@ def named_as(
 def is_name(words: str, book: RuleBook) -> bool:
     """Whether words can be a name: they begin large, where the script has that."""
     first = words[:1]
-    is_large = first.isupper() or (book.language == "zh" and first.isalpha())
+    is_large = first.isupper() or (get_traits(book.language).is_han and first.isalpha())
     return is_large and not set(words.lower().split()) & book.caution.not_name
 
 

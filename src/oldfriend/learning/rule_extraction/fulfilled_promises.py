@@ -13,6 +13,7 @@ from typing import Final
 from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
 from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote, quote_of
@@ -148,7 +149,7 @@ def is_kept_by(text: str, language: str, deed: Deed) -> bool:
     book = load_rule_book(language)
     promised = promised_in(text, language)
     words, whom = matter_of(promised, language), matter_of(promised_to(text, language), language)
-    if language == "zh":  # its words do not change; what is done stands among them
+    if get_traits(language).is_han:  # its words do not change; what is done stands among them
         objects = deed.objects if deed.objects <= words else deed.objects - (whom - words)
         return len(objects & words) > 1 and (objects <= words or words <= objects)
     verbs = {verb_stem(word, book) for word in tokenize(promised)}
@@ -194,7 +195,7 @@ def framed(template: str) -> re.Pattern[str]:
 def matter_of(text: str, language: str) -> frozenset[str]:
     """The stems of the words that carry matter; of Chinese, its characters."""
     words = tokenize(text)
-    if language == "zh":
+    if get_traits(language).is_han:
         return frozenset(word for word in words if is_unspaced(word) and len(word) == 1) - _SMALL
     return frozenset(
         stem_word(each, language) for each in words if not is_stop_word(each, language)

@@ -12,6 +12,7 @@ from typing import Final
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.memories import EntityKind, RelationType
 from oldfriend.domain.relations import PET_ROLES, RELATION_BY_ROLE, RELATION_TYPES
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim, EntityMention, Quote, RelationClaim
 from oldfriend.learning.rule_extraction.datetimes import past_in
 from oldfriend.learning.rule_extraction.ended_states import turned_round
@@ -150,7 +151,7 @@ def are_names(ends: tuple[str, str], book: RuleBook, known: Collection[str]) -> 
     """Whether both are surely named; where a script has no large letters, one has to be known."""
     if ends[0] == ends[1] or not all(is_name(each, book) for each in ends):
         return False
-    return book.language != "zh" or (
+    return not get_traits(book.language).is_han or (
         not PRONOUNS.intersection("".join(ends)) and any(each in known for each in ends)
     )
 
@@ -158,7 +159,8 @@ def are_names(ends: tuple[str, str], book: RuleBook, known: Collection[str]) -> 
 def said_in(sentence: Sentence, words: str) -> Claim:
     """That something was said in so many words."""
     text = words.strip(" ,，.。")
-    text = text[:1].upper() + text[1:] + ("。" if sentence.message.language == "zh" else ".")
+    full_stop = "。" if get_traits(sentence.message.language).is_han else "."
+    text = text[:1].upper() + text[1:] + full_stop
     return Claim(kind="triple", text=text, quotes=(quote_of(sentence),), confidence=0.9)
 
 

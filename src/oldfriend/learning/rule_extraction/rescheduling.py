@@ -4,12 +4,13 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import cache
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.memories import MemoryState
+from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import day_written, due_in
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote
@@ -17,12 +18,6 @@ from oldfriend.learning.rule_extraction.fulfilled_promises import matter_of, pro
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence
 from oldfriend.search.question_patterns import has_any_word
-
-_OWNERS: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(r"\b([A-Z]\w+)['’]s\b"),
-    "de": re.compile(r"\b([A-ZÄÖÜ]\w+)s(?= [A-ZÄÖÜ])"),
-}
-"""Whose something is, by name, where that is said before it."""
 
 
 def put_off(
@@ -83,9 +78,16 @@ def is_same_matter(claim: Claim, known: MemoryState, book: RuleBook) -> bool:
 def is_of_another(told: str, known: str, book: RuleBook) -> bool:
     """Whether one is of somebody of whom the other says nothing: "my sister's interview"."""
     parts = frozenset(word for word in book.parts if has_any_word(frozenset({word}), told))
-    owner = _OWNERS.get(book.language)
+    owner = _load_owner(book.language)
     owners = frozenset(owner.findall(told)) if owner is not None else frozenset[str]()
     return any(each and not has_any_word(each, known) for each in (parts, owners))
+
+
+@cache
+def _load_owner(language: str) -> re.Pattern[str] | None:
+    """The expression for whose something is, by name, where that is said before it."""
+    source = load_language_pack(language).read("endings").get("owner")
+    return None if source is None else re.compile(source)
 
 
 def in_its_words(claim: Claim, known: MemoryState, sentence: Sentence, book: RuleBook) -> Claim:

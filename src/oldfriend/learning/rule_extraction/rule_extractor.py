@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.messages import Message
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import (
     Claim,
     EntityMention,

@@ -1,14 +1,12 @@
-"""Rule loader: parses each language's TOML rule file into typed rules.
+"""Rule loader: parses the rules of each language into typed rules.
 
-The head of ``books/en.toml`` describes the format. Knows no messages.
+The head of the English ``rules.toml`` describes the format. Knows no messages.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
-from importlib import resources
 from typing import Any, Literal, cast
 
 from oldfriend.domain.lazy_patterns import LazyPattern
@@ -20,6 +18,7 @@ from oldfriend.domain.memories import (
     RelationType,
 )
 from oldfriend.domain.relations import PET_ROLES
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.learning.chinese_variants import TO_SIMPLIFIED, build_traditional_variants
 from oldfriend.search.role_synonyms import get_role_words
 
@@ -191,9 +190,11 @@ class RuleBook:
 
 @cache
 def load_rule_book(language: str) -> RuleBook:
-    """The rule book of one of the spoken languages."""
-    file = resources.files("oldfriend.learning.rule_extraction") / "books" / f"{language}.toml"
-    book = tomllib.loads(file.read_text("utf-8"))
+    """The rule book of a language, or that of the fallback."""
+    source = choose_language_with("rules", language)
+    if source != language:
+        return load_rule_book(source)
+    book = load_language_pack(language).read("rules")
     parts = {word: _part(relation) for word, relation in get_role_words(language).items()}
     several = {word: _part(each, one) for word, (one, each) in book["several"].items()}
     pieces = {**book["pieces"], **_any_of(part=parts, several=several)}

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
-from oldfriend.domain.language import CJK_LANGUAGES
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim, EntityMention
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence
@@ -72,7 +72,7 @@ def _frequent(sentences: Iterable[Sentence]) -> list[str]:
     words = Counter(
         word
         for sentence in sentences
-        if sentence.message.role == "person" and sentence.message.language not in CJK_LANGUAGES
+        if sentence.message.role == "person" and not get_traits(sentence.message.language).is_cjk
         for word in sentence.plain.lower().split()
         if len(word) >= _SHORTEST_WORD
         and word.isalpha()

@@ -6,6 +6,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.memories import MemoryKind, PatternKind
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.critical_tokens import is_text_negated, parse_number_word
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.clause_subjects import (
@@ -41,7 +42,6 @@ MAX_ASIDE_WORDS: Final = 4
 NEGATION_WINDOW: Final = 5
 TRAILING_WINDOW: Final = 24
 """Words between "not" and what it denies, and characters after that in which it may follow."""
-TRAILING_NEGATION_LANGUAGES: Final = frozenset({"de", "nl", "fr", "ko", "ja"})
 WITHOUT_WORDS: Final = frozenset({"without", "sin", "ohne", "sans", "sem", "senza", "zonder"})
 LEADING_WINDOW: Final = 10
 """Characters before a word in which a "not" takes it back."""
@@ -282,7 +282,7 @@ def _is_negated_elsewhere(matched: MatchedClause) -> bool:
     if not found:
         return False
     at, end = matched.first_shared - matched.start, matched.last_shared - matched.start
-    end += TRAILING_WINDOW if matched.cues.language in TRAILING_NEGATION_LANGUAGES else 0
+    end += TRAILING_WINDOW if get_traits(matched.cues.language).negation_follows else 0
     near = [
         each
         for each in found
@@ -311,7 +311,7 @@ def is_negated(claim: Claim, matched: MatchedClause) -> bool:
         and "ない" not in matched.plain[matched.last_shared :][:NEGATION_WINDOW]
     ):
         return False  # the negation denies something else about it, not its existence
-    if language == "zh":  # Chinese negation characters are part of many words
+    if get_traits(language).is_han:  # Chinese negation characters are part of many words
         is_clause_negated, *are_claims_negated = (
             is_text_negated(each, language) for each in (matched.clause, *claim_texts)
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.matching_clauses import MatchedClause, split_clause_bounds
 from oldfriend.learning.validation.segment_view import SegmentView
@@ -91,7 +92,7 @@ def _ends_with_teller(matched: MatchedClause, at: int) -> bool:
     """Return whether a sentence ends soon after its verb of saying: "…, Marta says"."""
     rest = matched.plain[at:].strip(" .!?。！？")
     if matched.cues.is_unspaced:
-        return matched.cues.language != "zh" or len(rest) <= 1
+        return not get_traits(matched.cues.language).is_han or len(rest) <= 1
     return len(rest.split()) <= MAX_TRAILING_WORDS
 
 
@@ -312,13 +313,10 @@ def _iter_name_spans(
 
 def _is_accompanying(plain: str, start: int, end: int, cues: AttributionCues) -> bool:
     """Return whether somebody only accompanies: "with my sister", 和妹妹, 妹と."""
-    if cues.language in {"ja", "ko"}:
+    traits = get_traits(cues.language)
+    if traits.is_cjk and not traits.is_han:
         return cues.beside.match(plain, end) is not None
-    if (
-        cues.language == "zh"
-        and cues.other.match(plain, start)
-        and plain[start - 1 : start].isalpha()
-    ):
+    if traits.is_han and cues.other.match(plain, start) and plain[start - 1 : start].isalpha():
         return True
     if cues.is_unspaced:
         head = plain[max(0, start - 3) : start].rstrip("我你他她的")

@@ -6,9 +6,9 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import WIDE_CHARS, Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assent import is_affirmative
 from oldfriend.learning.validation.grounding import get_nearby_messages, iter_time_numbers

@@ -1,23 +1,25 @@
 """Cue words: loads each language's words for non-assertions and for sentiment.
 
-The lists are in ``words``. What follows from a word is not decided here.
+What follows from a word is not decided here.
 """
 
 import re
-import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
 
+from oldfriend.lang.language_pack import (
+    choose_language_with,
+    list_languages,
+    load_language_pack,
+)
 from oldfriend.learning.chinese_variants import TO_SIMPLIFIED
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language
 from oldfriend.turn.injection_detection import strip_hidden_characters
 from oldfriend.turn.intent import PUNCTUATION_FOLDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueWords:
-    """Cue words of one language; ``words/en.toml`` says what each list is for."""
+    """Cue words of one language; ``evidence_cues.toml`` of English says what each list is for."""
 
     telling_question: re.Pattern[str]
     exclaimed: re.Pattern[str]
@@ -81,12 +83,12 @@ class CueWords:
 
 def get_cue_words(language: str) -> CueWords:
     """Return the cue words of a language; English ones, which find little, if it has none."""
-    return _load_cue_words(choose_language(language))
+    return _load_cue_words(choose_language_with("evidence_cues", language))
 
 
 def list_all_cue_words() -> tuple[CueWords, ...]:
     """Return the cue words of all languages, for checks that must not be evaded in another one."""
-    return tuple(_load_cue_words(language) for language in OFFLINE_LANGUAGES)
+    return tuple(map(_load_cue_words, list_languages("evidence_cues")))
 
 
 def fold_characters(text: str) -> str:
@@ -97,8 +99,7 @@ def fold_characters(text: str) -> str:
 
 @cache
 def _load_cue_words(language: str) -> CueWords:
-    file = resources.files("oldfriend.learning.validation") / "words" / f"{language}.toml"
-    lists: dict[str, list[str] | str] = tomllib.loads(file.read_text("utf-8"))
+    lists: dict[str, list[str] | str] = load_language_pack(language).read("evidence_cues")
     patterns = {
         name: re.compile(source if isinstance(source, str) else "|".join(source), re.IGNORECASE)
         for name, source in lists.items()

@@ -11,8 +11,9 @@ from typing import Final
 from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
 from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import WIDE_CHARS, Message
+from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.critical_tokens import extract_critical_tokens, extract_numbers
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.similarity import drop_matching_stems
@@ -208,7 +209,8 @@ def get_claim_language(case: ValidationCase) -> str:
 def is_in_language(case: ValidationCase, language: str) -> bool:
     """Return whether a claim and its quotes are in a language, and it is a supported one."""
     quoted = [(span.message.text, span.message.language) for span in case.spans]
-    is_claim_in_language = bool(WIDE_CHARS.search(case.claim.text)) == (language == "zh")
+    has_wide_characters = WIDE_CHARS.search(case.claim.text) is not None
+    is_claim_in_language = has_wide_characters == get_traits(language).is_cjk
     are_quotes_in_language = all(
         detect_language(text, fallback=default) == language for text, default in quoted
     )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.word_overlap import extract_terms, find_shared_terms

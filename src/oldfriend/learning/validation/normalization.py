@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.language import detect_language
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
 from oldfriend.learning.validation.entity_names import filter_names_in_text

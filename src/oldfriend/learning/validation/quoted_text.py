@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import WIDE_CHARS, Message
 from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.similarity import drop_matching_stems
 from oldfriend.learning.validation.clauses import get_content_stems

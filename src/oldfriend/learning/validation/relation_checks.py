@@ -5,17 +5,16 @@ of relation the words express is left to the extractor.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 from typing import Final, Literal, cast, get_args
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import Entity, EntityKind, RelationType
 from oldfriend.domain.relations import build_edge, is_valid_relation
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.learning.extraction import EntityMention, RelationClaim
 from oldfriend.learning.validation.clauses import split_clauses
 from oldfriend.learning.validation.cue_words import fold_characters
@@ -39,7 +38,6 @@ from oldfriend.learning.validation.text_quality import (
     check_length,
     check_pronouns,
 )
-from oldfriend.prompts.locale_phrases import choose_language
 
 RelationCue = Literal[
     "partner", "parent", "child", "sibling", "relative", "friend", "colleague", "home", "work"
@@ -312,8 +310,4 @@ def load_relation_cues(language: str) -> Mapping[RelationCue, re.Pattern[str]]:
 @cache
 def load_relation_lists(language: str) -> Mapping[str, str]:
     """Load all lists of a language."""
-    files = resources.files("oldfriend.learning.validation") / "bonds"
-    lists: Mapping[str, str] = tomllib.loads(
-        (files / f"{choose_language(language)}.toml").read_text("utf-8")
-    )
-    return lists
+    return load_language_pack(choose_language_with("relation_cues", language)).read("relation_cues")

@@ -10,9 +10,9 @@ from oldfriend.domain.belief_kinds import (
     OCCURRENCE_KINDS,
 )
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import LIVE_STATUSES, Category, Memory
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.critical_tokens import parse_number_word
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters

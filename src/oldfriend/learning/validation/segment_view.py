@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from oldfriend.domain.ids import MemoryId, MessageId
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.domain.messages import Message
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, EntityMention, ExtractionInput
 from oldfriend.learning.validation.cue_words import CueWords, get_cue_words
 from oldfriend.learning.validation.quote_alignment import QuoteSpan

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.language import detect_language
 from oldfriend.domain.messages import Message
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assertion import LAUGHING_EMOJI
 from oldfriend.learning.validation.cue_words import fold_characters, list_all_cue_words

@@ -3,7 +3,7 @@
 Whether something praises, blames or predicts cannot be decided by word lists, because there are
 always new words. Whether a word was said, or only connects what was said, can. So each word must
 stand in what the model was shown, or among the few that connect and soften (``plain`` in
-``bearings``). This may reject a good thought; a missing one costs nothing.
+the file ``judgment`` of its pack). This may reject a good thought; a missing one costs nothing.
 """
 
 from collections.abc import Sequence

@@ -1,20 +1,22 @@
 """Tone: rejects thoughts that contain labels, advice or technical terms; friends do not think so.
 
-Uses one word list per language (``tones``). Labels and technical terms are looked for in every
+Uses the banned terms of each language. Labels and technical terms are looked for in every
 language, advice in that of the thought. What becomes of the thought is not decided here.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final, Literal
 
-from oldfriend.domain.language import detect_language
+from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import (
+    choose_language_with,
+    list_languages,
+    load_language_pack,
+)
 from oldfriend.learning.validation.cue_words import fold_characters
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language
 
 ToneViolation = Literal["clinical", "advice", "metadata", "wrong language"]
 
@@ -41,10 +43,10 @@ def check_tone(text: str, *, language: str) -> ToneViolation | None:
     if has_clinical_label(text):
         return "clinical"
     if MACHINE_MARKUP.search(plain) or any(
-        load_tone_patterns(each).metadata.search(plain) for each in OFFLINE_LANGUAGES
+        load_tone_patterns(each).metadata.search(plain) for each in list_languages("banned_terms")
     ):
         return "metadata"
-    tone = load_tone_patterns(choose_language(language))
+    tone = load_tone_patterns(choose_language_with("banned_terms", language))
     if tone.advice.search(tone.no_duty.sub(" ", plain)):
         return "advice"
     return None if detect_language(text, fallback=language) == language else "wrong language"
@@ -53,14 +55,18 @@ def check_tone(text: str, *, language: str) -> ToneViolation | None:
 def has_clinical_label(text: str) -> bool:
     """Return whether a text applies a medical label to somebody, in any language."""
     plain = fold_characters(text)
-    return any(load_tone_patterns(each).clinical.search(plain) for each in OFFLINE_LANGUAGES)
+    return any(
+        load_tone_patterns(each).clinical.search(plain) for each in list_languages("banned_terms")
+    )
 
 
 @cache
 def load_tone_patterns(language: str) -> TonePatterns:
     """Load the tone patterns of a supported language."""
-    file = resources.files("oldfriend.learning.validation") / "tones" / f"{language}.toml"
-    lists: Mapping[str, list[str]] = tomllib.loads(file.read_text("utf-8"))
+    lists: Mapping[str, list[str]] = load_language_pack(language).read("banned_terms")
     return TonePatterns(
-        **{name: re.compile("|".join(each), re.IGNORECASE) for name, each in lists.items()}
+        **{
+            name: re.compile("|".join(lists[name]), re.IGNORECASE)
+            for name in TonePatterns.__slots__
+        }
     )

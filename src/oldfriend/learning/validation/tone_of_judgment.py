@@ -2,21 +2,19 @@
 
 A thought must have a closed form: it says what was said or done, or marks itself as a guess, and
 contains no grammar of a judgment. In doubt it is rejected: a missing thought costs nothing. The
-words of each language are in ``bearings`` (``en.toml`` says what each list is for). Labels, advice
-and technical terms are checked in ``tone``.
+English ``judgment.toml`` says what each list is for. Labels, advice and technical terms are checked
+in ``tone``.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final, Literal
 
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.learning.reflection_output import IdeaKind
 from oldfriend.learning.validation.cue_words import fold_characters
-from oldfriend.prompts.locale_phrases import choose_language
 
 JudgementViolation = Literal[
     "judgement",
@@ -57,7 +55,7 @@ def check_judgement(text: str, *, language: str, kind: IdeaKind) -> JudgementVio
     """Return why a friend would not think so, or None. Suggestions may say how to be."""
     if kind == "suggestion":
         return None
-    patterns = load_judgement_patterns(choose_language(language))
+    patterns = load_judgement_patterns(choose_language_with("judgment", language))
     plain = fold_characters(text)
     return (
         check_manner(plain, patterns)
@@ -69,7 +67,7 @@ def check_judgement(text: str, *, language: str, kind: IdeaKind) -> JudgementVio
 
 def check_description_judgement(text: str, *, language: str) -> JudgementViolation | None:
     """Return why a description says more than facts, or None."""
-    patterns = load_judgement_patterns(choose_language(language))
+    patterns = load_judgement_patterns(choose_language_with("judgment", language))
     plain = fold_characters(text)
     if patterns.judging.search(plain):
         return "judgement"
@@ -78,7 +76,10 @@ def check_description_judgement(text: str, *, language: str) -> JudgementViolati
 
 def has_character_judgement(text: str, *, language: str) -> bool:
     """Return whether a text says what somebody is like, or worth."""
-    patterns, plain = load_judgement_patterns(choose_language(language)), fold_characters(text)
+    patterns, plain = (
+        load_judgement_patterns(choose_language_with("judgment", language)),
+        fold_characters(text),
+    )
     return bool(patterns.judging.search(plain) or patterns.character.search(plain))
 
 
@@ -139,23 +140,24 @@ def load_judgement_patterns(language: str) -> JudgementPatterns:
 @cache
 def load_word_list(name: Literal["plain", "because"], language: str) -> frozenset[str]:
     """Load the words that only connect or soften, or those that give a reason."""
-    return frozenset(load_judgement_lists(choose_language(language))[name][0].split())
+    return frozenset(
+        load_judgement_lists(choose_language_with("judgment", language))[name][0].split()
+    )
 
 
 @cache
 def load_synonym_groups(language: str) -> tuple[frozenset[str], ...]:
     """Load the groups of synonyms and word forms."""
     return tuple(
-        frozenset(each.split()) for each in load_judgement_lists(choose_language(language))["alike"]
+        frozenset(each.split())
+        for each in load_judgement_lists(choose_language_with("judgment", language))["alike"]
     )
 
 
 @cache
 def load_judgement_lists(language: str) -> Mapping[str, list[str]]:
     """Load all lists of a language."""
-    file = resources.files("oldfriend.learning.validation") / "bearings" / f"{language}.toml"
-    lists: Mapping[str, list[str]] = tomllib.loads(file.read_text("utf-8"))
-    return lists
+    return load_language_pack(language).read("judgment")
 
 
 def compile_patterns(name: str, patterns: list[str]) -> re.Pattern[str]:

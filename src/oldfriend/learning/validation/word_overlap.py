@@ -9,9 +9,9 @@ from typing import Final
 
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
-from oldfriend.learning.critical_token_data import MONTHS, SYNONYMS, TIME_WORDS, WEEKDAYS
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.learning.critical_token_data import load_critical_token_words
 from oldfriend.learning.critical_tokens import parse_number_word
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.role_synonyms import get_role_words
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word
 
@@ -117,9 +117,9 @@ def is_date_word(word: str, language: str) -> bool:
 
 @cache
 def _load_date_words(language: str) -> frozenset[str]:
-    tables = (MONTHS, WEEKDAYS, TIME_WORDS)
-    words = " ".join(table.get(language, "") for table in tables).replace("/", " ")
-    return frozenset(map(_strip_accents, words.split()))
+    tables = load_critical_token_words(language)
+    words = (*tables.months, *tables.weekdays, *tables.time_words)
+    return frozenset(map(_strip_accents, words))
 
 
 def _iter_character_terms(run: str, start: int) -> Iterable[Term]:
@@ -143,7 +143,8 @@ def _iter_word_terms(text: str, found: re.Match[str], language: str) -> Iterable
     is_first = not any(map(str.isalnum, text[: found.start()])) or text[
         : found.start()
     ].rstrip().endswith((".", "!", "?", ":"))
-    is_name = (word[0].isupper() and not is_first and language != "de") or word[0].isdecimal()
+    is_capital = word[0].isupper() and get_traits(language).name_capitals != "nouns"
+    is_name = (is_capital and not is_first) or word[0].isdecimal()
     digits = DIGITS.match(plain)
     yield Term(
         digits.group() if digits else _strip_accents(plain), found.start(), found.end(), is_name
@@ -165,13 +166,11 @@ def _has_common_root(one: str, other: str) -> bool:
 
 @cache
 def _load_synonyms(language: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(each.split("/")) for each in SYNONYMS.get(language, "").split())
+    return tuple(map(frozenset, load_critical_token_words(language).synonyms))
 
 
 @cache
 def _load_kin_words(language: str) -> dict[str, str]:
-    if language not in OFFLINE_LANGUAGES:
-        return {}
     relations = {
         _strip_accents(word.lower()): part for word, part in get_role_words(language).items()
     }

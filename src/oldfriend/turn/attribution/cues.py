@@ -1,15 +1,14 @@
-"""Cues: closed word lists that mark whose words a sentence holds, one file per language."""
+"""Cues: closed word lists that mark whose words a sentence holds, by language."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
 from typing import Final
 
-from oldfriend.domain.language import CJK_LANGUAGES, LANGUAGES, detect_language
 from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 
 CACHE_SIZE: Final = 1_024
 NEVER: Final = re.compile(r"(?!)")
@@ -33,7 +32,7 @@ SIGN_FOLDING: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributionCues:
-    """The word lists of a language; ``cues/en.toml`` says what each is for."""
+    """The word lists of a language; ``attribution_cues.toml`` of English says what each is for."""
 
     language: str
     rework: re.Pattern[str]
@@ -96,7 +95,7 @@ class AttributionCues:
     @property
     def is_unspaced(self) -> bool:
         """Tell whether the language is written without spaces or joins its words."""
-        return self.language in CJK_LANGUAGES
+        return get_traits(self.language).is_cjk
 
 
 def fold_punctuation(text: str) -> str:
@@ -113,7 +112,8 @@ def list_cue_languages(text: str, default_language: str) -> tuple[str, ...]:
     languages = dict.fromkeys(
         (detect_language(text, fallback=default_language), default_language, "en")
     )
-    return tuple(each for each in languages if each in LANGUAGES)
+    has_cues = list_languages("attribution_cues")
+    return tuple(each for each in languages if each in has_cues)
 
 
 def load_cues_for(text: str, default_language: str) -> tuple[AttributionCues, ...]:
@@ -124,9 +124,8 @@ def load_cues_for(text: str, default_language: str) -> tuple[AttributionCues, ..
 @cache
 def load_cues(language: str) -> AttributionCues:
     """Load the cues of a language that has a file."""
-    file = resources.files("oldfriend.turn.attribution") / "cues" / f"{language}.toml"
-    lists: Mapping[str, list[str]] = tomllib.loads(file.read_text("utf-8"))
-    is_unspaced = language in CJK_LANGUAGES
+    lists: Mapping[str, list[str]] = load_language_pack(language).read("attribution_cues")
+    is_unspaced = get_traits(language).is_cjk
     patterns = {
         field.name: _compiled(lists[field.name.rstrip("_")], is_unspaced=is_unspaced)
         for field in fields(AttributionCues)

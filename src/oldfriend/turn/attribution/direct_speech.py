@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.turn.attribution.cues import AttributionCues
 from oldfriend.turn.attribution.quoted_span import BorrowedSpan
 from oldfriend.turn.attribution.sentence_span import SentenceSpan
@@ -76,7 +77,7 @@ def _led_in(sentence: SentenceSpan, cues: AttributionCues) -> Iterator[BorrowedS
 
 def is_pro_drop(cues: AttributionCues) -> bool:
     """Tell whether the language drops subject pronouns, so that the verb alone tells who speaks."""
-    return cues.language in {"es", "pt", "it"}
+    return get_traits(cues.language).drops_pronouns
 
 
 def _tells_oneself(text: str, at: int, cues: AttributionCues) -> bool:

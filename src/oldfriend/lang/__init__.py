@@ -1,0 +1,1 @@
+"""Languages: one folder of data per language, its loader, and language detection."""

@@ -1,0 +1,107 @@
+"""Language detection: by script, then by stop words, for every registered language."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.lang.language_pack import Script, get_traits, list_languages
+
+_MAX_LOANWORDS: Final = 2
+"""Latin words that also occur in a language of another script: "OK", "iPhone Pro"."""
+
+# Enough of a text to detect its language; more would only cost time.
+_HEAD_CHARS: Final = 400
+_MIN_HITS: Final = 2
+_CACHE_SIZE: Final = 1_024
+"""Number of texts: a text that is analyzed has its language detected many times."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN_WORD = re.compile(r"[a-z]+")
+_KANA = re.compile(r"[\u3041-\u30ff\uff66-\uff9d]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0002fa1f]")
+_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_CYRILLIC = re.compile(r"[\u0400-\u052f]")
+_LETTER = re.compile(r"[^\W\d_]")
+_NOT_LATIN = re.compile(r"[\u0400-\U0002fa1f]")
+
+
+def detect_language(text: str, *, fallback: str) -> str:
+    """Return the language of a text, or the fallback if the text is inconclusive."""
+    return _detect_in_head(text[:_HEAD_CHARS].lower(), fallback)
+
+
+def is_possible_language(text: str, language: str) -> bool:
+    """Return whether a text may be in a language, by its script: Chinese has few Latin words."""
+    if get_traits(language).script == "latin":
+        return True
+    head = text[:_HEAD_CHARS].lower()
+    return not head.isascii() or len(_LATIN_WORD.findall(head)) <= _MAX_LOANWORDS
+
+
+@text_lru_cache(_CACHE_SIZE)
+def _detect_in_head(head: str, fallback: str) -> str:
+    if head.isascii():
+        likely = fallback if is_possible_language(head, fallback) else list_languages()[0]
+        return _detect_by_stop_words(_LATIN_WORD.findall(head), {}, likely)
+    if _NOT_LATIN.search(head):
+        by_script = _detect_by_script(head, fallback)
+        if by_script:
+            return by_script
+    hits: dict[str, int] = {}
+    languages = _load_letters()
+    for letter in filter(languages.__contains__, head):
+        language = languages[letter]
+        hits[language] = hits.get(language, 0) + 1
+    return _detect_by_stop_words(_WORD.findall(head), hits, fallback)
+
+
+def _detect_by_script(text: str, fallback: str) -> str | None:
+    letters = len(_LETTER.findall(text))
+    kana, han, hangul = (len(script.findall(text)) for script in (_KANA, _HAN, _HANGUL))
+    # A CJK character carries about as much as three letters.
+    if 3 * (kana + han + hangul) > letters - (kana + han + hangul):
+        if hangul > kana + han:
+            return _find_language("hangul")
+        if kana or (han and get_traits(fallback).script == "kana"):
+            return _find_language("kana")
+        return _find_language("han") if han else None
+    if 2 * len(_CYRILLIC.findall(text)) > letters:
+        return _find_language("cyrillic")
+    return None
+
+
+def _detect_by_stop_words(words: list[str], hits: dict[str, int], fallback: str) -> str:
+    for languages in map(_load_stop_words().get, words):
+        for language in languages or ():
+            hits[language] = hits.get(language, 0) + 1
+    if not hits:
+        return fallback
+    most = max(hits.values())
+    if most < _MIN_HITS or hits.get(fallback) == most:
+        return fallback
+    return next(language for language in list_languages() if hits.get(language) == most)
+
+
+@cache
+def _find_language(script: Script) -> str | None:
+    """Return the first language that is written in a script."""
+    return next((code for code in list_languages() if get_traits(code).script == script), None)
+
+
+@cache
+def _load_letters() -> Mapping[str, str]:
+    """Map the letters that only one Latin language has to that language."""
+    return {letter: code for code in list_languages() for letter in get_traits(code).letters}
+
+
+@cache
+def _load_stop_words() -> Mapping[str, tuple[str, ...]]:
+    """Map each stop word of the Latin languages to the languages that have it."""
+    by_word: dict[str, tuple[str, ...]] = {}
+    for code in list_languages():
+        traits = get_traits(code)
+        for word in traits.stop_words if traits.script == "latin" else ():
+            by_word[word] = (*by_word.get(word, ()), code)
+    return by_word

@@ -1,0 +1,107 @@
+"""Language packs: what Oldfriend knows of each language, read from the TOML files of its folder."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any, Final, Literal
+
+PackFile = Literal[
+    "attribution_cues",  # whose words a sentence holds
+    "banned_terms",  # labels, advice and technical terms that no thought contains
+    "critical_tokens",  # words that must agree before two sentences are duplicates
+    "emotions",
+    "endings",  # by which words beliefs end or change
+    "evidence_cues",  # what a sentence is worth as evidence: modality, sentiment, speech acts
+    "judgment",  # the form in which a thought may stand
+    "key_synonyms",  # by which words a fact is asked for
+    "language",  # script, stop words and the like
+    "phrases",  # what the offline companion understands and says
+    "queries",  # what a search query is about
+    "questions",  # which facts a question asks for
+    "relation_cues",
+    "restatement",  # how a statement gives an earlier one another value
+    "roles",  # words for relatives, partners and pets
+    "rules",  # which plain statements are read without a model
+]
+Script = Literal["latin", "cyrillic", "han", "kana", "hangul"]
+
+LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "it", "nl", "ru", "zh", "ja", "ko")
+"""The registered languages, each a folder in `packs`. The first is the fallback."""
+PACKS: Final[Traversable] = resources.files("oldfriend.lang") / "packs"
+
+_MAX_PACKS: Final = 64
+"""Packs kept: people's settings may name languages that have none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageTraits:
+    """How a language is written and recognized; ``packs/en/language.toml`` says more."""
+
+    script: Script = "latin"
+    spaces: bool = True
+    letters: str = ""
+    stemmer: str | None = None
+    name_capitals: Literal["some", "only", "nouns"] = "some"
+    negation_follows: bool = False
+    drops_pronouns: bool = False
+    question_words: frozenset[str] | None = None
+    stop_words: frozenset[str] = frozenset()
+
+    @property
+    def is_han(self) -> bool:
+        """Whether the language is written in Chinese characters only."""
+        return self.script == "han"
+
+    @property
+    def is_cjk(self) -> bool:
+        """Whether the language is Chinese, Japanese or Korean: unspaced, or with joined words."""
+        return self.script in {"han", "kana", "hangul"}
+
+
+@dataclass(frozen=True)
+class LanguagePack:
+    """The files of one language; any may be missing, and each is read when it is asked for."""
+
+    code: str
+
+    def has(self, file: PackFile) -> bool:
+        """Tell whether the language has a file."""
+        return self.code in list_languages(file)
+
+    def read(self, file: PackFile) -> dict[str, Any]:
+        """Read and parse a file, without caching; empty if the language does not have it."""
+        if not self.has(file):
+            return {}
+        return tomllib.loads((PACKS / self.code / f"{file}.toml").read_text("utf-8"))
+
+    @cached_property
+    def traits(self) -> LanguageTraits:
+        """How the language is written and recognized."""
+        values = self.read("language")
+        for name in {"stop_words", "question_words"} & values.keys():
+            values[name] = frozenset(values[name].split())
+        return LanguageTraits(**values)
+
+
+@lru_cache(maxsize=_MAX_PACKS)
+def load_language_pack(code: str) -> LanguagePack:
+    """Return the pack of a language; that of a language which is not registered has no files."""
+    return LanguagePack(code)
+
+
+@cache
+def list_languages(file: PackFile = "language") -> tuple[str, ...]:
+    """List the languages that have a file; the fallback, which has all, is the first."""
+    return tuple(code for code in LANGUAGES if (PACKS / code / f"{file}.toml").is_file())
+
+
+def choose_language_with(file: PackFile, code: str) -> str:
+    """Return the language if it has a file, else the fallback."""
+    return code if load_language_pack(code).has(file) else LANGUAGES[0]
+
+
+def get_traits(code: str) -> LanguageTraits:
+    """Return how a language is written and recognized."""
+    return load_language_pack(code).traits

@@ -1,0 +1,61 @@
+"""A text's language is told by its script, then by its small words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import list_languages
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Where is the boat that we saw?", "en"),
+        ("¿Dónde está el gato de Ana?", "es"),
+        ("Onde você mora e por que não?", "pt"),
+        ("Où est mon chat, tu sais ?", "fr"),
+        ("Wann hast du das gesagt?", "de"),
+        ("Dove vai con la macchina?", "it"),
+        ("Waar is de hond van jou?", "nl"),
+        ("Как зовут моего кота?", "ru"),
+        ("我的猫叫什么名字", "zh"),
+        ("僕の猫の名前は何ですか", "ja"),
+        ("내 고양이 이름이 뭐야", "ko"),
+        ("I love 寿司 a lot, and the sea", "en"),
+    ],
+)
+def test_a_sentence_tells_its_language(text, language):
+    """Eleven languages are told apart whatever the fallback is."""
+    assert detect_language(text, fallback="it" if language != "it" else "en") == language
+
+
+@pytest.mark.parametrize("text", ["", "Paris", "ok", "👍", "12:30", "\ud800"])
+def test_a_text_that_does_not_tell_takes_the_fallback(text):
+    """One word is not enough to change a person's language."""
+    assert detect_language(text, fallback="fr") == "fr"
+
+
+def test_han_alone_stays_japanese_for_a_japanese_person():
+    """東京 is as Japanese as it is Chinese."""
+    assert detect_language("東京", fallback="ja") == "ja"
+    assert detect_language("東京", fallback="en") == "zh"
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_has_a_language(text):
+    """No string breaks it, lone surrogates included."""
+    assert detect_language(text, fallback="en") in list_languages()
+
+
+def test_a_very_long_text_costs_no_more_than_its_beginning():
+    """Only the beginning is looked at."""
+    assert detect_language("und das ist " * 100_000, fallback="en") == "de"
+
+
+@pytest.mark.parametrize("expected", ["zh", "ja", "ko", "ru"])
+def test_several_words_in_latin_letters_are_in_no_language_of_other_letters(expected):
+    """One or two are said there as well."""
+    assert detect_language("Coriander ruins everything", fallback=expected) == "en"
+    assert detect_language("OK", fallback=expected) == expected
+    assert detect_language("Coriander ruins everything", fallback="es") == "es"
