@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from oldfriend.llm.model import CompletionRequest, ModelCall, PromptTurn, ToolResult, ToolSpec
+from oldfriend.llm.model import CompletionRequest, ModelCall, PromptTurn, ToolDefinition, ToolResult
 
-WEATHER = ToolSpec(
+WEATHER = ToolDefinition(
     name="get_weather",
     description="The weather in a city.",
     parameters={

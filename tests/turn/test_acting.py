@@ -9,7 +9,7 @@ import pytest
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.fallback import drop_unpaired_calls
-from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult, ToolSpec
+from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolDefinition, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.tools.call_store import InMemoryToolCallStore
@@ -190,7 +190,7 @@ def ability(
             done.append(text)
         return text
 
-    tool = ToolSpec(name="post", description="Post it.", parameters=ANYWHERE)
+    tool = ToolDefinition(name="post", description="Post it.", parameters=ANYWHERE)
     return BoundTool(definition=tool, kind=kind, run=use)
 
 

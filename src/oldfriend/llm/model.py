@@ -31,7 +31,7 @@ Must not raise: it handles a closed connection itself.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolDefinition:
     """Tool that a model may call."""
 
     name: str
@@ -86,7 +86,7 @@ class CompletionRequest:
     stable: str  # instructions that are the same in each call: providers cache them
     changing: str = ""  # instructions for this call only
     turns: tuple[PromptTurn | ToolResult, ...]
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolDefinition, ...] = ()
     may_call: bool = True  # False: tools are declared, as turns mention them, but not offered
     output: Mapping[str, JsonValue] | None = None  # JSON Schema, for structured output
     most_tokens: int = 2048  # limit on the answer; thinking comes on top

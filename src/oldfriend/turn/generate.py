@@ -17,8 +17,7 @@ from oldfriend.turn.intent import Perception
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.reply_stream import ReplyStream
-from oldfriend.turn.tools.current_time import build_current_time_tool
-from oldfriend.turn.tools.note_tool import build_note_tool
+from oldfriend.turn.tools.tool import ToolContext
 from oldfriend.turn.tools.tool_executor import ToolCallStatus, ToolExecutor, ToolUse, is_same_call
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
@@ -120,13 +119,12 @@ def build_executor(
     utterance: Utterance, perception: Perception, deps: TurnDependencies, prompt: Prompt
 ) -> ToolExecutor:
     """Build the tool executor of this turn."""
-    tools = [
-        build_current_time_tool(prompt, deps.clock, zone=utterance.message.zone),
-        build_note_tool(prompt, utterance, noted_text=perception.note),
-    ]
+    context = ToolContext(
+        prompt=prompt, clock=deps.clock, utterance=utterance, noted_text=perception.note
+    )
     limits = deps.limits
     return ToolExecutor(
-        tools,
+        [spec.build(context) for spec in deps.tools],
         deps.call_store,
         prompt,
         max_calls=limits.max_tool_calls,

@@ -11,7 +11,7 @@ from typing import Final
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
-from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolSpec
+from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolDefinition
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget
 from oldfriend.turn.companion_sections import (
@@ -115,7 +115,7 @@ def build_reply_prompt(
     prompt: Prompt,
     *,
     noted_text: str | None,
-    tools: Sequence[ToolSpec],
+    tools: Sequence[ToolDefinition],
     budget: PromptBudget,
 ) -> BuiltPrompt:
     """Build the request for one reply.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import estimate_tokens
-from oldfriend.llm.model import ToolSpec
+from oldfriend.llm.model import ToolDefinition
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget, select_fitting
 from oldfriend.turn.memory_context import estimate_line_tokens
@@ -109,7 +109,7 @@ def build_core_section(context: ReplyContext, prompt: Prompt) -> PromptSection:
     return build_whole_section("core", parts)
 
 
-def build_tools_section(tools: Sequence[ToolSpec]) -> PromptSection:
+def build_tools_section(tools: Sequence[ToolDefinition]) -> PromptSection:
     """Return a section that accounts for the tools' names and schemas."""
     texts = [tool.name + tool.description + json.dumps(dict(tool.parameters)) for tool in tools]
     return PromptSection(name="tools", tokens=sum(estimate_tokens(text) for text in texts))

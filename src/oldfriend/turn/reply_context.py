@@ -52,7 +52,6 @@ from oldfriend.turn.retrieval import (
     list_known_notes,
     recall,
 )
-from oldfriend.turn.tools.tool import TOOL_NAMES
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EMPTY_USER_CONTEXT, UserContext, load_user_context
@@ -267,7 +266,7 @@ async def add_message_analysis(
         deps.small_model,
         companion_name=utterance.companion.name,
         person_name=utterance.person.name,
-        tools=TOOL_NAMES,
+        tools=tuple(spec.name for spec in deps.tools),
     )
     core_texts = [user_context.soul, *(block.text for block in user_context.core_blocks)]
     style = choose_reply_style(utterance, companion_state, analysis, core_texts)

@@ -7,6 +7,8 @@ from oldfriend.llm.model import LanguageModel
 from oldfriend.prompts.token_budget import BUDGETS, PromptBudget
 from oldfriend.turn.retrieval import SearchDeps
 from oldfriend.turn.tools.call_store import ToolCallStore
+from oldfriend.turn.tools.registry import TOOLS
+from oldfriend.turn.tools.tool import ToolSpec
 
 MAX_TOOL_CALLS = 15
 """The most tool calls per turn."""
@@ -29,6 +31,7 @@ class TurnDependencies:
     model: LanguageModel | None  # None: the offline companion answers
     call_store: ToolCallStore
     clock: Clock
+    tools: tuple[ToolSpec, ...] = TOOLS  # what the model may call
     limits: TurnLimits = field(default_factory=TurnLimits)
     small_model: LanguageModel | None = None  # analyzes messages; None: rules do
     unavailable_reason: str | None = None  # why the model may not be used now

@@ -1,27 +1,29 @@
 """Current time tool: tells the time in a time zone by reading the clock."""
 
 import asyncio
+from typing import Final
 
-from oldfriend.domain.clock import Clock, format_offset, from_micros
+from oldfriend.domain.clock import format_offset, from_micros
 from oldfriend.domain.time_zones import resolve_zone
-from oldfriend.llm.model import ToolSpec
-from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.tools.tool import BoundTool, ToolArguments
+from oldfriend.llm.model import ToolDefinition
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolSpec
 
 
-def build_current_time_tool(prompt: Prompt, clock: Clock, *, zone: str) -> BoundTool:
+def build_current_time_tool(context: ToolContext) -> BoundTool:
     """Build the tool that tells the time, by default in the person's time zone."""
 
+    prompt = context.prompt
+
     async def use(arguments: ToolArguments) -> str:
-        asked = str(arguments.get("zone") or zone).strip()
+        asked = str(arguments.get("zone") or context.utterance.message.zone).strip()
         found = await asyncio.to_thread(resolve_zone, asked)  # the zone list is read from disk
-        now = from_micros(clock(), found)
+        now = from_micros(context.clock(), found)
         return (
             f"{now:%A} {now:%Y-%m-%d %H:%M}, {found} (UTC{format_offset(now).removeprefix('UTC')})"
         )
 
     return BoundTool(
-        definition=ToolSpec(
+        definition=ToolDefinition(
             name="current_time",
             description=prompt.render("current_time"),
             parameters={
@@ -36,3 +38,6 @@ def build_current_time_tool(prompt: Prompt, clock: Clock, *, zone: str) -> Bound
         kind="read",
         run=use,
     )
+
+
+CURRENT_TIME: Final = ToolSpec(name="current_time", build=build_current_time_tool)

@@ -3,20 +3,21 @@
 It only reports what will be noted: the turn decides it, and the caller stores it with the reply.
 """
 
-from oldfriend.llm.model import ToolSpec
-from oldfriend.prompts.prompt import Prompt
+from typing import Final
+
+from oldfriend.llm.model import ToolDefinition
 from oldfriend.turn.note_extraction import find_own_words, is_same_note
-from oldfriend.turn.tools.tool import BoundTool, ToolArguments
-from oldfriend.turn.turn_outcome import Utterance
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolSpec
 
 NOTE_TOOL = "note"
 
 
-def build_note_tool(prompt: Prompt, utterance: Utterance, *, noted_text: str | None) -> BoundTool:
-    """Build the note tool; ``noted_text`` is what a rule has noted from the same message."""
+def build_note_tool(context: ToolContext) -> BoundTool:
+    """Build the tool that notes the person's exact words, once."""
+    prompt, noted_text = context.prompt, context.noted_text
 
     async def use(arguments: ToolArguments) -> str:
-        found = find_own_words(utterance, str(arguments["words"]))
+        found = find_own_words(context.utterance, str(arguments["words"]))
         if found is None:
             return prompt.render("not_their_words")
         if noted_text is not None and is_same_note(found.text, noted_text):
@@ -24,7 +25,7 @@ def build_note_tool(prompt: Prompt, utterance: Utterance, *, noted_text: str | N
         return prompt.render("noted_now", note=found.text)
 
     return BoundTool(
-        definition=ToolSpec(
+        definition=ToolDefinition(
             name=NOTE_TOOL,
             description=prompt.render("note"),
             parameters={
@@ -39,3 +40,6 @@ def build_note_tool(prompt: Prompt, utterance: Utterance, *, noted_text: str | N
         kind="idempotent",
         run=use,
     )
+
+
+NOTE: Final = ToolSpec(name=NOTE_TOOL, build=build_note_tool)

@@ -1,17 +1,27 @@
-"""Tool: a name and schema for the model, a class, and the function to run."""
+"""Tool: what declares it, what it may use in a turn, and what it is when bound to that turn."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.json import JsonValue
-from oldfriend.llm.model import ToolSpec
+from oldfriend.llm.model import ToolDefinition
+from oldfriend.prompts.prompt import Prompt
+from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.usage.tool_calls import ToolEffect
 
 ToolArguments: TypeAlias = Mapping[str, JsonValue]
 
-TOOL_NAMES: Final = ("current_time", "note")
-"""The names of all tools, so that a message can be analyzed before they are built."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a tool may use in the turn that it is bound to."""
+
+    prompt: Prompt  # what the model is told about the tool
+    clock: Clock
+    utterance: Utterance
+    noted_text: str | None = None  # what a rule has noted from the same message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +32,14 @@ class BoundTool:
     raises an OldfriendError if it cannot do what was asked.
     """
 
-    definition: ToolSpec
+    definition: ToolDefinition
     kind: ToolEffect
     run: Callable[[ToolArguments], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as it is registered; ``build`` binds it to a turn under the same name."""
+
+    name: str
+    build: Callable[[ToolContext], BoundTool]

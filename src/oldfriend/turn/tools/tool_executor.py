@@ -12,7 +12,7 @@ from typing import Literal
 
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.json import JsonValue
-from oldfriend.llm.model import ToolCall, ToolResult, ToolSpec
+from oldfriend.llm.model import ToolCall, ToolDefinition, ToolResult
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.tools.call_store import ToolCallStore
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments
@@ -76,7 +76,7 @@ class ToolExecutor:
         self._next_number = 0
 
     @property
-    def definitions(self) -> tuple[ToolSpec, ...]:
+    def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return the tool specifications for the model."""
         return tuple(tool.definition for tool in self.tools_by_name.values())
 
