@@ -4,7 +4,8 @@ Decided by words alone, in each language that the companion speaks.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -30,20 +31,36 @@ _CAPITALIZED: Final = re.compile(r"(?<=[\w,] )[^\W\d_a-zà-ÿ][^\W\d_]+")
 def is_only_about_kin(text: str, language: str) -> bool:
     """Tell whether somebody speaks of their relatives and not of themselves."""
     words = _load_subject_words(language)
-    if not words:
+    if words is None:
         return False
     lowered, kin = text.lower(), get_role_words(language)
-    own = "|".join(words[name] for name in ("own", "among_others") if name in words)
-    kin_matches = [found for found in re.finditer(words["belonging"], lowered) if found[1] in kin]
+    kin_matches = [found for found in words.belonging.finditer(lowered) if found[1] in kin]
     for found in reversed(kin_matches):
         lowered = lowered[: found.start()] + lowered[found.end() :]
-    return bool(kin_matches) and re.search(own, lowered) is None
+    return bool(kin_matches) and words.own_or_among_others.search(lowered) is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectWords:
+    """The words of a language by which people speak of themselves and of what belongs to them."""
+
+    own: re.Pattern[str]
+    own_or_among_others: re.Pattern[str]
+    belonging: re.Pattern[str]
 
 
 @lru_cache(maxsize=32)
-def _load_subject_words(language: str) -> Mapping[str, str]:
-    """Load the expressions by which people speak of themselves and of what belongs to them."""
-    return load_language_pack(language).read("queries")
+def _load_subject_words(language: str) -> SubjectWords | None:
+    """Load the words by which people speak of themselves, if the language has any."""
+    words = load_language_pack(language).read("queries")
+    if not words:
+        return None
+    own = [words[name] for name in ("own", "among_others") if name in words]
+    return SubjectWords(
+        own=re.compile(words["own"]),
+        own_or_among_others=re.compile("|".join(own)),
+        belonging=re.compile(words["belonging"]),
+    )
 
 
 class SubjectQuery:
@@ -78,13 +95,14 @@ class SubjectQuery:
         lowered = text.lower()  # lower, not casefold, so that "ß" is kept
         known = choose_language_with("queries", language)
         words = _load_subject_words(known)
+        assert words is not None
         self._named = (
             list_named_entities(text, entities) if named_entities is None else tuple(named_entities)
         )
         self.entity_ids = frozenset(each.id for each in self._named)
-        self.is_about_self = re.search(words["own"], lowered) is not None
+        self.is_about_self = words.own.search(lowered) is not None
         self._is_for_a_name = _NAME.search(lowered) is not None and not _CALLS_ME.search(lowered)
-        nouns = re.findall(words["belonging"], lowered)
+        nouns = words.belonging.findall(lowered)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
         self._kin = frozenset(
             word

@@ -6,8 +6,9 @@ beliefs, only events of that time do.
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import Memory, MemoryState
@@ -21,10 +22,10 @@ MAX_WORDS: Final = 8
 
 def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks what happened at a time and nothing else."""
-    pattern = _load_pattern("happened", query.language)
-    if not spans or pattern is None or not pattern.search(query.text):
+    patterns = _load_event_patterns(query.language)
+    if not spans or patterns is None or not patterns.happened.search(query.text):
         return False
-    rest = pattern.sub(" ", query.text)
+    rest = patterns.happened.sub(" ", query.text)
     if _times(rest, query) != spans:
         return False
     words = [word for word in tokenize(rest) if not is_stop_word(word, query.language)]
@@ -33,8 +34,9 @@ def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
 
 def is_recap_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks only what was said at a time; other times cannot answer it."""
-    pattern = _load_pattern("said", query.language)
-    return bool(pattern and pattern.search(query.text)) and is_time_only_query(query, spans)
+    patterns = _load_event_patterns(query.language)
+    is_about_words = patterns is not None and patterns.said.search(query.text) is not None
+    return is_about_words and is_time_only_query(query, spans)
 
 
 def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int]:
@@ -49,11 +51,24 @@ def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int
     return {each.base_seq for each in known if not _happened_within(each.memory, max_days)}
 
 
-@lru_cache(maxsize=64)
-def _load_pattern(name: Literal["happened", "said"], language: str) -> re.Pattern[str] | None:
-    """Load the phrases that ask what happened, or what was said rather than what happened."""
-    source = load_language_pack(language).read("queries").get(name)
-    return None if source is None else re.compile(source, re.IGNORECASE)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPatterns:
+    """The phrases of a language that ask what happened, or what was said."""
+
+    happened: re.Pattern[str]
+    said: re.Pattern[str]  # rather than what happened
+
+
+@lru_cache(maxsize=32)
+def _load_event_patterns(language: str) -> EventPatterns | None:
+    """Load the phrases that ask what happened, if the language has any."""
+    words = load_language_pack(language).read("queries")
+    if not words:
+        return None
+    return EventPatterns(
+        happened=re.compile(words["happened"], re.IGNORECASE),
+        said=re.compile(words["said"], re.IGNORECASE),
+    )
 
 
 def _happened_within(memory: Memory, days: int) -> bool:
