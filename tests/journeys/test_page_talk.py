@@ -265,12 +265,14 @@ def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) 
             },
         )
         write(page, "slowly but surely")
-        expect(page.locator(".mine", has_text="slowly but surely")).to_be_visible(timeout=1_500)
+        written = page.locator(".mine", has_text="slowly but surely")
+        expect(written.first).to_be_visible(timeout=1_500)
         page.get_by_label(SAY).fill("and on")
         expect(page.locator(".mine:not(.is-pending)", has_text="slowly but surely")).to_have_count(
             1
         )
         expect(whole(page).last).to_contain_text("All is well here.")
+        expect(written).to_have_count(1)
 
         assert page.get_by_label(SAY).input_value() == "and on"
         page.get_by_label(SAY).fill("")
