@@ -340,7 +340,7 @@ BELIEF_KINDS: Final[tuple[BeliefKind, ...]] = (
     THOUGHT,
     OPINION,
 )
-"""All kinds."""
+"""The registered kinds."""
 KINDS_BY_NAME: Final = {kind.name: kind for kind in BELIEF_KINDS}
 
 

@@ -11,7 +11,6 @@ from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, Too
 
 def build_current_time_tool(context: ToolContext) -> BoundTool:
     """Build the tool that tells the time, by default in the person's time zone."""
-
     prompt = context.prompt
 
     async def use(arguments: ToolArguments) -> str:

@@ -1,4 +1,4 @@
-"""Tool: what declares it, what it may use in a turn, and what it is when bound to that turn."""
+"""Tool: its spec, the context that it may use in a turn, and its form when bound to that turn."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
